@@ -1,0 +1,430 @@
+//! The agent's state machine: phase, queue, turn, pause, drain and circuit breaker. Pure: it takes
+//! `(now, input)` and returns effects; it cannot fail because it touches nothing.
+//!
+//! The shell owes it three things: effects are carried out in order (the store's in one queue);
+//! [`Input::Sent`] and [`Input::NoReply`] reach it before the tool hears `ok`; and [`Input::Tick`]
+//! comes at [`Agent::next_deadline`]. Start at [`Agent::handle`]; states in [`PhaseName`].
+
+use std::collections::VecDeque;
+
+use crate::{
+    answer::Settlement,
+    id::{MessageId, TurnId},
+    outcome::{By, Cause, Outcome},
+    time::Now,
+};
+
+pub use effect::{Deadline, Effect, Notice, StartWith};
+pub use input::{ApprovalRequestId, Drain, Finish, Input, Life, Operator, Queued, RuntimeInput};
+pub use options::{AgentOptions, OnCrash, StartMode};
+pub use view::{PhaseName, View};
+
+use breaker::Breaker;
+use turn::{Close, OpenedBy, Step, Turn};
+
+mod breaker;
+mod effect;
+mod input;
+mod options;
+mod runtime;
+mod turn;
+mod view;
+
+/// One agent, as its daemon's brain sees it.
+#[derive(Debug)]
+pub struct Agent {
+    options: AgentOptions,
+    phase: Phase,
+    paused: bool,
+    degraded: bool,
+    draining: Draining,
+    /// Messages that wait, in the order in which the store gave them. Bounded: see `overflow`.
+    queue: VecDeque<Queued>,
+    /// Messages were passed over because the queue was full; the store still has them.
+    overflow: bool,
+    breaker: Breaker,
+    /// Starts in a row that were to resume a session and never got ready.
+    failed_resumes: u32,
+    /// Whether the last life ended by itself.
+    crashed: bool,
+    /// No start before this time.
+    start_after: Option<Now>,
+    /// No message is fed before this time.
+    feed_after: Option<Now>,
+    turns: i64,
+    lives: i64,
+}
+
+#[derive(Debug)]
+enum Phase {
+    Down,
+    Starting { life: Life, with: StartWith, deadline: Now },
+    Idle { life: Life },
+    Turn(Box<Turn>),
+    Parked,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Draining {
+    No,
+    Yes,
+    Done,
+}
+
+impl Agent {
+    /// Returns an agent whose runtime is down. Its first input makes it act.
+    #[must_use]
+    pub fn new(options: AgentOptions) -> Self {
+        let breaker = Breaker::new(options.breaker_deaths, options.breaker_window);
+        Self {
+            options,
+            phase: Phase::Down,
+            paused: false,
+            degraded: false,
+            draining: Draining::No,
+            queue: VecDeque::new(),
+            overflow: false,
+            breaker,
+            failed_resumes: 0,
+            crashed: false,
+            start_after: None,
+            feed_after: None,
+            turns: 0,
+            lives: 0,
+        }
+    }
+
+    /// Takes one input and returns what is to be done, in order.
+    #[must_use]
+    pub fn handle(&mut self, now: Now, input: Input) -> Vec<Effect> {
+        let mut out = Vec::new();
+        if self.draining == Draining::Done {
+            return out;
+        }
+        match input {
+            Input::Message(message) => self.enqueue(message),
+            Input::Cancelled { message } => self.queue.retain(|queued| queued.id != message),
+            Input::Taken { turn } => self.taken(now, turn, &mut out),
+            Input::TakeFailed { turn, gone } => self.take_failed(now, turn, &gone, &mut out),
+            Input::Read { messages } => self.read(&messages, &mut out),
+            Input::JoinFailed { turn, messages } => {
+                if let Some(open) = self.open(turn) {
+                    open.leave(&messages);
+                }
+            }
+            Input::Runtime(input) => self.runtime(now, input, &mut out),
+            Input::Sent { turn, to, in_reply_to } => match self.open(turn) {
+                Some(open) => open.sent(to, in_reply_to),
+                None => out.push(Effect::Notice(Notice::Late { turn })),
+            },
+            Input::NoReply { turn, message } => match self.open(turn) {
+                Some(open) => open.no_reply(message),
+                None => out.push(Effect::Notice(Notice::Late { turn })),
+            },
+            Input::Decision { turn, request, decision } => {
+                let watchdog = now.plus(self.options.turn_output);
+                if self.open(turn).is_some_and(|open| open.decide(&request, watchdog)) {
+                    out.push(Effect::Decide { turn, request, decision });
+                } else {
+                    out.push(Effect::Notice(Notice::Late { turn }));
+                }
+            }
+            Input::Operator(word) => self.operator(now, word, &mut out),
+            Input::Drain(drain) => self.drain(now, drain, &mut out),
+            Input::StoreDegraded => self.degraded = true,
+            Input::StoreOk => self.degraded = false,
+            Input::Tick => self.tick(now, &mut out),
+        }
+        self.advance(now, &mut out);
+        out
+    }
+
+    /// Returns when the next [`Input::Tick`] is wanted; `None`: only another input changes anything.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Now> {
+        match &self.phase {
+            Phase::Starting { deadline, .. } => Some(*deadline),
+            Phase::Turn(turn) => turn.deadline(),
+            Phase::Down if self.may_start() => self.start_after,
+            Phase::Idle { .. } if self.may_feed() && !self.queue.is_empty() => self.feed_after,
+            Phase::Down | Phase::Idle { .. } | Phase::Parked => None,
+        }
+    }
+
+    /// Returns what others may see.
+    #[must_use]
+    pub fn view(&self) -> View {
+        let turn = match &self.phase {
+            Phase::Turn(turn) => Some(turn),
+            Phase::Down | Phase::Starting { .. } | Phase::Idle { .. } | Phase::Parked => None,
+        };
+        View {
+            phase: self.phase_name(),
+            turn: turn.map(|turn| turn.id),
+            messages: turn.map_or_else(Vec::new, |turn| turn.message_ids()),
+            approvals: turn.map_or(0, |turn| turn.pending.len()),
+            waiting: self.queue.len(),
+            paused: self.paused,
+            draining: self.draining != Draining::No,
+            degraded: self.degraded,
+        }
+    }
+
+    fn phase_name(&self) -> PhaseName {
+        match &self.phase {
+            Phase::Down => PhaseName::Down,
+            Phase::Starting { .. } => PhaseName::Starting,
+            Phase::Idle { .. } => PhaseName::Idle,
+            Phase::Turn(turn) => match turn.step {
+                Step::Taking(_) => PhaseName::Taking,
+                Step::Prompting => PhaseName::Prompting,
+                Step::Working => PhaseName::Working,
+                Step::Interrupting(_) => PhaseName::Interrupting,
+            },
+            Phase::Parked => PhaseName::Parked,
+        }
+    }
+
+    /// Returns the open turn, if it is this one.
+    fn open(&mut self, turn: TurnId) -> Option<&mut Turn> {
+        match &mut self.phase {
+            Phase::Turn(open) if open.id == turn => Some(open),
+            Phase::Turn(_)
+            | Phase::Down
+            | Phase::Starting { .. }
+            | Phase::Idle { .. }
+            | Phase::Parked => None,
+        }
+    }
+
+    fn may_feed(&self) -> bool {
+        !self.paused && !self.degraded && self.draining == Draining::No
+    }
+
+    fn may_start(&self) -> bool {
+        let wanted = self.options.start == StartMode::Eager || !self.queue.is_empty();
+        self.may_feed() && wanted
+    }
+
+    fn enqueue(&mut self, message: Queued) {
+        let in_turn = matches!(&self.phase, Phase::Turn(turn) if turn.holds(message.id));
+        let known = in_turn || self.queue.iter().any(|queued| queued.id == message.id);
+        // Parked and draining agents hold nothing: the store does.
+        let parked = matches!(self.phase, Phase::Parked);
+        if known || parked || self.draining != Draining::No {
+            return;
+        }
+        // Once one was passed over, so are those after it: order is kept.
+        if self.overflow || self.queue.len() >= self.options.queue_max {
+            self.overflow = true;
+            return;
+        }
+        self.queue.push_back(message);
+    }
+
+    fn read(&mut self, ids: &[MessageId], out: &mut Vec<Effect>) {
+        let Phase::Turn(turn) = &mut self.phase else { return };
+        if !turn.may_join() {
+            return;
+        }
+        let (read, rest): (VecDeque<_>, VecDeque<_>) =
+            self.queue.drain(..).partition(|queued| ids.contains(&queued.id));
+        self.queue = rest;
+        if !read.is_empty() {
+            let messages = read.iter().map(|queued| queued.id).collect();
+            turn.join_read(read);
+            out.push(Effect::Join { turn: turn.id, messages });
+        }
+    }
+
+    fn operator(&mut self, now: Now, word: Operator, out: &mut Vec<Effect>) {
+        match word {
+            Operator::Pause => {
+                if !self.paused {
+                    out.push(Effect::Notice(Notice::Paused));
+                }
+                self.paused = true;
+            }
+            Operator::Resume => {
+                if self.paused {
+                    out.push(Effect::Notice(Notice::Resumed));
+                }
+                self.paused = false;
+                if matches!(self.phase, Phase::Parked) {
+                    self.breaker.half_open(now);
+                    self.phase = Phase::Down;
+                    out.push(Effect::Notice(Notice::Unparked));
+                    out.push(Effect::Rescan);
+                }
+            }
+            Operator::Interrupt(by) => match &mut self.phase {
+                Phase::Turn(turn) => turn.interrupt(
+                    now.plus(self.options.interrupt_grace),
+                    Outcome::Interrupted(by),
+                    out,
+                ),
+                Phase::Down | Phase::Starting { .. } | Phase::Idle { .. } | Phase::Parked => {
+                    out.push(Effect::Notice(Notice::NothingToInterrupt));
+                }
+            },
+        }
+    }
+
+    fn drain(&mut self, now: Now, drain: Drain, out: &mut Vec<Effect>) {
+        self.draining = Draining::Yes;
+        match (drain, &mut self.phase) {
+            (Drain::Now, Phase::Turn(turn)) => turn.interrupt(
+                now.plus(self.options.interrupt_grace),
+                Outcome::Interrupted(By::Drain),
+                out,
+            ),
+            (Drain::Soft | Drain::Now, _) => {}
+        }
+    }
+
+    fn tick(&mut self, now: Now, out: &mut Vec<Effect>) {
+        match &mut self.phase {
+            Phase::Starting { life, deadline, .. } if *deadline <= now => {
+                let life = *life;
+                out.push(Effect::MissedDeadline { deadline: Deadline::Start, turn: None });
+                out.push(Effect::KillRuntime { life });
+                self.start_failed(now, Cause::Theirs, out);
+            }
+            Phase::Turn(turn) if turn.deadline().is_some_and(|deadline| deadline <= now) => {
+                match turn.step.clone() {
+                    Step::Interrupting(outcome) => {
+                        let (life, id) = (turn.life, turn.id);
+                        out.push(Effect::MissedDeadline {
+                            deadline: Deadline::InterruptGrace,
+                            turn: Some(id),
+                        });
+                        out.push(Effect::KillRuntime { life });
+                        self.close(now, &Close { outcome, runtime_gone: true }, out);
+                    }
+                    Step::Prompting | Step::Working => {
+                        out.push(Effect::MissedDeadline {
+                            deadline: Deadline::TurnOutput,
+                            turn: Some(turn.id),
+                        });
+                        let grace = now.plus(self.options.interrupt_grace);
+                        turn.interrupt(grace, Outcome::TimedOut, out);
+                    }
+                    Step::Taking(_) => {}
+                }
+            }
+            Phase::Starting { .. }
+            | Phase::Turn(_)
+            | Phase::Down
+            | Phase::Idle { .. }
+            | Phase::Parked => {}
+        }
+    }
+
+    /// Goes on as far as it can without another input.
+    fn advance(&mut self, now: Now, out: &mut Vec<Effect>) {
+        if self.draining == Draining::Yes && !matches!(self.phase, Phase::Turn(_)) {
+            self.finish_drain(out);
+            return;
+        }
+        if self.overflow && self.queue.is_empty() {
+            self.overflow = false;
+            out.push(Effect::Rescan);
+        }
+        match &self.phase {
+            Phase::Down if self.may_start() && is_over(self.start_after, now) => {
+                self.start(now, out);
+            }
+            Phase::Idle { life }
+                if self.may_feed() && !self.queue.is_empty() && is_over(self.feed_after, now) =>
+            {
+                let life = *life;
+                self.take(life, out);
+            }
+            Phase::Down
+            | Phase::Starting { .. }
+            | Phase::Idle { .. }
+            | Phase::Turn(_)
+            | Phase::Parked => {}
+        }
+    }
+
+    fn finish_drain(&mut self, out: &mut Vec<Effect>) {
+        match &self.phase {
+            Phase::Starting { life, .. } | Phase::Idle { life } => {
+                out.push(Effect::KillRuntime { life: *life });
+            }
+            Phase::Down | Phase::Turn(_) | Phase::Parked => {}
+        }
+        self.phase = Phase::Down;
+        self.queue.clear();
+        self.draining = Draining::Done;
+        out.push(Effect::Drained);
+    }
+
+    fn start(&mut self, now: Now, out: &mut Vec<Effect>) {
+        self.lives += 1;
+        let life = Life(self.lives);
+        let crashed_fresh = self.crashed && self.options.on_crash == OnCrash::Fresh;
+        let with = if crashed_fresh || self.failed_resumes >= self.options.max_failed_resumes {
+            StartWith::Fresh
+        } else {
+            StartWith::Resume
+        };
+        self.start_after = None;
+        self.phase = Phase::Starting { life, with, deadline: now.plus(self.options.start_timeout) };
+        out.push(Effect::StartRuntime { life, with });
+    }
+
+    fn next_turn(&mut self) -> TurnId {
+        self.turns += 1;
+        TurnId { epoch: self.options.epoch, number: self.turns }
+    }
+
+    fn take(&mut self, life: Life, out: &mut Vec<Effect>) {
+        let id = self.next_turn();
+        let count = self.options.messages_per_turn.max(1).min(self.queue.len());
+        let taken: Vec<Queued> = self.queue.drain(..count).collect();
+        let turn = Turn::new(id, life, OpenedBy::Us, taken);
+        self.feed_after = None;
+        out.push(Effect::Take { turn: id, messages: turn.message_ids() });
+        self.phase = Phase::Turn(Box::new(turn));
+    }
+
+    /// Ends the open turn: the one place that emits [`Effect::EndTurn`].
+    fn close(&mut self, now: Now, close: &Close, out: &mut Vec<Effect>) {
+        let Phase::Turn(turn) = std::mem::replace(&mut self.phase, Phase::Down) else { return };
+        let (id, life) = (turn.id, turn.life);
+        let settle = turn.end(close.outcome.clone(), self.options.rules, out);
+        let returned = settle.iter().any(Settlement::returns_now);
+        if matches!(close.outcome, Outcome::RateLimited(_)) {
+            self.feed_after = Some(now.plus(self.options.rate_limit_pause));
+        }
+        out.push(Effect::EndTurn { turn: id, outcome: close.outcome.clone(), settle });
+        if close.runtime_gone {
+            self.down_or_park(now, out);
+        } else {
+            self.phase = Phase::Idle { life };
+        }
+        if returned && !matches!(self.phase, Phase::Parked) && self.draining == Draining::No {
+            out.push(Effect::Rescan);
+        }
+    }
+
+    /// The runtime is gone: goes down, or parks if it died too often.
+    fn down_or_park(&mut self, now: Now, out: &mut Vec<Effect>) {
+        self.phase = Phase::Down;
+        if self.breaker.is_open(now) {
+            self.phase = Phase::Parked;
+            self.queue.clear();
+            self.overflow = false;
+            out.push(Effect::Parked { deaths: self.breaker.deaths() });
+        }
+    }
+}
+
+fn is_over(wait_until: Option<Now>, now: Now) -> bool {
+    wait_until.is_none_or(|until| until <= now)
+}
+
+#[cfg(test)]
+mod tests;

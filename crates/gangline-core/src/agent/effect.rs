@@ -1,0 +1,153 @@
+//! What the agent asks of the shell, to be carried out in order.
+
+use crate::{
+    answer::Settlement,
+    approval::Decision,
+    id::{MessageId, TurnId},
+    outcome::Outcome,
+};
+
+use super::{ApprovalRequestId, Life};
+
+/// How a runtime is started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum StartWith {
+    /// A new session.
+    Fresh,
+    /// The last session, if there is one.
+    Resume,
+}
+
+/// Which deadline was missed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Deadline {
+    /// The runtime did not get ready.
+    Start,
+    /// The turn gave no sign of life.
+    TurnOutput,
+    /// The interrupt had no effect.
+    InterruptGrace,
+}
+
+/// Something to log or to show; nothing hangs on it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Notice {
+    /// Nothing new is fed from now on.
+    Paused,
+    /// Messages are fed again.
+    Resumed,
+    /// The breaker was closed half: one more death parks again.
+    Unparked,
+    /// There is no turn to interrupt.
+    NothingToInterrupt,
+    /// Something came for a turn that is not open, or an approval that does not wait; dropped.
+    Late {
+        /// The turn it was for.
+        turn: TurnId,
+    },
+    /// Something came from a life of the runtime that is over, or did not fit; dropped.
+    LateLife {
+        /// The life it was from.
+        life: Life,
+    },
+}
+
+/// What the agent asks of the shell.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Effect {
+    /// Start the runtime; answered by `Ready` or `Exited` of this life.
+    StartRuntime {
+        /// The life that begins.
+        life: Life,
+        /// With which session.
+        with: StartWith,
+    },
+    /// End the runtime (kill ladder). The agent counts it as gone at once.
+    KillRuntime {
+        /// The life that ends.
+        life: Life,
+    },
+    /// T1: record the turn and these messages as `in_turn`, woken. Answered by `Taken` or
+    /// `TakeFailed`.
+    Take {
+        /// The new turn.
+        turn: TurnId,
+        /// Its messages; none for a turn that the runtime started by itself.
+        messages: Vec<MessageId>,
+    },
+    /// What the runtime does from now on is this turn; a `Take` for it went before.
+    AdoptTurn {
+        /// The turn.
+        turn: TurnId,
+        /// The life that does it.
+        life: Life,
+    },
+    /// Record these messages as `in_turn`, read. Answered by `JoinFailed` or not at all.
+    Join {
+        /// The open turn.
+        turn: TurnId,
+        /// The messages.
+        messages: Vec<MessageId>,
+    },
+    /// Give the turn's prompt to the runtime.
+    SendPrompt {
+        /// The turn.
+        turn: TurnId,
+    },
+    /// Ask the runtime to end the turn early.
+    SendInterrupt {
+        /// The turn.
+        turn: TurnId,
+    },
+    /// Record and announce an approval. Settled once, by `Decide` or `WithdrawApprovals`.
+    AskHuman {
+        /// The turn that waits.
+        turn: TurnId,
+        /// The request.
+        request: ApprovalRequestId,
+    },
+    /// Tell the runtime. Also denies requests that came too late, which were never asked.
+    Decide {
+        /// The turn that asked.
+        turn: TurnId,
+        /// The request.
+        request: ApprovalRequestId,
+        /// What was decided.
+        decision: Decision,
+    },
+    /// The turn's open approvals are void; the runtime is told that they were withdrawn.
+    WithdrawApprovals {
+        /// The turn.
+        turn: TurnId,
+        /// The requests, at least one.
+        requests: Vec<ApprovalRequestId>,
+    },
+    /// T3: `TurnEnded`, answers and the messages' new states in one commit. Messages that go back
+    /// are forgotten here: the store's next scan gives them again.
+    EndTurn {
+        /// The turn.
+        turn: TurnId,
+        /// Its one outcome.
+        outcome: Outcome,
+        /// Each of its messages once.
+        settle: Vec<Settlement>,
+    },
+    /// Give all waiting messages (again).
+    Rescan,
+    /// A deadline was missed; what follows from it stands beside this.
+    MissedDeadline {
+        /// Which one.
+        deadline: Deadline,
+        /// In which turn.
+        turn: Option<TurnId>,
+    },
+    /// The breaker opened (`circuit_open`): nothing starts before a `Resume`.
+    Parked {
+        /// How many deaths it took.
+        deaths: usize,
+    },
+    /// Log or show it.
+    Notice(Notice),
+    /// Nothing is open and nothing will be: the last effect of all.
+    Drained,
+}

@@ -1,0 +1,212 @@
+//! What reaches the agent.
+
+use std::fmt;
+
+use crate::{
+    answer::Tool,
+    approval::Decision,
+    id::{MessageId, TurnId},
+    message::Origin,
+    outcome::{By, Cause},
+    time::WallMicros,
+};
+
+/// One life of the runtime, counted from 1: what an old one still says is told apart by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Life(pub i64);
+
+/// The runtime's own id of a permission request.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ApprovalRequestId(pub String);
+
+impl fmt::Display for ApprovalRequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A durable message that waits (its row is `accepted` and due). Without its body.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Queued {
+    /// Its id.
+    pub id: MessageId,
+    /// Who asked: a nick or label.
+    pub asker: String,
+    /// Where the answer goes: a channel, a nick, or empty.
+    pub target: String,
+    /// Why it exists.
+    pub origin: Origin,
+    /// The attempts that its row has counted so far.
+    pub attempt: i64,
+    /// Set if it is itself an answer.
+    pub in_reply_to: Option<MessageId>,
+}
+
+/// What reaches the agent.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Input {
+    /// A message waits. One that is known already (a re-scan gives it again) is passed over.
+    Message(Queued),
+    /// A waiting message was withdrawn.
+    Cancelled {
+        /// Which.
+        message: MessageId,
+    },
+    /// T1 is committed: the turn exists.
+    Taken {
+        /// Which turn.
+        turn: TurnId,
+    },
+    /// T1 could not be committed: the turn never was.
+    TakeFailed {
+        /// Which turn.
+        turn: TurnId,
+        /// Messages that are no longer to be taken. None: the store cannot write.
+        gone: Vec<MessageId>,
+    },
+    /// The agent reads these messages by tool; those that wait join the open turn.
+    Read {
+        /// Which messages.
+        messages: Vec<MessageId>,
+    },
+    /// [`super::Effect::Join`] could not be committed for these.
+    JoinFailed {
+        /// Which turn.
+        turn: TurnId,
+        /// Which messages.
+        messages: Vec<MessageId>,
+    },
+    /// From the runtime.
+    Runtime(RuntimeInput),
+    /// T2 is committed: a send by tool. Must come before the tool hears `ok`.
+    Sent {
+        /// The turn that sent.
+        turn: TurnId,
+        /// The channel or nick.
+        to: String,
+        /// The message it names.
+        in_reply_to: Option<MessageId>,
+    },
+    /// The agent said by tool that no reply is needed. Must come before the tool hears `ok`.
+    NoReply {
+        /// The turn that said so.
+        turn: TurnId,
+        /// To this message; `None` means each one of the turn.
+        message: Option<MessageId>,
+    },
+    /// An approval was decided.
+    Decision {
+        /// The turn that asked.
+        turn: TurnId,
+        /// Which request.
+        request: ApprovalRequestId,
+        /// What was decided.
+        decision: Decision,
+    },
+    /// An operator's word.
+    Operator(Operator),
+    /// The daemon is to end.
+    Drain(Drain),
+    /// The store cannot write: no new turns.
+    StoreDegraded,
+    /// The store can write again.
+    StoreOk,
+    /// A deadline may be over.
+    Tick,
+}
+
+/// What an operator (or the supervisor) asks of the agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Operator {
+    /// Feed nothing new; rows are kept (C3). The open turn goes on.
+    Pause,
+    /// Feed again; also closes the breaker half.
+    Resume,
+    /// End the open turn early (`abort`, `interrupt`).
+    Interrupt(By),
+}
+
+/// How urgently the daemon is to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Drain {
+    /// The open turn may end by itself.
+    Soft,
+    /// The open turn is interrupted.
+    Now,
+}
+
+/// How the runtime says that a turn ended.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Finish {
+    /// It yielded. While an interrupt is under way too: then the turn was quicker.
+    Completed,
+    /// It failed; a short word for why.
+    Failed(String),
+    /// Its backend takes nothing before this time.
+    RateLimited {
+        /// Until when, by the wall clock.
+        until: WallMicros,
+    },
+    /// It ended because of an interrupt.
+    Interrupted,
+}
+
+/// What the runtime reports.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum RuntimeInput {
+    /// It takes prompts now.
+    Ready {
+        /// Which life.
+        life: Life,
+    },
+    /// It started a turn by itself. Answered with [`super::Effect::AdoptTurn`].
+    Started {
+        /// Which life.
+        life: Life,
+    },
+    /// It took the prompt.
+    Accepted {
+        /// Which turn.
+        turn: TurnId,
+    },
+    /// Any sign of life.
+    Output {
+        /// Which turn.
+        turn: TurnId,
+    },
+    /// A block of the assistant's text.
+    Text {
+        /// Which turn.
+        turn: TurnId,
+        /// The text.
+        text: String,
+    },
+    /// A tool came back.
+    ToolResult {
+        /// Which turn.
+        turn: TurnId,
+        /// What kind of tool.
+        tool: Tool,
+    },
+    /// It waits for a permission.
+    ApprovalAsked {
+        /// Which turn.
+        turn: TurnId,
+        /// Which request.
+        request: ApprovalRequestId,
+    },
+    /// The turn ended.
+    Finished {
+        /// Which turn.
+        turn: TurnId,
+        /// How.
+        how: Finish,
+    },
+    /// The program is gone.
+    Exited {
+        /// Which life.
+        life: Life,
+        /// Whose doing it was.
+        cause: Cause,
+    },
+}

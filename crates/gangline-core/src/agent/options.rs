@@ -1,0 +1,88 @@
+//! The agent's settings.
+
+use std::time::Duration;
+
+use crate::{answer::Rules, id::Epoch};
+
+/// When the runtime is started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum StartMode {
+    /// When a message waits.
+    #[default]
+    WhenNeeded,
+    /// As soon as it may.
+    Eager,
+}
+
+/// With which session the runtime comes back after it died (C7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum OnCrash {
+    /// The last one.
+    #[default]
+    Resume,
+    /// A new one.
+    Fresh,
+}
+
+/// The agent's settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentOptions {
+    /// The daemon's epoch; turns are counted within it.
+    pub epoch: Epoch,
+    /// How turns are settled.
+    pub rules: Rules,
+    /// When the runtime is started.
+    pub start: StartMode,
+    /// With which session it comes back.
+    pub on_crash: OnCrash,
+    /// Time for the runtime to get ready (60 s).
+    pub start_timeout: Duration,
+    /// A turn without a sign of life for so long is ended (10 min). Stands still while an approval
+    /// is open.
+    pub turn_output: Duration,
+    /// Time for an interrupt to have effect before the runtime is killed (10 s).
+    pub interrupt_grace: Duration,
+    /// Wait before a restart after a death (5 s).
+    pub restart_delay: Duration,
+    /// So many deaths within the window park the agent (3; R0-22).
+    pub breaker_deaths: usize,
+    /// The window (300 s).
+    pub breaker_window: Duration,
+    /// After so many failed resumes in a row the session is a new one (2; C7).
+    pub max_failed_resumes: u32,
+    /// Nothing is fed for so long after a rate limit (30 s).
+    pub rate_limit_pause: Duration,
+    /// Messages that one turn takes (1).
+    pub messages_per_turn: usize,
+    /// Messages held in memory (256); more stay in the store until these are done.
+    pub queue_max: usize,
+}
+
+impl Default for AgentOptions {
+    fn default() -> Self {
+        Self {
+            epoch: Epoch(1),
+            rules: Rules::default(),
+            start: StartMode::default(),
+            on_crash: OnCrash::default(),
+            start_timeout: Duration::from_secs(60),
+            turn_output: Duration::from_secs(600),
+            interrupt_grace: Duration::from_secs(10),
+            restart_delay: Duration::from_secs(5),
+            breaker_deaths: 3,
+            breaker_window: Duration::from_secs(300),
+            max_failed_resumes: 2,
+            rate_limit_pause: Duration::from_secs(30),
+            messages_per_turn: 1,
+            queue_max: 256,
+        }
+    }
+}
+
+impl AgentOptions {
+    /// Returns the default options for this epoch, with these rules.
+    #[must_use]
+    pub fn new(epoch: Epoch, rules: Rules) -> Self {
+        Self { epoch, rules, ..Self::default() }
+    }
+}

@@ -1,0 +1,255 @@
+//! What the agent does about the runtime's reports and the store's answers to T1.
+
+use crate::{
+    approval::Decision,
+    id::{MessageId, TurnId},
+    outcome::{By, Cause, Outcome},
+    time::Now,
+};
+
+use super::{
+    Agent, Draining, Effect, Finish, Life, Notice, Phase, RuntimeInput, StartWith,
+    turn::{Close, OpenedBy, Step, Taking, Turn},
+};
+
+impl Agent {
+    pub(super) fn runtime(&mut self, now: Now, input: RuntimeInput, out: &mut Vec<Effect>) {
+        match input {
+            RuntimeInput::Ready { life } => self.ready(life, out),
+            RuntimeInput::Started { life } => self.started(life, out),
+            RuntimeInput::Exited { life, cause } => self.exited(now, life, cause, out),
+            RuntimeInput::Accepted { turn } | RuntimeInput::Output { turn } => {
+                self.in_turn(now, turn, out, |_| {});
+            }
+            RuntimeInput::Text { turn, text } => {
+                self.in_turn(now, turn, out, |open| open.text(text))
+            }
+            RuntimeInput::ToolResult { turn, tool } => {
+                self.in_turn(now, turn, out, |open| open.tool_result(tool));
+            }
+            RuntimeInput::ApprovalAsked { turn, request } => match self.open(turn) {
+                Some(open) if open.may_ask() => {
+                    if open.pending.insert(request.clone()) {
+                        out.push(Effect::AskHuman { turn, request });
+                    }
+                    self.in_turn(now, turn, out, |_| {});
+                }
+                // Nobody will decide it, and the runtime must not wait for ever.
+                Some(_) | None => {
+                    let decision = Decision::Deny;
+                    out.push(Effect::Decide { turn, request, decision });
+                }
+            },
+            RuntimeInput::Finished { turn, how } => self.finished(now, turn, how, out),
+        }
+    }
+
+    /// Records a sign of life of the open turn.
+    fn in_turn(
+        &mut self,
+        now: Now,
+        turn: TurnId,
+        out: &mut Vec<Effect>,
+        record: impl FnOnce(&mut Turn),
+    ) {
+        let watchdog = self.options.turn_output;
+        match self.open(turn) {
+            Some(open) => {
+                open.lives(now, watchdog);
+                record(open);
+            }
+            None => out.push(Effect::Notice(Notice::Late { turn })),
+        }
+    }
+
+    fn ready(&mut self, life: Life, out: &mut Vec<Effect>) {
+        match self.phase {
+            Phase::Starting { life: starting, .. } if starting == life => {
+                self.failed_resumes = 0;
+                self.crashed = false;
+                self.phase = Phase::Idle { life };
+            }
+            Phase::Starting { .. }
+            | Phase::Down
+            | Phase::Idle { .. }
+            | Phase::Turn(_)
+            | Phase::Parked => out.push(Effect::Notice(Notice::LateLife { life })),
+        }
+    }
+
+    fn started(&mut self, life: Life, out: &mut Vec<Effect>) {
+        match self.phase {
+            Phase::Idle { life: idle } if idle == life => {
+                let id = self.next_turn();
+                let turn = Turn::new(id, life, OpenedBy::Runtime, Vec::new());
+                out.push(Effect::Take { turn: id, messages: Vec::new() });
+                out.push(Effect::AdoptTurn { turn: id, life });
+                self.phase = Phase::Turn(Box::new(turn));
+            }
+            Phase::Idle { .. }
+            | Phase::Starting { .. }
+            | Phase::Down
+            | Phase::Turn(_)
+            | Phase::Parked => out.push(Effect::Notice(Notice::LateLife { life })),
+        }
+    }
+
+    fn exited(&mut self, now: Now, life: Life, cause: Cause, out: &mut Vec<Effect>) {
+        match &mut self.phase {
+            Phase::Starting { life: current, .. } if *current == life => {
+                self.start_failed(now, cause, out);
+            }
+            Phase::Idle { life: current } if *current == life => {
+                self.died(now, cause);
+                self.down_or_park(now, out);
+            }
+            Phase::Turn(turn) if turn.life == life => match &mut turn.step {
+                Step::Taking(taking) if !taking.runtime_gone => {
+                    taking.runtime_gone = true;
+                    // Whoever opened it, the prompt of ours was not given.
+                    let lost = match taking.by {
+                        OpenedBy::Us => Outcome::Lost(Cause::Ours),
+                        OpenedBy::Runtime => Outcome::Lost(cause),
+                    };
+                    let wanted = taking.wanted.take();
+                    taking.ended.get_or_insert_with(|| wanted.unwrap_or(lost));
+                    turn.withdraw(out);
+                    self.died(now, cause);
+                }
+                Step::Taking(_) => {}
+                Step::Interrupting(outcome) => {
+                    // It ended because it was asked to.
+                    let outcome = outcome.clone();
+                    self.close(now, &Close { outcome, runtime_gone: true }, out);
+                }
+                Step::Prompting | Step::Working => {
+                    self.died(now, cause);
+                    let outcome = Outcome::Lost(cause);
+                    self.close(now, &Close { outcome, runtime_gone: true }, out);
+                }
+            },
+            Phase::Starting { .. }
+            | Phase::Idle { .. }
+            | Phase::Turn(_)
+            | Phase::Down
+            | Phase::Parked => out.push(Effect::Notice(Notice::LateLife { life })),
+        }
+    }
+
+    pub(super) fn start_failed(&mut self, now: Now, cause: Cause, out: &mut Vec<Effect>) {
+        if let Phase::Starting { with: StartWith::Resume, .. } = self.phase
+            && cause == Cause::Theirs
+        {
+            self.failed_resumes += 1;
+        }
+        self.died(now, cause);
+        self.down_or_park(now, out);
+    }
+
+    /// Counts a death, unless it was our doing.
+    fn died(&mut self, now: Now, cause: Cause) {
+        match cause {
+            Cause::Ours => {}
+            Cause::Theirs => {
+                self.crashed = true;
+                self.breaker.record(now);
+                self.start_after = Some(now.plus(self.options.restart_delay));
+            }
+        }
+    }
+
+    fn finished(&mut self, now: Now, turn: TurnId, how: Finish, out: &mut Vec<Effect>) {
+        let Some(open) = self.open(turn) else {
+            out.push(Effect::Notice(Notice::Late { turn }));
+            return;
+        };
+        let outcome = outcome_of(how);
+        match &mut open.step {
+            Step::Taking(Taking { by: OpenedBy::Runtime, ended, .. }) => {
+                ended.get_or_insert(outcome);
+                open.withdraw(out);
+            }
+            // No prompt was given yet: it cannot be this turn's end.
+            Step::Taking(_) => out.push(Effect::Notice(Notice::Late { turn })),
+            Step::Prompting | Step::Working => {
+                self.close(now, &Close { outcome, runtime_gone: false }, out);
+            }
+            Step::Interrupting(wanted) => {
+                let outcome = if outcome == Outcome::Completed { outcome } else { wanted.clone() };
+                self.close(now, &Close { outcome, runtime_gone: false }, out);
+            }
+        }
+    }
+
+    pub(super) fn taken(&mut self, now: Now, turn: TurnId, out: &mut Vec<Effect>) {
+        let watchdog = now.plus(self.options.turn_output);
+        let grace = now.plus(self.options.interrupt_grace);
+        let Some(open) = self.open(turn) else {
+            out.push(Effect::Notice(Notice::Late { turn }));
+            return;
+        };
+        let Step::Taking(taking) = &open.step else { return };
+        let Taking { by, wanted, ended, runtime_gone } = taking.clone();
+        match (ended, wanted, by) {
+            (Some(outcome), _, _) => self.close(now, &Close { outcome, runtime_gone }, out),
+            (None, Some(outcome), OpenedBy::Us) => {
+                self.close(now, &Close { outcome, runtime_gone }, out);
+            }
+            (None, wanted, OpenedBy::Runtime) => {
+                open.go(Step::Working, watchdog);
+                if let Some(outcome) = wanted {
+                    open.interrupt(grace, outcome, out);
+                }
+            }
+            (None, None, OpenedBy::Us) => {
+                open.go(Step::Prompting, watchdog);
+                out.push(Effect::SendPrompt { turn });
+            }
+        }
+    }
+
+    /// The turn never was: nothing is settled, and what is not gone waits again, first in line.
+    pub(super) fn take_failed(
+        &mut self,
+        now: Now,
+        turn: TurnId,
+        gone: &[MessageId],
+        out: &mut Vec<Effect>,
+    ) {
+        let is_taking = self.open(turn).is_some_and(|open| matches!(open.step, Step::Taking(_)));
+        if !is_taking {
+            out.push(Effect::Notice(Notice::Late { turn }));
+            return;
+        }
+        let Phase::Turn(mut open) = std::mem::replace(&mut self.phase, Phase::Down) else { return };
+        let Step::Taking(taking) = open.step.clone() else { return };
+        let life = open.life;
+        open.withdraw(out);
+        if gone.is_empty() {
+            self.degraded = true;
+        }
+        for queued in open.into_queued().into_iter().rev() {
+            if !gone.contains(&queued.id) && self.draining == Draining::No {
+                self.queue.push_front(queued);
+            }
+        }
+        if taking.runtime_gone {
+            self.down_or_park(now, out);
+        } else if taking.by == OpenedBy::Runtime && taking.ended.is_none() {
+            // It works on something that cannot be recorded.
+            out.push(Effect::KillRuntime { life });
+        } else {
+            self.phase = Phase::Idle { life };
+        }
+    }
+}
+
+fn outcome_of(how: Finish) -> Outcome {
+    match how {
+        Finish::Completed => Outcome::Completed,
+        Finish::Failed(kind) => Outcome::Failed(kind),
+        Finish::RateLimited { until } => Outcome::RateLimited(until),
+        // Not by us: somebody at the runtime's own terminal.
+        Finish::Interrupted => Outcome::Interrupted(By::Operator),
+    }
+}

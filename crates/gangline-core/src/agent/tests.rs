@@ -1,0 +1,444 @@
+//! The state machine told as stories; what holds for every story is in `properties`.
+
+use std::time::Duration;
+
+use super::*;
+use crate::{
+    answer::{ReplyMode, Rules, Tool},
+    approval::Decision,
+    id::{Epoch, MessageId},
+    message::Origin,
+    outcome::By,
+    time::WallMicros,
+};
+
+mod properties;
+mod world;
+
+fn queued(id: i64) -> Queued {
+    Queued {
+        id: MessageId(id),
+        asker: "ori".to_owned(),
+        target: "#lab".to_owned(),
+        origin: Origin::Mention,
+        attempt: 0,
+        in_reply_to: None,
+    }
+}
+
+fn turn(number: i64) -> TurnId {
+    TurnId { epoch: Epoch(1), number }
+}
+
+fn request(name: &str) -> ApprovalRequestId {
+    ApprovalRequestId(name.to_owned())
+}
+
+fn ids(messages: &[MessageId]) -> String {
+    messages.iter().map(|id| format!(" {id}")).collect()
+}
+
+fn short(effect: &Effect) -> String {
+    match effect {
+        Effect::StartRuntime { life, with } => format!("start {} {with:?}", life.0),
+        Effect::KillRuntime { life } => format!("kill {}", life.0),
+        Effect::Take { turn, messages } => format!("take {turn}{}", ids(messages)),
+        Effect::AdoptTurn { turn, .. } => format!("adopt {turn}"),
+        Effect::Join { turn, messages } => format!("join {turn}{}", ids(messages)),
+        Effect::SendPrompt { turn } => format!("prompt {turn}"),
+        Effect::SendInterrupt { turn } => format!("interrupt {turn}"),
+        Effect::AskHuman { turn, request } => format!("ask {turn} {request}"),
+        Effect::Decide { request, decision, .. } => format!("decide {request} {decision:?}"),
+        Effect::WithdrawApprovals { requests, .. } => {
+            format!("withdraw{}", requests.iter().map(|id| format!(" {id}")).collect::<String>())
+        }
+        Effect::EndTurn { turn, outcome, settle } => {
+            let settled: String = settle
+                .iter()
+                .map(|one| {
+                    let relay = one.relay.as_ref().map(|text| format!(" `{text}`"));
+                    format!(" {}={}{}", one.message, one.state, relay.unwrap_or_default())
+                })
+                .collect();
+            format!("end {turn} {outcome}{settled}")
+        }
+        Effect::Rescan => "rescan".to_owned(),
+        Effect::MissedDeadline { deadline, .. } => format!("missed {deadline:?}"),
+        Effect::Parked { deaths } => format!("parked {deaths}"),
+        Effect::Notice(notice) => format!("({notice:?})"),
+        Effect::Drained => "drained".to_owned(),
+    }
+}
+
+struct Story {
+    agent: Agent,
+    now: Now,
+}
+
+impl Story {
+    fn new() -> Self {
+        Self::with(AgentOptions::default())
+    }
+
+    fn with(options: AgentOptions) -> Self {
+        Self { agent: Agent::new(options), now: Now::default() }
+    }
+
+    /// A runtime is up and works on m1 in the first turn.
+    fn working() -> Self {
+        let mut story = Self::new();
+        story.is(Input::Message(queued(1)), "start 1 Resume");
+        story.runtime(RuntimeInput::Ready { life: Life(1) }, "take t1.1 m1");
+        story.is(Input::Taken { turn: turn(1) }, "prompt t1.1");
+        story.runtime(RuntimeInput::Accepted { turn: turn(1) }, "");
+        story
+    }
+
+    fn after(&mut self, seconds: u64) -> &mut Self {
+        self.now = self.now.plus(Duration::from_secs(seconds));
+        self
+    }
+
+    fn is(&mut self, input: Input, expect: &str) {
+        let said = format!("{input:?}");
+        let effects: Vec<String> = self.agent.handle(self.now, input).iter().map(short).collect();
+        assert_eq!(effects.join("; "), expect, "after {said}");
+    }
+
+    fn runtime(&mut self, input: RuntimeInput, expect: &str) {
+        self.is(Input::Runtime(input), expect);
+    }
+
+    fn text(&mut self, text: &str) {
+        self.runtime(RuntimeInput::Text { turn: turn(1), text: text.to_owned() }, "");
+    }
+
+    fn finish(&mut self, number: i64, how: Finish, expect: &str) {
+        self.runtime(RuntimeInput::Finished { turn: turn(number), how }, expect);
+    }
+
+    fn asks(&mut self, name: &str) {
+        let asked = RuntimeInput::ApprovalAsked { turn: turn(1), request: request(name) };
+        self.runtime(asked, &format!("ask t1.1 {name}"));
+    }
+
+    fn exits(&mut self, life: i64, expect: &str) {
+        let exited = RuntimeInput::Exited { life: Life(life), cause: Cause::Theirs };
+        self.runtime(exited, expect);
+    }
+
+    fn deadline(&self) -> Option<u64> {
+        self.agent.next_deadline().map(|deadline| deadline.0.as_secs())
+    }
+}
+
+#[test]
+fn a_message_is_taken_prompted_and_answered_and_the_next_one_follows() {
+    let mut story = Story::working();
+    story.is(Input::Message(queued(2)), "");
+    story.text("on it");
+    story.runtime(RuntimeInput::ToolResult { turn: turn(1), tool: Tool::Other }, "");
+    story.text("all pass");
+    let expect = "end t1.1 completed m1=answered `all pass`; take t1.2 m2";
+    story.finish(1, Finish::Completed, expect);
+}
+
+#[test]
+fn a_message_that_is_known_already_is_not_taken_twice() {
+    let mut story = Story::working();
+    story.is(Input::Message(queued(1)), "");
+    story.is(Input::Message(queued(2)), "");
+    story.is(Input::Message(queued(2)), "");
+    assert_eq!(story.agent.view().waiting, 1);
+}
+
+#[test]
+fn a_cancelled_message_is_not_taken() {
+    let mut story = Story::working();
+    story.is(Input::Message(queued(2)), "");
+    story.is(Input::Cancelled { message: MessageId(2) }, "");
+    story.text("done");
+    story.finish(1, Finish::Completed, "end t1.1 completed m1=answered `done`");
+}
+
+#[test]
+fn a_second_approval_in_one_turn_is_asked_too() {
+    let mut story = Story::working();
+    story.asks("a");
+    story.asks("b");
+    let decided =
+        |name: &str, decision| Input::Decision { turn: turn(1), request: request(name), decision };
+    story.is(decided("b", Decision::Allow), "decide b Allow");
+    story.is(decided("a", Decision::Deny), "decide a Deny");
+    let late = format!("({:?})", Notice::Late { turn: turn(1) });
+    story.is(decided("a", Decision::Allow), &late);
+}
+
+#[test]
+fn the_watchdog_stands_still_while_an_approval_is_open() {
+    let mut story = Story::working();
+    assert_eq!(story.deadline(), Some(600));
+    story.asks("a");
+    assert_eq!(story.deadline(), None);
+    story.after(100_000).is(Input::Tick, "");
+    let decision = Decision::Allow;
+    story.is(Input::Decision { turn: turn(1), request: request("a"), decision }, "decide a Allow");
+    assert_eq!(story.deadline(), Some(100_600));
+}
+
+#[test]
+fn a_turn_without_a_sign_of_life_is_interrupted_and_then_killed() {
+    let mut story = Story::working();
+    story.after(599).runtime(RuntimeInput::Output { turn: turn(1) }, "");
+    story.after(599).is(Input::Tick, "");
+    story.after(1).is(Input::Tick, "missed TurnOutput; interrupt t1.1");
+    assert_eq!(story.deadline(), Some(1209));
+    let expect = "missed InterruptGrace; kill 1; end t1.1 timed_out m1=failed";
+    story.after(10).is(Input::Tick, expect);
+    story.is(Input::Message(queued(2)), "start 2 Resume");
+    let late = format!("({:?})", Notice::LateLife { life: Life(1) });
+    story.exits(1, &late);
+}
+
+#[test]
+fn a_turn_that_is_quicker_than_its_interrupt_counts_as_completed() {
+    let mut story = Story::working();
+    story.text("done");
+    story.is(Input::Operator(Operator::Interrupt(By::Operator)), "interrupt t1.1");
+    story.finish(1, Finish::Completed, "end t1.1 completed m1=answered `done`");
+}
+
+#[test]
+fn an_interrupt_withdraws_approvals_and_fails_the_message() {
+    let mut story = Story::working();
+    story.asks("a");
+    let word = Input::Operator(Operator::Interrupt(By::Operator));
+    story.is(word.clone(), "withdraw a; interrupt t1.1");
+    story.is(word, "");
+    let asked = RuntimeInput::ApprovalAsked { turn: turn(1), request: request("b") };
+    story.runtime(asked, "decide b Deny");
+    story.finish(1, Finish::Interrupted, "end t1.1 interrupted:operator m1=failed");
+}
+
+#[test]
+fn an_approval_of_another_turn_is_denied() {
+    let mut story = Story::working();
+    let asked = RuntimeInput::ApprovalAsked { turn: turn(9), request: request("a") };
+    story.runtime(asked, "decide a Deny");
+}
+
+#[test]
+fn an_exit_in_a_turn_gives_the_message_back_and_the_runtime_comes_back_after_its_delay() {
+    let mut story = Story::working();
+    story.asks("a");
+    story.exits(1, "withdraw a; end t1.1 lost m1=accepted; rescan");
+    story.is(Input::Message(Queued { attempt: 1, ..queued(1) }), "");
+    assert_eq!(story.deadline(), Some(5));
+    story.after(4).is(Input::Tick, "");
+    story.after(1).is(Input::Tick, "start 2 Resume");
+}
+
+/// R0-22: three deaths within 300 s open the breaker; the queue is released.
+#[test]
+fn three_deaths_in_300_seconds_park_the_agent_and_a_resume_half_opens() {
+    let mut story = Story::working();
+    story.exits(1, "end t1.1 lost m1=accepted; rescan");
+    story.is(Input::Message(queued(2)), "");
+    story.after(5).is(Input::Tick, "start 2 Resume");
+    story.exits(2, "");
+    story.after(5).is(Input::Tick, "start 3 Resume");
+    story.exits(3, "parked 3");
+    story.is(Input::Message(queued(3)), "");
+    assert_eq!(story.agent.view().waiting, 0);
+    assert_eq!(story.deadline(), None);
+    let unparked = format!("({:?}); rescan", Notice::Unparked);
+    story.is(Input::Operator(Operator::Resume), &unparked);
+    story.after(5).is(Input::Message(queued(3)), "start 4 Fresh");
+    story.exits(4, "parked 3");
+}
+
+#[test]
+fn deaths_that_are_far_apart_do_not_park() {
+    let mut story = Story::working();
+    story.exits(1, "end t1.1 lost m1=accepted; rescan");
+    story.is(Input::Message(queued(2)), "");
+    for life in 2..6 {
+        story.after(150).is(Input::Tick, &format!("start {life} Resume"));
+        story.runtime(RuntimeInput::Ready { life: Life(life) }, &format!("take t1.{life} m2"));
+        story.is(Input::Taken { turn: turn(life) }, &format!("prompt t1.{life}"));
+        story.exits(life, &format!("end t1.{life} lost m2=accepted; rescan"));
+        story.is(Input::Message(queued(2)), "");
+    }
+}
+
+#[test]
+fn deaths_that_we_caused_do_not_count() {
+    let mut story = Story::with(AgentOptions { start: StartMode::Eager, ..Default::default() });
+    story.is(Input::Tick, "start 1 Resume");
+    for life in 1..8 {
+        story.runtime(RuntimeInput::Ready { life: Life(life) }, "");
+        let exited = RuntimeInput::Exited { life: Life(life), cause: Cause::Ours };
+        story.runtime(exited, &format!("start {} Resume", life + 1));
+    }
+}
+
+/// C7: two failed resumes in a row fall back to a new session.
+#[test]
+fn two_failed_resumes_fall_back_to_a_new_session() {
+    let options = AgentOptions { breaker_deaths: 9, ..Default::default() };
+    let mut story = Story::with(options);
+    story.is(Input::Message(queued(1)), "start 1 Resume");
+    story.after(60).is(Input::Tick, "missed Start; kill 1");
+    story.after(5).is(Input::Tick, "start 2 Resume");
+    story.exits(2, "");
+    story.after(5).is(Input::Tick, "start 3 Fresh");
+    story.runtime(RuntimeInput::Ready { life: Life(3) }, "take t1.1 m1");
+    story.is(Input::Taken { turn: turn(1) }, "prompt t1.1");
+    story.exits(3, "end t1.1 lost m1=accepted; rescan");
+    story.is(Input::Message(queued(1)), "");
+    story.after(5).is(Input::Tick, "start 4 Resume");
+}
+
+/// C3: pause keeps what waits and feeds nothing.
+#[test]
+fn a_pause_keeps_messages_and_the_open_turn() {
+    let mut story = Story::working();
+    let paused = format!("({:?})", Notice::Paused);
+    story.is(Input::Operator(Operator::Pause), &paused);
+    story.is(Input::Operator(Operator::Pause), "");
+    story.is(Input::Message(queued(2)), "");
+    story.text("done");
+    story.finish(1, Finish::Completed, "end t1.1 completed m1=answered `done`");
+    assert_eq!(story.agent.view().waiting, 1);
+    let resumed = format!("({:?}); take t1.2 m2", Notice::Resumed);
+    story.is(Input::Operator(Operator::Resume), &resumed);
+}
+
+#[test]
+fn a_store_that_cannot_write_gets_no_new_turns() {
+    let mut story = Story::working();
+    story.is(Input::StoreDegraded, "");
+    story.is(Input::Message(queued(2)), "");
+    story.text("done");
+    story.finish(1, Finish::Completed, "end t1.1 completed m1=answered `done`");
+    story.is(Input::StoreOk, "take t1.2 m2");
+    story.is(Input::TakeFailed { turn: turn(2), gone: vec![] }, "");
+    assert!(story.agent.view().degraded);
+    story.is(Input::StoreOk, "take t1.3 m2");
+    story.is(Input::TakeFailed { turn: turn(3), gone: vec![MessageId(2)] }, "");
+    assert!(!story.agent.view().degraded);
+    assert_eq!(story.agent.view().waiting, 0);
+}
+
+#[test]
+fn a_rate_limit_gives_the_message_back_for_later() {
+    let mut story = Story::working();
+    story.is(Input::Message(queued(2)), "");
+    let how = Finish::RateLimited { until: WallMicros(7) };
+    story.finish(1, how, "end t1.1 rate_limited m1=accepted");
+    assert_eq!(story.deadline(), Some(30));
+    story.after(30).is(Input::Tick, "take t1.2 m2");
+}
+
+#[test]
+fn a_turn_that_the_runtime_starts_by_itself_is_recorded_with_no_message() {
+    let mut story = Story::with(AgentOptions { start: StartMode::Eager, ..Default::default() });
+    story.is(Input::Tick, "start 1 Resume");
+    story.runtime(RuntimeInput::Ready { life: Life(1) }, "");
+    story.runtime(RuntimeInput::Started { life: Life(1) }, "take t1.1; adopt t1.1");
+    story.text("by myself");
+    story.asks("a");
+    story.is(Input::Taken { turn: turn(1) }, "");
+    assert_eq!(story.agent.view().phase, PhaseName::Working);
+    story.finish(1, Finish::Completed, "withdraw a; end t1.1 completed");
+}
+
+#[test]
+fn a_self_started_turn_that_ends_before_it_is_recorded_ends_after_it() {
+    let mut story = Story::with(AgentOptions { start: StartMode::Eager, ..Default::default() });
+    story.is(Input::Tick, "start 1 Resume");
+    story.runtime(RuntimeInput::Ready { life: Life(1) }, "");
+    story.runtime(RuntimeInput::Started { life: Life(1) }, "take t1.1; adopt t1.1");
+    story.asks("a");
+    story.finish(1, Finish::Completed, "withdraw a");
+    story.is(Input::Taken { turn: turn(1) }, "end t1.1 completed");
+    assert_eq!(story.agent.view().phase, PhaseName::Idle);
+}
+
+#[test]
+fn an_exit_while_a_turn_is_recorded_ends_it_without_using_up_an_attempt() {
+    let mut story = Story::new();
+    story.is(Input::Message(queued(1)), "start 1 Resume");
+    story.runtime(RuntimeInput::Ready { life: Life(1) }, "take t1.1 m1");
+    story.exits(1, "");
+    let effects = story.agent.handle(story.now, Input::Taken { turn: turn(1) });
+    let Some(Effect::EndTurn { settle, .. }) = effects.first() else { panic!("{effects:?}") };
+    assert!(settle.iter().all(|one| !one.counts_attempt), "{settle:?}");
+    assert_eq!(story.agent.view().phase, PhaseName::Down);
+}
+
+#[test]
+fn messages_that_are_read_join_the_turn() {
+    let mut story = Story::working();
+    story.is(Input::Message(queued(2)), "");
+    story.is(Input::Message(queued(3)), "");
+    let read = Input::Read { messages: vec![MessageId(2), MessageId(9)] };
+    story.is(read, "join t1.1 m2");
+    story.text("both done");
+    let expect = "end t1.1 completed m1=answered `both done` m2=answered; take t1.2 m3";
+    story.finish(1, Finish::Completed, expect);
+}
+
+#[test]
+fn a_soft_drain_waits_for_the_turn_and_a_hard_one_ends_it() {
+    let mut story = Story::working();
+    story.is(Input::Message(queued(2)), "");
+    story.is(Input::Drain(Drain::Soft), "");
+    story.is(Input::Drain(Drain::Now), "interrupt t1.1");
+    let expect = "end t1.1 interrupted:drain m1=accepted; kill 1; drained";
+    story.finish(1, Finish::Interrupted, expect);
+    story.is(Input::Message(queued(3)), "");
+    story.is(Input::Tick, "");
+    assert_eq!(story.deadline(), None);
+}
+
+#[test]
+fn a_drain_outside_a_turn_is_done_at_once() {
+    Story::new().is(Input::Drain(Drain::Soft), "drained");
+    let mut story = Story::new();
+    story.is(Input::Message(queued(1)), "start 1 Resume");
+    story.is(Input::Drain(Drain::Soft), "kill 1; drained");
+}
+
+#[test]
+fn a_full_queue_leaves_the_rest_in_the_store_and_asks_for_it_later() {
+    let mut story = Story::with(AgentOptions { queue_max: 2, ..Default::default() });
+    story.is(Input::Message(queued(1)), "start 1 Resume");
+    for id in 2..5 {
+        story.is(Input::Message(queued(id)), "");
+    }
+    assert_eq!(story.agent.view().waiting, 2);
+    story.runtime(RuntimeInput::Ready { life: Life(1) }, "take t1.1 m1");
+    // m3 came after one that was passed over: it must not overtake it.
+    story.is(Input::Message(queued(5)), "");
+    story.is(Input::Taken { turn: turn(1) }, "prompt t1.1");
+    let failed = || Finish::Failed("x".to_owned());
+    story.finish(1, failed(), "end t1.1 failed:x m1=failed; take t1.2 m2");
+    story.is(Input::Taken { turn: turn(2) }, "prompt t1.2; rescan");
+}
+
+#[test]
+fn a_long_turn_keeps_only_its_last_words() {
+    let rules = Rules { reply: ReplyMode::Relay, ..Rules::default() };
+    let mut story = Story::with(AgentOptions::new(Epoch(1), rules));
+    story.is(Input::Message(queued(1)), "start 1 Resume");
+    story.runtime(RuntimeInput::Ready { life: Life(1) }, "take t1.1 m1");
+    story.is(Input::Taken { turn: turn(1) }, "prompt t1.1");
+    for _ in 0..3 {
+        story.text(&"x".repeat(200 * 1024));
+        story.text(" ");
+        story.runtime(RuntimeInput::ToolResult { turn: turn(1), tool: Tool::Other }, "");
+    }
+    story.text("the end");
+    story.finish(1, Finish::Completed, "end t1.1 completed m1=answered `the end`");
+}

@@ -1,0 +1,199 @@
+//! What holds for every sequence of inputs, stale ids mixed in; the invariants are asserted by
+//! the world around the agent.
+
+use proptest::{collection::vec, prelude::*};
+
+use super::{world::World, *};
+use crate::message::MessageState;
+
+/// One thing that happens. `arg` picks among few values, so that ids meet; `stale` shifts ids.
+#[derive(Debug, Clone)]
+struct Step {
+    what: u8,
+    arg: u8,
+    stale: bool,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    (0u8..100, any::<u8>(), prop::bool::weighted(0.12)).prop_map(|(what, arg, stale)| Step {
+        what,
+        arg,
+        stale,
+    })
+}
+
+fn ids_of(world: &World, step: &Step) -> (TurnId, Life) {
+    let number = world.open.as_ref().map_or(1, |open| open.turn.number);
+    let life = world.alive.map_or(1, |(life, _)| life.0);
+    let shift = if !step.stale {
+        0
+    } else if step.arg.is_multiple_of(2) {
+        -1
+    } else {
+        3
+    };
+    (turn(number + shift), Life(life + shift))
+}
+
+fn play(world: &mut World, step: &Step) {
+    let (turn, life) = ids_of(world, step);
+    let arg = step.arg;
+    let message = MessageId(i64::from(arg % 12) + 1);
+    let request = request(["a", "b", "c"][usize::from(arg % 3)]);
+    let cause = if arg.is_multiple_of(4) { Cause::Ours } else { Cause::Theirs };
+    let runtime = Input::Runtime;
+    match step.what {
+        0..14 => world.message(message),
+        14..26 => {
+            if step.stale {
+                world.give(Input::Taken { turn });
+            } else {
+                world.serve(!arg.is_multiple_of(8));
+            }
+        }
+        26..36 => world.give(runtime(RuntimeInput::Ready { life })),
+        36..38 => world.give(runtime(RuntimeInput::Started { life })),
+        38..41 => world.give(runtime(RuntimeInput::Accepted { turn })),
+        41..44 => world.give(runtime(RuntimeInput::Output { turn })),
+        44..48 => world.give(runtime(RuntimeInput::Text { turn, text: format!("words {arg}") })),
+        48..50 => {
+            let tool = [Tool::Send, Tool::Shell, Tool::Other][usize::from(arg % 3)];
+            world.give(runtime(RuntimeInput::ToolResult { turn, tool }));
+        }
+        50..56 => world.give(runtime(RuntimeInput::ApprovalAsked { turn, request })),
+        56..61 => {
+            let decision = if arg < 128 { Decision::Allow } else { Decision::Deny };
+            world.give(Input::Decision { turn, request, decision });
+        }
+        61..69 => world.give(runtime(RuntimeInput::Finished { turn, how: finish(arg) })),
+        69..74 => world.give(runtime(RuntimeInput::Exited { life, cause })),
+        74..77 => {
+            let to = ["#lab", "ori", "#else"][usize::from(arg % 3)].to_owned();
+            world.give(Input::Sent { turn, to, in_reply_to: (arg < 40).then_some(message) });
+        }
+        77 => world.give(Input::NoReply { turn, message: (arg < 128).then_some(message) }),
+        78..80 => world.give(Input::Operator(Operator::Pause)),
+        80..84 => world.give(Input::Operator(Operator::Resume)),
+        84..86 => world.give(Input::Operator(Operator::Interrupt(By::Operator))),
+        86 => world.give(Input::StoreDegraded),
+        87..89 => world.give(Input::StoreOk),
+        89 => {
+            let (state, _) = *world.rows.entry(message).or_insert((MessageState::Accepted, 0));
+            if state == MessageState::Accepted {
+                world.rows.insert(message, (MessageState::Cancelled, 0));
+                world.give(Input::Cancelled { message });
+            }
+        }
+        90 => read(world, message),
+        91..94 => {
+            let seconds = [1, 5, 30, 400, 1000][usize::from(arg % 5)];
+            world.now = world.now.plus(Duration::from_secs(seconds));
+            world.give(Input::Tick);
+        }
+        94..99 => {
+            if let Some(deadline) = world.agent.next_deadline() {
+                world.now = world.now.max(deadline);
+            }
+            world.give(Input::Tick);
+        }
+        _ if arg < 40 => {
+            world.give(Input::Drain(if arg < 20 { Drain::Soft } else { Drain::Now }));
+        }
+        _ => world.scan(),
+    }
+}
+
+fn read(world: &mut World, message: MessageId) {
+    // The store would refuse to join what is not waiting; the agent must not settle it then.
+    let waits = world.rows.get(&message).is_some_and(|(state, _)| *state == MessageState::Accepted);
+    if waits {
+        world.give(Input::Read { messages: vec![message, MessageId(99)] });
+    }
+}
+
+fn finish(arg: u8) -> Finish {
+    match arg % 6 {
+        0..3 => Finish::Completed,
+        3 => Finish::Failed("x".to_owned()),
+        4 => Finish::RateLimited { until: WallMicros(1) },
+        _ => Finish::Interrupted,
+    }
+}
+
+/// After a drain and enough ticks nothing is open.
+fn drain(world: &mut World) {
+    world.give(Input::Drain(Drain::Now));
+    for _ in 0..4 {
+        world.serve(true);
+        if let Some(deadline) = world.agent.next_deadline() {
+            world.now = world.now.max(deadline);
+        }
+        world.give(Input::Tick);
+    }
+    assert!(world.drained && world.open.is_none(), "{:?}", world.agent);
+    assert_eq!(world.agent.next_deadline(), None);
+}
+
+/// Once people and programs behave, every message that waits is settled: none is lost.
+fn settle_all(world: &mut World) {
+    world.give(Input::Operator(Operator::Resume));
+    world.give(Input::StoreOk);
+    world.scan();
+    for _ in 0..120 {
+        world.serve(true);
+        if world.agent.view().phase == PhaseName::Parked {
+            // A death that was under way parked it once more.
+            world.give(Input::Operator(Operator::Resume));
+        } else if let Some((life, false)) = world.alive {
+            world.give(Input::Runtime(RuntimeInput::Ready { life }));
+        } else if let Some(turn) = world.open.as_ref().map(|open| open.turn) {
+            let text = "done".to_owned();
+            world.give(Input::Runtime(RuntimeInput::Text { turn, text }));
+            let how = Finish::Completed;
+            world.give(Input::Runtime(RuntimeInput::Finished { turn, how }));
+        } else if let Some(deadline) = world.agent.next_deadline() {
+            world.now = world.now.max(deadline);
+            world.give(Input::Tick);
+        } else {
+            world.scan();
+        }
+    }
+    let open: Vec<_> = world.rows.iter().filter(|(_, (state, _))| !state.is_terminal()).collect();
+    assert!(open.is_empty(), "{open:?} in {:?}", world.agent);
+    assert!(world.answers.values().all(|answers| *answers == 1), "answered twice");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 2_500,
+        max_shrink_iters: 4_000,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    /// The invariants of the turn machine: at most one open turn; every started turn ends once;
+    /// every message of a turn is settled or returned once; every approval is settled once; no
+    /// deadline fires while one is open; drained once and never inside a turn; parked holds
+    /// nothing; and no message is lost.
+    #[test]
+    fn the_invariants_hold_for_every_sequence(
+        steps in vec(step(), 80..130),
+        eager in any::<bool>(),
+        drains in any::<bool>(),
+        queue_max in prop::sample::select(vec![2usize, 256]),
+        messages_per_turn in 1usize..3,
+    ) {
+        let start = if eager { StartMode::Eager } else { StartMode::WhenNeeded };
+        let options =
+            AgentOptions { start, queue_max, messages_per_turn, ..AgentOptions::default() };
+        let mut world = World::new(options);
+        for step in &steps {
+            play(&mut world, step);
+        }
+        if drains || world.agent.view().draining {
+            drain(&mut world);
+        } else {
+            settle_all(&mut world);
+        }
+    }
+}

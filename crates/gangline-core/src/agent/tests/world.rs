@@ -1,0 +1,341 @@
+//! What stands around the agent in the property tests: a store, a runtime and people, each of which
+//! checks what it is asked for.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use super::*;
+use crate::{answer::Settlement, message::MessageState};
+
+#[derive(Debug)]
+pub(super) struct Open {
+    pub(super) turn: TurnId,
+    messages: BTreeSet<MessageId>,
+    /// T1 is committed.
+    pub(super) recorded: bool,
+    last_sign: Now,
+}
+
+#[derive(Debug)]
+pub(super) struct World {
+    pub(super) agent: Agent,
+    pub(super) now: Now,
+    /// The store's rows: state and counted attempts.
+    pub(super) rows: BTreeMap<MessageId, (MessageState, i64)>,
+    pub(super) open: Option<Open>,
+    asked: BTreeSet<(TurnId, ApprovalRequestId)>,
+    /// The life that runs, and whether it is ready.
+    pub(super) alive: Option<(Life, bool)>,
+    lives: i64,
+    deaths: VecDeque<Now>,
+    pub(super) paused: bool,
+    pub(super) degraded: bool,
+    draining: bool,
+    parked: bool,
+    pub(super) drained: bool,
+    /// What the store will give once it is asked to.
+    rescan: bool,
+    pub(super) interrupting: bool,
+    ended: BTreeSet<TurnId>,
+    pub(super) answers: BTreeMap<MessageId, usize>,
+}
+
+impl World {
+    pub(super) fn new(options: AgentOptions) -> Self {
+        Self {
+            agent: Agent::new(options),
+            now: Now::default(),
+            rows: BTreeMap::new(),
+            open: None,
+            asked: BTreeSet::new(),
+            alive: None,
+            lives: 0,
+            deaths: VecDeque::new(),
+            paused: false,
+            degraded: false,
+            draining: false,
+            parked: false,
+            drained: false,
+            rescan: false,
+            interrupting: false,
+            ended: BTreeSet::new(),
+            answers: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn message(&mut self, id: MessageId) {
+        let (_, attempt) = *self.rows.entry(id).or_insert((MessageState::Accepted, 0));
+        self.give(Input::Message(Queued { attempt, ..queued(id.0) }));
+    }
+
+    pub(super) fn give(&mut self, input: Input) {
+        self.note(&input);
+        let before = self.agent.view();
+        let deadline = self.agent.next_deadline();
+        let effects = self.agent.handle(self.now, input.clone());
+        assert!(!self.drained || effects.is_empty(), "{effects:?} after the drain");
+        for effect in effects {
+            self.obey(effect, deadline);
+        }
+        let view = self.agent.view();
+        if input == Input::Tick {
+            let next = self.agent.next_deadline();
+            assert!(next.is_none_or(|next| next > self.now), "hot loop: {before:?} {view:?}");
+        }
+        if view.phase == PhaseName::Parked {
+            assert_eq!(view.waiting, 0, "parked holds no message");
+        }
+        // A third death that did not park would restart for ever.
+        let idle = self.open.is_none() && !self.drained && !self.draining;
+        assert!(!idle || self.alive.is_some() || self.parked || self.recent_deaths() < 3);
+        assert_eq!(view.turn, self.open.as_ref().map(|open| open.turn));
+        assert_eq!(view.approvals, self.asked.len());
+    }
+
+    /// Keeps in step with what the outside does by itself.
+    fn note(&mut self, input: &Input) {
+        match input {
+            Input::Operator(Operator::Pause) => self.paused = true,
+            Input::Operator(Operator::Resume) => {
+                self.paused = false;
+                if self.parked {
+                    self.deaths = [self.now; 2].into();
+                }
+                self.parked = false;
+            }
+            Input::StoreDegraded => self.degraded = true,
+            Input::StoreOk => self.degraded = false,
+            Input::Drain(_) => self.draining = true,
+            Input::TakeFailed { turn, gone } if self.is_taking(*turn) => {
+                self.degraded |= gone.is_empty();
+                self.open = None;
+            }
+            Input::Taken { turn } if self.is_taking(*turn) => {
+                let Some(open) = &mut self.open else { return };
+                open.recorded = true;
+                open.last_sign = self.now;
+                for id in open.messages.clone() {
+                    self.move_row(id, MessageState::Accepted, MessageState::InTurn);
+                }
+            }
+            Input::Decision { turn, request, .. } => {
+                if self.asked.contains(&(*turn, request.clone())) {
+                    self.sign();
+                }
+            }
+            Input::Runtime(report) => self.note_report(report),
+            Input::Message(_)
+            | Input::Cancelled { .. }
+            | Input::TakeFailed { .. }
+            | Input::Taken { .. }
+            | Input::Read { .. }
+            | Input::JoinFailed { .. }
+            | Input::Sent { .. }
+            | Input::NoReply { .. }
+            | Input::Operator(Operator::Interrupt(_))
+            | Input::Tick => {}
+        }
+    }
+
+    fn note_report(&mut self, report: &RuntimeInput) {
+        match report {
+            RuntimeInput::Ready { life } => {
+                if let Some((alive, ready)) = &mut self.alive
+                    && alive == life
+                {
+                    *ready = true;
+                }
+            }
+            RuntimeInput::Exited { life, cause } => {
+                if self.alive.is_some_and(|(alive, _)| alive == *life) {
+                    self.alive = None;
+                    if *cause == Cause::Theirs && !self.interrupting {
+                        self.deaths.push_back(self.now);
+                    }
+                }
+            }
+            RuntimeInput::Accepted { turn }
+            | RuntimeInput::Output { turn }
+            | RuntimeInput::Text { turn, .. }
+            | RuntimeInput::ToolResult { turn, .. }
+            | RuntimeInput::ApprovalAsked { turn, .. } => {
+                if self.open.as_ref().is_some_and(|open| open.turn == *turn) {
+                    self.sign();
+                }
+            }
+            RuntimeInput::Started { .. } | RuntimeInput::Finished { .. } => {}
+        }
+    }
+
+    fn sign(&mut self) {
+        if let Some(open) = &mut self.open {
+            open.last_sign = self.now;
+        }
+    }
+
+    pub(super) fn is_taking(&self, turn: TurnId) -> bool {
+        self.open.as_ref().is_some_and(|open| open.turn == turn && !open.recorded)
+    }
+
+    fn move_row(&mut self, id: MessageId, from: MessageState, to: MessageState) {
+        let Some((state, _)) = self.rows.get_mut(&id) else { panic!("no row {id}") };
+        assert_eq!(*state, from, "{id}");
+        *state = to;
+    }
+
+    fn obey(&mut self, effect: Effect, deadline: Option<Now>) {
+        assert!(!self.drained, "{effect:?} after Drained");
+        match effect {
+            Effect::StartRuntime { life, .. } => {
+                assert!(self.alive.is_none() && life.0 > self.lives, "two runtimes");
+                assert!(!self.parked && !self.draining && !self.degraded && !self.paused);
+                self.lives = life.0;
+                self.alive = Some((life, false));
+            }
+            Effect::KillRuntime { life } => {
+                assert_eq!(self.alive.map(|(alive, _)| alive), Some(life));
+                self.alive = None;
+            }
+            Effect::Take { turn, messages } => {
+                assert!(self.open.is_none(), "two open turns");
+                assert!(self.alive.is_some_and(|(_, ready)| ready), "no runtime");
+                let feeds = !messages.is_empty();
+                assert!(!feeds || !(self.paused || self.degraded || self.draining), "fed");
+                let messages = messages.into_iter().collect();
+                self.interrupting = false;
+                self.open = Some(Open { turn, messages, recorded: false, last_sign: self.now });
+            }
+            Effect::Join { turn, messages } => {
+                let Some(open) = &mut self.open else { panic!("no turn") };
+                assert!(open.turn == turn && open.recorded);
+                for id in &messages {
+                    assert!(open.messages.insert(*id), "{id} is in the turn already");
+                }
+                for id in messages {
+                    // It may have been taken from us meanwhile: then the row is not accepted.
+                    if let Some((state, _)) = self.rows.get_mut(&id) {
+                        *state = MessageState::InTurn;
+                    }
+                }
+            }
+            Effect::AdoptTurn { turn, .. } => assert!(self.is_taking(turn)),
+            Effect::SendPrompt { turn } => {
+                assert!(self.alive.is_some_and(|(_, ready)| ready), "no runtime");
+                assert!(self.is_recorded(turn), "T1 comes first");
+            }
+            Effect::SendInterrupt { turn } => {
+                assert!(self.is_recorded(turn));
+                assert!(!self.interrupting, "interrupted twice");
+                self.interrupting = true;
+            }
+            Effect::AskHuman { turn, request } => {
+                assert!(self.open.as_ref().is_some_and(|open| open.turn == turn));
+                assert!(self.asked.insert((turn, request)), "asked twice");
+            }
+            Effect::Decide { turn, request, decision } => {
+                let waited = self.asked.remove(&(turn, request));
+                assert!(waited || decision == Decision::Deny, "allowed what was not asked");
+            }
+            Effect::WithdrawApprovals { turn, requests } => {
+                assert!(!requests.is_empty());
+                for request in requests {
+                    assert!(self.asked.remove(&(turn, request)), "settled twice");
+                }
+            }
+            Effect::EndTurn { turn, outcome, settle } => self.end(turn, &outcome, &settle),
+            Effect::Rescan => self.rescan = true,
+            Effect::MissedDeadline { deadline: which, turn } => {
+                self.missed(which, turn, deadline);
+            }
+            Effect::Parked { .. } => {
+                assert!(self.open.is_none() && self.alive.is_none());
+                assert!(self.recent_deaths() >= 3, "parked after {:?}", self.deaths);
+                self.parked = true;
+            }
+            Effect::Notice(_) => {}
+            Effect::Drained => {
+                assert!(self.draining && self.open.is_none(), "drained inside a turn");
+                assert!(self.alive.is_none(), "drained beside a runtime");
+                self.drained = true;
+            }
+        }
+    }
+
+    fn recent_deaths(&self) -> usize {
+        let window = Duration::from_secs(300);
+        self.deaths.iter().filter(|death| self.now.since(**death) < window).count()
+    }
+
+    fn is_recorded(&self, turn: TurnId) -> bool {
+        self.open.as_ref().is_some_and(|open| open.turn == turn && open.recorded)
+    }
+
+    fn missed(&mut self, which: Deadline, turn: Option<TurnId>, deadline: Option<Now>) {
+        assert!(deadline.is_some_and(|deadline| deadline <= self.now), "fired early");
+        assert!(self.asked.is_empty(), "a deadline fired while an approval was open");
+        match which {
+            Deadline::Start => {
+                assert!(turn.is_none());
+                self.deaths.push_back(self.now);
+            }
+            Deadline::TurnOutput => {
+                let Some(open) = &self.open else { panic!("no turn") };
+                assert!(self.now.since(open.last_sign) >= Duration::from_secs(600));
+            }
+            Deadline::InterruptGrace => assert!(self.interrupting),
+        }
+    }
+
+    fn end(&mut self, turn: TurnId, outcome: &Outcome, settle: &[Settlement]) {
+        let Some(open) = self.open.take() else { panic!("{turn} ended, but none is open") };
+        self.interrupting = false;
+        assert!(open.turn == turn && open.recorded, "{turn} never started");
+        assert!(self.ended.insert(turn), "{turn} ended twice");
+        assert!(self.asked.is_empty(), "approvals leak: {:?}", self.asked);
+        let settled: Vec<MessageId> = settle.iter().map(|one| one.message).collect();
+        let distinct: BTreeSet<MessageId> = settled.iter().copied().collect();
+        assert_eq!(distinct.len(), settled.len(), "settled twice");
+        assert_eq!(distinct, open.messages, "each message of the turn once ({outcome})");
+        for one in settle {
+            self.move_row(one.message, MessageState::InTurn, one.state);
+            let Some((_, attempts)) = self.rows.get_mut(&one.message) else { continue };
+            *attempts += i64::from(one.counts_attempt);
+            assert!(*attempts <= 5, "attempts are limited");
+            if one.relay.is_some() {
+                *self.answers.entry(one.message).or_default() += 1;
+            }
+        }
+    }
+
+    /// Does what the store owes: answers T1, and gives what waits if it was asked to.
+    pub(super) fn serve(&mut self, writes: bool) {
+        if let Some(open) = self.open.as_ref().filter(|open| !open.recorded) {
+            let turn = open.turn;
+            let taken = |id: &&MessageId| {
+                self.rows.get(id).is_none_or(|(state, _)| *state != MessageState::Accepted)
+            };
+            let gone: Vec<MessageId> = open.messages.iter().filter(taken).copied().collect();
+            if !writes {
+                self.give(Input::TakeFailed { turn, gone: Vec::new() });
+            } else if gone.is_empty() {
+                self.give(Input::Taken { turn });
+            } else {
+                self.give(Input::TakeFailed { turn, gone });
+            }
+        }
+        if std::mem::take(&mut self.rescan) {
+            self.scan();
+        }
+    }
+
+    pub(super) fn scan(&mut self) {
+        let waits: Vec<MessageId> = self
+            .rows
+            .iter()
+            .filter(|(_, (state, _))| *state == MessageState::Accepted)
+            .map(|(id, _)| *id)
+            .collect();
+        for id in waits {
+            self.message(id);
+        }
+    }
+}

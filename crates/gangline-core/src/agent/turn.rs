@@ -1,0 +1,243 @@
+//! The open turn: its step, its messages, what it did, and the approvals it waits for.
+
+use std::{
+    collections::{BTreeSet, VecDeque},
+    time::Duration,
+};
+
+use crate::{
+    answer::{Act, How, Rules, Settlement, Tool, TurnLog, TurnMessage, settle},
+    id::{MessageId, TurnId},
+    outcome::Outcome,
+    time::Now,
+};
+
+use super::{ApprovalRequestId, Effect, Life, Queued};
+
+/// Text that a turn keeps for its final words, in bytes.
+const TEXT_MAX: usize = 256 * 1024;
+
+/// Where a turn stands.
+#[derive(Debug, Clone)]
+pub(super) enum Step {
+    /// T1 is under way.
+    Taking(Taking),
+    /// The prompt is sent, the runtime has not taken it yet.
+    Prompting,
+    /// The runtime works.
+    Working,
+    /// It was asked to stop; if it does, this is the outcome.
+    Interrupting(Outcome),
+}
+
+/// What happened while T1 was under way.
+#[derive(Debug, Clone)]
+pub(super) struct Taking {
+    pub(super) by: OpenedBy,
+    /// An interrupt is wanted with this outcome.
+    pub(super) wanted: Option<Outcome>,
+    /// The runtime's part is over with this outcome.
+    pub(super) ended: Option<Outcome>,
+    pub(super) runtime_gone: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OpenedBy {
+    Us,
+    Runtime,
+}
+
+/// How a turn is closed.
+pub(super) struct Close {
+    pub(super) outcome: Outcome,
+    pub(super) runtime_gone: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct Turn {
+    pub(super) id: TurnId,
+    pub(super) life: Life,
+    pub(super) step: Step,
+    pub(super) pending: BTreeSet<ApprovalRequestId>,
+    messages: Vec<TurnMessage>,
+    acts: Vec<Act>,
+    text_bytes: usize,
+    deadline: Option<Now>,
+}
+
+impl Turn {
+    pub(super) fn new(id: TurnId, life: Life, by: OpenedBy, messages: Vec<Queued>) -> Self {
+        let taking = Taking { by, wanted: None, ended: None, runtime_gone: false };
+        Self {
+            id,
+            life,
+            step: Step::Taking(taking),
+            pending: BTreeSet::new(),
+            messages: messages.into_iter().map(|queued| entry(queued, How::Woke, 0)).collect(),
+            acts: Vec::new(),
+            text_bytes: 0,
+            deadline: None,
+        }
+    }
+
+    pub(super) fn message_ids(&self) -> Vec<MessageId> {
+        self.messages.iter().map(|message| message.id).collect()
+    }
+
+    pub(super) fn holds(&self, id: MessageId) -> bool {
+        self.messages.iter().any(|message| message.id == id)
+    }
+
+    /// Returns when the step's time is over; it stands still while an approval is open.
+    pub(super) fn deadline(&self) -> Option<Now> {
+        self.deadline.filter(|_| self.pending.is_empty())
+    }
+
+    /// Goes to a step whose time begins now.
+    pub(super) fn go(&mut self, step: Step, deadline: Now) {
+        self.step = step;
+        self.deadline = Some(deadline);
+    }
+
+    /// A sign of life: the prompt was taken, and the watchdog begins anew.
+    pub(super) fn lives(&mut self, now: Now, watchdog: Duration) {
+        match self.step {
+            Step::Prompting | Step::Working => self.go(Step::Working, now.plus(watchdog)),
+            Step::Taking(_) | Step::Interrupting(_) => {}
+        }
+    }
+
+    pub(super) fn text(&mut self, text: String) {
+        if text.trim().is_empty() {
+            return;
+        }
+        if !matches!(self.acts.last(), Some(Act::Text(_))) {
+            self.forget_texts();
+        }
+        let room = TEXT_MAX.saturating_sub(self.text_bytes);
+        let mut text = text;
+        text.truncate(text.floor_char_boundary(room));
+        self.text_bytes += text.len();
+        self.acts.push(Act::Text(text));
+    }
+
+    /// Only the last words can be relayed; the places of earlier ones stay.
+    fn forget_texts(&mut self) {
+        for act in &mut self.acts {
+            if let Act::Text(text) = act {
+                *text = String::new();
+            }
+        }
+        self.text_bytes = 0;
+    }
+
+    pub(super) fn tool_result(&mut self, tool: Tool) {
+        self.acts.push(Act::ToolResult(tool));
+    }
+
+    pub(super) fn sent(&mut self, to: String, in_reply_to: Option<MessageId>) {
+        self.acts.push(Act::Sent { to, in_reply_to });
+    }
+
+    pub(super) fn no_reply(&mut self, message: Option<MessageId>) {
+        self.acts.push(Act::NoReply { message });
+    }
+
+    /// Returns whether the runtime may be asked about.
+    pub(super) fn may_ask(&self) -> bool {
+        match &self.step {
+            Step::Taking(taking) => taking.by == OpenedBy::Runtime && taking.ended.is_none(),
+            Step::Prompting | Step::Working => true,
+            Step::Interrupting(_) => false,
+        }
+    }
+
+    /// Returns whether a message may still join.
+    pub(super) fn may_join(&self) -> bool {
+        match &self.step {
+            Step::Working | Step::Prompting => true,
+            Step::Taking(_) | Step::Interrupting(_) => false,
+        }
+    }
+
+    pub(super) fn join_read(&mut self, read: VecDeque<Queued>) {
+        let joined = self.acts.len();
+        self.messages.extend(read.into_iter().map(|queued| entry(queued, How::Read, joined)));
+    }
+
+    pub(super) fn leave(&mut self, ids: &[MessageId]) {
+        self.messages.retain(|message| message.how == How::Woke || !ids.contains(&message.id));
+    }
+
+    /// Takes a decision; returns whether the approval waited for one.
+    /// The watchdog begins anew with it.
+    pub(super) fn decide(&mut self, request: &ApprovalRequestId, watchdog_until: Now) -> bool {
+        let waited = self.pending.remove(request);
+        if waited && self.deadline.is_some() {
+            self.deadline = Some(watchdog_until);
+        }
+        waited
+    }
+
+    /// Begins to end the turn early. The first reason stays.
+    pub(super) fn interrupt(&mut self, grace_until: Now, outcome: Outcome, out: &mut Vec<Effect>) {
+        match &mut self.step {
+            Step::Taking(taking) => {
+                taking.wanted.get_or_insert(outcome);
+            }
+            Step::Prompting | Step::Working => {
+                self.withdraw(out);
+                self.go(Step::Interrupting(outcome), grace_until);
+                out.push(Effect::SendInterrupt { turn: self.id });
+            }
+            Step::Interrupting(_) => {}
+        }
+    }
+
+    pub(super) fn withdraw(&mut self, out: &mut Vec<Effect>) {
+        let requests: Vec<_> = std::mem::take(&mut self.pending).into_iter().collect();
+        if !requests.is_empty() {
+            out.push(Effect::WithdrawApprovals { turn: self.id, requests });
+        }
+    }
+
+    /// Settles everything that the turn holds.
+    pub(super) fn end(
+        mut self,
+        outcome: Outcome,
+        rules: Rules,
+        out: &mut Vec<Effect>,
+    ) -> Vec<Settlement> {
+        self.withdraw(out);
+        settle(&TurnLog { messages: self.messages, acts: self.acts, outcome }, rules)
+    }
+
+    /// Takes back what was to be taken, for the queue.
+    pub(super) fn into_queued(self) -> Vec<Queued> {
+        self.messages.into_iter().map(queued).collect()
+    }
+}
+
+fn entry(queued: Queued, how: How, joined: usize) -> TurnMessage {
+    TurnMessage {
+        id: queued.id,
+        asker: queued.asker,
+        target: queued.target,
+        origin: queued.origin,
+        attempt: queued.attempt + 1,
+        in_reply_to: queued.in_reply_to,
+        how,
+        joined,
+    }
+}
+
+fn queued(message: TurnMessage) -> Queued {
+    Queued {
+        id: message.id,
+        asker: message.asker,
+        target: message.target,
+        origin: message.origin,
+        attempt: message.attempt - 1,
+        in_reply_to: message.in_reply_to,
+    }
+}

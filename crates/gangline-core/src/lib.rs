@@ -1,0 +1,24 @@
+//! The pure heart of Gangline: names, ids, the agent's state machine and the rules.
+//!
+//! Nothing here touches a socket, a file, a clock or the environment: ids and `now` are
+//! arguments, and everything is synchronous. Start at [`agent::Agent`].
+
+pub mod agent;
+pub mod answer;
+pub mod approval;
+pub mod id;
+pub mod mention;
+pub mod message;
+pub mod name;
+pub mod outcome;
+pub mod permission;
+pub mod recovery;
+pub mod redact;
+pub mod split;
+pub mod time;
+pub mod trust;
+
+pub use id::{ApprovalNumber, Epoch, MessageId, TurnId};
+pub use message::{MessageState, Origin, Principal, Tier};
+pub use name::{AgentName, ChannelName, Nick, Target};
+pub use redact::{Redacted, Redactor};

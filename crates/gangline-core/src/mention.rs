@@ -1,0 +1,132 @@
+//! Who a line is for, and the prompt that is made of it.
+//!
+//! A line addresses an agent by `@nick` or `@short-name` anywhere, or by `nick:` or `nick,` at its
+//! start (R0-36). Case is folded; a name is a whole word: `@spark-ada-2` is not for `spark-ada`.
+
+use crate::name::{AgentName, fold};
+
+pub use frame::{Frame, Place, escape, prompt_text};
+
+mod frame;
+
+/// Returns those of the agents that the line addresses, in the order in which they are given.
+///
+/// A word that is one agent's whole name is not another's short name.
+#[must_use]
+pub fn addressed<'a>(text: &str, agents: &[&'a AgentName]) -> Vec<&'a AgentName> {
+    let text = plain(text);
+    let mut found: Vec<&AgentName> = Vec::new();
+    for word in at_words(&text) {
+        found.extend(named(word, agents));
+    }
+    let mut rest = text.trim_start();
+    while let Some((agent, tail)) = vocative(rest, agents) {
+        found.push(agent);
+        rest = tail;
+    }
+    agents.iter().copied().filter(|agent| found.contains(agent)).collect()
+}
+
+/// Returns the line without the addresses at its start and end, for what reads the whole text as
+/// a word (`@ada yes 12` and `yes 12 @ada` are `yes 12`).
+#[must_use]
+pub fn strip(text: &str, agents: &[&AgentName]) -> String {
+    let text = plain(text);
+    let mut rest = text.trim();
+    loop {
+        if let Some((_, tail)) = vocative(rest, agents) {
+            rest = tail.trim_start();
+        } else if let Some(tail) = leading_at(rest, agents) {
+            rest = tail;
+        } else if let Some(head) = trailing_at(rest, agents) {
+            rest = head;
+        } else {
+            return rest.to_owned();
+        }
+    }
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '-' || c == '_'
+}
+
+/// Returns the words that follow an `@` which itself follows no word.
+fn at_words(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices('@').filter_map(|(at, _)| {
+        // A word before it makes a mail address of it; markdown's underscore does not.
+        let free = !text[..at].chars().next_back().is_some_and(char::is_alphanumeric);
+        free.then(|| word_of(&text[at + 1..]))
+    })
+}
+
+fn word_of(text: &str) -> &str {
+    &text[..text.find(|c| !is_word(c)).unwrap_or(text.len())]
+}
+
+/// Returns the agents that a word names: by whole name, else by short name. Hyphens and
+/// underscores behind it may belong to the sentence.
+fn named<'a>(word: &str, agents: &[&'a AgentName]) -> Vec<&'a AgentName> {
+    let bare = word.trim_end_matches(['-', '_']);
+    for word in [word, bare] {
+        let word = fold(word);
+        for name in [AgentName::as_str, AgentName::short] {
+            let found: Vec<&AgentName> =
+                agents.iter().copied().filter(|agent| fold(name(agent)) == word).collect();
+            if !found.is_empty() {
+                return found;
+            }
+        }
+    }
+    Vec::new()
+}
+
+/// Returns the agent that the text begins with (`nick:` or `nick,`), and the text behind that.
+fn vocative<'a, 't>(text: &'t str, agents: &[&'a AgentName]) -> Option<(&'a AgentName, &'t str)> {
+    let word = word_of(text);
+    let tail = text[word.len()..].strip_prefix([':', ','])?;
+    let ends = tail.is_empty() || tail.starts_with(char::is_whitespace);
+    let word = fold(word);
+    let agent = agents.iter().copied().find(|agent| agent.folded() == word)?;
+    ends.then(|| (agent, tail.trim_start()))
+}
+
+fn leading_at<'t>(text: &'t str, agents: &[&AgentName]) -> Option<&'t str> {
+    let word = word_of(text.strip_prefix('@')?);
+    let named = !named(word, agents).is_empty();
+    named.then(|| text[1 + word.len()..].trim_start_matches([':', ',']).trim_start())
+}
+
+fn trailing_at<'t>(text: &'t str, agents: &[&AgentName]) -> Option<&'t str> {
+    let at = text.rfind('@')?;
+    let word = &text[at + 1..];
+    let is_last = word.chars().all(is_word) && !named(word, agents).is_empty();
+    let free = text[..at].ends_with(char::is_whitespace);
+    (is_last && free).then(|| text[..at].trim_end().trim_end_matches(','))
+}
+
+/// Returns the text without IRC formatting (a colour's digits included) and control characters.
+fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        if c == '\u{3}' {
+            let colour = |c: &char| c.is_ascii_digit();
+            let shown = rest.next_if(colour).is_some();
+            let _second_digit = rest.next_if(colour);
+            let mut ahead = rest.clone();
+            if shown && ahead.next() == Some(',') && ahead.next().is_some_and(|c| colour(&c)) {
+                let _comma = rest.next();
+                let _first = rest.next();
+                let _second = rest.next_if(colour);
+            }
+        } else if c.is_whitespace() {
+            out.push(' ');
+        } else if !c.is_control() {
+            out.push(c);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

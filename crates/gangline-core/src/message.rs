@@ -1,0 +1,143 @@
+//! What a durable message is: where it came from, who speaks, and what became of it.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+/// A word that is none of the expected ones.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not {wanted}")]
+pub struct WordError {
+    pub(crate) text: String,
+    pub(crate) wanted: &'static str,
+}
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident, $wanted:literal { $($(#[$vdoc:meta])* $variant:ident = $word:literal),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub enum $name { $($(#[$vdoc])* $variant),* }
+
+        impl $name {
+            /// Every value, in order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// Returns the word used in the database and on every wire.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),* }
+            }
+        }
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result { f.write_str(self.as_str()) }
+        }
+        impl FromStr for $name {
+            type Err = WordError;
+            fn from_str(text: &str) -> Result<Self, WordError> {
+                match text {
+                    $($word => Ok(Self::$variant),)*
+                    other => Err(WordError { text: other.to_owned(), wanted: $wanted }),
+                }
+            }
+        }
+        impl TryFrom<String> for $name {
+            type Error = WordError;
+            fn try_from(text: String) -> Result<Self, WordError> { text.parse() }
+        }
+        impl From<$name> for String {
+            fn from(value: $name) -> Self { value.as_str().to_owned() }
+        }
+    };
+}
+pub(crate) use words;
+
+words! {
+    /// The life of a message: `accepted → in_turn →` one of the terminal states.
+    MessageState, "a message state" {
+        /// Committed, waiting for a turn.
+        Accepted = "accepted",
+        /// Part of an open turn.
+        InTurn = "in_turn",
+        /// Settled: an answer was recorded.
+        Answered = "answered",
+        /// Settled: the agent said that no reply is needed.
+        NoReply = "no_reply",
+        /// Settled: the turn failed; the asker was told.
+        Failed = "failed",
+        /// Settled: its time to live ran out.
+        Expired = "expired",
+        /// Settled: the sender may not prompt this agent.
+        Refused = "refused",
+        /// Settled: withdrawn by somebody.
+        Cancelled = "cancelled",
+        /// Kept, not fed, until a human lifts it.
+        Held = "held",
+        /// Settled: attempts used up.
+        DeadLetter = "dead_letter",
+    }
+}
+
+impl MessageState {
+    /// Returns whether nothing more will happen to the message by itself.
+    #[must_use]
+    pub fn is_terminal(self) -> bool {
+        match self {
+            Self::Accepted | Self::InTurn | Self::Held => false,
+            Self::Answered
+            | Self::NoReply
+            | Self::Failed
+            | Self::Expired
+            | Self::Refused
+            | Self::Cancelled
+            | Self::DeadLetter => true,
+        }
+    }
+}
+
+words! {
+    /// Why a prompt exists: the glossary's `PromptSource`.
+    Origin, "a message origin" {
+        /// A line in a channel that names the agent.
+        Mention = "mention",
+        /// A private line to the agent.
+        Direct = "direct",
+        /// The command line (`gangline prompt`).
+        Cli = "cli",
+        /// The HTTP interface.
+        Http = "http",
+        /// A tool of another agent.
+        Agent = "agent",
+        /// A reminder that fell due.
+        Reminder = "reminder",
+        /// An answer to a question the agent asked.
+        Answer = "answer",
+        /// A wake from outside.
+        Wake = "wake",
+        /// The harness itself.
+        System = "system",
+    }
+}
+
+words! {
+    /// How far somebody is trusted (design: Trust), lowest first.
+    Tier, "a tier" {
+        /// Nobody known; may be read, starts no turn.
+        Stranger = "stranger",
+        /// An agent of this installation.
+        Agent = "agent",
+        /// A person who may prompt.
+        Member = "member",
+        /// The person in charge: prompts, approves, pauses.
+        Owner = "owner",
+    }
+}
+
+/// Who speaks: an account and its tier. A nick is never a principal.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Principal {
+    /// The account's name, or `~<nick>` for somebody without one.
+    pub account: String,
+    /// How far the account is trusted.
+    pub tier: Tier,
+}

@@ -1,0 +1,107 @@
+//! Permission for one tool call: the easy ones decided here, the rest by a human.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+use crate::message::{WordError, words};
+
+words! {
+    /// How an agent's tool calls are permitted (C5).
+    Permissions, "one of ask, allowlist, bypass" {
+        /// What is on the list is allowed, the rest asks a human.
+        Ask = "ask",
+        /// What is on the list is allowed, the rest is denied (R2-42).
+        Allowlist = "allowlist",
+        /// Everything is allowed (R1-04).
+        Bypass = "bypass",
+    }
+}
+
+/// R2-42: the built-in tools that `allowlist` allows.
+pub const BUILT_INS: &[&str] = &["Bash", "Edit", "Glob", "Grep", "Read", "TodoWrite", "Write"];
+
+/// Tools that only look: allowed under `ask` without asking, the demo's too.
+pub const READ_ONLY: &[&str] = &["Read", "Glob", "Grep", "TodoWrite"];
+
+/// Our own tools; the agent may always speak, and be silent.
+pub const OWN: &[&str] = &["send", "no_reply"];
+
+/// The MCP server under which our own tools may appear (C35).
+const OWN_SERVERS: &[&str] = &["gangline", "hyperhive"];
+
+/// What is to be done about a tool call.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// Let it run.
+    Allow,
+    /// Ask a human.
+    Ask,
+    /// Refuse it; one line for the model.
+    Deny(String),
+}
+
+/// An agent's permissions: the mode and its list.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Policy {
+    mode: Permissions,
+    list: Vec<String>,
+}
+
+impl Policy {
+    /// Returns the policy with the mode's own list: [`READ_ONLY`] for `ask`, [`BUILT_INS`] for
+    /// `allowlist`, none for `bypass`, which needs none.
+    #[must_use]
+    pub fn new(mode: Permissions) -> Self {
+        let list = match mode {
+            Permissions::Ask => READ_ONLY,
+            Permissions::Allowlist => BUILT_INS,
+            Permissions::Bypass => &[],
+        };
+        Self { mode, list: list.iter().map(|tool| (*tool).to_owned()).collect() }
+    }
+
+    /// Returns the policy with a list of exact tool names instead of the mode's own. Names are
+    /// compared with case; there are no patterns.
+    #[must_use]
+    pub fn with_list(mode: Permissions, list: Vec<String>) -> Self {
+        Self { mode, list }
+    }
+
+    /// Returns the mode.
+    #[must_use]
+    pub fn mode(&self) -> Permissions {
+        self.mode
+    }
+
+    /// Returns what is to be done about a call of this tool.
+    #[must_use]
+    pub fn verdict(&self, tool: &str) -> Verdict {
+        if is_own(tool) || self.list.iter().any(|allowed| allowed == tool) {
+            return Verdict::Allow;
+        }
+        match self.mode {
+            Permissions::Bypass => Verdict::Allow,
+            Permissions::Ask => Verdict::Ask,
+            Permissions::Allowlist => {
+                let tool: String = tool.chars().filter(|c| !c.is_control()).take(80).collect();
+                Verdict::Deny(format!("{tool} is not on this agent's list of allowed tools"))
+            }
+        }
+    }
+}
+
+/// Returns whether the tool is one of ours, by its plain or its MCP name. Only our own server keys
+/// count: any other server may call a tool `send`.
+#[must_use]
+pub fn is_own(tool: &str) -> bool {
+    let plain = tool
+        .strip_prefix("mcp__")
+        .and_then(|rest| rest.split_once("__"))
+        .filter(|(server, _)| OWN_SERVERS.contains(server))
+        .map_or(tool, |(_, name)| name);
+    OWN.contains(&plain)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,53 @@
+//! The table of permissions.
+
+use super::*;
+
+fn check(mode: Permissions, tool: &str, expect: Verdict) {
+    assert_eq!(Policy::new(mode).verdict(tool), expect, "{mode} {tool}");
+}
+
+fn deny(tool: &str) -> Verdict {
+    Verdict::Deny(format!("{tool} is not on this agent's list of allowed tools"))
+}
+
+/// C5, R1-04.
+#[test]
+fn each_mode_has_its_own_list() {
+    for tool in ["Read", "Glob", "Grep", "TodoWrite"] {
+        check(Permissions::Ask, tool, Verdict::Allow);
+    }
+    for tool in ["Bash", "Edit", "Write", "WebFetch", "Task"] {
+        check(Permissions::Ask, tool, Verdict::Ask);
+        check(Permissions::Bypass, tool, Verdict::Allow);
+    }
+}
+
+/// R2-42: what is not on the list is denied, the tools it leaves out among it.
+#[test]
+fn the_allow_list_denies_by_omission() {
+    for tool in BUILT_INS {
+        check(Permissions::Allowlist, tool, Verdict::Allow);
+    }
+    for tool in ["WebFetch", "WebSearch", "Task", "NotebookEdit", "bash", ""] {
+        check(Permissions::Allowlist, tool, deny(tool));
+    }
+}
+
+#[test]
+fn our_own_tools_are_always_allowed_and_only_ours() {
+    for mode in Permissions::ALL {
+        for tool in ["send", "no_reply", "mcp__gangline__send", "mcp__hyperhive__send"] {
+            check(*mode, tool, Verdict::Allow);
+        }
+    }
+    check(Permissions::Allowlist, "mcp__other__send", deny("mcp__other__send"));
+    check(Permissions::Ask, "mcp__gangline__spawn", Verdict::Ask);
+    check(Permissions::Ask, "mcp__gangline____send", Verdict::Ask);
+}
+
+#[test]
+fn a_list_of_ones_own_replaces_the_modes() {
+    let policy = Policy::with_list(Permissions::Ask, vec!["Bash".to_owned()]);
+    assert_eq!(policy.verdict("Bash"), Verdict::Allow);
+    assert_eq!(policy.verdict("Read"), Verdict::Ask);
+}

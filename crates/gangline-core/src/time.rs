@@ -1,0 +1,31 @@
+//! The two times that reach the core, always as arguments: one to wait by, one to write down.
+
+use std::time::Duration;
+
+/// Monotonic time since an arbitrary start; deadlines are reckoned in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Now(pub Duration);
+
+impl Now {
+    /// Returns the time that is this much later.
+    #[must_use]
+    pub fn plus(self, wait: Duration) -> Self {
+        Self(self.0.saturating_add(wait))
+    }
+
+    /// Returns how long ago `earlier` was; zero if it is still to come.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Duration {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
+impl From<Duration> for Now {
+    fn from(since_start: Duration) -> Self {
+        Self(since_start)
+    }
+}
+
+/// Wall clock, microseconds since 1970 (UTC). The core only passes it on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WallMicros(pub i64);
