@@ -1,0 +1,131 @@
+//! The doorbell: wakes another process without saying why. Truth is in the table, not here.
+//!
+//! A unix datagram socket. Rings are merged; one that finds nobody, or a full bell, is no error.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::net;
+use std::path::{Path, PathBuf};
+
+use tokio::net::UnixDatagram;
+
+use crate::fsio;
+
+#[cfg(test)]
+mod tests;
+
+/// Longest path used as a socket's address; the system's limit is 107 bytes (103 on macOS).
+const MAX_ADDRESS: usize = 100;
+
+/// The side that is rung. Bind again replaces it; its file stays when it is dropped.
+#[derive(Debug)]
+pub struct Doorbell {
+    socket: UnixDatagram,
+}
+
+impl Doorbell {
+    /// Hangs up the bell at this path (as [`short`] has it), mode 0600, in place of a stale one.
+    /// Makes its folder, private. Whoever binds must own the name by a lock: a live bell is
+    /// replaced as well. Must be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// When folder or socket cannot be made, or something that is no socket has the name.
+    pub fn bind(path: &Path) -> io::Result<Self> {
+        let path = short(path);
+        if let Some(folder) = path.parent() {
+            fsio::private_dir(folder)?;
+        }
+        match fs::symlink_metadata(&path) {
+            Ok(found) if found.file_type().is_socket() => fs::remove_file(&path)?,
+            Ok(_) => {
+                let text = format!("{} is there already and is no socket", path.display());
+                return Err(io::Error::new(io::ErrorKind::AlreadyExists, text));
+            }
+            Err(_) => {}
+        }
+        let socket = with_address(&path, |address| net::UnixDatagram::bind(address))?;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
+        socket.set_nonblocking(true)?;
+        Ok(Self { socket: UnixDatagram::from_std(socket)? })
+    }
+
+    /// Waits until the bell was rung since the last call; many rings count as one.
+    ///
+    /// Cancel-safe: yes; a ring that was not returned is returned by the next call.
+    pub async fn rung(&self) {
+        let mut byte = [0];
+        loop {
+            if self.socket.readable().await.is_err() {
+                // Only when the runtime's reactor is gone: then nobody waits any more.
+                return std::future::pending().await;
+            }
+            let mut rung = false;
+            while self.socket.try_recv(&mut byte).is_ok() {
+                rung = true;
+            }
+            if rung {
+                return;
+            }
+        }
+    }
+}
+
+/// Rings the bell at this path (as [`short`] has it). Never waits and never fails: nobody there or
+/// a full bell means that the owner looks by itself.
+pub fn ring(path: &Path) {
+    let path = short(path);
+    let rung = net::UnixDatagram::unbound().and_then(|socket| {
+        socket.set_nonblocking(true)?;
+        with_address(&path, |address| socket.send_to(&[1], address))
+    });
+    if let Err(error) = rung {
+        tracing::trace!(path = %path.display(), %error, "nobody heard the bell");
+    }
+}
+
+/// Returns the path itself, or when it is over 100 bytes one with a shorter name in the same
+/// folder, made by a hash that never changes. [`Doorbell::bind`] and [`ring`] both apply it.
+#[must_use]
+pub fn short(path: &Path) -> PathBuf {
+    if path.as_os_str().len() <= MAX_ADDRESS {
+        return path.to_owned();
+    }
+    match path.file_name() {
+        Some(name) if name.len() > 16 => {
+            path.with_file_name(format!("{:016x}", fnv1a(name.as_bytes())))
+        }
+        _ => path.to_owned(),
+    }
+}
+
+/// FNV-1a, 64 bits: small, and the same in every version of every program.
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// Calls with an address for this path; a folder too long for one is reached by its descriptor.
+#[cfg(target_os = "linux")]
+fn with_address<T>(path: &Path, call: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
+    use std::os::fd::AsRawFd;
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return call(path) };
+    if path.as_os_str().len() <= MAX_ADDRESS {
+        return call(path);
+    }
+    let folder = fs::File::open(folder)?;
+    call(&by_descriptor(folder.as_raw_fd(), name))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn with_address<T>(path: &Path, call: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
+    call(path)
+}
+
+#[cfg(target_os = "linux")]
+fn by_descriptor(descriptor: i32, name: &OsStr) -> PathBuf {
+    Path::new("/proc/self/fd").join(descriptor.to_string()).join(name)
+}

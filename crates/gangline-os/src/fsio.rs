@@ -1,0 +1,133 @@
+//! Files: private writes that are whole or absent, private folders, reads with a limit.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use thiserror::Error;
+
+#[cfg(test)]
+mod tests;
+
+/// A file was larger than its reader allows. Inside the [`io::Error`] of [`read_capped`].
+#[derive(Debug, Error)]
+#[error("{} is too large: {size} bytes, the limit is {limit}", path.display())]
+pub struct TooLarge {
+    /// The file.
+    pub path: PathBuf,
+    /// Its size in bytes; at least so many when it has no fixed size.
+    pub size: u64,
+    /// The limit in bytes.
+    pub limit: u64,
+}
+
+#[derive(Debug, Error)]
+#[error("cannot {what} {}", path.display())]
+struct FileError {
+    what: &'static str,
+    path: PathBuf,
+    source: io::Error,
+}
+
+/// Adds to an error what was tried with which file; kind and OS code stay recognisable.
+fn about(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> io::Error {
+    let path = path.to_owned();
+    move |source| io::Error::new(source.kind(), FileError { what, path, source })
+}
+
+/// Replaces a file by one with these bytes, mode 0600: readers see the old content or the whole
+/// new one. Both file and folder are synced before it returns.
+///
+/// # Errors
+/// When any step fails; the old content is then still there and the temporary file is gone.
+/// [`is_disk_full`] recognises a full disk.
+pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let temporary = temporary_beside(path)?;
+    let written = write_new(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    written.map_err(about("write", path))?;
+    sync_folder(path).map_err(about("sync the folder of", path))
+}
+
+fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+fn temporary_beside(path: &Path) -> io::Result<PathBuf> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput);
+    let name = name.map_err(io::Error::from).map_err(about("write", path))?;
+    let unique = uuid::Uuid::new_v4().simple();
+    Ok(path.with_file_name(format!(".{}.{count}.{unique}.tmp", name.to_string_lossy())))
+}
+
+fn sync_folder(path: &Path) -> io::Result<()> {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => File::open(parent)?.sync_all(),
+        _ => File::open(".")?.sync_all(),
+    }
+}
+
+/// Makes a folder and its missing parents, mode 0700. One that is there already is narrowed to
+/// 0700.
+///
+/// # Errors
+/// When it cannot be made or narrowed, and when it is a shared folder (sticky, such as `/tmp`).
+pub fn private_dir(path: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true).mode(0o700).create(path).map_err(about("make the folder", path))?;
+    let mode = fs::metadata(path).map_err(about("look at the folder", path))?.permissions().mode();
+    if mode & 0o1000 != 0 {
+        let shared = io::Error::new(io::ErrorKind::PermissionDenied, "it is shared by all users");
+        return Err(about("make private the folder", path)(shared));
+    }
+    if mode & 0o077 == 0 {
+        return Ok(());
+    }
+    fs::set_permissions(path, fs::Permissions::from_mode(0o700))
+        .map_err(about("make private the folder", path))
+}
+
+/// Reads a whole file of at most `limit` bytes; never holds more than that.
+///
+/// # Errors
+/// [`io::ErrorKind::FileTooLarge`] with [`TooLarge`] inside, naming file, size and limit; else
+/// what the system says, with the file's name and its kind kept.
+pub fn read_capped(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let file = File::open(path).map_err(about("open", path))?;
+    let size = file.metadata().map_err(about("read", path))?.len();
+    let mut bytes = Vec::new();
+    if size <= limit {
+        let read = file.take(limit.saturating_add(1)).read_to_end(&mut bytes);
+        read.map_err(about("read", path))?;
+    }
+    let size = size.max(bytes.len() as u64);
+    if size > limit {
+        let error = TooLarge { path: path.to_owned(), size, limit };
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, error));
+    }
+    Ok(bytes)
+}
+
+/// Reads a whole text file of at most `limit` bytes.
+///
+/// # Errors
+/// As [`read_capped`]; [`io::ErrorKind::InvalidData`] when it is not UTF-8.
+pub fn read_text_capped(path: &Path, limit: u64) -> io::Result<String> {
+    String::from_utf8(read_capped(path, limit)?)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+        .map_err(about("read as UTF-8", path))
+}
+
+/// Says whether an error means that the disk (or the user's quota on it) is full.
+#[must_use]
+pub fn is_disk_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}

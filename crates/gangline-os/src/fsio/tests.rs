@@ -1,0 +1,108 @@
+//! Tests of private files and capped reads.
+
+use super::*;
+use std::os::unix::fs::symlink;
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o7777
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_private_file_is_replaced_whole_with_mode_0600_and_nothing_is_left_beside() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("irc.secret");
+    fs::write(&path, "an older and longer text").unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
+    write_private(&path, b"new").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"new");
+    assert_eq!(mode(&path), 0o600);
+    assert_eq!(names(folder.path()), ["irc.secret"]);
+}
+
+#[test]
+fn a_write_that_fails_leaves_the_old_content_and_no_temporary_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("taken");
+    fs::create_dir_all(path.join("inner")).unwrap();
+    let error = write_private(&path, b"new").unwrap_err();
+    assert!(error.to_string().contains("taken"), "{error}");
+    assert_eq!(names(folder.path()), ["taken"]);
+}
+
+#[test]
+fn a_full_disk_is_recognised() {
+    let full = Path::new("/dev/full");
+    let error = OpenOptions::new().write(true).open(full).and_then(|mut file| file.write_all(b"x"));
+    let error = error.unwrap_err();
+    assert!(is_disk_full(&error));
+    assert!(is_disk_full(&about("write", full)(error)));
+    assert!(is_disk_full(&io::Error::from_raw_os_error(nix::libc::EDQUOT)));
+    assert!(!is_disk_full(&io::ErrorKind::NotFound.into()));
+}
+
+#[test]
+fn a_new_folder_and_its_new_parents_are_private() {
+    let folder = tempfile::tempdir().unwrap();
+    let inner = folder.path().join("a/b");
+    private_dir(&inner).unwrap();
+    assert_eq!((mode(&folder.path().join("a")), mode(&inner)), (0o700, 0o700));
+    private_dir(&inner).unwrap();
+}
+
+#[test]
+fn an_open_folder_is_narrowed_and_a_shared_one_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = folder.path().join("open");
+    fs::create_dir(&open).unwrap();
+    fs::set_permissions(&open, fs::Permissions::from_mode(0o755)).unwrap();
+    private_dir(&open).unwrap();
+    assert_eq!(mode(&open), 0o700);
+
+    fs::set_permissions(&open, fs::Permissions::from_mode(0o1777)).unwrap();
+    let error = private_dir(&open).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+    assert_eq!(mode(&open), 0o1777);
+}
+
+#[test]
+fn a_file_over_the_limit_is_refused_with_name_size_and_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("big.yaml");
+    fs::write(&path, "12345").unwrap();
+    assert_eq!(read_capped(&path, 5).unwrap(), b"12345");
+    let error = read_capped(&path, 4).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+    let expect = format!("{} is too large: 5 bytes, the limit is 4", path.display());
+    assert_eq!(error.to_string(), expect);
+}
+
+/// Files such as `/dev/zero` say that they are empty.
+#[test]
+fn a_file_without_end_is_refused_too() {
+    let error = read_capped(Path::new("/dev/zero"), 1_000).unwrap_err();
+    assert_eq!(error.to_string(), "/dev/zero is too large: 1001 bytes, the limit is 1000");
+}
+
+#[test]
+fn errors_name_the_file_and_keep_kind_and_source() {
+    let folder = tempfile::tempdir().unwrap();
+    let dangling = folder.path().join("dangling");
+    symlink("nowhere", &dangling).unwrap();
+    let error = read_capped(&dangling, 5).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    assert_eq!(error.to_string(), format!("cannot open {}", dangling.display()));
+    assert!(error.get_ref().unwrap().source().unwrap().to_string().contains("No such file"));
+
+    let binary = folder.path().join("binary");
+    fs::write(&binary, [0xff]).unwrap();
+    assert_eq!(read_text_capped(&binary, 5).unwrap_err().kind(), io::ErrorKind::InvalidData);
+}

@@ -1,0 +1,24 @@
+//! The operating system's leaf: processes, tasks, clock, paths, locks, doorbell.
+//!
+//! The only place that spawns a process, a thread or a task, reads the clock or looks into
+//! `/proc`. It knows nothing of agents, IRC or storage. Start at [`process`] and [`task`].
+//!
+//! Linux is served fully. Elsewhere the parts that need `/proc`, pidfds or locks of open file
+//! descriptions have the plain fallbacks that their documentation names.
+
+pub mod clock;
+pub mod doorbell;
+pub mod failpoint;
+pub mod fsio;
+pub mod lines;
+pub mod lock;
+pub mod mark;
+pub mod paths;
+pub mod peer;
+pub mod proc;
+pub mod process;
+pub mod secret;
+pub mod signals;
+pub mod task;
+
+pub use tokio_util::sync::CancellationToken;

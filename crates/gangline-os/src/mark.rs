@@ -1,0 +1,184 @@
+//! The mark: an environment variable that all children carry, and the sweep that finds by it what
+//! a dead daemon left behind.
+//!
+//! Linux only (`/proc/<pid>/environ`); elsewhere nothing is found. Not found either: a process that
+//! was started without its parent's environment, that wrote over it, or that runs as another user.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::ffi::OsString;
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use thiserror::Error;
+use tokio::time::{sleep, timeout};
+
+use crate::proc;
+use crate::process::Signal;
+
+#[cfg(test)]
+mod tests;
+
+/// The variable that holds the mark.
+pub const RUN_MARK: &str = "GANGLINE_RUN";
+
+/// How often a sweep looks.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// How long a sweep goes on killing.
+const KILLED_WAIT: Duration = Duration::from_secs(5);
+
+/// Whose child a process is: `<installation>/<agent>/<epoch>`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RunMark {
+    /// The installation's id; holds no slash.
+    pub installation: String,
+    /// The agent's name; holds no slash.
+    pub agent: String,
+    /// The agent's epoch when the process was started.
+    pub epoch: i64,
+}
+
+impl RunMark {
+    /// Returns the environment variable for a child.
+    #[must_use]
+    pub fn variable(&self) -> (OsString, OsString) {
+        (RUN_MARK.into(), self.to_string().into())
+    }
+}
+
+impl fmt::Display for RunMark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}", self.installation, self.agent, self.epoch)
+    }
+}
+
+/// A text is no mark.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0:?} is not of the form installation/agent/epoch")]
+pub struct NotAMark(String);
+
+impl FromStr for RunMark {
+    type Err = NotAMark;
+
+    fn from_str(text: &str) -> Result<Self, NotAMark> {
+        let error = || NotAMark(text.to_owned());
+        let [installation, agent, epoch] = text.split('/').collect::<Vec<_>>()[..] else {
+            return Err(error());
+        };
+        if installation.is_empty() || agent.is_empty() {
+            return Err(error());
+        }
+        let epoch = epoch.parse().map_err(|_| error())?;
+        Ok(Self { installation: installation.to_owned(), agent: agent.to_owned(), epoch })
+    }
+}
+
+/// A running process that carries a mark.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Marked {
+    /// Its pid.
+    pub pid: u32,
+    /// Its mark.
+    pub mark: RunMark,
+    /// Its start time in clock ticks; names the process for good together with the pid.
+    pub start_time: u64,
+}
+
+/// What a sweep did. Each process stands in one list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SweepReport {
+    /// Gone after TERM.
+    pub ended: Vec<Marked>,
+    /// Gone after KILL.
+    pub killed: Vec<Marked>,
+    /// Still there: the system holds them or refuses the signal.
+    pub left: Vec<Marked>,
+}
+
+/// Returns this user's running processes that carry a mark of this installation; never ourselves.
+#[must_use]
+pub fn marked_processes(installation: &str) -> Vec<Marked> {
+    let mut marked = all_marked();
+    marked.retain(|marked| marked.mark.installation == installation);
+    marked
+}
+
+fn all_marked() -> Vec<Marked> {
+    let us = std::process::id();
+    proc::own_users_pids().into_iter().filter(|pid| *pid != us).filter_map(marked).collect()
+}
+
+fn marked(pid: u32) -> Option<Marked> {
+    let start_time = proc::start_time(pid)?;
+    let environ = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let mark = find_mark(&environ)?;
+    proc::alive(pid, start_time).then_some(Marked { pid, mark, start_time })
+}
+
+/// Finds the mark among variables that end with NUL. The first counts, as in `getenv`.
+fn find_mark(environ: &[u8]) -> Option<RunMark> {
+    let prefix = [RUN_MARK.as_bytes(), b"="].concat();
+    let value = environ.split(|byte| *byte == 0).find_map(|entry| entry.strip_prefix(&*prefix))?;
+    std::str::from_utf8(value).ok()?.parse().ok()
+}
+
+/// Ends this user's marked processes for which `keep` says no: TERM, after `grace` KILL, until none
+/// is left (five seconds of killing at most). What they start meanwhile is ended too.
+///
+/// Sees the processes of *every* installation, so `keep` has to say yes to those of others and to
+/// holders of a Gangline lock. Ourselves and our ancestors are always kept.
+///
+/// Cancel-safe: yes; another call goes on with those that are left.
+pub async fn sweep(keep: impl Fn(&Marked) -> bool, grace: Duration) -> SweepReport {
+    let spared = proc::ourselves_and_ancestors();
+    let look = || {
+        let mut marked = all_marked();
+        marked.retain(|marked| !spared.contains(&marked.pid) && !keep(marked));
+        marked
+    };
+    let mut termed = BTreeMap::new();
+    let _ = timeout(grace, end_all(&look, Signal::Term, &mut termed)).await;
+    let mut killed = BTreeMap::new();
+    let _ = timeout(KILLED_WAIT, end_all(&look, Signal::Kill, &mut killed)).await;
+    let left = look();
+    termed.retain(|key, _| !killed.contains_key(key));
+    let gone = |met: BTreeMap<(u32, u64), Marked>| {
+        met.into_values().filter(|met| !left.contains(met)).collect()
+    };
+    SweepReport { ended: gone(termed), killed: gone(killed), left }
+}
+
+/// Signals whatever `look` finds until it finds nothing twice in a row: a process that is just
+/// being replaced by another program has no environment to read.
+async fn end_all(
+    look: &impl Fn() -> Vec<Marked>,
+    signal: Signal,
+    met: &mut BTreeMap<(u32, u64), Marked>,
+) {
+    let mut empty = 0;
+    while empty < 2 {
+        let found = look();
+        empty = if found.is_empty() { empty + 1 } else { 0 };
+        for marked in found {
+            if let Entry::Vacant(new) = met.entry((marked.pid, marked.start_time)) {
+                tell(&marked, signal);
+                new.insert(marked);
+            }
+        }
+        sleep(LOOK).await;
+    }
+}
+
+fn tell(marked: &Marked, signal: Signal) {
+    let Marked { pid, mark, start_time } = marked;
+    tracing::debug!(pid, %mark, ?signal, "sweeping");
+    let sent = proc::signal_exact(*pid, *start_time, signal);
+    if let Err(error) = sent {
+        tracing::warn!(pid, %mark, %error, "cannot signal a marked process");
+    }
+    if signal == Signal::Term {
+        let _ = proc::signal_exact(*pid, *start_time, Signal::Cont);
+    }
+}

@@ -1,0 +1,140 @@
+//! What the system knows of a process: start time, state, group, memory, processor time.
+//!
+//! Reads `/proc`. Where there is none, everything is unknown (`None`, empty), and [`alive`] asks by
+//! a null signal.
+
+use std::fs;
+use std::io;
+
+use nix::unistd::{Uid, getpid};
+
+use crate::process::Signal;
+
+#[cfg(test)]
+mod tests;
+
+/// The fields of `/proc/<pid>/stat` that matter here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stat {
+    pub(crate) state: char,
+    pub(crate) parent: u32,
+    pub(crate) group: u32,
+    pub(crate) session: u32,
+    pub(crate) ticks: u64,
+    pub(crate) start_time: u64,
+}
+
+impl Stat {
+    /// Says whether it still runs: neither a zombie nor dead.
+    pub(crate) fn runs(&self) -> bool {
+        !matches!(self.state, 'Z' | 'X' | 'x')
+    }
+}
+
+/// Returns when the process started, in clock ticks since boot. With the pid it names a process
+/// for good, since a pid is used again after a while.
+#[must_use]
+pub fn start_time(pid: u32) -> Option<u64> {
+    stat(pid).map(|stat| stat.start_time)
+}
+
+/// Says whether the process with this pid *and* start time still runs (a zombie does not).
+#[must_use]
+pub fn alive(pid: u32, start_time: u64) -> bool {
+    if cfg!(target_os = "linux") {
+        return stat(pid).is_some_and(|stat| stat.start_time == start_time && stat.runs());
+    }
+    crate::process::null_signal(pid)
+}
+
+/// Returns the memory that is the process's own share, in KiB (`Pss` of `smaps_rollup`).
+#[must_use]
+pub fn pss_kib(pid: u32) -> Option<u64> {
+    let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+    let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse().ok()
+}
+
+/// Returns the processor time used so far, user and system, in clock ticks (100 a second).
+#[must_use]
+pub fn cpu_ticks(pid: u32) -> Option<u64> {
+    stat(pid).map(|stat| stat.ticks)
+}
+
+/// Sends a signal to the process with this pid *and* start time; `false` when it is gone.
+///
+/// # Errors
+/// When the system refuses, for instance because the process is another user's.
+#[cfg(target_os = "linux")]
+pub fn signal_exact(pid: u32, start_time: u64, signal: Signal) -> io::Result<bool> {
+    use rustix::process::{Pid, PidfdFlags, pidfd_open, pidfd_send_signal};
+    let Some(target) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return Ok(false) };
+    let handle = match pidfd_open(target, PidfdFlags::empty()) {
+        Ok(handle) => handle,
+        Err(rustix::io::Errno::SRCH | rustix::io::Errno::INVAL) => return Ok(false),
+        Err(error) => return Err(error.into()),
+    };
+    // The handle is for whoever has the pid now; from here on it cannot become another's.
+    if !alive(pid, start_time) {
+        return Ok(false);
+    }
+    match pidfd_send_signal(&handle, signal.to_rustix()) {
+        Ok(()) => Ok(true),
+        Err(rustix::io::Errno::SRCH) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Sends a signal to the process with this pid; `false` when it is gone.
+///
+/// # Errors
+/// When the system refuses.
+#[cfg(not(target_os = "linux"))]
+pub fn signal_exact(pid: u32, _start_time: u64, signal: Signal) -> io::Result<bool> {
+    crate::process::signal_pid(pid, signal)
+}
+
+/// Returns the pids of all processes that we may see.
+pub(crate) fn pids() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// Returns the pids of this user's processes; ours is among them.
+pub(crate) fn own_users_pids() -> Vec<u32> {
+    use std::os::unix::fs::MetadataExt;
+    let uid = Uid::effective().as_raw();
+    let own = |pid: &u32| fs::metadata(format!("/proc/{pid}")).is_ok_and(|it| it.uid() == uid);
+    pids().filter(own).collect()
+}
+
+/// Returns our own pid and those of our parents, up to the first process.
+pub(crate) fn ourselves_and_ancestors() -> Vec<u32> {
+    let mut pid = getpid().as_raw().unsigned_abs();
+    let mut line = Vec::new();
+    while pid != 0 && !line.contains(&pid) {
+        line.push(pid);
+        pid = stat(pid).map_or(0, |stat| stat.parent);
+    }
+    line
+}
+
+pub(crate) fn stat(pid: u32) -> Option<Stat> {
+    parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// The program's name stands in brackets and may hold spaces and brackets itself.
+fn parse_stat(text: &str) -> Option<Stat> {
+    let (_, rest) = text.rsplit_once(')')?;
+    let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+    let number = |index: usize| fields.get(index)?.parse::<u64>().ok();
+    let id = |index: usize| number(index).and_then(|id| u32::try_from(id).ok());
+    Some(Stat {
+        state: fields.first()?.chars().next()?,
+        parent: id(1)?,
+        group: id(2)?,
+        session: id(3)?,
+        ticks: number(11)?.checked_add(number(12)?)?,
+        start_time: number(19)?,
+    })
+}

@@ -1,0 +1,42 @@
+//! Tests of what is read from `/proc`.
+
+use super::*;
+
+#[test]
+fn a_programs_name_may_hold_spaces_brackets_and_lines() {
+    let text = "42 (a) b (\n) R 1 42 40 0 -1 4194560 10 0 0 0 7 5 0 0 20 0 1 0 98765 1 2";
+    let expect =
+        Stat { state: 'R', parent: 1, group: 42, session: 40, ticks: 12, start_time: 98765 };
+    assert_eq!(parse_stat(text), Some(expect));
+    for broken in ["", "42 (a", "42 (a)", "42 (a) R 1 2 3"] {
+        assert_eq!(parse_stat(broken), None, "{broken}");
+    }
+}
+
+#[test]
+fn we_ourselves_are_alive_under_our_own_start_time_only() {
+    let us = std::process::id();
+    let started = start_time(us).unwrap();
+    assert!(alive(us, started));
+    assert!(!alive(us, started + 1));
+    assert!(pss_kib(us).unwrap() > 100);
+    assert!(cpu_ticks(us).is_some());
+    assert!(own_users_pids().contains(&us));
+    assert_eq!(ourselves_and_ancestors().first(), Some(&us));
+    assert!(ourselves_and_ancestors().contains(&std::os::unix::process::parent_id()));
+}
+
+#[test]
+fn of_a_pid_that_nobody_has_nothing_is_known() {
+    let nobody = 0x7fff_fff0;
+    assert_eq!((start_time(nobody), pss_kib(nobody), cpu_ticks(nobody)), (None, None, None));
+    assert!(!alive(nobody, 1));
+    assert!(!signal_exact(nobody, 1, Signal::Kill).unwrap());
+    assert!(!signal_exact(0, 1, Signal::Kill).unwrap());
+}
+
+#[test]
+fn no_signal_goes_to_a_process_with_another_start_time() {
+    let us = std::process::id();
+    assert!(!signal_exact(us, start_time(us).unwrap() + 1, Signal::Kill).unwrap());
+}

@@ -1,0 +1,102 @@
+//! Roles: what this test binary does when a test starts it as a child.
+
+use std::io::BufRead;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use gangline_os::lock::{FileLock, LockError};
+use gangline_os::process::{self, become_subreaper, detach_session, reap_adopted};
+use gangline_os::signals::Signals;
+use gangline_os::{failpoint, mark};
+
+use crate::support::{ROLE, line, output, sh, start, until};
+
+/// Nothing by itself; a child's whole life when the variable says which.
+#[tokio::test]
+async fn role() {
+    let Ok(role) = std::env::var(ROLE) else { return };
+    match role.as_str() {
+        "take-lock" => take_lock(),
+        "pass-failpoint" => pass_failpoint(),
+        "hear-signals" => hear_signals().await,
+        "detach" => detach(),
+        "reap" => reap().await,
+        "sweep" => sweep().await,
+        other => panic!("nobody knows the role {other}"),
+    }
+}
+
+fn argument(name: &str) -> String {
+    std::env::var(name).unwrap()
+}
+
+fn hear() -> String {
+    let mut line = String::new();
+    std::io::stdin().lock().read_line(&mut line).unwrap();
+    line
+}
+
+fn take_lock() {
+    let path = PathBuf::from(argument("LOCK"));
+    eprintln!("ready");
+    hear();
+    match FileLock::try_take(&path, "racer") {
+        Ok(_lock) => {
+            eprintln!("held");
+            hear();
+        }
+        Err(LockError::Held(holder)) => {
+            eprintln!("refused {}", holder.pid.map_or("?".to_owned(), |pid| pid.to_string()));
+        }
+        Err(error) => panic!("{error:?}"),
+    }
+}
+
+fn pass_failpoint() {
+    for passing in 1..=3 {
+        let fails = failpoint::fails("test.point");
+        eprintln!("passed {passing} {fails}");
+    }
+}
+
+async fn hear_signals() {
+    let mut signals = Signals::new().unwrap();
+    eprintln!("ready");
+    for _ in 0..2 {
+        eprintln!("{:?}", signals.next().await);
+    }
+}
+
+fn detach() {
+    detach_session().unwrap();
+    detach_session().unwrap();
+    eprintln!("detached");
+    hear();
+}
+
+async fn reap() {
+    become_subreaper().unwrap();
+    let mut shell =
+        start(process::Spawn { group: process::Group::Session, ..sh("sleep 1000 & echo $!") });
+    let mut lines = output(&mut shell);
+    let orphan: u32 = line(&mut lines).await.parse().unwrap();
+    assert!(shell.wait().await.unwrap().success());
+    let us = format!(" {} ", std::process::id());
+    let stat = |pid: u32| std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    until("we have adopted it", || stat(orphan).contains(&us)).await;
+    assert_eq!(reap_adopted(), 0);
+    let started = gangline_os::proc::start_time(orphan).unwrap();
+    gangline_os::proc::signal_exact(orphan, started, process::Signal::Kill).unwrap();
+    until("it is reaped", || reap_adopted() == 1).await;
+    assert_eq!(stat(orphan), "");
+    eprintln!("reaped");
+}
+
+async fn sweep() {
+    let installation = argument("INSTALLATION");
+    let us = std::process::id();
+    assert!(mark::marked_processes(&installation).iter().all(|marked| marked.pid != us));
+    let kept = |marked: &mark::Marked| marked.mark.installation != installation;
+    let report = mark::sweep(kept, Duration::from_secs(10)).await;
+    eprintln!("{} {} {}", report.ended.len(), report.killed.len(), report.left.len());
+}

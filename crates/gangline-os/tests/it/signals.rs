@@ -1,0 +1,17 @@
+//! Requests to stop.
+
+use gangline_os::process::Signal;
+
+use crate::support::{errors, line, role, soon, start};
+
+#[tokio::test]
+async fn each_request_to_stop_is_told_and_none_ends_the_process() {
+    let mut child = start(role("hear-signals", &[]));
+    let mut lines = errors(&mut child);
+    assert_eq!(line(&mut lines).await, "ready");
+    child.signal_group(Signal::Term).unwrap();
+    assert_eq!(line(&mut lines).await, "Term");
+    child.signal_group(Signal::Int).unwrap();
+    assert_eq!(line(&mut lines).await, "Int");
+    assert!(soon(child.wait()).await.unwrap().success());
+}
