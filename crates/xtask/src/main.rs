@@ -1,0 +1,84 @@
+//! Repository tasks: `cargo xtask test | demo | up | tidy | conformance | bench`.
+//! Knows the layout of this repository and nothing of the product's logic. Start at [`Task`].
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a tool for a developer's terminal: its output is its purpose"
+)]
+
+mod bench;
+mod launch;
+mod metadata;
+mod shell;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Tasks of the Gangline repository.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Everything that must hold before a commit: format, tidy, lints, tests, documentation.
+    Test(TestArgs),
+    /// Build gangline and run its demo: people and one agent in a chat, with no key and no network.
+    Demo(Passed),
+    /// Build gangline and run `gangline up` in front of this terminal.
+    Up(Passed),
+    /// Check the rules of this repository that the compiler cannot check.
+    Tidy,
+    /// Show which tests name which requirement; `--write` brings docs/conformance.md in step.
+    Conformance(ConformanceArgs),
+    /// Measure goals against their anchors, in turn, in the same run.
+    Bench(bench::BenchArgs),
+}
+
+#[derive(Args)]
+struct TestArgs {
+    /// Leave out installing programs, the documentation build and documentation tests.
+    #[arg(long)]
+    quick: bool,
+}
+
+#[derive(Args)]
+struct Passed {
+    /// Handed to gangline as they are.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    args: Vec<String>,
+}
+
+#[derive(Args)]
+struct ConformanceArgs {
+    /// Rewrite the proof column from the tests' doc comments.
+    #[arg(long)]
+    write: bool,
+}
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().task {
+        Task::Test(args) => {
+            test::run(if args.quick { test::Pace::Quick } else { test::Pace::Full })
+        }
+        Task::Demo(passed) => launch::run("demo", &passed.args),
+        Task::Up(passed) => launch::run("up", &passed.args),
+        Task::Tidy => tidy::run(),
+        Task::Conformance(args) => tidy::conformance::run(if args.write {
+            tidy::conformance::Mode::Write
+        } else {
+            tidy::conformance::Mode::Show
+        }),
+        Task::Bench(args) => bench::run(&args),
+    };
+    outcome.unwrap_or_else(|error| {
+        eprintln!("xtask: {error:#}");
+        ExitCode::FAILURE
+    })
+}

@@ -1,0 +1,17 @@
+use super::closing_lines;
+
+fn lines(text: &str) -> Vec<String> {
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn the_closing_lines_begin_at_the_runners_summary() {
+    let tail = lines("  SLOW a\n     Summary [ 1.0s] 3 tests run: 2 passed, 1 failed\n  FAIL b");
+    assert_eq!(closing_lines(&tail), ["Summary [ 1.0s] 3 tests run: 2 passed, 1 failed", "FAIL b"]);
+}
+
+#[test]
+fn without_a_summary_the_last_lines_are_shown() {
+    assert_eq!(closing_lines(&lines("1\n2\n3\n4\n5\n6\n7")), ["3", "4", "5", "6", "7"]);
+    assert_eq!(closing_lines(&lines("error: x")), ["error: x"]);
+}
