@@ -1,0 +1,69 @@
+//! An approval as every surface shows it: what an agent wants to do and who may say yes.
+
+use gangline_core::{
+    id::{ApprovalNumber, MessageId, TurnId},
+    name::AgentName,
+};
+use serde::{Deserialize, Serialize};
+
+/// What a decider says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// The action may be done, this once.
+    Allow,
+    /// It may not.
+    Deny,
+}
+
+/// Where an approval stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ApprovalState {
+    /// It waits for a decision.
+    Open,
+    /// Somebody said yes.
+    Allowed,
+    /// Somebody said no.
+    Denied,
+    /// The daemon that asked is gone; the next attempt asks again under the same number.
+    Void,
+    /// The turn ended before anybody decided.
+    Withdrawn,
+    /// Its time to live ran out.
+    Expired,
+}
+
+/// One approval: an item of `gangline approvals --json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Approval {
+    /// The number by which it is decided.
+    pub number: ApprovalNumber,
+    /// Who asks.
+    pub agent: AgentName,
+    /// The turn it blocks.
+    pub turn: TurnId,
+    /// The message that the turn works on, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<MessageId>,
+    /// The tool that wants to run.
+    pub tool: String,
+    /// What it would do, in one line.
+    pub summary: String,
+    /// The whole of it: command, path, difference; redacted.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub detail: String,
+    /// Where it stands.
+    pub state: ApprovalState,
+    /// When it was asked.
+    pub asked_at: String,
+    /// When it was decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided_at: Option<String>,
+    /// The account that decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided_by: Option<String>,
+    /// What the decider added.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}

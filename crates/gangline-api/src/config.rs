@@ -1,0 +1,385 @@
+//! The configuration: `agents.yaml` read into checked values, without touching anything.
+//!
+//! [`parse`] is pure: no file, no environment, no home directory. It reports every fault it can
+//! find at once, each with line, column and the quoted line. Start there; the types are read once
+//! at the rim and split among those who need them.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use gangline_core::name::{AgentName, ChannelName};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+pub use self::{
+    error::{ConfigError, Place, Problem, Warning},
+    schema::schema,
+    words::{Backend, MentionWhenBusy, OnCrash, Permissions, ReplyMode, WebhookEvent},
+};
+
+mod agent;
+mod error;
+mod nearest;
+mod node;
+mod reader;
+mod schema;
+mod sections;
+mod words;
+
+/// The largest configuration that is read, in bytes; checked before parsing.
+pub const MAX_CONFIG_BYTES: usize = 1024 * 1024;
+
+/// The tools an agent has under `permissions: allowlist` when `allowed_tools` is absent (R2-42).
+pub const DEFAULT_ALLOWED_TOOLS: [&str; 7] =
+    ["Bash", "Edit", "Glob", "Grep", "Read", "TodoWrite", "Write"];
+
+/// The whole of `agents.yaml` (R0-61, R1-43).
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(title = "Gangline: agents.yaml", deny_unknown_fields, default)]
+pub struct Config {
+    /// The IRC server that the agents join.
+    pub server: Server,
+    /// The watcher of the agents' turns.
+    pub supervisor: Supervisor,
+    /// Where alerts go.
+    pub webhooks: Webhooks,
+    /// Lines kept readable per channel, 1 to 100000 (R1-27).
+    pub buffer_size: usize,
+    /// How the IRC network is had.
+    pub network: Network,
+    /// The HTTP interface.
+    pub http: Http,
+    /// The state folder. A leading `~/` is the home directory; `--state` and the environment win.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<PathBuf>,
+    /// The agents, in the order of the file; no nick twice.
+    pub agents: Vec<AgentConfig>,
+    /// What is allowed but probably not meant. Not part of the file.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub warnings: Vec<Warning>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            server: Server::default(),
+            supervisor: Supervisor::default(),
+            webhooks: Webhooks::default(),
+            buffer_size: 500,
+            network: Network::default(),
+            http: Http::default(),
+            state: None,
+            agents: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+}
+
+impl Config {
+    /// Returns the agent of that name.
+    #[must_use]
+    pub fn agent(&self, nick: &AgentName) -> Option<&AgentConfig> {
+        self.agents.iter().find(|agent| agent.nick == *nick)
+    }
+}
+
+/// `server`: the IRC server that the agents join (R0-61).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, default)]
+pub struct Server {
+    /// The server's name, which every agent's nick begins with.
+    pub name: String,
+    /// Host name or address.
+    pub host: String,
+    /// TCP port, 1 to 65535.
+    pub port: u16,
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Self { name: "spark".into(), host: "localhost".into(), port: 6667 }
+    }
+}
+
+impl Server {
+    /// Returns `host:port`, an IPv6 host in brackets.
+    #[must_use]
+    pub fn address(&self) -> String {
+        join_address(&self.host, self.port)
+    }
+}
+
+/// `supervisor`: the watcher of the agents' turns (R0-30 … R0-33).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, default)]
+pub struct Supervisor {
+    /// The supervisor's own backend.
+    pub agent: Backend,
+    /// The model it thinks with.
+    pub model: String,
+    /// How much it thinks.
+    pub thinking: String,
+    /// Turns it looks back at.
+    pub window_size: u32,
+    /// It looks every so many turns.
+    pub eval_interval: u32,
+    /// So many failed corrections in a row become an escalation.
+    pub escalation_threshold: u32,
+}
+
+impl Default for Supervisor {
+    fn default() -> Self {
+        Self {
+            agent: Backend::Claude,
+            model: "claude-sonnet-4-6".into(),
+            thinking: "medium".into(),
+            window_size: 20,
+            eval_interval: 5,
+            escalation_threshold: 3,
+        }
+    }
+}
+
+/// `webhooks`: where alerts go (R1-40, R1-43).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, default)]
+pub struct Webhooks {
+    /// An HTTP address that alerts are posted to; absent = none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// The channel that alerts are said in; `null` = none.
+    #[schemars(with = "Option<String>")]
+    pub irc_channel: Option<ChannelName>,
+    /// What is worth an alert.
+    pub events: Vec<WebhookEvent>,
+}
+
+impl Default for Webhooks {
+    fn default() -> Self {
+        Self { url: None, irc_channel: "#alerts".parse().ok(), events: WebhookEvent::ALL.to_vec() }
+    }
+}
+
+/// `network`: how the IRC network is had.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, default)]
+pub struct Network {
+    /// Whether the hub itself is the IRC server; `false` = join the one at `server`.
+    pub embedded: bool,
+    /// How agents log in to a server that is not ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sasl: Option<Sasl>,
+    /// Whether a nick without an account is believed on a server that is not ours. Off: such a
+    /// person is a stranger and starts no turn.
+    pub trust_nicks: bool,
+}
+
+impl Default for Network {
+    fn default() -> Self {
+        Self { embedded: true, sasl: None, trust_nicks: false }
+    }
+}
+
+/// `network.sasl`: a login; the password itself never stands in the file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Sasl {
+    /// The account; absent = each agent's own nick.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+    /// The environment variable that holds the password.
+    pub password_env: String,
+}
+
+/// `http`: the HTTP interface of the hub.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, default)]
+pub struct Http {
+    /// Whether there is one.
+    pub enabled: bool,
+    /// The address it listens on.
+    pub host: String,
+    /// Its TCP port; 0 = any free one.
+    pub port: u16,
+}
+
+impl Default for Http {
+    fn default() -> Self {
+        Self { enabled: true, host: "127.0.0.1".into(), port: 8667 }
+    }
+}
+
+impl Http {
+    /// Returns `host:port`, an IPv6 host in brackets.
+    #[must_use]
+    pub fn address(&self) -> String {
+        join_address(&self.host, self.port)
+    }
+}
+
+/// One item of `agents` (R0-62, R0-63). Fields that are none of these reach the backend unchanged,
+/// in `extra` (R0-64).
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct AgentConfig {
+    /// `<server>-<name>`.
+    #[schemars(with = "String")]
+    pub nick: AgentName,
+    /// The backend.
+    #[schemars(default = "default_backend")]
+    pub agent: Backend,
+    /// The folder it works in. A leading `~/` is the home directory.
+    pub directory: PathBuf,
+    /// The channels it joins.
+    #[schemars(with = "Vec<String>", default = "default_channels")]
+    pub channels: Vec<ChannelName>,
+    /// The model; absent = the backend's default. For `acp` with the provider in front.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// How much it thinks; backends other than `claude` ignore it (R0-65).
+    #[schemars(default = "default_thinking")]
+    pub thinking: String,
+    /// Words to find it by.
+    #[schemars(default)]
+    pub tags: Vec<String>,
+    /// The program of an `acp` backend, with arguments.
+    #[schemars(default = "default_acp_command")]
+    pub acp_command: Vec<String>,
+    /// Text that replaces the default system prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system_prompt: Option<String>,
+    /// A turn that works longer is ended; time spent waiting for an approval does not count.
+    #[schemars(default = "default_turn_timeout")]
+    pub turn_timeout_seconds: u64,
+    /// Who decides what its tools may do.
+    #[schemars(default = "default_permissions")]
+    pub permissions: Permissions,
+    /// The tools under `permissions: allowlist`.
+    #[schemars(default = "default_allowed_tools")]
+    pub allowed_tools: Vec<String>,
+    /// Who says its answers on IRC.
+    #[schemars(default = "default_reply")]
+    pub reply: ReplyMode,
+    /// What a mention does while it works.
+    #[schemars(default = "default_busy")]
+    pub mention_when_busy: MentionWhenBusy,
+    /// How its backend is started again after a crash.
+    #[schemars(default = "default_on_crash")]
+    pub on_crash: OnCrash,
+    /// A message is given to it so many times, 1 to 100; then it is a dead letter.
+    #[schemars(default = "default_max_attempts")]
+    pub max_attempts: u32,
+    /// The model's address, where the backend lets it be chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+    /// The environment variable that holds the model's key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub api_key_env: Option<String>,
+    /// Variables added to the backend's environment.
+    #[schemars(default)]
+    pub env: BTreeMap<String, String>,
+    /// Whether it is started at all.
+    #[schemars(default = "default_enabled")]
+    pub enabled: bool,
+    /// Backend fields that pass through; also the place for one whose name resembles ours.
+    #[schemars(default)]
+    pub extra: BTreeMap<String, serde_json::Value>,
+}
+
+impl AgentConfig {
+    /// Returns an agent with every default.
+    #[must_use]
+    pub fn new(nick: AgentName, directory: PathBuf) -> Self {
+        Self {
+            nick,
+            agent: default_backend(),
+            directory,
+            channels: default_channels(),
+            model: None,
+            thinking: default_thinking(),
+            tags: Vec::new(),
+            acp_command: default_acp_command(),
+            system_prompt: None,
+            turn_timeout_seconds: default_turn_timeout(),
+            permissions: default_permissions(),
+            allowed_tools: default_allowed_tools(),
+            reply: default_reply(),
+            mention_when_busy: default_busy(),
+            on_crash: default_on_crash(),
+            max_attempts: default_max_attempts(),
+            base_url: None,
+            api_key_env: None,
+            env: BTreeMap::new(),
+            enabled: default_enabled(),
+            extra: BTreeMap::new(),
+        }
+    }
+}
+
+/// Reads the text of an `agents.yaml`; `source_name` is how messages call the file.
+///
+/// # Errors
+/// Everything that is wrong with the text, in the order of its lines.
+pub fn parse(text: &str, source_name: &str) -> Result<Config, ConfigError> {
+    sections::read(text, source_name)
+}
+
+/// Returns the path with a leading `~` or `~/` replaced by `home`, and a relative one put under
+/// `base` (the folder of the configuration file).
+#[must_use]
+pub fn resolve_path(path: &Path, home: Option<&Path>, base: &Path) -> PathBuf {
+    match (path.strip_prefix("~"), home) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        _ => base.join(path),
+    }
+}
+
+fn join_address(host: &str, port: u16) -> String {
+    if host.contains(':') && !host.starts_with('[') {
+        format!("[{host}]:{port}")
+    } else {
+        format!("{host}:{port}")
+    }
+}
+
+fn default_backend() -> Backend {
+    Backend::Claude
+}
+fn default_channels() -> Vec<ChannelName> {
+    "#general".parse().into_iter().collect()
+}
+fn default_thinking() -> String {
+    "medium".into()
+}
+fn default_acp_command() -> Vec<String> {
+    vec!["opencode".into(), "acp".into()]
+}
+fn default_turn_timeout() -> u64 {
+    600
+}
+fn default_permissions() -> Permissions {
+    Permissions::Ask
+}
+fn default_allowed_tools() -> Vec<String> {
+    DEFAULT_ALLOWED_TOOLS.map(String::from).to_vec()
+}
+fn default_reply() -> ReplyMode {
+    ReplyMode::RelayIfSilent
+}
+fn default_busy() -> MentionWhenBusy {
+    MentionWhenBusy::Queue
+}
+fn default_on_crash() -> OnCrash {
+    OnCrash::Resume
+}
+fn default_max_attempts() -> u32 {
+    5
+}
+fn default_enabled() -> bool {
+    true
+}
+
+#[cfg(test)]
+mod tests;

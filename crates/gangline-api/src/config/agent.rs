@@ -1,0 +1,281 @@
+//! One item of `agents`.
+
+use std::path::PathBuf;
+
+use gangline_core::name::{AgentName, ChannelName};
+
+use super::{
+    AgentConfig, Backend,
+    error::{Place, shown},
+    nearest::nearest,
+    node::{Node, Value, bare_channel},
+    reader::{Reader, Section},
+    sections::set,
+};
+
+/// The keys of an agent that mean something to us; all others pass through.
+pub(super) const KEYS: &[&str] = &[
+    "nick",
+    "agent",
+    "directory",
+    "channels",
+    "model",
+    "thinking",
+    "tags",
+    "acp_command",
+    "system_prompt",
+    "turn_timeout_seconds",
+    "permissions",
+    "allowed_tools",
+    "reply",
+    "mention_when_busy",
+    "on_crash",
+    "max_attempts",
+    "base_url",
+    "api_key_env",
+    "env",
+    "enabled",
+    "extra",
+];
+
+/// Programs that people write as a backend and that are reached by ACP.
+const ACP_PROGRAMS: &[&str] = &["opencode", "cline", "kiro", "gemini", "goose", "qwen"];
+
+/// Reads one agent; `None` if it has no usable nick. The place is that of the nick.
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    node: Node,
+    index: usize,
+    server: &str,
+) -> Option<(AgentConfig, Place)> {
+    let mut section = reader.section(&format!("agents[{index}]"), node)?;
+    let nick = section.take("nick");
+    let directory = section.take("directory");
+    let name = nick.as_ref().map_or_else(|| format!("agents[{index}]"), |node| label(node, index));
+    if nick.is_none() {
+        reader.fault(section.place, format!("`{name}` needs a `nick`"));
+    }
+    if directory.is_none() {
+        reader.fault(section.place, format!("`{name}` needs a `directory`"));
+    }
+    let parsed: Option<AgentName> = nick.as_ref().and_then(|node| reader.parsed("nick", node));
+    let directory = directory.and_then(|node| reader.text("directory", &node)).map(PathBuf::from);
+    let place = nick.map_or(section.place, |node| node.place);
+    // A stand-in lets the rest of the item be checked too; its fault is recorded.
+    let known = parsed.clone().or_else(|| "spark-unnamed".parse().ok())?;
+    let mut agent = AgentConfig::new(known, directory.unwrap_or_default());
+    fields(reader, &mut section, &mut agent);
+    rights(reader, &mut section, &mut agent);
+    pass_through(reader, section, &mut agent);
+    parsed?;
+    if !agent.nick.as_str().starts_with(&format!("{server}-")) {
+        reader.warn(
+            place,
+            format!("nick `{}` does not begin with the server's name `{server}-`", agent.nick),
+            Some(format!("other agents and clients expect `{server}-{}`", agent.nick.short())),
+        );
+    }
+    Some((agent, place))
+}
+
+fn label(node: &Node, index: usize) -> String {
+    match &node.value {
+        Value::Text(text) => shown(text),
+        _ => format!("agents[{index}]"),
+    }
+}
+
+fn fields(reader: &mut Reader<'_>, section: &mut Section, agent: &mut AgentConfig) {
+    if let Some(node) = section.take("agent") {
+        set(&mut agent.agent, backend(reader, &node));
+    }
+    if let Some(node) = section.take_even_null("channels") {
+        set(&mut agent.channels, channels(reader, node));
+    }
+    if let Some(node) = section.take("model") {
+        agent.model = reader.text("model", &node);
+        let bare = agent.model.as_ref().is_some_and(|model| !model.contains('/'));
+        if agent.agent == Backend::Acp && bare {
+            reader.warn(
+                node.place,
+                "the model of an `acp` agent has its provider in front",
+                Some("such as `anthropic/claude-sonnet-4-6`".into()),
+            );
+        }
+    }
+    if let Some(node) = section.take("thinking") {
+        set(&mut agent.thinking, thinking(reader, &node));
+    }
+    if let Some(node) = section.take("tags") {
+        set(&mut agent.tags, reader.texts("tags", node));
+    }
+    if let Some(node) = section.take("acp_command") {
+        let place = node.place;
+        set(&mut agent.acp_command, reader.texts("acp_command", node));
+        if agent.acp_command.is_empty() {
+            reader.fault(place, "`acp_command` is empty");
+        }
+    }
+    if let Some(node) = section.take("system_prompt") {
+        agent.system_prompt = reader.text("system_prompt", &node);
+    }
+    if let Some(node) = section.take("turn_timeout_seconds") {
+        let read = reader.integer("turn_timeout_seconds", &node, 1..=604_800);
+        set(&mut agent.turn_timeout_seconds, read);
+    }
+    if let Some(node) = section.take("base_url") {
+        agent.base_url = url(reader, "base_url", &node);
+    }
+    if let Some(node) = section.take("api_key_env") {
+        agent.api_key_env = variable(reader, "api_key_env", &node);
+    }
+    if let Some(node) = section.take("env") {
+        let place = node.place;
+        set(&mut agent.env, reader.text_map("env", node));
+        for name in agent.env.keys().filter(|name| !is_variable(name)) {
+            reader.fault(place, format!("`{}` is not a variable's name", shown(name)));
+        }
+    }
+    if let Some(node) = section.take("enabled") {
+        set(&mut agent.enabled, reader.boolean("enabled", &node));
+    }
+}
+
+fn rights(reader: &mut Reader<'_>, section: &mut Section, agent: &mut AgentConfig) {
+    if let Some(node) = section.take("permissions") {
+        set(&mut agent.permissions, reader.word("permissions", &node));
+    }
+    if let Some(node) = section.take("allowed_tools") {
+        set(&mut agent.allowed_tools, reader.texts("allowed_tools", node));
+    }
+    if let Some(node) = section.take("reply") {
+        set(&mut agent.reply, reader.word("reply", &node));
+    }
+    if let Some(node) = section.take("mention_when_busy") {
+        set(&mut agent.mention_when_busy, reader.word("mention_when_busy", &node));
+    }
+    if let Some(node) = section.take("on_crash") {
+        set(&mut agent.on_crash, reader.word("on_crash", &node));
+    }
+    if let Some(node) = section.take("max_attempts") {
+        set(&mut agent.max_attempts, reader.integer("max_attempts", &node, 1..=100));
+    }
+}
+
+/// What is left belongs to the backend (R0-64), unless it is a slip of the finger.
+fn pass_through(reader: &mut Reader<'_>, mut section: Section, agent: &mut AgentConfig) {
+    if let Some(node) = section.take("extra")
+        && let Some(extra) = reader.section("extra", node)
+    {
+        for (key, node) in extra.entries {
+            let json = reader.json(&key.text, node);
+            agent.extra.insert(key.text, json);
+        }
+    }
+    for (key, node) in section.entries {
+        if reader.refuse_secret(&key) {
+            continue;
+        }
+        if let Some(near) = nearest(&key.text, KEYS.iter().copied(), edits(&key.text)) {
+            reader.fault_help(
+                key.place,
+                format!("unknown key `{}`: did you mean `{near}`?", shown(&key.text)),
+                "a backend's own field that is really called so goes under `extra:`",
+            );
+            continue;
+        }
+        let json = reader.json(&key.text, node);
+        if agent.extra.insert(key.text.clone(), json).is_some() {
+            let message = format!("`{}` stands here and under `extra:`", shown(&key.text));
+            reader.fault(key.place, message);
+        }
+    }
+}
+
+/// Foreign fields are legal here, so only a very near miss is a slip.
+fn edits(key: &str) -> usize {
+    if key.chars().count() >= 8 { 2 } else { 1 }
+}
+
+fn backend(reader: &mut Reader<'_>, node: &Node) -> Option<Backend> {
+    if let Value::Text(text) = &node.value
+        && ACP_PROGRAMS.contains(&text.as_str())
+    {
+        reader.fault_help(
+            node.place,
+            format!("unknown backend `{text}`"),
+            format!("it speaks ACP: write `agent: acp` and `acp_command: [{text}, …]`"),
+        );
+        return None;
+    }
+    reader.word("agent", node)
+}
+
+fn channels(reader: &mut Reader<'_>, node: Node) -> Option<Vec<ChannelName>> {
+    if matches!(node.value, Value::Null) {
+        let help = bare_channel(reader.source(), node.place);
+        match help {
+            Some(help) => reader.fault_help(node.place, "`channels` is empty", help),
+            None => reader.fault_help(
+                node.place,
+                "`channels` is empty",
+                "write `channels: []` for none, or leave the key out for \"#general\"",
+            ),
+        }
+        return None;
+    }
+    let items = reader.list("channels", node)?;
+    let mut channels: Vec<ChannelName> = Vec::new();
+    for item in &items {
+        let Some(channel) = reader.parsed::<ChannelName>("an item of `channels`", item) else {
+            continue;
+        };
+        if channels.contains(&channel) {
+            reader.warn(item.place, format!("channel `{channel}` stands here twice"), None);
+        } else {
+            channels.push(channel);
+        }
+    }
+    Some(channels)
+}
+
+/// Reads how much an agent thinks: one word, passed to the backend.
+pub(super) fn thinking(reader: &mut Reader<'_>, node: &Node) -> Option<String> {
+    match node.value {
+        // `off` is a word here, whatever YAML makes of it.
+        Value::Bool(false) => Some("off".into()),
+        _ => reader.text("thinking", node),
+    }
+}
+
+/// Reads an http or https address.
+pub(super) fn url(reader: &mut Reader<'_>, key: &str, node: &Node) -> Option<String> {
+    let url = reader.text(key, node)?;
+    let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+    let plain = !url.chars().any(|c| c.is_whitespace() || c.is_control());
+    if plain && rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/')) {
+        return Some(url);
+    }
+    reader.fault(node.place, format!("`{key}` must begin with http:// or https:// and a host"));
+    None
+}
+
+/// Reads the name of an environment variable.
+pub(super) fn variable(reader: &mut Reader<'_>, key: &str, node: &Node) -> Option<String> {
+    let name = reader.text(key, node)?;
+    if is_variable(&name) {
+        return Some(name);
+    }
+    // Not quoted: somebody may have written the secret itself.
+    reader.secret_value_fault(
+        node.place,
+        &format!("`{key}` must be the name of an environment variable"),
+        "such as ANTHROPIC_API_KEY; the value itself does not belong in this file",
+    );
+    None
+}
+
+fn is_variable(name: &str) -> bool {
+    let first = name.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
+    first && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}

@@ -1,0 +1,291 @@
+//! The top of the file: every section but the agents, and what holds between them.
+
+use std::collections::BTreeMap;
+
+use super::{
+    Config, ConfigError, Http, MAX_CONFIG_BYTES, Network, Sasl, Server, Supervisor, Webhooks,
+    agent,
+    error::{Place, Problem},
+    node::{Node, load},
+    reader::{Keys, Reader, Section},
+};
+
+pub(super) const TOP: Keys = Keys {
+    known: &[
+        "server",
+        "supervisor",
+        "webhooks",
+        "buffer_size",
+        "network",
+        "http",
+        "state",
+        "agents",
+    ],
+    ignored: &[
+        "telemetry",
+        "presence",
+        "attention",
+        "poll_interval",
+        "sleep_start",
+        "sleep_end",
+        "system_bots",
+        "links",
+        "webhook_port",
+        "data_dir",
+    ],
+};
+pub(super) const SERVER: Keys = Keys {
+    known: &["name", "host", "port"],
+    ignored: &["links", "archived", "archived_at", "archived_reason"],
+};
+pub(super) const SUPERVISOR: Keys = Keys {
+    known: &["agent", "model", "thinking", "window_size", "eval_interval", "escalation_threshold"],
+    ignored: &["prompt_override"],
+};
+pub(super) const WEBHOOKS: Keys = Keys { known: &["url", "irc_channel", "events"], ignored: &[] };
+pub(super) const NETWORK: Keys = Keys { known: &["embedded", "sasl", "trust_nicks"], ignored: &[] };
+pub(super) const SASL: Keys = Keys { known: &["account", "password_env"], ignored: &[] };
+pub(super) const HTTP: Keys = Keys { known: &["enabled", "host", "port"], ignored: &[] };
+
+/// Reads the whole text.
+pub(super) fn read(text: &str, source_name: &str) -> Result<Config, ConfigError> {
+    if text.len() > MAX_CONFIG_BYTES {
+        return Err(ConfigError::too_large(source_name, text.len() as u64));
+    }
+    let one = |problem| ConfigError::new(source_name, vec![problem]);
+    if is_blank(text) {
+        return Err(one(empty()));
+    }
+    let root = load(text).map_err(one)?;
+    let mut reader = Reader::new(text, source_name);
+    let config = top(&mut reader, root);
+    let Reader { problems, warnings, .. } = reader;
+    match config {
+        Some(config) if problems.is_empty() => Ok(Config { warnings, ..config }),
+        _ => Err(ConfigError::new(source_name, problems)),
+    }
+}
+
+fn is_blank(text: &str) -> bool {
+    let text = text.trim_start_matches('\u{feff}');
+    text.lines()
+        .map(str::trim)
+        .all(|line| line.is_empty() || line.starts_with('#') || line == "---")
+}
+
+fn empty() -> Problem {
+    Problem {
+        place: None,
+        message: "the file is empty".into(),
+        quoted: None,
+        help: Some("begin with `agents:` and one agent with `nick` and `directory`".into()),
+    }
+}
+
+fn top(reader: &mut Reader<'_>, root: Node) -> Option<Config> {
+    let mut top = reader.section("the file", root)?;
+    let mut config = Config {
+        server: part(reader, &mut top, "server", server),
+        supervisor: part(reader, &mut top, "supervisor", supervisor),
+        webhooks: part(reader, &mut top, "webhooks", webhooks),
+        network: part(reader, &mut top, "network", network),
+        http: part(reader, &mut top, "http", http),
+        ..Config::default()
+    };
+    if let Some(node) = top.take("buffer_size") {
+        set(&mut config.buffer_size, reader.integer("buffer_size", &node, 1..=100_000));
+    }
+    if let Some(node) = top.take("state") {
+        config.state = reader.text("state", &node).map(Into::into);
+    }
+    let at = top.place;
+    match top.take("agents").map(|node| reader.list("agents", node)) {
+        Some(Some(items)) if !items.is_empty() => {
+            config.agents = agents(reader, items, &config.server.name);
+        }
+        Some(None) => {}
+        Some(Some(_)) | None => reader.warn(at, "no agents are configured", None),
+    }
+    reader.nothing_else("", top, &TOP);
+    Some(config)
+}
+
+fn agents(reader: &mut Reader<'_>, items: Vec<Node>, server: &str) -> Vec<super::AgentConfig> {
+    let mut seen: BTreeMap<String, Place> = BTreeMap::new();
+    let mut agents = Vec::new();
+    for (index, item) in items.into_iter().enumerate() {
+        let Some((agent, place)) = agent::read(reader, item, index, server) else { continue };
+        let folded = agent.nick.folded().to_owned();
+        if let Some(first) = seen.get(&folded) {
+            let message =
+                format!("nick `{}` is taken already: see line {}", agent.nick, first.line);
+            reader.fault(place, message);
+            continue;
+        }
+        seen.insert(folded, place);
+        agents.push(agent);
+    }
+    agents
+}
+
+/// Reads one section, or gives its default.
+fn part<T: Default>(
+    reader: &mut Reader<'_>,
+    top: &mut Section,
+    name: &str,
+    read: fn(&mut Reader<'_>, Section) -> T,
+) -> T {
+    match top.take(name).and_then(|node| reader.section(name, node)) {
+        Some(section) => read(reader, section),
+        None => T::default(),
+    }
+}
+
+/// Replaces the default by what was read, if it could be read.
+pub(super) fn set<T>(field: &mut T, read: Option<T>) {
+    if let Some(value) = read {
+        *field = value;
+    }
+}
+
+fn server(reader: &mut Reader<'_>, mut section: Section) -> Server {
+    let mut server = Server::default();
+    if let Some(node) = section.take("name")
+        && let Some(name) = reader.text("name", &node)
+    {
+        let legal = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-_".contains(&b);
+        if name.len() > 32
+            || !name.bytes().all(legal)
+            || !name.bytes().next().is_some_and(|b| b.is_ascii_lowercase())
+        {
+            let shown = super::error::shown(&name);
+            let message = format!(
+                "`{shown}` is not a server name: write a-z, 0-9, - and _, a letter first, \
+                 at most 32 bytes"
+            );
+            reader.fault(node.place, message);
+        } else {
+            server.name = name;
+        }
+    }
+    if let Some(node) = section.take("host") {
+        set(&mut server.host, host(reader, &node));
+    }
+    if let Some(node) = section.take("port") {
+        set(&mut server.port, reader.integer("port", &node, 1..=65535));
+    }
+    reader.nothing_else("server", section, &SERVER);
+    server
+}
+
+fn host(reader: &mut Reader<'_>, node: &Node) -> Option<String> {
+    let host = reader.text("host", node)?;
+    let legal = |c: char| c.is_ascii_alphanumeric() || ".-_:[]%".contains(c);
+    if host.chars().all(legal) && host.len() <= 255 {
+        return Some(host);
+    }
+    let shown = super::error::shown(&host);
+    reader.fault_help(
+        node.place,
+        format!("`{shown}` is not a host name or address"),
+        "write the name alone; the port has a key of its own",
+    );
+    None
+}
+
+fn supervisor(reader: &mut Reader<'_>, mut section: Section) -> Supervisor {
+    let mut supervisor = Supervisor::default();
+    if let Some(node) = section.take("agent") {
+        set(&mut supervisor.agent, reader.word("agent", &node));
+    }
+    if let Some(node) = section.take("model") {
+        set(&mut supervisor.model, reader.text("model", &node));
+    }
+    if let Some(node) = section.take("thinking") {
+        set(&mut supervisor.thinking, agent::thinking(reader, &node));
+    }
+    for (key, field, most) in [
+        ("window_size", &mut supervisor.window_size, 1000),
+        ("eval_interval", &mut supervisor.eval_interval, 1000),
+        ("escalation_threshold", &mut supervisor.escalation_threshold, 100),
+    ] {
+        if let Some(node) = section.take(key) {
+            set(field, reader.integer(key, &node, 1..=most));
+        }
+    }
+    reader.nothing_else("supervisor", section, &SUPERVISOR);
+    supervisor
+}
+
+fn webhooks(reader: &mut Reader<'_>, mut section: Section) -> Webhooks {
+    let mut webhooks = Webhooks::default();
+    if let Some(node) = section.take("url") {
+        webhooks.url = agent::url(reader, "url", &node);
+    }
+    if let Some(node) = section.take_even_null("irc_channel") {
+        let channel = match node.value {
+            super::node::Value::Null => None,
+            _ => reader.parsed("irc_channel", &node),
+        };
+        webhooks.irc_channel = channel;
+    }
+    if let Some(node) = section.take("events")
+        && let Some(items) = reader.list("events", node)
+    {
+        webhooks.events =
+            items.iter().filter_map(|item| reader.word("an item of `events`", item)).collect();
+    }
+    reader.nothing_else("webhooks", section, &WEBHOOKS);
+    webhooks
+}
+
+fn network(reader: &mut Reader<'_>, mut section: Section) -> Network {
+    let mut network = Network::default();
+    if let Some(node) = section.take("embedded") {
+        set(&mut network.embedded, reader.boolean("embedded", &node));
+    }
+    if let Some(node) = section.take("trust_nicks") {
+        set(&mut network.trust_nicks, reader.boolean("trust_nicks", &node));
+    }
+    if let Some(node) = section.take("sasl") {
+        let place = node.place;
+        network.sasl = reader.section("sasl", node).and_then(|section| sasl(reader, section));
+        if network.embedded {
+            reader.warn(
+                place,
+                "`network.sasl` is for a server that is not ours",
+                Some("agents log in to the embedded server by themselves".into()),
+            );
+        }
+    }
+    reader.nothing_else("network", section, &NETWORK);
+    network
+}
+
+fn sasl(reader: &mut Reader<'_>, mut section: Section) -> Option<Sasl> {
+    let account = section.take("account").and_then(|node| reader.text("account", &node));
+    let variable = section.take("password_env");
+    let place = section.place;
+    reader.nothing_else("network.sasl", section, &SASL);
+    let Some(node) = variable else {
+        reader.fault(place, "`network.sasl` needs `password_env`");
+        return None;
+    };
+    let password_env = agent::variable(reader, "password_env", &node)?;
+    Some(Sasl { account, password_env })
+}
+
+fn http(reader: &mut Reader<'_>, mut section: Section) -> Http {
+    let mut http = Http::default();
+    if let Some(node) = section.take("enabled") {
+        set(&mut http.enabled, reader.boolean("enabled", &node));
+    }
+    if let Some(node) = section.take("host") {
+        set(&mut http.host, host(reader, &node));
+    }
+    if let Some(node) = section.take("port") {
+        set(&mut http.port, reader.integer("port", &node, 0..=65535));
+    }
+    reader.nothing_else("http", section, &HTTP);
+    http
+}

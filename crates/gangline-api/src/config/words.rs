@@ -1,0 +1,130 @@
+//! The closed sets of words that `agents.yaml` knows, each with its spelling.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A closed set of words: what the reader needs to take one from the file and to suggest the
+/// nearest.
+pub(super) trait Word: Copy + Sized + 'static {
+    /// What the word is, for a message: "backend".
+    const WHAT: &'static str;
+    /// Every value.
+    const ALL: &'static [Self];
+    /// Returns the spelling.
+    fn word(self) -> &'static str;
+}
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident, $what:literal {
+        $($(#[$vdoc:meta])* $variant:ident = $word:literal),* $(,)?
+    }) => {
+        $(#[$doc])*
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+            JsonSchema,
+        )]
+        #[serde(rename_all = "snake_case")]
+        pub enum $name { $($(#[$vdoc])* $variant),* }
+
+        impl $name {
+            /// Every value, in order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// Returns the word as it is written in `agents.yaml`.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),* }
+            }
+        }
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result { f.write_str(self.as_str()) }
+        }
+        impl Word for $name {
+            const WHAT: &'static str = $what;
+            const ALL: &'static [Self] = Self::ALL;
+            fn word(self) -> &'static str { self.as_str() }
+        }
+    };
+}
+
+words! {
+    /// The program that thinks for an agent (R0-02, R0-62).
+    Backend, "backend" {
+        /// Claude Code.
+        Claude = "claude",
+        /// Codex.
+        Codex = "codex",
+        /// GitHub Copilot's command line.
+        Copilot = "copilot",
+        /// Any program that speaks the Agent Client Protocol; see `acp_command`.
+        Acp = "acp",
+        /// Gangline's own model loop.
+        Native = "native",
+        /// A terminal program in tmux: the last resort.
+        Tmux = "tmux",
+    }
+}
+
+words! {
+    /// Who decides what an agent's tools may do (C5).
+    Permissions, "permission mode" {
+        /// Rules decide the easy ones, a human the rest.
+        Ask = "ask",
+        /// Only `allowed_tools` exist; they run unasked.
+        Allowlist = "allowlist",
+        /// Everything runs unasked; shown loudly in status and WHOIS.
+        Bypass = "bypass",
+    }
+}
+
+words! {
+    /// Who says an answer on IRC (C12).
+    ReplyMode, "reply mode" {
+        /// The final text is relayed when the agent itself sent no answer.
+        RelayIfSilent = "relay_if_silent",
+        /// The final text is always relayed.
+        Relay = "relay",
+        /// Only what the agent sends by tool is said.
+        Tools = "tools",
+    }
+}
+
+words! {
+    /// What a mention does while the agent works (C3).
+    MentionWhenBusy, "busy rule" {
+        /// It waits for the next turn.
+        Queue = "queue",
+        /// It only becomes readable; the agent pulls it by itself.
+        Buffer = "buffer",
+        /// It is given into the running turn, where the backend can do that.
+        Steer = "steer",
+    }
+}
+
+words! {
+    /// How a backend is started again after a crash (C7).
+    OnCrash, "crash rule" {
+        /// With its session, if it has one.
+        Resume = "resume",
+        /// With an empty context.
+        Fresh = "fresh",
+    }
+}
+
+words! {
+    /// What may be told to a webhook and `#alerts` (R1-39).
+    WebhookEvent, "webhook event" {
+        /// The agent asks something and waits.
+        AgentQuestion = "agent_question",
+        /// The supervisor has given up whispering.
+        AgentSpiraling = "agent_spiraling",
+        /// A question was not answered in time.
+        AgentTimeout = "agent_timeout",
+        /// The backend crashed.
+        AgentError = "agent_error",
+        /// The agent's last queued message is settled.
+        AgentComplete = "agent_complete",
+    }
+}

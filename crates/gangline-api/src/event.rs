@@ -1,0 +1,288 @@
+//! The record of facts on the wire: one envelope, one payload type per kind.
+//!
+//! Kinds and fields are only added within version [`EVENT_VERSION`]; a reader skips kinds that it
+//! does not know and ignores fields that it does not know. A known kind with a broken payload is
+//! an error, not an unknown kind.
+
+use gangline_core::{
+    id::{ApprovalNumber, MessageId, TurnId},
+    message::Origin,
+    name::{AgentName, Target},
+};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use crate::approval::Decision;
+
+/// The version of the envelope and the payloads.
+pub const EVENT_VERSION: u32 = 1;
+
+/// One event as it is given to clients.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EventRecord {
+    /// [`EVENT_VERSION`] of the writer.
+    pub v: u32,
+    /// The cursor: opaque, ordered by the database, good for "everything after this".
+    pub seq: String,
+    /// The agent it is about.
+    pub agent: AgentName,
+    /// The turn it belongs to, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<TurnId>,
+    /// The kind; see [`Event::kind`].
+    pub kind: String,
+    /// When, RFC 3339.
+    pub at: String,
+    /// The payload of the kind.
+    pub payload: Value,
+}
+
+impl EventRecord {
+    /// Reads the payload; `None` for a kind of a newer version.
+    ///
+    /// # Errors
+    /// The kind is known and its payload is not what it must be.
+    pub fn event(&self) -> Result<Option<Event>, PayloadError> {
+        Event::decode(&self.kind, self.payload.clone())
+    }
+}
+
+/// A payload that does not fit its kind.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot read the payload of a `{kind}` event")]
+pub struct PayloadError {
+    kind: String,
+    source: serde_json::Error,
+}
+
+macro_rules! events {
+    ($($(#[$doc:meta])* $variant:ident = $kind:literal),* $(,)?) => {
+        /// A fact about an agent; every payload type of this version.
+        #[derive(Debug, Clone, PartialEq)]
+        pub enum Event { $($(#[$doc])* $variant($variant)),* }
+
+        impl Event {
+            /// Every kind, in order.
+            pub const KINDS: &'static [&'static str] = &[$($kind),*];
+
+            /// Returns the kind's name on the wire.
+            #[must_use]
+            pub fn kind(&self) -> &'static str {
+                match self { $(Self::$variant(_) => $kind),* }
+            }
+
+            /// Returns the payload as JSON bytes, as the store keeps it.
+            ///
+            /// # Errors
+            /// The payload cannot be written as JSON.
+            pub fn encode(&self) -> Result<Vec<u8>, PayloadError> {
+                let bytes = match self { $(Self::$variant(payload) => serde_json::to_vec(payload)),* };
+                bytes.map_err(|source| PayloadError { kind: self.kind().to_owned(), source })
+            }
+
+            /// Reads a payload; `None` for a kind of a newer version.
+            ///
+            /// # Errors
+            /// The kind is known and its payload is not what it must be.
+            pub fn decode(kind: &str, payload: Value) -> Result<Option<Self>, PayloadError> {
+                match kind {
+                    $($kind => read(kind, payload).map(Self::$variant).map(Some),)*
+                    _ => Ok(None),
+                }
+            }
+        }
+        $(impl From<$variant> for Event {
+            fn from(payload: $variant) -> Self { Self::$variant(payload) }
+        })*
+    };
+}
+
+events! {
+    /// A message was committed.
+    MessageAccepted = "message_accepted",
+    /// A turn began.
+    TurnStarted = "turn_started",
+    /// The model spoke.
+    Assistant = "assistant",
+    /// A tool ended.
+    ToolResult = "tool_result",
+    /// A line was committed to be sent.
+    Sent = "sent",
+    /// A turn ended.
+    TurnEnded = "turn_ended",
+    /// Somebody must decide.
+    ApprovalAsked = "approval_asked",
+    /// Somebody decided.
+    ApprovalDecided = "approval_decided",
+    /// The session's phase changed.
+    Phase = "phase",
+    /// A step of the daemon's start (R0-35).
+    StartStep = "start_step",
+    /// Anything else that people should know.
+    Notice = "notice",
+}
+
+fn read<T: DeserializeOwned>(kind: &str, payload: Value) -> Result<T, PayloadError> {
+    serde_json::from_value(payload).map_err(|source| PayloadError { kind: kind.to_owned(), source })
+}
+
+/// Payload of `message_accepted`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageAccepted {
+    /// The message.
+    pub message: MessageId,
+    /// Why it exists.
+    pub origin: Origin,
+    /// The nick or label of the sender.
+    pub sender: String,
+    /// Where an answer goes; absent for the command line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<Target>,
+    /// The beginning of the text, redacted.
+    pub preview: String,
+}
+
+/// Payload of `turn_started`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnStarted {
+    /// The turn.
+    pub turn: TurnId,
+    /// The messages it was woken by; empty when the backend began by itself.
+    pub messages: Vec<MessageId>,
+    /// The highest attempt number among them; 1 = the first.
+    pub attempt: u32,
+}
+
+/// Payload of `assistant`: one message of the model, in the form that is the same for every
+/// backend (R0-18).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "assistant")]
+pub struct Assistant {
+    /// The model that spoke.
+    pub model: String,
+    /// Its blocks, in order.
+    pub content: Vec<Block>,
+}
+
+/// One block of a model's message (R0-18).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Block {
+    /// Text for people.
+    Text {
+        /// The text.
+        text: String,
+    },
+    /// A call of a tool.
+    ToolUse {
+        /// The call's id, to which its result refers.
+        id: String,
+        /// The tool.
+        name: String,
+        /// Its arguments.
+        input: Value,
+    },
+    /// What the model thought.
+    Thinking {
+        /// The thought.
+        thinking: String,
+    },
+}
+
+/// Payload of `tool_result`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolResult {
+    /// The id of the call.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// Whether it failed or was refused.
+    pub is_error: bool,
+    /// The beginning of what it gave, redacted.
+    pub preview: String,
+}
+
+/// Payload of `sent`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sent {
+    /// Where it goes.
+    pub to: Target,
+    /// The message it answers, if it names one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_reply_to: Option<MessageId>,
+    /// The beginning of the text, redacted.
+    pub preview: String,
+}
+
+/// Payload of `turn_ended`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnEnded {
+    /// The turn.
+    pub turn: TurnId,
+    /// How: `completed`, `failed`, `rate_limited`, `interrupted`, `timed_out`, `lost`.
+    pub outcome: String,
+    /// More about it, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The messages it had.
+    pub messages: Vec<MessageId>,
+}
+
+/// Payload of `approval_asked`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovalAsked {
+    /// The number by which it is decided.
+    pub number: ApprovalNumber,
+    /// The tool that wants to run.
+    pub tool: String,
+    /// What it would do, in one line, redacted.
+    pub summary: String,
+}
+
+/// Payload of `approval_decided`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovalDecided {
+    /// The number.
+    pub number: ApprovalNumber,
+    /// What was said.
+    pub decision: Decision,
+    /// The account that said it.
+    pub by: String,
+}
+
+/// Payload of `phase`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Phase {
+    /// The phase that ended.
+    pub from: String,
+    /// The phase that began.
+    pub to: String,
+}
+
+/// Payload of `start_step`: the daemon's start, step by step, in the order of R0-35.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StartStep {
+    /// The step: `buffer`, `transport`, `webhooks`, `socket`, `supervisor`, `runtime` …
+    pub step: String,
+    /// What became of it.
+    pub state: StepState,
+}
+
+/// What became of a step of the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepState {
+    /// It stands.
+    Done,
+    /// It is not configured.
+    Absent,
+}
+
+/// Payload of `notice`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notice {
+    /// A word that programs may branch on.
+    pub code: String,
+    /// The sentence for people, redacted.
+    pub text: String,
+}

@@ -1,0 +1,104 @@
+//! The whole life of one message: what `gangline trace <id> --json` prints.
+
+use gangline_core::{
+    id::{MessageId, TurnId},
+    message::{MessageState, Origin, Principal},
+    name::{AgentName, Target},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{approval::Approval, event::EventRecord};
+
+/// One message and everything that refers to it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trace {
+    /// The message.
+    pub message: TracedMessage,
+    /// The turns that had it, oldest first.
+    pub turns: Vec<TracedTurn>,
+    /// The lines that were sent because of it, in order.
+    pub sends: Vec<TracedSend>,
+    /// The approvals that were asked for it.
+    pub approvals: Vec<Approval>,
+    /// The events of those turns, oldest first; at most 500.
+    pub events: Vec<EventRecord>,
+}
+
+/// The message of a trace: its row.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TracedMessage {
+    /// The message.
+    pub id: MessageId,
+    /// Who was asked.
+    pub agent: AgentName,
+    /// Why it exists.
+    pub origin: Origin,
+    /// Who asked.
+    pub principal: Principal,
+    /// The asker's nick or label.
+    pub sender: String,
+    /// Where an answer goes; absent for the command line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<Target>,
+    /// The text, redacted.
+    pub body: String,
+    /// Where it stands.
+    pub state: MessageState,
+    /// Why it stands there, when that needs saying.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The recorded answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+    /// How often it was given to the agent.
+    pub attempt: u32,
+    /// The human message that everything began with, if it is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause_root: Option<MessageId>,
+    /// Steps from agent to agent since then.
+    pub hops: u32,
+    /// When it was committed.
+    pub accepted_at: String,
+    /// When it was settled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled_at: Option<String>,
+}
+
+/// One turn that had the message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TracedTurn {
+    /// The turn.
+    pub turn: TurnId,
+    /// How the message came into it: `woke`, `steered` or `read`.
+    pub how: String,
+    /// When the turn began.
+    pub started_at: String,
+    /// When it ended; absent while it is open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<String>,
+    /// How it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<String>,
+}
+
+/// One line that was sent because of the message: a row of the outbox.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TracedSend {
+    /// Where it goes.
+    pub to: Target,
+    /// The line, redacted.
+    pub text: String,
+    /// `queued`, `sent`, `confirmed` or `undeliverable`.
+    pub state: String,
+    /// Its place among the lines of one text, from 1, and their number.
+    pub part: (u32, u32),
+    /// The server's id of the line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub msgid: Option<String>,
+    /// Whether a crash may have made it appear twice.
+    #[serde(default)]
+    pub may_be_doubled: bool,
+    /// Why it could not be delivered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}

@@ -1,0 +1,195 @@
+//! What a good configuration becomes.
+
+use std::path::{Path, PathBuf};
+
+use gangline_api::config::{
+    AgentConfig, Backend, Config, MentionWhenBusy, OnCrash, Permissions, ReplyMode, Sasl, parse,
+    resolve_path, schema,
+};
+use serde_json::json;
+
+fn agent(nick: &str, directory: &str) -> AgentConfig {
+    AgentConfig::new(nick.parse().unwrap(), directory.into())
+}
+
+/// R0-61, R0-62, R0-63, R1-43: what is not written has S0's and S1's defaults.
+#[test]
+fn the_shortest_file_has_every_default() {
+    let config =
+        parse("agents:\n  - nick: spark-ada\n    directory: ~/ada\n", "agents.yaml").unwrap();
+    let expected = Config { agents: vec![agent("spark-ada", "~/ada")], ..Config::default() };
+    assert_eq!(config, expected);
+    insta::assert_json_snapshot!(config);
+}
+
+/// R0-61 … R0-65, R1-43: the seeds' own file is read as it is.
+#[test]
+fn the_seeds_file_is_read() {
+    let text = r##"
+server:
+  name: spark
+  host: localhost
+  port: 6667
+supervisor:
+  agent: claude
+  model: claude-sonnet-4-6
+  thinking: medium
+  window_size: 20
+  eval_interval: 5
+  escalation_threshold: 3
+webhooks:
+  url: "https://example.org/hook"
+  irc_channel: "#alerts"
+  events:
+    - agent_spiraling
+    - agent_error
+buffer_size: 500
+agents:
+  - nick: spark-culture
+    agent: claude
+    directory: /home/spark/git/culture
+    channels:
+      - "#general"
+    model: claude-opus-4-6
+    thinking: medium
+    tags: [rust, irc]
+  - nick: spark-codex
+    agent: codex
+    directory: /home/spark/git/codex
+    channels: ["#general"]
+    model: o3
+    sandbox: {mode: workspace-write, network: false}
+    icon: "*"
+  - nick: spark-open
+    agent: acp
+    directory: /home/spark/git/open
+    channels: ["#general", "#builds"]
+    model: anthropic/claude-sonnet-4-6
+    acp_command: ["opencode", "acp"]
+"##;
+    let config = parse(text, "agents.yaml").unwrap();
+    assert_eq!(config.warnings, []);
+    insta::assert_json_snapshot!(config);
+}
+
+#[test]
+fn our_own_fields_are_read() {
+    let text = r##"
+state: ~/gangline
+network:
+  embedded: false
+  trust_nicks: true
+  sasl: {account: bots, password_env: IRC_PASSWORD}
+http: {enabled: false, host: "::1", port: 0}
+webhooks: {irc_channel: null}
+agents:
+  - nick: spark-ada
+    directory: /srv
+    agent: native
+    thinking: off
+    channels: []
+    permissions: allowlist
+    allowed_tools: [Read]
+    reply: tools
+    mention_when_busy: steer
+    on_crash: fresh
+    max_attempts: 2
+    turn_timeout_seconds: 90
+    base_url: http://127.0.0.1:9000
+    api_key_env: KEY
+    env: {PORT: "80", EMPTY: ""}
+    enabled: false
+    system_prompt: |
+      Line one.
+      	A tab inside a text is fine.
+    extra: {modle: 1}
+"##;
+    let config = parse(text, "agents.yaml").unwrap();
+    assert_eq!(config.state, Some(PathBuf::from("~/gangline")));
+    assert!(!config.network.embedded && config.network.trust_nicks && !config.http.enabled);
+    let sasl = Sasl { account: Some("bots".into()), password_env: "IRC_PASSWORD".into() };
+    assert_eq!(config.network.sasl, Some(sasl));
+    assert_eq!(config.http.address(), "[::1]:0");
+    assert_eq!(config.webhooks.irc_channel, None);
+    let expected = AgentConfig {
+        agent: Backend::Native,
+        thinking: "off".into(),
+        channels: vec![],
+        permissions: Permissions::Allowlist,
+        allowed_tools: vec!["Read".into()],
+        reply: ReplyMode::Tools,
+        mention_when_busy: MentionWhenBusy::Steer,
+        on_crash: OnCrash::Fresh,
+        max_attempts: 2,
+        turn_timeout_seconds: 90,
+        base_url: Some("http://127.0.0.1:9000".into()),
+        api_key_env: Some("KEY".into()),
+        env: [("PORT".into(), "80".into()), ("EMPTY".into(), String::new())].into(),
+        enabled: false,
+        system_prompt: Some("Line one.\n\tA tab inside a text is fine.\n".into()),
+        extra: [("modle".into(), json!(1))].into(),
+        ..agent("spark-ada", "/srv")
+    };
+    assert_eq!(config.agents, [expected]);
+}
+
+/// R0-64: other fields reach the backend with their types.
+#[test]
+fn unknown_agent_fields_pass_through_with_their_types() {
+    let text = "agents:\n  - nick: spark-ada\n    directory: /\n    engine: {a: [1, 2.5, true, ~, -3, \"4\"], big: 18446744073709551615}\n    icon: x\n";
+    let config = parse(text, "agents.yaml").unwrap();
+    let extra = &config.agents[0].extra;
+    assert_eq!(
+        serde_json::to_value(extra).unwrap(),
+        json!({"engine": {"a": [1, 2.5, true, null, -3, "4"], "big": u64::MAX}, "icon": "x"})
+    );
+}
+
+#[test]
+fn anchors_and_merges_work_for_agents_that_resemble_each_other() {
+    let text = "agents:\n  - &base\n    nick: spark-ada\n    directory: /\n    model: o3\n  - <<: *base\n    nick: spark-bob\n";
+    let config = parse(text, "agents.yaml").unwrap();
+    assert_eq!(config.agents[1].nick.as_str(), "spark-bob");
+    assert_eq!(config.agents[1].model.as_deref(), Some("o3"));
+}
+
+#[test]
+fn paths_are_resolved_against_home_and_the_files_folder() {
+    let resolve =
+        |path: &str| resolve_path(Path::new(path), Some(Path::new("/home/a")), Path::new("/etc/g"));
+    assert_eq!(resolve("~/x"), Path::new("/home/a/x"));
+    assert_eq!(resolve("~"), Path::new("/home/a"));
+    assert_eq!(resolve("x/y"), Path::new("/etc/g/x/y"));
+    assert_eq!(resolve("/x"), Path::new("/x"));
+    assert_eq!(resolve("~other/x"), Path::new("/etc/g/~other/x"));
+}
+
+/// The committed schema is the one that the types give. `GANGLINE_BLESS=1` rewrites it.
+#[test]
+fn the_committed_schema_is_fresh() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/agents.schema.json");
+    let fresh = serde_json::to_string_pretty(&schema()).unwrap() + "\n";
+    if std::env::var_os("GANGLINE_BLESS").is_some() {
+        std::fs::write(path, &fresh).unwrap();
+    }
+    let committed = std::fs::read_to_string(path).unwrap_or_default();
+    let committed: serde_json::Value = serde_json::from_str(&committed).unwrap_or_default();
+    assert!(
+        committed == schema(),
+        "docs/agents.schema.json is stale: run again with GANGLINE_BLESS=1"
+    );
+}
+
+/// Every block of YAML in docs/config.md is a configuration without fault or warning.
+#[test]
+fn the_examples_of_the_documentation_are_good() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/config.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let blocks: Vec<&str> =
+        text.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    assert!(blocks.len() >= 2, "{}", blocks.len());
+    for block in blocks {
+        let config = parse(block, "docs/config.md").unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(config.warnings, [], "{block}");
+    }
+}

@@ -1,0 +1,253 @@
+//! The golden JSON of every wire type: a change here is a change of the wire.
+
+use gangline_api::{
+    approval::{Approval, ApprovalState, Decision},
+    error::{ApiError, ErrorCode},
+    event::{
+        ApprovalAsked, ApprovalDecided, Assistant, Block, EVENT_VERSION, Event, EventRecord,
+        MessageAccepted, Notice, Phase, Sent, StartStep, StepState, ToolResult, TurnEnded,
+        TurnStarted,
+    },
+    ready::ReadyLine,
+    status::{Activity, AgentStatus, WaitingFor},
+    trace::{Trace, TracedMessage, TracedSend, TracedTurn},
+};
+use gangline_core::{
+    id::{ApprovalNumber, Epoch, MessageId, TurnId},
+    message::{MessageState, Origin, Principal, Tier},
+};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::json;
+
+const AT: &str = "2026-11-21T21:33:48.123Z";
+
+fn turn() -> TurnId {
+    TurnId { epoch: Epoch(3), number: 17 }
+}
+
+fn approval() -> Approval {
+    Approval {
+        number: ApprovalNumber(12),
+        agent: "spark-ada".parse().unwrap(),
+        turn: turn(),
+        message: Some(MessageId(42)),
+        tool: "Bash".into(),
+        summary: "run `make test`".into(),
+        detail: "make test".into(),
+        state: ApprovalState::Allowed,
+        asked_at: AT.into(),
+        decided_at: Some(AT.into()),
+        decided_by: Some("owner".into()),
+        note: None,
+    }
+}
+
+fn every_event() -> Vec<Event> {
+    vec![
+        MessageAccepted {
+            message: MessageId(42),
+            origin: Origin::Mention,
+            sender: "eve".into(),
+            target: Some("#general".parse().unwrap()),
+            preview: "say hello".into(),
+        }
+        .into(),
+        TurnStarted { turn: turn(), messages: vec![MessageId(42)], attempt: 1 }.into(),
+        Assistant {
+            model: "claude-opus-4-6".into(),
+            content: vec![
+                Block::Thinking { thinking: "hm".into() },
+                Block::Text { text: "hello".into() },
+                Block::ToolUse {
+                    id: "toolu_1".into(),
+                    name: "Bash".into(),
+                    input: json!({"command": "ls"}),
+                },
+            ],
+        }
+        .into(),
+        ToolResult {
+            id: "toolu_1".into(),
+            name: "Bash".into(),
+            is_error: false,
+            preview: "a b".into(),
+        }
+        .into(),
+        Sent {
+            to: "#general".parse().unwrap(),
+            in_reply_to: Some(MessageId(42)),
+            preview: "hello".into(),
+        }
+        .into(),
+        TurnEnded {
+            turn: turn(),
+            outcome: "completed".into(),
+            reason: None,
+            messages: vec![MessageId(42)],
+        }
+        .into(),
+        ApprovalAsked {
+            number: ApprovalNumber(12),
+            tool: "Bash".into(),
+            summary: "run `make test`".into(),
+        }
+        .into(),
+        ApprovalDecided {
+            number: ApprovalNumber(12),
+            decision: Decision::Deny,
+            by: "owner".into(),
+        }
+        .into(),
+        Phase { from: "idle".into(), to: "working".into() }.into(),
+        StartStep { step: "supervisor".into(), state: StepState::Absent }.into(),
+        Notice { code: "resumed".into(), text: "session resumed".into() }.into(),
+    ]
+}
+
+/// Asserts that the value survives the wire, and returns its golden form.
+fn golden<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T) -> String {
+    let text = serde_json::to_string(value).unwrap();
+    assert_eq!(&serde_json::from_str::<T>(&text).unwrap(), value);
+    text
+}
+
+/// R0-18: among them the assistant's form, the same for every backend.
+#[test]
+fn every_event_has_its_golden_form_and_is_read_again() {
+    let events = every_event();
+    let kinds: Vec<&str> = events.iter().map(Event::kind).collect();
+    assert_eq!(kinds, Event::KINDS);
+    let mut lines = String::new();
+    for (number, event) in events.into_iter().enumerate() {
+        let bytes = event.encode().unwrap();
+        lines.push_str(&format!("{} {}\n", event.kind(), std::str::from_utf8(&bytes).unwrap()));
+        let record = EventRecord {
+            v: EVENT_VERSION,
+            seq: format!("e{number}"),
+            agent: "spark-ada".parse().unwrap(),
+            turn: Some(turn()),
+            kind: event.kind().into(),
+            at: AT.into(),
+            payload: serde_json::from_slice(&bytes).unwrap(),
+        };
+        assert_eq!(record.event().unwrap(), Some(event));
+        let line = golden(&record);
+        if record.kind == "phase" {
+            lines.push_str(&format!("\n{line}\n\n"));
+        }
+    }
+    insta::assert_snapshot!(lines);
+}
+
+#[test]
+fn an_unknown_kind_is_skipped_but_a_broken_payload_is_an_error() {
+    assert_eq!(Event::decode("from_the_future", json!({"x": 1})).unwrap(), None);
+    let error = Event::decode("turn_started", json!({"turn": "t3.17"})).unwrap_err();
+    assert_eq!(error.to_string(), "cannot read the payload of a `turn_started` event");
+    let more = json!({"from": "idle", "to": "working", "since": 1});
+    assert!(Event::decode("phase", more).unwrap().is_some(), "new fields are ignored");
+}
+
+/// R0-52: S0's seven fields keep their names and forms.
+#[test]
+fn status_has_its_golden_form() {
+    let idle = AgentStatus {
+        nick: "spark-ada".parse().unwrap(),
+        running: true,
+        paused: false,
+        circuit_open: false,
+        turn_count: 0,
+        last_activation: None,
+        activity: Activity::Idle,
+        description: "idle".into(),
+        phase: "idle".into(),
+        epoch: None,
+        pid: None,
+        session: None,
+        pending: 0,
+        waiting_for: vec![],
+    };
+    let working = AgentStatus {
+        turn_count: 4,
+        last_activation: Some(1_795_296_828.5),
+        activity: Activity::Working,
+        description: "waits for approval 12".into(),
+        phase: "working".into(),
+        epoch: Some(Epoch(3)),
+        pid: Some(4711),
+        session: Some("5e55".into()),
+        pending: 2,
+        waiting_for: vec![
+            WaitingFor::Approval {
+                number: ApprovalNumber(12),
+                tool: "Bash".into(),
+                summary: "run `make test`".into(),
+                asked_at: AT.into(),
+            },
+            WaitingFor::Login { hint: "run `claude` once and log in".into() },
+        ],
+        ..idle.clone()
+    };
+    insta::assert_snapshot!([golden(&idle), golden(&working)].join("\n"));
+}
+
+#[test]
+fn errors_approvals_and_the_ready_line_have_their_golden_form() {
+    let error =
+        ApiError::new(ErrorCode::NotFound, "no agent `spark-bob`").hint("`gangline ps` lists them");
+    assert_eq!(error.to_string(), "no agent `spark-bob`\nhint: `gangline ps` lists them");
+    let ready = ReadyLine {
+        pid: 4711,
+        irc: "127.0.0.1:6667".into(),
+        http: None,
+        token: "s3cret".into(),
+        state: "/state".into(),
+    };
+    assert!(!format!("{ready:?}").contains("s3cret"));
+    let newer: ApiError = serde_json::from_str(r#"{"code":"teapot","message":"x"}"#).unwrap();
+    assert_eq!(newer.code, ErrorCode::Unknown);
+    insta::assert_snapshot!([golden(&error), golden(&ready), golden(&approval())].join("\n"));
+}
+
+#[test]
+fn a_trace_has_its_golden_form() {
+    let trace = Trace {
+        message: TracedMessage {
+            id: MessageId(42),
+            agent: "spark-ada".parse().unwrap(),
+            origin: Origin::Mention,
+            principal: Principal { account: "owner".into(), tier: Tier::Owner },
+            sender: "eve".into(),
+            target: Some("#general".parse().unwrap()),
+            body: "say hello".into(),
+            state: MessageState::Answered,
+            reason: None,
+            answer: Some("hello".into()),
+            attempt: 1,
+            cause_root: None,
+            hops: 0,
+            accepted_at: AT.into(),
+            settled_at: Some(AT.into()),
+        },
+        turns: vec![TracedTurn {
+            turn: turn(),
+            how: "woke".into(),
+            started_at: AT.into(),
+            ended_at: Some(AT.into()),
+            outcome: Some("completed".into()),
+        }],
+        sends: vec![TracedSend {
+            to: "#general".parse().unwrap(),
+            text: "hello".into(),
+            state: "confirmed".into(),
+            part: (1, 1),
+            msgid: Some("abc".into()),
+            may_be_doubled: false,
+            reason: None,
+        }],
+        approvals: vec![approval()],
+        events: vec![],
+    };
+    golden(&trace);
+    insta::assert_json_snapshot!(trace);
+}

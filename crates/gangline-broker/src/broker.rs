@@ -1,0 +1,116 @@
+//! The handle: every way into the store. Cheap to clone; knows no engine's types.
+
+mod agents;
+mod approvals;
+mod messages;
+mod outbox;
+mod turns;
+
+use std::{path::PathBuf, time::Duration};
+
+use gangline_os::clock::SharedClock;
+use tokio::sync::watch;
+
+use crate::{
+    error::{BrokerError, OpenError},
+    op,
+    sqlite::{self, Store},
+    types::Health,
+};
+
+/// What a store needs to be opened.
+#[derive(Clone)]
+pub struct OpenOptions {
+    /// The database's file; its neighbours (`-wal`, `-shm`, `.wlock`, `.use`, `.ckpt`) stand
+    /// beside it.
+    pub path: PathBuf,
+    /// Wall-clock times of rows are taken from it.
+    pub clock: SharedClock,
+}
+
+/// Limits that only tests have a reason to change.
+#[derive(Debug, Clone)]
+pub struct Tuning {
+    /// How long a write waits for its turn before it is [`BrokerError::Busy`].
+    pub lock_wait: Duration,
+    /// How long SQLite waits for somebody who does not use our lock.
+    pub busy_timeout: Duration,
+    /// A checkpoint is tried when so many bytes of the log wait for one.
+    pub checkpoint_bytes: u64,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self {
+            lock_wait: Duration::from_secs(60),
+            busy_timeout: Duration::from_secs(5),
+            checkpoint_bytes: 4 << 20,
+        }
+    }
+}
+
+/// The durable store of one installation, as one process sees it.
+///
+/// Every write returns after its commit has been synced; an error says what is known of it. A
+/// write whose future is dropped once it is queued is still made: the store's thread, not the caller, owns it. So
+/// all async methods are cancel-safe in the sense that nothing is left half done, but a dropped
+/// future does not tell what happened.
+#[derive(Clone, Debug)]
+pub struct Broker {
+    store: Store,
+}
+
+impl Broker {
+    /// Opens the store, making it first if there is none, and migrates an older one.
+    ///
+    /// # Errors
+    /// See [`OpenError`]; the file is never changed or removed by a failed opening.
+    pub async fn open(options: OpenOptions) -> Result<Self, OpenError> {
+        Self::open_tuned(options, Tuning::default()).await
+    }
+
+    /// Opens the store with limits other than the usual ones.
+    ///
+    /// # Errors
+    /// As [`Broker::open`].
+    pub async fn open_tuned(options: OpenOptions, tuning: Tuning) -> Result<Self, OpenError> {
+        Ok(Self { store: Store::open(options, tuning).await? })
+    }
+
+    /// Returns the installation's id, made with the database.
+    #[must_use]
+    pub fn installation_id(&self) -> &str {
+        self.store.installation_id()
+    }
+
+    /// Waits for the writes that were asked for, then closes the database. Other handles of this
+    /// process get [`BrokerError::Closed`] from then on.
+    ///
+    /// # Errors
+    /// [`BrokerError::Busy`] if another process kept the lock; the connection then ends with the
+    /// process.
+    pub async fn close(&self) -> Result<(), BrokerError> {
+        self.store.close().await
+    }
+
+    /// Returns how the store does now.
+    #[must_use]
+    pub fn health(&self) -> Health {
+        self.store.health()
+    }
+
+    /// Returns a watch on [`Broker::health`]; it changes when the store degrades and recovers.
+    #[must_use]
+    pub fn health_watch(&self) -> watch::Receiver<Health> {
+        self.store.health_watch()
+    }
+
+    /// Tries a small write: for an owner that wants to know whether a degraded store is well
+    /// again.
+    ///
+    /// # Errors
+    /// That of the write.
+    pub async fn probe(&self) -> Result<(), BrokerError> {
+        self.store.write(&op::PROBE, async move |w| sqlite::agents::probe(w).await).await
+    }
+}

@@ -1,0 +1,148 @@
+//! Agents and epochs, pauses, usage, accounts.
+
+use gangline_core::{AgentName, Epoch, Principal};
+use gangline_os::clock::UnixMicros;
+
+use super::Broker;
+use crate::{
+    error::BrokerError,
+    op,
+    sqlite::{Writer, agents},
+    types::{AccountRow, AgentRow, AgentUpdate, EpochStart, NewUsage, UsageSum},
+};
+
+impl Broker {
+    /// Begins the agent's next epoch. Every older writer is fenced from this commit on; this
+    /// process's writes for the agent, also those that name no epoch, are bound to the new one.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn begin_epoch(
+        &self,
+        agent: &AgentName,
+        pid: u32,
+        note: &str,
+    ) -> Result<EpochStart, BrokerError> {
+        let (agent, note) = (agent.clone(), note.to_owned());
+        let work = async move |w: &mut Writer| agents::begin(w, &agent, pid, &note).await;
+        self.store.write(&op::BEGIN_EPOCH, work).await
+    }
+
+    /// Records what a daemon says of itself.
+    ///
+    /// # Errors
+    /// [`BrokerError::Fenced`] unless the epoch is the agent's; or the storage's.
+    pub async fn set_agent(
+        &self,
+        agent: &AgentName,
+        epoch: Epoch,
+        update: AgentUpdate,
+    ) -> Result<(), BrokerError> {
+        let agent = agent.clone();
+        let work = async move |w: &mut Writer| agents::update(w, &agent, epoch, &update).await;
+        self.store.write(&op::SET_AGENT, work).await
+    }
+
+    /// Returns one agent; none if it never began an epoch and was never paused.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn agent(&self, agent: &AgentName) -> Result<Option<AgentRow>, BrokerError> {
+        let agent = agent.clone();
+        self.store.read("read an agent", async move |c| agents::one(c, &agent).await).await
+    }
+
+    /// Returns all agents by name.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn agents(&self) -> Result<Vec<AgentRow>, BrokerError> {
+        self.store.read("list agents", async move |c| agents::list(c).await).await
+    }
+
+    /// Pauses an agent from outside its daemon, which may be down.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn pause(&self, agent: &AgentName) -> Result<(), BrokerError> {
+        let agent = agent.clone();
+        self.store.write(&op::PAUSE, async move |w| agents::pause(w, &agent, 1).await).await
+    }
+
+    /// Lifts a pause from outside the daemon.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn resume(&self, agent: &AgentName) -> Result<(), BrokerError> {
+        let agent = agent.clone();
+        self.store.write(&op::PAUSE, async move |w| agents::pause(w, &agent, 0).await).await
+    }
+
+    /// Makes an agent stand down in a room, until a human lifts it.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn stand_down(
+        &self,
+        agent: &AgentName,
+        target: &str,
+        by: &str,
+    ) -> Result<(), BrokerError> {
+        let (agent, target, by) = (agent.clone(), target.to_owned(), by.to_owned());
+        let work = async move |w: &mut Writer| agents::stand_down(w, &agent, &target, &by).await;
+        self.store.write(&op::STAND_DOWN, work).await
+    }
+
+    /// Lifts a stand-down. Returns whether there was one.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn lift_stand_down(
+        &self,
+        agent: &AgentName,
+        target: &str,
+    ) -> Result<bool, BrokerError> {
+        let (agent, target) = (agent.clone(), target.to_owned());
+        let work = async move |w: &mut Writer| agents::lift(w, &agent, &target).await;
+        self.store.write(&op::STAND_DOWN, work).await
+    }
+
+    /// Records what a model call used.
+    ///
+    /// # Errors
+    /// [`BrokerError::Fenced`] if a turn is named whose epoch is not the agent's; or the storage's.
+    pub async fn add_usage(&self, usage: NewUsage) -> Result<(), BrokerError> {
+        self.store.write(&op::ADD_USAGE, async move |w| agents::add_usage(w, &usage).await).await
+    }
+
+    /// Adds up usage since a time, of one agent or of all.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn usage(
+        &self,
+        agent: Option<&AgentName>,
+        since: UnixMicros,
+    ) -> Result<UsageSum, BrokerError> {
+        let agent = agent.cloned();
+        let work = async move |c: &mut _| agents::usage(c, agent.as_ref(), since).await;
+        self.store.read("add up usage", work).await
+    }
+
+    /// Makes an account or changes its tier. Names and tiers only: no secret is kept here.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn put_account(&self, principal: Principal) -> Result<(), BrokerError> {
+        let work = async move |w: &mut Writer| agents::put_account(w, &principal).await;
+        self.store.write(&op::PUT_ACCOUNT, work).await
+    }
+
+    /// Returns all accounts by name.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn accounts(&self) -> Result<Vec<AccountRow>, BrokerError> {
+        self.store.read("list accounts", async move |c| agents::accounts(c).await).await
+    }
+}

@@ -1,0 +1,123 @@
+//! Approvals: asking, deciding, handing the decision over.
+
+use gangline_core::{AgentName, ApprovalNumber, Epoch, Principal, redact::Redacted};
+
+use super::Broker;
+use crate::{
+    error::{BrokerError, DecideError},
+    op,
+    sqlite::{Writer, approvals},
+    types::{ApprovalRow, Decided, Decision, OpenApproval, OpenedApproval},
+};
+
+impl Broker {
+    /// Asks. A re-ask (same agent, message, tool and arguments hash) of a void or withdrawn
+    /// approval opens the same number again; a decision made while it was void is used if this is
+    /// the message's next attempt, and forgotten if it is a later one.
+    ///
+    /// # Errors
+    /// [`BrokerError::Fenced`] unless the turn's epoch is the agent's; [`BrokerError::TurnNotOpen`];
+    /// or the storage's.
+    pub async fn open_approval(&self, ask: OpenApproval) -> Result<OpenedApproval, BrokerError> {
+        self.store.write(&op::OPEN_APPROVAL, async move |w| approvals::open(w, &ask).await).await
+    }
+
+    /// Decides an open or a void approval. Who may decide is the caller's question.
+    ///
+    /// # Errors
+    /// See [`DecideError`].
+    pub async fn decide(
+        &self,
+        number: ApprovalNumber,
+        decision: Decision,
+        by: Principal,
+        note: Option<Redacted>,
+    ) -> Result<Decided, DecideError> {
+        let work = async move |w: &mut Writer| {
+            approvals::decide(w, number, (decision, &by, note.as_ref())).await
+        };
+        self.store.write(&op::DECIDE, work).await?
+    }
+
+    /// Returns approvals by number, the oldest first: the open ones, or the newest
+    /// [`crate::PAGE_MAX`] of all.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn approvals(
+        &self,
+        agent: Option<&AgentName>,
+        open_only: bool,
+    ) -> Result<Vec<ApprovalRow>, BrokerError> {
+        let agent = agent.cloned();
+        let work = async move |c: &mut _| approvals::list(c, agent.as_ref(), open_only).await;
+        self.store.read("list approvals", work).await
+    }
+
+    /// Returns one approval.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn approval(
+        &self,
+        number: ApprovalNumber,
+    ) -> Result<Option<ApprovalRow>, BrokerError> {
+        self.store.read("read an approval", async move |c| approvals::one(c, number).await).await
+    }
+
+    /// Returns the decided approvals of this epoch that the runtime has not got yet.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn undelivered_decisions(
+        &self,
+        agent: &AgentName,
+        epoch: Epoch,
+    ) -> Result<Vec<ApprovalRow>, BrokerError> {
+        let agent = agent.clone();
+        let work = async move |c: &mut _| approvals::undelivered(c, &agent, epoch).await;
+        self.store.read("read decisions", work).await
+    }
+
+    /// Records that the runtime has the decision.
+    ///
+    /// # Errors
+    /// [`BrokerError::Fenced`], or the storage's.
+    pub async fn mark_delivered(&self, number: ApprovalNumber) -> Result<(), BrokerError> {
+        let work = async move |w: &mut Writer| approvals::mark_delivered(w, number).await;
+        self.store.write(&op::MARK_DELIVERED, work).await
+    }
+
+    /// Records where the announcement stands in history: an answer without a number must come
+    /// after it.
+    ///
+    /// # Errors
+    /// [`BrokerError::Fenced`], or the storage's.
+    pub async fn announced(
+        &self,
+        number: ApprovalNumber,
+        server_time: Option<String>,
+        msgid: Option<String>,
+    ) -> Result<(), BrokerError> {
+        let work = async move |w: &mut Writer| {
+            approvals::announced(w, number, server_time.as_deref(), msgid.as_deref()).await
+        };
+        self.store.write(&op::ANNOUNCED, work).await
+    }
+
+    /// Makes the agent's open approvals of older epochs void, and those that were decided but not
+    /// handed over: the decision then waits for the message's next attempt. For a daemon's start,
+    /// before lost turns are ended. Returns their numbers.
+    ///
+    /// # Errors
+    /// [`BrokerError::Fenced`] unless the epoch is the agent's; or the storage's.
+    pub async fn void_older(
+        &self,
+        agent: &AgentName,
+        epoch: Epoch,
+    ) -> Result<Vec<ApprovalNumber>, BrokerError> {
+        let agent = agent.clone();
+        let work = async move |w: &mut Writer| approvals::void_older(w, &agent, epoch).await;
+        self.store.write(&op::VOID_OLDER, work).await
+    }
+}

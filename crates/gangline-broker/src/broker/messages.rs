@@ -1,0 +1,133 @@
+//! Messages: intake, listing, cancelling.
+
+use gangline_core::{AgentName, MessageId};
+use gangline_os::clock::UnixMicros;
+
+use super::Broker;
+use crate::{
+    error::BrokerError,
+    op,
+    sqlite::{messages, trace},
+    types::{Accepted, Cancel, MessageFilter, MessageRow, NewMessage, Trace},
+};
+
+impl Broker {
+    /// Accepts a message, or records a refused one. The same intake key again gives the same row;
+    /// the cursor moves in the same commit either way.
+    ///
+    /// # Errors
+    /// [`BrokerError::Invalid`] for a state other than accepted and refused, [`BrokerError::Fenced`],
+    /// or the storage's.
+    pub async fn accept(&self, message: NewMessage) -> Result<Accepted, BrokerError> {
+        self.store.write(&op::ACCEPT, async move |w| messages::accept(w, &message).await).await
+    }
+
+    /// Moves the cursor of one target by itself.
+    ///
+    /// # Errors
+    /// [`BrokerError::Fenced`], or the storage's.
+    pub async fn move_cursor(
+        &self,
+        agent: &AgentName,
+        network_id: &str,
+        target: &str,
+        cursor: &str,
+    ) -> Result<(), BrokerError> {
+        let (agent, network) = (agent.clone(), network_id.to_owned());
+        let (target, cursor) = (target.to_owned(), cursor.to_owned());
+        let work = async move |w: &mut crate::sqlite::Writer| {
+            messages::move_cursor(w, (&agent, &network), &target, &cursor).await
+        };
+        self.store.write(&op::MOVE_CURSOR, work).await
+    }
+
+    /// Returns the cursors of an agent on a network: target and place.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn cursors(
+        &self,
+        agent: &AgentName,
+        network_id: &str,
+    ) -> Result<Vec<(String, String)>, BrokerError> {
+        let (agent, network) = (agent.clone(), network_id.to_owned());
+        let work = async move |c: &mut _| messages::cursors(c, &agent, &network).await;
+        self.store.read("read cursors", work).await
+    }
+
+    /// Returns one message.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn message(&self, id: MessageId) -> Result<Option<MessageRow>, BrokerError> {
+        self.store.read("read a message", async move |c| messages::one(c, id).await).await
+    }
+
+    /// Returns the agent's messages that wait and are due at `now`, oldest first, at most `limit`
+    /// (itself at most [`crate::PAGE_MAX`]).
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn pending(
+        &self,
+        agent: &AgentName,
+        now: UnixMicros,
+        limit: u32,
+    ) -> Result<Vec<MessageRow>, BrokerError> {
+        let agent = agent.clone();
+        let work = async move |c: &mut _| messages::pending(c, &agent, now, limit).await;
+        self.store.read("read the inbox", work).await
+    }
+
+    /// Returns when the first waiting message that is not due at `now` becomes due.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn next_due(
+        &self,
+        agent: &AgentName,
+        now: UnixMicros,
+    ) -> Result<Option<UnixMicros>, BrokerError> {
+        let agent = agent.clone();
+        let work = async move |c: &mut _| messages::next_due(c, &agent, now).await;
+        self.store.read("read the inbox", work).await
+    }
+
+    /// Returns messages, newest first, at most `limit` (itself at most [`crate::PAGE_MAX`]).
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn messages(
+        &self,
+        filter: MessageFilter,
+        limit: u32,
+    ) -> Result<Vec<MessageRow>, BrokerError> {
+        let work = async move |c: &mut _| messages::list(c, &filter, limit).await;
+        self.store.read("list messages", work).await
+    }
+
+    /// Cancels a message that waits or is held. One that a turn has is left alone.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn cancel(&self, id: MessageId, by: &str) -> Result<Cancel, BrokerError> {
+        let by = by.to_owned();
+        self.store.write(&op::CANCEL, async move |w| messages::cancel(w, id, &by).await).await
+    }
+
+    /// Puts a held message back into the queue. Returns whether it was held.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn release_held(&self, id: MessageId) -> Result<bool, BrokerError> {
+        self.store.write(&op::RELEASE_HELD, async move |w| messages::release(w, id).await).await
+    }
+
+    /// Returns all that is known about one message.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn trace(&self, id: MessageId) -> Result<Option<Trace>, BrokerError> {
+        self.store.read("trace a message", async move |c| trace::trace(c, id).await).await
+    }
+}

@@ -1,0 +1,101 @@
+//! The outbox: T2 and the life of each line.
+
+use gangline_core::AgentName;
+
+use super::Broker;
+use crate::{
+    error::BrokerError,
+    op,
+    sqlite::outbox,
+    types::{OutboxId, OutboxRow, Send, SendReceipt},
+};
+
+impl Broker {
+    /// T2: puts lines into the outbox, and the row for another agent into its inbox. The same
+    /// idempotency key again gives the same rows, whatever else the repetition says.
+    ///
+    /// # Errors
+    /// [`BrokerError::Fenced`] if a turn is named whose epoch is not the agent's; or the storage's.
+    pub async fn send(&self, send: Send) -> Result<SendReceipt, BrokerError> {
+        self.store.write(&op::SEND, async move |w| outbox::send(w, &send).await).await
+    }
+
+    /// Returns the agent's lines that are queued or sent, in order, at most `limit` (itself at
+    /// most [`crate::PAGE_MAX`]).
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn outbox_pending(
+        &self,
+        agent: &AgentName,
+        limit: u32,
+    ) -> Result<Vec<OutboxRow>, BrokerError> {
+        let agent = agent.clone();
+        let work = async move |c: &mut _| outbox::pending(c, &agent, limit).await;
+        self.store.read("read the outbox", work).await
+    }
+
+    /// Returns the lines of one send, by part.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn outbox_by_idem(
+        &self,
+        agent: &AgentName,
+        idem_key: &str,
+    ) -> Result<Vec<OutboxRow>, BrokerError> {
+        let (agent, key) = (agent.clone(), idem_key.to_owned());
+        let work = async move |c: &mut _| outbox::by_idem(c, &agent, &key).await;
+        self.store.read("read the outbox", work).await
+    }
+
+    /// Records that lines were written to the socket (again). Returns how many rows changed;
+    /// settled ones do not.
+    ///
+    /// # Errors
+    /// [`BrokerError::Fenced`], or the storage's.
+    pub async fn mark_sent(&self, ids: &[OutboxId]) -> Result<u64, BrokerError> {
+        let ids = ids.to_vec();
+        self.store.write(&op::MARK_SENT, async move |w| outbox::mark_sent(w, &ids).await).await
+    }
+
+    /// Records that the server has the line. Returns whether that was news.
+    ///
+    /// # Errors
+    /// [`BrokerError::Fenced`], or the storage's.
+    pub async fn confirm(&self, id: OutboxId, msgid: Option<String>) -> Result<bool, BrokerError> {
+        let work = async move |w: &mut crate::sqlite::Writer| {
+            outbox::confirm(w, id, msgid.as_deref()).await
+        };
+        self.store.write(&op::CONFIRM, work).await
+    }
+
+    /// Queues the agent's lines again that were sent and not confirmed: after a lost link. Returns
+    /// how many.
+    ///
+    /// # Errors
+    /// [`BrokerError::Fenced`], or the storage's.
+    pub async fn requeue_sent(&self, agent: &AgentName) -> Result<u64, BrokerError> {
+        let agent = agent.clone();
+        self.store.write(&op::REQUEUE_SENT, async move |w| outbox::requeue(w, &agent).await).await
+    }
+
+    /// Gives a line up. Returns whether it was still waiting.
+    ///
+    /// # Errors
+    /// [`BrokerError::Fenced`], or the storage's.
+    pub async fn undeliverable(&self, id: OutboxId, why: &str) -> Result<bool, BrokerError> {
+        let why = why.to_owned();
+        let work =
+            async move |w: &mut crate::sqlite::Writer| outbox::undeliverable(w, id, &why).await;
+        self.store.write(&op::UNDELIVERABLE, work).await
+    }
+
+    /// Notes that a line may stand in the room twice.
+    ///
+    /// # Errors
+    /// [`BrokerError::Fenced`], or the storage's.
+    pub async fn may_be_doubled(&self, id: OutboxId) -> Result<(), BrokerError> {
+        self.store.write(&op::MAY_BE_DOUBLED, async move |w| outbox::doubled(w, id).await).await
+    }
+}

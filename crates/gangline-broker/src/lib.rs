@@ -1,0 +1,31 @@
+//! The durable store: messages, turns, outbox, events, approvals.
+//!
+//! A library over a database, not a process: each process opens [`Broker`] for itself. A write
+//! returns after its commit has been synced to disk; what that rests on is
+//! `docs/design/0001-storage.md`. The crate knows neither IRC nor runtimes nor HTTP, nor what a
+//! turn means. The engine is behind [`Broker`]; no type of it is public. Callers ring the
+//! doorbells; the broker does not. Start at [`Broker::open`].
+
+mod broker;
+mod error;
+mod op;
+mod sqlite;
+mod types;
+
+pub use broker::{Broker, OpenOptions, Tuning};
+pub use error::{BrokerError, DecideError, OpenError, Written};
+pub use op::FAILPOINTS;
+pub use types::{
+    Accepted, AccountRow, AgentRow, AgentUpdate, ApprovalRow, ApprovalState, Cancel, Cursor,
+    CursorError, CursorMove, Decided, Decision, EndTurn, Ended, EpochStart, Event, EventPage,
+    EventQuery, Health, How, LineKind, MessageFilter, MessageRow, NewEvent, NewMessage, NewUsage,
+    OpenApproval, OpenTurn, OpenedApproval, OutboxId, OutboxRow, OutboxState, Send, SendReceipt,
+    Settle, Take, Taken, Trace, TurnMessage, TurnRow, UsageSum,
+};
+
+/// Stands in the first line of an approval's announcement for the number that the store gives;
+/// the first occurrence is replaced.
+pub const NUMBER_PLACEHOLDER: &str = "{number}";
+
+/// The most rows that a read returns at once.
+pub const PAGE_MAX: u32 = 500;

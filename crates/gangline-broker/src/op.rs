@@ -1,0 +1,60 @@
+//! The names of the writes, and the failpoints around each commit.
+
+/// One kind of write.
+#[derive(Debug)]
+pub(crate) struct Op {
+    pub(crate) name: &'static str,
+    /// Everything is written, nothing committed.
+    pub(crate) before_commit: &'static str,
+    /// Committed, not yet synced.
+    pub(crate) after_commit: &'static str,
+    /// Synced, the caller does not know it yet.
+    pub(crate) after_sync: &'static str,
+}
+
+macro_rules! ops {
+    ($($konst:ident = $name:literal),* $(,)?) => {
+        $(pub(crate) static $konst: Op = Op {
+            name: $name,
+            before_commit: concat!($name, ".before_commit"),
+            after_commit: concat!($name, ".after_commit"),
+            after_sync: concat!($name, ".after_sync"),
+        };)*
+
+        /// Every failpoint of the store, for tests that kill a process at each of them:
+        /// `<write>.before_commit`, `<write>.after_commit`, `<write>.after_sync`.
+        pub const FAILPOINTS: &[&str] = &[$(
+            concat!($name, ".before_commit"),
+            concat!($name, ".after_commit"),
+            concat!($name, ".after_sync"),
+        )*];
+    };
+}
+
+ops! {
+    ACCEPT = "accept",
+    MOVE_CURSOR = "move_cursor",
+    CANCEL = "cancel",
+    RELEASE_HELD = "release_held",
+    BEGIN_EPOCH = "begin_epoch",
+    SET_AGENT = "set_agent",
+    PAUSE = "pause",
+    STAND_DOWN = "stand_down",
+    TAKE = "take",
+    SEND = "send",
+    END_TURN = "end_turn",
+    MARK_SENT = "mark_sent",
+    CONFIRM = "confirm",
+    REQUEUE_SENT = "requeue_sent",
+    UNDELIVERABLE = "undeliverable",
+    MAY_BE_DOUBLED = "may_be_doubled",
+    APPEND = "append",
+    OPEN_APPROVAL = "open_approval",
+    DECIDE = "decide",
+    MARK_DELIVERED = "mark_delivered",
+    ANNOUNCED = "announced",
+    VOID_OLDER = "void_older",
+    ADD_USAGE = "add_usage",
+    PUT_ACCOUNT = "put_account",
+    PROBE = "probe",
+}

@@ -1,0 +1,97 @@
+//! Failures on the way to the caller, sorted by what they mean for the storage.
+
+use std::{error::Error, time::Duration};
+
+use crate::error::{BrokerError, Written};
+
+/// Why a write or a read failed.
+pub(crate) enum Fault {
+    /// The request itself could not be met; the storage is well.
+    Said(BrokerError),
+    /// The engine failed.
+    Sql(sqlx::Error),
+}
+
+impl From<sqlx::Error> for Fault {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Sql(error)
+    }
+}
+
+impl From<BrokerError> for Fault {
+    fn from(error: BrokerError) -> Self {
+        Self::Said(error)
+    }
+}
+
+/// What an engine's error says of the storage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Another user of the file does not let us.
+    Busy,
+    /// The disk is full or fails, or the connection is gone.
+    Storage,
+    /// The file is damaged.
+    Corrupt,
+    /// The file is something else.
+    NotADatabase,
+    /// One statement or row.
+    Statement,
+}
+
+/// Sorts an engine's error by its primary result code.
+pub(crate) fn kind(error: &sqlx::Error) -> Kind {
+    match error {
+        sqlx::Error::Database(database) => {
+            let code = database.code().and_then(|code| code.parse::<i32>().ok()).unwrap_or(1);
+            match code & 0xff {
+                5 | 6 => Kind::Busy,
+                7 | 8 | 10 | 13 | 14 | 15 => Kind::Storage,
+                11 => Kind::Corrupt,
+                26 => Kind::NotADatabase,
+                _ => Kind::Statement,
+            }
+        }
+        sqlx::Error::Io(_) | sqlx::Error::WorkerCrashed | sqlx::Error::PoolClosed => Kind::Storage,
+        _ => Kind::Statement,
+    }
+}
+
+/// Returns an error and its causes in one line.
+pub(crate) fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut below = error.source();
+    while let Some(cause) = below {
+        let words = cause.to_string();
+        if !text.contains(&words) {
+            text.push_str(": ");
+            text.push_str(&words);
+        }
+        below = cause.source();
+    }
+    text
+}
+
+/// Makes the error that the caller gets.
+pub(crate) fn told(op: &'static str, error: sqlx::Error, busy: Duration) -> BrokerError {
+    match kind(&error) {
+        Kind::Busy => BrokerError::Busy { waited: busy },
+        Kind::Storage => BrokerError::Degraded { op, cause: chain(&error), written: Written::No },
+        Kind::Corrupt | Kind::NotADatabase => BrokerError::Corrupt { op, source: error.into() },
+        Kind::Statement => BrokerError::Engine { op, source: error.into() },
+    }
+}
+
+/// Returns the same failure once more, for another caller of the same commit.
+pub(crate) fn again(op: &'static str, error: &BrokerError) -> BrokerError {
+    match error {
+        BrokerError::Busy { waited } => BrokerError::Busy { waited: *waited },
+        BrokerError::Degraded { cause, written, .. } => {
+            BrokerError::Degraded { op, cause: cause.clone(), written: *written }
+        }
+        BrokerError::Corrupt { source, .. } => {
+            BrokerError::Corrupt { op, source: chain(source.as_ref()).into() }
+        }
+        other => BrokerError::Engine { op, source: chain(other).into() },
+    }
+}

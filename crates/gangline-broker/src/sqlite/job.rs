@@ -1,0 +1,168 @@
+//! Requests to the two threads: a closure, and the place for its answer.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicU8, Ordering},
+    },
+    time::Duration,
+};
+
+use sqlx::SqliteConnection;
+use tokio::sync::oneshot;
+
+use super::{
+    Writer,
+    fault::{self, Fault, Kind},
+};
+use crate::{error::BrokerError, op::Op};
+
+/// Whether a write waits, has begun, or was given up by its caller while it waited. What has
+/// begun is never given up.
+#[derive(Clone)]
+pub(crate) struct Stage(Arc<AtomicU8>);
+
+const WAITING: u8 = 0;
+const BEGUN: u8 = 1;
+const EXPIRED: u8 = 2;
+
+impl Stage {
+    pub(crate) fn waiting() -> Self {
+        Self(Arc::new(AtomicU8::new(WAITING)))
+    }
+
+    fn leave(&self, to: u8) -> bool {
+        self.0.compare_exchange(WAITING, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// Returns whether the write may be done: its caller still waits.
+    pub(crate) fn begin(&self) -> bool {
+        self.leave(BEGUN)
+    }
+
+    /// Returns whether the write will never be done.
+    pub(crate) fn expire(&self) -> bool {
+        self.leave(EXPIRED)
+    }
+}
+
+type Local<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
+
+/// A write whose types are forgotten.
+pub(crate) trait Write: Send {
+    fn op(&self) -> &'static Op;
+    fn begin(&self) -> bool;
+    /// Runs the statements; keeps the result until [`Write::answer`].
+    fn run<'a>(&'a mut self, writer: &'a mut Writer) -> Local<'a, Result<(), Fault>>;
+    /// Tells the caller: the result, if the commit has been synced.
+    fn answer(self: Box<Self>, commit: Result<(), BrokerError>);
+}
+
+pub(crate) struct WriteJob<T, F> {
+    op: &'static Op,
+    stage: Stage,
+    work: Option<F>,
+    result: Option<T>,
+    answer: oneshot::Sender<Result<T, BrokerError>>,
+}
+
+impl<T, F> WriteJob<T, F> {
+    pub(crate) fn new(
+        op: &'static Op,
+        stage: Stage,
+        work: F,
+    ) -> (Self, oneshot::Receiver<Result<T, BrokerError>>) {
+        let (answer, receiver) = oneshot::channel();
+        (Self { op, stage, work: Some(work), result: None, answer }, receiver)
+    }
+}
+
+impl<T, F> Write for WriteJob<T, F>
+where
+    T: Send + 'static,
+    F: AsyncFnOnce(&mut Writer) -> Result<T, Fault> + Send + 'static,
+{
+    fn op(&self) -> &'static Op {
+        self.op
+    }
+
+    fn begin(&self) -> bool {
+        self.stage.begin()
+    }
+
+    fn run<'a>(&'a mut self, writer: &'a mut Writer) -> Local<'a, Result<(), Fault>> {
+        Box::pin(async move {
+            let Some(work) = self.work.take() else { return Ok(()) };
+            self.result = Some(work(writer).await?);
+            Ok(())
+        })
+    }
+
+    fn answer(self: Box<Self>, commit: Result<(), BrokerError>) {
+        let answer = match (commit, self.result) {
+            (Ok(()), Some(result)) => Ok(result),
+            (Ok(()), None) => Err(BrokerError::Closed),
+            (Err(error), _) => Err(error),
+        };
+        // The caller may have gone; the write stands all the same.
+        drop(self.answer.send(answer));
+    }
+}
+
+/// A read whose types are forgotten.
+pub(crate) trait Read: Send {
+    /// Runs the statements and tells the caller. Returns what the storage said.
+    fn run<'a>(
+        self: Box<Self>,
+        connection: &'a mut SqliteConnection,
+        busy: Duration,
+    ) -> Local<'a, Kind>;
+    /// Tells the caller that there is no connection.
+    fn refuse(self: Box<Self>, cause: &str);
+}
+
+pub(crate) struct ReadJob<T, F> {
+    op: &'static str,
+    work: F,
+    answer: oneshot::Sender<Result<T, BrokerError>>,
+}
+
+impl<T, F> ReadJob<T, F> {
+    pub(crate) fn new(
+        op: &'static str,
+        work: F,
+    ) -> (Self, oneshot::Receiver<Result<T, BrokerError>>) {
+        let (answer, receiver) = oneshot::channel();
+        (Self { op, work, answer }, receiver)
+    }
+}
+
+impl<T, F> Read for ReadJob<T, F>
+where
+    T: Send + 'static,
+    F: AsyncFnOnce(&mut SqliteConnection) -> Result<T, Fault> + Send + 'static,
+{
+    fn run<'a>(
+        self: Box<Self>,
+        connection: &'a mut SqliteConnection,
+        busy: Duration,
+    ) -> Local<'a, Kind> {
+        Box::pin(async move {
+            let Self { op, work, answer } = *self;
+            let (kind, result) = match work(connection).await {
+                Ok(result) => (Kind::Statement, Ok(result)),
+                Err(Fault::Said(error)) => (Kind::Statement, Err(error)),
+                Err(Fault::Sql(error)) => (fault::kind(&error), Err(fault::told(op, error, busy))),
+            };
+            drop(answer.send(result));
+            kind
+        })
+    }
+
+    fn refuse(self: Box<Self>, cause: &str) {
+        let error = super::degraded(self.op, cause, crate::error::Written::No);
+        drop(self.answer.send(Err(error)));
+    }
+}

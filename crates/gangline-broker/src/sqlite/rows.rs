@@ -1,0 +1,239 @@
+//! Rows of the engine into the public types, and the columns that each reads.
+
+use std::{error::Error, str::FromStr};
+
+use gangline_core::{
+    AgentName, ApprovalNumber, Epoch, MessageId, Principal, Tier, TurnId, redact::Redacted,
+};
+use gangline_os::clock::UnixMicros;
+use sqlx::{Decode, Row, Sqlite, Type, sqlite::SqliteRow};
+
+use crate::{
+    PAGE_MAX,
+    types::{
+        ApprovalRow, ApprovalState, Decision, Event, LineKind, MessageRow, OutboxId, OutboxRow,
+        OutboxState, TurnRow,
+    },
+};
+
+type Result<T> = std::result::Result<T, sqlx::Error>;
+
+macro_rules! message_sql {
+    ($rest:literal) => {
+        concat!(
+            "SELECT m.id, m.agent, m.network_id, m.intake_key, m.origin, m.principal, m.tier, \
+             m.sender, m.target, m.body, m.in_reply_to, m.cause_root, m.hops, m.state, m.reason, \
+             m.answer, m.attempt, m.takes, m.turn_epoch, m.turn_number, m.not_before, m.msgid, \
+             m.accepted_at, m.taken_at, m.settled_at ",
+            $rest
+        )
+    };
+}
+macro_rules! outbox_sql {
+    ($rest:literal) => {
+        concat!(
+            "SELECT id, agent, idem_key, part, parts, target, body, kind, state, turn_epoch, \
+             turn_number, in_reply_to, tell, cause_root, hops, attempts, why, msgid, \
+             may_be_doubled, created_at, sent_at, settled_at FROM outbox ",
+            $rest
+        )
+    };
+}
+macro_rules! event_sql {
+    ($rest:literal) => {
+        concat!(
+            "SELECT seq, v, agent, epoch, turn_epoch, turn_number, kind, at, payload \
+             FROM events WHERE seq > ?1 ",
+            $rest,
+            " LIMIT ?5"
+        )
+    };
+}
+macro_rules! approval_sql {
+    ($rest:literal) => {
+        concat!(
+            "SELECT number, agent, epoch, turn_number, message, request, tool, args_hash, \
+             summary, detail, state, decision, decided_by, decided_tier, note, delivered, \
+             announced_at, announced_msgid, opened_at, closed_at FROM approvals ",
+            $rest
+        )
+    };
+}
+macro_rules! turn_sql {
+    ($rest:literal) => {
+        concat!(
+            "SELECT t.agent, t.epoch, t.number, t.prompt_uuid, t.started_at, t.ended_at, \
+             t.outcome FROM turns t ",
+            $rest
+        )
+    };
+}
+pub(super) use {approval_sql, event_sql, message_sql, outbox_sql, turn_sql};
+
+/// Returns a page's size: what was asked, at most the limit, which 0 stands for too.
+pub(super) fn page(limit: u32) -> i64 {
+    i64::from(if limit == 0 { PAGE_MAX } else { limit.min(PAGE_MAX) })
+}
+
+fn get<'r, T>(row: &'r SqliteRow, column: &'static str) -> Result<T>
+where
+    T: Decode<'r, Sqlite> + Type<Sqlite>,
+{
+    row.try_get(column)
+}
+
+fn bad(column: &'static str, source: Box<dyn Error + Send + Sync>) -> sqlx::Error {
+    sqlx::Error::ColumnDecode { index: column.to_owned(), source }
+}
+
+/// Reads a word or a name.
+pub(super) fn parsed<T>(row: &SqliteRow, column: &'static str) -> Result<T>
+where
+    T: FromStr<Err: Error + Send + Sync + 'static>,
+{
+    let text: &str = get(row, column)?;
+    text.parse().map_err(|error: T::Err| bad(column, error.into()))
+}
+
+fn word<T>(row: &SqliteRow, column: &'static str, from: fn(&str) -> Option<T>) -> Result<T> {
+    let text: &str = get(row, column)?;
+    from(text).ok_or_else(|| bad(column, format!("unknown word `{text}`").into()))
+}
+
+fn text(row: &SqliteRow, column: &'static str) -> Result<Redacted> {
+    get(row, column).map(Redacted::from_store)
+}
+
+fn maybe_text(row: &SqliteRow, column: &'static str) -> Result<Option<Redacted>> {
+    Ok(get::<Option<String>>(row, column)?.map(Redacted::from_store))
+}
+
+pub(super) fn time(row: &SqliteRow, column: &'static str) -> Result<UnixMicros> {
+    get(row, column).map(UnixMicros)
+}
+
+pub(super) fn maybe_time(row: &SqliteRow, column: &'static str) -> Result<Option<UnixMicros>> {
+    Ok(get::<Option<i64>>(row, column)?.map(UnixMicros))
+}
+
+fn maybe_message(row: &SqliteRow, column: &'static str) -> Result<Option<MessageId>> {
+    Ok(get::<Option<i64>>(row, column)?.map(MessageId))
+}
+
+fn maybe_turn(row: &SqliteRow) -> Result<Option<TurnId>> {
+    let epoch: Option<i64> = get(row, "turn_epoch")?;
+    let number: Option<i64> = get(row, "turn_number")?;
+    Ok(epoch.zip(number).map(|(epoch, number)| TurnId { epoch: Epoch(epoch), number }))
+}
+
+pub(super) fn message(row: &SqliteRow) -> Result<MessageRow> {
+    Ok(MessageRow {
+        id: MessageId(get(row, "id")?),
+        agent: parsed::<AgentName>(row, "agent")?,
+        network_id: get(row, "network_id")?,
+        intake_key: get(row, "intake_key")?,
+        origin: parsed(row, "origin")?,
+        principal: Principal { account: get(row, "principal")?, tier: parsed(row, "tier")? },
+        sender: get(row, "sender")?,
+        target: get(row, "target")?,
+        body: text(row, "body")?,
+        in_reply_to: maybe_message(row, "in_reply_to")?,
+        cause_root: maybe_message(row, "cause_root")?,
+        hops: get(row, "hops")?,
+        state: parsed(row, "state")?,
+        reason: get(row, "reason")?,
+        answer: maybe_text(row, "answer")?,
+        attempt: get(row, "attempt")?,
+        takes: get(row, "takes")?,
+        turn: maybe_turn(row)?,
+        not_before: maybe_time(row, "not_before")?,
+        msgid: get(row, "msgid")?,
+        accepted_at: time(row, "accepted_at")?,
+        taken_at: maybe_time(row, "taken_at")?,
+        settled_at: maybe_time(row, "settled_at")?,
+    })
+}
+
+pub(super) fn outbox(row: &SqliteRow) -> Result<OutboxRow> {
+    Ok(OutboxRow {
+        id: OutboxId(get(row, "id")?),
+        agent: parsed(row, "agent")?,
+        idem_key: get(row, "idem_key")?,
+        part: get(row, "part")?,
+        parts: get(row, "parts")?,
+        target: get(row, "target")?,
+        body: text(row, "body")?,
+        kind: word(row, "kind", LineKind::from_word)?,
+        state: word(row, "state", OutboxState::from_word)?,
+        turn: maybe_turn(row)?,
+        in_reply_to: maybe_message(row, "in_reply_to")?,
+        attempts: get(row, "attempts")?,
+        tell: get(row, "tell")?,
+        why: get(row, "why")?,
+        msgid: get(row, "msgid")?,
+        may_be_doubled: get(row, "may_be_doubled")?,
+        cause_root: maybe_message(row, "cause_root")?,
+        hops: get(row, "hops")?,
+        created_at: time(row, "created_at")?,
+        sent_at: maybe_time(row, "sent_at")?,
+        settled_at: maybe_time(row, "settled_at")?,
+    })
+}
+
+pub(super) fn event(row: &SqliteRow) -> Result<Event> {
+    Ok(Event {
+        v: get(row, "v")?,
+        seq: get(row, "seq")?,
+        agent: parsed(row, "agent")?,
+        epoch: get::<Option<i64>>(row, "epoch")?.map(Epoch),
+        turn: maybe_turn(row)?,
+        kind: get(row, "kind")?,
+        at: time(row, "at")?,
+        payload: text(row, "payload")?,
+    })
+}
+
+pub(super) fn approval(row: &SqliteRow) -> Result<ApprovalRow> {
+    let decision: Option<&str> = get(row, "decision")?;
+    let by: Option<String> = get(row, "decided_by")?;
+    let decided_by = match by {
+        Some(account) => Some(Principal { account, tier: parsed::<Tier>(row, "decided_tier")? }),
+        None => None,
+    };
+    Ok(ApprovalRow {
+        number: ApprovalNumber(get(row, "number")?),
+        agent: parsed(row, "agent")?,
+        turn: TurnId { epoch: Epoch(get(row, "epoch")?), number: get(row, "turn_number")? },
+        message: maybe_message(row, "message")?,
+        request: get(row, "request")?,
+        tool: get(row, "tool")?,
+        args_hash: get(row, "args_hash")?,
+        summary: text(row, "summary")?,
+        detail: text(row, "detail")?,
+        state: word(row, "state", ApprovalState::from_word)?,
+        decision: decision.and_then(Decision::from_word),
+        decided_by,
+        note: maybe_text(row, "note")?,
+        delivered: get(row, "delivered")?,
+        announced_at: get(row, "announced_at")?,
+        announced_msgid: get(row, "announced_msgid")?,
+        opened_at: time(row, "opened_at")?,
+        closed_at: maybe_time(row, "closed_at")?,
+    })
+}
+
+pub(super) fn turn(row: &SqliteRow) -> Result<TurnRow> {
+    Ok(TurnRow {
+        agent: parsed(row, "agent")?,
+        turn: TurnId { epoch: Epoch(get(row, "epoch")?), number: get(row, "number")? },
+        prompt_uuid: get(row, "prompt_uuid")?,
+        started_at: time(row, "started_at")?,
+        ended_at: maybe_time(row, "ended_at")?,
+        outcome: get(row, "outcome")?,
+    })
+}
+
+/// Reads all rows of one kind.
+pub(super) fn all<T>(rows: &[SqliteRow], read: fn(&SqliteRow) -> Result<T>) -> Result<Vec<T>> {
+    rows.iter().map(read).collect()
+}

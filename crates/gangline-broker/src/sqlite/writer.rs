@@ -1,0 +1,483 @@
+//! The writing thread: it alone takes the write lock, commits, syncs, and then answers.
+//!
+//! Writes that wait are made in one transaction, each in a savepoint of its own. While the lock is
+//! held the thread awaits nothing but SQLite, and no caller can cancel it. Blocking system calls
+//! (the lock, the sync) are made on this thread: it has nothing else to do.
+
+use std::{
+    collections::HashMap,
+    fs::File,
+    io,
+    sync::{Arc, atomic::Ordering},
+};
+
+use gangline_core::{AgentName, Epoch};
+use gangline_os::{clock::UnixMicros, failpoint};
+use sqlx::{Connection, SqliteConnection};
+use tokio::sync::{mpsc, oneshot};
+
+use super::{
+    LOOK_EVERY, Setup, connect, degraded,
+    fault::{self, Fault, Kind},
+    files::{self, Company, UseLock, WriteLock},
+    job::{Stage, Write},
+    reader::ReadRequest,
+};
+use crate::error::{BrokerError, OpenError, Written};
+
+/// The most writes that share a commit.
+const GROUP_MAX: usize = 256;
+
+/// What the writing thread is asked.
+pub(crate) enum WriteRequest {
+    Write(Box<dyn Write>),
+    Close(Stage, oneshot::Sender<Result<(), BrokerError>>),
+}
+
+/// What the statements of a write work with.
+pub(crate) struct Writer {
+    pub(crate) connection: SqliteConnection,
+    pub(crate) installation_id: String,
+    /// The wall clock at the beginning of the commit.
+    pub(crate) now: UnixMicros,
+    /// The epochs that this process has begun: all its writes for those agents are bound to them.
+    pub(crate) epochs: HashMap<AgentName, Epoch>,
+}
+
+/// Why the connection cannot be used any more.
+enum Loss {
+    /// The connection itself.
+    Connection,
+    /// The log was taken away: nobody may go on with the old one.
+    Log { generation: u64 },
+}
+
+struct Core {
+    setup: Arc<Setup>,
+    reads: mpsc::Sender<ReadRequest>,
+    lock: WriteLock,
+    used: Option<UseLock>,
+    generation: u64,
+    wal: Option<File>,
+    writer: Option<Writer>,
+    epochs: HashMap<AgentName, Epoch>,
+    loss: Option<Loss>,
+    /// A sync failed: what the log holds is not known to be on disk, so it must go into the
+    /// database as a whole before anything is acknowledged again.
+    doubtful: bool,
+    commits: u32,
+}
+
+pub(crate) fn start(
+    setup: Arc<Setup>,
+    queue: mpsc::Receiver<WriteRequest>,
+    reads: mpsc::Sender<ReadRequest>,
+    opened: oneshot::Sender<Result<String, OpenError>>,
+) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    let work = move || {
+        runtime.block_on(async move {
+            match Core::open(setup, reads).await {
+                Ok((core, id)) => {
+                    // Nobody waits any more: then nobody holds a queue either, and we close.
+                    drop(opened.send(Ok(id)));
+                    core.serve(queue).await;
+                }
+                Err(error) => drop(opened.send(Err(error))),
+            }
+        });
+    };
+    gangline_os::task::thread("gangline-store", work)?;
+    Ok(())
+}
+
+impl Core {
+    async fn open(
+        setup: Arc<Setup>,
+        reads: mpsc::Sender<ReadRequest>,
+    ) -> Result<(Self, String), OpenError> {
+        let io =
+            |source: io::Error| OpenError::Io { path: setup.path.clone(), source: source.into() };
+        if let Some(folder) = setup.path.parent() {
+            gangline_os::fsio::private_dir(folder).map_err(io)?;
+        }
+        let lock = WriteLock::open(&setup.files.wlock).map_err(io)?;
+        lock.take().map_err(io)?;
+        let mut core = Self {
+            setup: setup.clone(),
+            reads,
+            lock,
+            used: None,
+            generation: 0,
+            wal: None,
+            writer: None,
+            epochs: HashMap::new(),
+            loss: None,
+            doubtful: false,
+            commits: 0,
+        };
+        let result = core.connect().await;
+        core.lock.release();
+        result.map(|id| (core, id))
+    }
+
+    /// Opens the database, the write lock being held.
+    async fn connect(&mut self) -> Result<String, OpenError> {
+        let setup = self.setup.clone();
+        let io =
+            |source: io::Error| OpenError::Io { path: setup.path.clone(), source: source.into() };
+        files::make_private(&setup.path).map_err(io)?;
+        let (mut used, company) = UseLock::take(&setup.files.used).map_err(io)?;
+        let generation = used.generation().map_err(io)?;
+        if company == Company::Others && !setup.files.wal.exists() {
+            let gone = "the write-ahead log was deleted while others use the database: stop them";
+            return Err(io(io::Error::other(gone)));
+        }
+        let opened = connect::open(&setup).await?;
+        let installation_id = opened.installation_id.clone();
+        self.writer = Some(Writer {
+            connection: opened.connection,
+            installation_id: opened.installation_id,
+            now: setup.clock.now(),
+            epochs: std::mem::take(&mut self.epochs),
+        });
+        self.wal = Some(opened.wal);
+        self.used = Some(used);
+        self.generation = generation;
+        setup.readable.store(true, Ordering::Release);
+        Ok(installation_id)
+    }
+
+    async fn serve(mut self, mut queue: mpsc::Receiver<WriteRequest>) {
+        let mut closing = None;
+        while closing.is_none()
+            && let Some(request) = queue.recv().await
+        {
+            match request {
+                WriteRequest::Write(first) => closing = self.group(first, &mut queue).await,
+                WriteRequest::Close(stage, done) => closing = Some((stage, done)),
+            }
+        }
+        queue.close();
+        self.shut().await;
+        if let Some((stage, done)) = closing {
+            stage.begin();
+            drop(done.send(Ok(())));
+        }
+    }
+
+    /// Closes the database under the write lock: whoever closes last removes the log.
+    async fn shut(&mut self) {
+        self.setup.readable.store(false, Ordering::Release);
+        self.release_reader().await;
+        let locked = self.lock.take().is_ok();
+        self.disconnect().await;
+        if locked {
+            self.lock.release();
+        }
+    }
+
+    async fn release_reader(&self) {
+        let (done, released) = oneshot::channel();
+        if self.reads.send(ReadRequest::Release(done)).await.is_ok() {
+            drop(released.await);
+        }
+    }
+
+    async fn disconnect(&mut self) {
+        if let Some(mut writer) = self.writer.take() {
+            self.epochs = std::mem::take(&mut writer.epochs);
+            if let Err(error) = writer.connection.close().await {
+                tracing::warn!(%error, "the writing connection did not close well");
+            }
+        }
+        self.wal = None;
+        self.used = None;
+    }
+
+    /// Makes one commit of the first write and those that wait. Returns a request to close that
+    /// was among them.
+    async fn group(
+        &mut self,
+        first: Box<dyn Write>,
+        queue: &mut mpsc::Receiver<WriteRequest>,
+    ) -> Option<(Stage, oneshot::Sender<Result<(), BrokerError>>)> {
+        let lock = self.lock.take();
+        let mut closing = None;
+        let mut group = vec![first];
+        while group.len() < GROUP_MAX
+            && closing.is_none()
+            && let Ok(request) = queue.try_recv()
+        {
+            match request {
+                WriteRequest::Write(job) => group.push(job),
+                WriteRequest::Close(stage, done) => closing = Some((stage, done)),
+            }
+        }
+        group.retain(|job| job.begin());
+        let result = match lock {
+            Ok(()) => {
+                let result = self.commit(&mut group).await;
+                self.lock.release();
+                result
+            }
+            Err(error) => Err(degraded("take the write lock", &error.to_string(), Written::No)),
+        };
+        let result = result.and_then(|failed| self.sync(&group, failed));
+        self.answer(group, result);
+        if self.loss.is_some() {
+            self.let_go().await;
+        }
+        self.look_at_log();
+        closing
+    }
+
+    /// Runs and commits the writes. Returns, for each, its own failure; or that of all.
+    async fn commit(&mut self, group: &mut [Box<dyn Write>]) -> Result<Outcome, BrokerError> {
+        if group.is_empty() {
+            return Ok(Outcome::default());
+        }
+        self.ready().await?;
+        let busy = self.setup.tuning.busy_timeout;
+        let now = self.setup.clock.now();
+        let Some(writer) = self.writer.as_mut() else {
+            return Err(degraded("write", "no connection", Written::No));
+        };
+        writer.now = now;
+        let result = transaction(writer, group).await;
+        match result {
+            Ok(outcome) => {
+                if outcome.committed {
+                    let lost =
+                        self.wal.as_ref().and_then(|f| files::log_lost(f, &self.setup.files.wal));
+                    if lost.is_none() && self.setup.tail_due.swap(false, Ordering::AcqRel) {
+                        self.move_tail().await;
+                    }
+                    if let Some(cause) = lost {
+                        self.loss = Some(Loss::Log { generation: self.generation });
+                        return Err(degraded("write", &cause, Written::Unknown));
+                    }
+                }
+                Ok(outcome)
+            }
+            Err(stop) => {
+                if !stop.rolled_back {
+                    self.loss = Some(Loss::Connection);
+                }
+                Err(match stop.cause {
+                    Fault::Said(error) => error,
+                    Fault::Sql(error) => fault::told("write", error, busy),
+                })
+            }
+        }
+    }
+
+    /// Moves the rest of the log while nobody can add to it, so that the next write begins it
+    /// anew. Without this a log that is written to all the time would only grow.
+    async fn move_tail(&mut self) {
+        let Some(writer) = self.writer.as_mut() else { return };
+        let moved = sqlx::query("PRAGMA wal_checkpoint(PASSIVE)");
+        if let Err(error) = moved.fetch_all(&mut writer.connection).await {
+            tracing::warn!(%error, "a checkpoint failed");
+        }
+    }
+
+    /// Sees to it that there is a connection that may be written to; the write lock is held.
+    async fn ready(&mut self) -> Result<(), BrokerError> {
+        let refused = |cause: String| degraded("write", &cause, Written::No);
+        if let Some(loss) = self.loss.take() {
+            let result = self.reconnect(&loss).await;
+            if let Err(cause) = result {
+                self.disconnect().await;
+                self.loss = Some(loss);
+                return Err(refused(cause));
+            }
+        }
+        if self.doubtful {
+            let Some(writer) = self.writer.as_mut() else {
+                return Err(refused("no connection".to_owned()));
+            };
+            let row: Result<(i64, i64, i64), _> = sqlx::query_as("PRAGMA wal_checkpoint(TRUNCATE)")
+                .fetch_one(&mut writer.connection)
+                .await;
+            match row {
+                Ok((0, ..)) => self.doubtful = false,
+                Ok(_) => return Err(refused("the log cannot be moved after a failed sync".into())),
+                Err(error) => return Err(refused(fault::chain(&error))),
+            }
+        }
+        Ok(())
+    }
+
+    async fn reconnect(&mut self, loss: &Loss) -> Result<(), String> {
+        if let Loss::Log { generation } = loss {
+            let (mut used, company) =
+                UseLock::take(&self.setup.files.used).map_err(|error| error.to_string())?;
+            let now = used.generation().map_err(|error| error.to_string())?;
+            if company == Company::Alone {
+                used.raise().map_err(|error| error.to_string())?;
+                // Given back for `connect`; the write lock keeps others from coming between.
+            } else if now <= *generation {
+                return Err("the write-ahead log was taken away; other processes still use the \
+                            old one and must notice or end first"
+                    .to_owned());
+            }
+        }
+        self.connect().await.map_err(|error| fault::chain(&error))?;
+        let Some(writer) = self.writer.as_mut() else { return Ok(()) };
+        if let Loss::Log { .. } = loss {
+            connect::check(&mut writer.connection).await?;
+        }
+        Ok(())
+    }
+
+    /// Makes what was committed durable.
+    fn sync(&mut self, group: &[Box<dyn Write>], outcome: Outcome) -> Result<Outcome, BrokerError> {
+        if !outcome.committed {
+            return Ok(outcome);
+        }
+        let synced = match &self.wal {
+            Some(_) if outcome.broken => Err(io::Error::other("broken on purpose")),
+            Some(wal) => wal.sync_data(),
+            None => Err(io::Error::other("no log is open")),
+        };
+        if let Err(error) = synced {
+            self.doubtful = true;
+            let cause = format!("cannot sync the write-ahead log: {error}");
+            return Err(degraded("write", &cause, Written::Unknown));
+        }
+        for job in group {
+            failpoint::hit(job.op().after_sync);
+        }
+        Ok(outcome)
+    }
+
+    fn answer(&self, group: Vec<Box<dyn Write>>, result: Result<Outcome, BrokerError>) {
+        match result {
+            Ok(outcome) => {
+                if outcome.committed {
+                    self.setup.recover();
+                }
+                for (job, failed) in group.into_iter().zip(outcome.failed) {
+                    job.answer(failed.map_or(Ok(()), Err));
+                }
+            }
+            Err(error) => {
+                self.setup.degrade(&fault::chain(&error));
+                for job in group {
+                    let name = job.op().name;
+                    job.answer(Err(fault::again(name, &error)));
+                }
+            }
+        }
+    }
+
+    /// Lets go of a database whose log was taken away, or of a connection that is no use. If we
+    /// are the last, SQLite saves what it can on closing.
+    async fn let_go(&mut self) {
+        self.setup.readable.store(false, Ordering::Release);
+        self.shut().await;
+        if let Some(Loss::Connection) = self.loss {
+            self.setup.readable.store(true, Ordering::Release);
+        }
+    }
+
+    fn look_at_log(&mut self) {
+        self.commits = self.commits.wrapping_add(1);
+        if self.commits % LOOK_EVERY != 1 {
+            return;
+        }
+        let size = self.wal.as_ref().and_then(|wal| wal.metadata().ok()).map_or(0, |m| m.len());
+        if size > self.setup.tuning.checkpoint_bytes {
+            // A full queue of reads: the next look tries again.
+            drop(self.reads.try_send(ReadRequest::Checkpoint));
+        }
+    }
+}
+
+/// What became of a group.
+#[derive(Default)]
+struct Outcome {
+    failed: Vec<Option<BrokerError>>,
+    committed: bool,
+    /// Whether the sync is to fail, by a failpoint.
+    broken: bool,
+}
+
+/// Why a whole group failed.
+struct Stop {
+    cause: Fault,
+    rolled_back: bool,
+}
+
+async fn transaction(writer: &mut Writer, group: &mut [Box<dyn Write>]) -> Result<Outcome, Stop> {
+    let begun = sqlx::query("BEGIN IMMEDIATE").execute(&mut writer.connection).await;
+    begun.map_err(|error| Stop {
+        rolled_back: fault::kind(&error) != Kind::Storage,
+        cause: error.into(),
+    })?;
+    let result = statements(writer, group).await;
+    let cause = match result {
+        Ok(outcome) if outcome.committed => {
+            match sqlx::query("COMMIT").execute(&mut writer.connection).await {
+                Ok(_) => {
+                    let mut outcome = outcome;
+                    for job in &*group {
+                        outcome.broken |= failpoint::fails(job.op().after_commit);
+                    }
+                    return Ok(outcome);
+                }
+                Err(error) => Err(error.into()),
+            }
+        }
+        Ok(outcome) => Ok(outcome),
+        Err(fault) => Err(fault),
+    };
+    let undone = sqlx::query("ROLLBACK").execute(&mut writer.connection).await;
+    match cause {
+        Ok(outcome) => match undone {
+            Ok(_) => Ok(outcome),
+            Err(error) => Err(Stop { cause: error.into(), rolled_back: false }),
+        },
+        // SQLite has rolled back by itself after some errors; ours then has nothing to do.
+        Err(cause) => Err(Stop { rolled_back: undone.is_ok() || idle(writer).await, cause }),
+    }
+}
+
+/// Returns whether no transaction is open.
+async fn idle(writer: &mut Writer) -> bool {
+    sqlx::query("BEGIN").execute(&mut writer.connection).await.is_ok()
+        && sqlx::query("ROLLBACK").execute(&mut writer.connection).await.is_ok()
+}
+
+/// Runs each write's statements; one that fails by itself is undone by itself.
+async fn statements(writer: &mut Writer, group: &mut [Box<dyn Write>]) -> Result<Outcome, Fault> {
+    let several = group.len() > 1;
+    let mut outcome = Outcome::default();
+    for job in group.iter_mut() {
+        if several {
+            sqlx::query("SAVEPOINT one").execute(&mut writer.connection).await?;
+        }
+        let failed = match job.run(writer).await {
+            Ok(()) => None,
+            Err(Fault::Said(error)) => Some(error),
+            Err(Fault::Sql(error)) if fault::kind(&error) == Kind::Statement => {
+                Some(BrokerError::Engine { op: job.op().name, source: error.into() })
+            }
+            Err(fault) => return Err(fault),
+        };
+        if several {
+            if failed.is_some() {
+                sqlx::query("ROLLBACK TO one").execute(&mut writer.connection).await?;
+            }
+            sqlx::query("RELEASE one").execute(&mut writer.connection).await?;
+        }
+        if failed.is_none() && failpoint::fails(job.op().before_commit) {
+            let cause = "input/output error, made on purpose";
+            return Err(Fault::Said(degraded(job.op().name, cause, Written::No)));
+        }
+        outcome.committed |= failed.is_none();
+        outcome.failed.push(failed);
+    }
+    Ok(outcome)
+}

@@ -1,0 +1,127 @@
+//! Agents, their epochs, accounts, usage, and the health of the store itself.
+
+use gangline_core::{AgentName, Epoch, Principal, Tier, TurnId};
+use gangline_os::clock::UnixMicros;
+
+/// What a daemon finds when it begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EpochStart {
+    /// Its epoch; every older writer is fenced from now on.
+    pub epoch: Epoch,
+    /// The runtime's session of the predecessor.
+    pub session: Option<String>,
+    /// Whether a human paused the agent.
+    pub paused: bool,
+    /// The rooms in which a human told it to stand down.
+    pub stood_down: Vec<String>,
+}
+
+/// What a daemon says of itself; `None` leaves a value as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AgentUpdate {
+    /// The phase's word.
+    pub phase: Option<String>,
+    /// The runtime's session; `Some(None)` forgets it.
+    pub session: Option<Option<String>>,
+    /// Whether new turns are stopped.
+    pub paused: Option<bool>,
+    /// A JSON object for `status`.
+    pub status_json: Option<String>,
+    /// Whether the agent has just become ready.
+    pub ready: bool,
+}
+
+/// One agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentRow {
+    /// Its name.
+    pub agent: AgentName,
+    /// The last epoch begun.
+    pub epoch: Epoch,
+    /// The process of that epoch.
+    pub pid: i64,
+    /// What that process said of itself.
+    pub note: String,
+    /// The phase's word.
+    pub phase: Option<String>,
+    /// The runtime's session.
+    pub session: Option<String>,
+    /// Whether new turns are stopped.
+    pub paused: bool,
+    /// A JSON object for `status`.
+    pub status_json: Option<String>,
+    /// When that epoch began.
+    pub started_at: UnixMicros,
+    /// When it became ready; none before.
+    pub ready_at: Option<UnixMicros>,
+    /// When it last said something of itself.
+    pub updated_at: UnixMicros,
+}
+
+/// An account: name and tier; secrets are kept elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AccountRow {
+    /// The name and how far it is trusted.
+    pub principal: Principal,
+    /// When it was made.
+    pub created_at: UnixMicros,
+}
+
+impl AccountRow {
+    /// Returns how far the account is trusted.
+    #[must_use]
+    pub fn tier(&self) -> Tier {
+        self.principal.tier
+    }
+}
+
+/// What a model call used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewUsage {
+    /// Whose.
+    pub agent: AgentName,
+    /// In which turn.
+    pub turn: Option<TurnId>,
+    /// The model's name.
+    pub model: String,
+    /// Tokens read, without the cache.
+    pub input: i64,
+    /// Tokens written.
+    pub output: i64,
+    /// Tokens read from the cache.
+    pub cache_read: i64,
+    /// Tokens written to the cache.
+    pub cache_write: i64,
+    /// Cost in millionths of a dollar, if known.
+    pub cost_micros: Option<i64>,
+}
+
+/// Usage added up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct UsageSum {
+    /// Model calls.
+    pub calls: i64,
+    /// Tokens read, without the cache.
+    pub input: i64,
+    /// Tokens written.
+    pub output: i64,
+    /// Tokens read from the cache.
+    pub cache_read: i64,
+    /// Tokens written to the cache.
+    pub cache_write: i64,
+    /// Known cost in millionths of a dollar.
+    pub cost_micros: i64,
+}
+
+/// How the store of this process does.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Health {
+    /// Why writes fail; none while they do not. Cleared by the next write that succeeds.
+    pub degraded: Option<String>,
+    /// Since when.
+    pub since: Option<UnixMicros>,
+    /// Writes that failed for the storage's sake since the store was opened.
+    pub failed_writes: u64,
+    /// Whether the write-ahead log is larger than 256 MiB: somebody reads without end.
+    pub wal_alarm: bool,
+}

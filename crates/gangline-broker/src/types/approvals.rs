@@ -1,0 +1,135 @@
+//! Approvals: permission for one action, asked of a human.
+
+use gangline_core::{
+    AgentName, ApprovalNumber, Epoch, MessageId, Principal, TurnId, redact::Redacted,
+};
+use gangline_os::clock::UnixMicros;
+
+use super::{Accepted, OutboxId, Send, words};
+
+words! {
+    /// What a human said.
+    Decision {
+        /// Do it.
+        Allow = "allow",
+        /// Do not.
+        Deny = "deny",
+    }
+}
+
+words! {
+    /// Where an approval stands.
+    ApprovalState {
+        /// A runtime waits for it.
+        Open = "open",
+        /// Decided: do it.
+        Allowed = "allowed",
+        /// Decided: do not.
+        Denied = "denied",
+        /// Its daemon died. A decision made now counts for the message's next attempt only.
+        Void = "void",
+        /// Its turn ended first.
+        Withdrawn = "withdrawn",
+    }
+}
+
+/// A runtime asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenApproval {
+    /// Whose runtime.
+    pub agent: AgentName,
+    /// In which turn.
+    pub turn: TurnId,
+    /// The message that the turn works on; without one a re-ask gets a new number.
+    pub message: Option<MessageId>,
+    /// The runtime's own id of the request; the same one again in a turn is the same approval.
+    pub request: String,
+    /// The tool.
+    pub tool: String,
+    /// A hash of its arguments.
+    pub args_hash: String,
+    /// One line for people.
+    pub summary: Redacted,
+    /// All of it.
+    pub detail: Redacted,
+    /// The announcement, put into the outbox in the same commit; see
+    /// [`crate::NUMBER_PLACEHOLDER`]. Not sent if the decision is there already.
+    pub announce: Option<Send>,
+}
+
+/// What [`crate::Broker::open_approval`] did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenedApproval {
+    /// The number that people use.
+    pub number: ApprovalNumber,
+    /// A decision made while the approval was void, now used up.
+    pub decided: Option<Decision>,
+    /// Whether the number was there before.
+    pub reopened: bool,
+    /// The rows of the announcement.
+    pub outbox: Vec<OutboxId>,
+    /// The announcement's row for another agent.
+    pub delivered: Option<Accepted>,
+}
+
+/// What [`crate::Broker::decide`] did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decided {
+    /// The number.
+    pub number: ApprovalNumber,
+    /// Whose runtime asked: ring its daemon's bell.
+    pub agent: AgentName,
+    /// What was said.
+    pub decision: Decision,
+    /// Whether the approval was void: the decision waits for the message's next attempt.
+    pub for_next_attempt: bool,
+}
+
+/// One approval.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovalRow {
+    /// The number.
+    pub number: ApprovalNumber,
+    /// Whose runtime asked.
+    pub agent: AgentName,
+    /// In which turn, last.
+    pub turn: TurnId,
+    /// For which message.
+    pub message: Option<MessageId>,
+    /// The runtime's own id of the request.
+    pub request: String,
+    /// The tool.
+    pub tool: String,
+    /// A hash of its arguments.
+    pub args_hash: String,
+    /// One line for people.
+    pub summary: Redacted,
+    /// All of it.
+    pub detail: Redacted,
+    /// Where it stands.
+    pub state: ApprovalState,
+    /// What was said; on a void one, for the next attempt.
+    pub decision: Option<Decision>,
+    /// By whom.
+    pub decided_by: Option<Principal>,
+    /// With which words; or why it was withdrawn.
+    pub note: Option<Redacted>,
+    /// Whether the runtime has the decision.
+    pub delivered: bool,
+    /// The announcement's server time.
+    pub announced_at: Option<String>,
+    /// The announcement's id at the server.
+    pub announced_msgid: Option<String>,
+    /// When it was (last) opened.
+    pub opened_at: UnixMicros,
+    /// When it was decided, voided or withdrawn.
+    pub closed_at: Option<UnixMicros>,
+}
+
+impl ApprovalRow {
+    /// Returns the epoch under which it was last asked.
+    #[must_use]
+    pub fn epoch(&self) -> Epoch {
+        self.turn.epoch
+    }
+}

@@ -1,0 +1,311 @@
+//! Children: this test binary once more, as another process that uses the same store.
+
+use std::{ffi::OsString, path::Path};
+
+use gangline_broker::{AgentUpdate, Broker, Decision, NewEvent, NewUsage, OpenApproval};
+use gangline_core::{Epoch, MessageState};
+use gangline_os::{
+    lines::{Line, LineReader},
+    process::{self, Child, ChildStdout, Exit, Group, Output, Spawn, Stdin},
+};
+
+use crate::support::*;
+
+const ROLE: &str = "GANGLINE_TEST_ROLE";
+const STORE: &str = "GANGLINE_TEST_STORE";
+/// Before a line that is meant for the parent.
+const MARK: &str = "@ ";
+
+/// The child's `main`; in the parent's own run it has nothing to do.
+#[tokio::test]
+async fn entry() {
+    let (Ok(role), Ok(store)) = (std::env::var(ROLE), std::env::var(STORE)) else { return };
+    let path = Path::new(&store);
+    let words: Vec<&str> = role.split(' ').collect();
+    match words[..] {
+        ["write", tag, count] => write(path, tag, count.parse().unwrap()).await,
+        ["life"] => life(path).await,
+        ["fail"] => fail(path).await,
+        ["full"] => full(path).await,
+        ["hold"] => hold(path).await,
+        _ => panic!("unknown role {role}"),
+    }
+}
+
+fn say(text: impl std::fmt::Display) {
+    println!("{MARK}{text}");
+}
+
+/// A running child and what it says.
+pub(crate) struct Other {
+    pub(crate) child: Child,
+    lines: LineReader<ChildStdout>,
+}
+
+impl Other {
+    pub(crate) fn start(store: &Path, role: &str, failpoints: &str) -> Self {
+        let exe = std::env::current_exe().unwrap();
+        Self::start_as(exe.into_os_string(), vec![], store, (role, failpoints))
+    }
+
+    /// Starts the child below a shell command that ends in `exec "$@"`.
+    pub(crate) fn start_under(shell: &str, store: &Path, role: &str) -> Self {
+        let exe = std::env::current_exe().unwrap().into_os_string();
+        let args = vec!["-c".into(), shell.into(), "sh".into(), exe];
+        Self::start_as("sh".into(), args, store, (role, ""))
+    }
+
+    /// Starts the child below another program.
+    pub(crate) fn start_traced(tracer: &str, args: &[&str], store: &Path, role: &str) -> Self {
+        let mut args: Vec<OsString> = args.iter().map(Into::into).collect();
+        args.push(std::env::current_exe().unwrap().into());
+        Self::start_as(tracer.into(), args, store, (role, ""))
+    }
+
+    fn start_as(
+        program: OsString,
+        mut args: Vec<OsString>,
+        store: &Path,
+        (role, failpoints): (&str, &str),
+    ) -> Self {
+        for arg in ["child::entry", "--exact", "--nocapture", "--test-threads=1"] {
+            args.push(arg.into());
+        }
+        let mut env = process::base_env();
+        env.push((ROLE.into(), role.into()));
+        env.push((STORE.into(), store.into()));
+        env.push(("GANGLINE_FAILPOINTS".into(), failpoints.into()));
+        let mut child = process::spawn(Spawn {
+            program: program.into(),
+            args,
+            cwd: std::env::temp_dir(),
+            env,
+            stdin: Stdin::Null,
+            stdout: Output::Piped,
+            stderr: Output::Inherit,
+            group: Group::New,
+        })
+        .unwrap();
+        let lines = LineReader::new(child.take_stdout().unwrap(), 4096);
+        Self { child, lines }
+    }
+
+    /// Returns the next thing it says; none when it has ended.
+    pub(crate) async fn said(&mut self) -> Option<String> {
+        while let Some(line) = self.lines.next().await.unwrap() {
+            let text = match line {
+                Line::Text(text) => text.to_string(),
+                Line::Oversize { kept, .. } => kept,
+            };
+            // libtest prints the test's name without a line's end.
+            if let Some((_, said)) = text.split_once(MARK) {
+                return Some(said.to_owned());
+            }
+        }
+        None
+    }
+
+    /// Returns all it still says, and how it ends.
+    pub(crate) async fn rest(mut self) -> (Vec<String>, Exit) {
+        let mut all = Vec::new();
+        while let Some(said) = self.said().await {
+            all.push(said);
+        }
+        (all, self.child.wait().await.unwrap())
+    }
+}
+
+/// Accepts messages `<tag>-0` … and says each key after its `ok`.
+async fn write(path: &Path, tag: &str, count: usize) {
+    let broker = open(path).await;
+    for n in 0..count {
+        let key = format!("{tag}-{n}");
+        assert!(!broker.accept(keyed(&ada(), &key)).await.unwrap().duplicate);
+        say(key);
+    }
+    broker.close().await.unwrap();
+}
+
+/// The writes of [`life`], in order.
+pub(crate) const LIFE: &[&str] = &[
+    "begin_epoch",
+    "set_agent",
+    "pause",
+    "stand_down",
+    "accept",
+    "move_cursor",
+    "cancel",
+    "put_account",
+    "probe",
+    "take",
+    "send",
+    "mark_sent",
+    "requeue_sent",
+    "confirm",
+    "undeliverable",
+    "may_be_doubled",
+    "append",
+    "open_approval",
+    "announced",
+    "decide",
+    "mark_delivered",
+    "void_older",
+    "end_turn",
+    "release_held",
+    "add_usage",
+];
+
+/// Does every kind of write once, and says its name after its `ok`.
+async fn life(path: &Path) {
+    let broker = open(path).await;
+    let epoch = first_half(&broker).await;
+    second_half(&broker, epoch).await;
+    broker.close().await.unwrap();
+}
+
+async fn first_half(broker: &Broker) -> Epoch {
+    let epoch = broker.begin_epoch(&ada(), 1, "").await.unwrap().epoch;
+    say("begin_epoch");
+    let session = Some(Some("session".to_owned()));
+    let update = AgentUpdate { session, ..AgentUpdate::default() };
+    broker.set_agent(&ada(), epoch, update).await.unwrap();
+    say("set_agent");
+    broker.pause(&ada()).await.unwrap();
+    say("pause");
+    broker.stand_down(&ada(), "#room", "otto").await.unwrap();
+    say("stand_down");
+    let id = broker.accept(keyed(&ada(), "first")).await.unwrap().id;
+    say("accept");
+    broker.move_cursor(&ada(), "local", "#room", "1").await.unwrap();
+    say("move_cursor");
+    let other = broker.accept(keyed(&ada(), "second")).await.unwrap().id;
+    broker.cancel(other, "otto").await.unwrap();
+    say("cancel");
+    broker.put_account(owner()).await.unwrap();
+    say("put_account");
+    broker.probe().await.unwrap();
+    say("probe");
+    broker.take(take(&ada(), turn(epoch, 1), &[id])).await.unwrap();
+    say("take");
+    let lines = broker.send(send(&ada(), "k", &["one", "two"])).await.unwrap().outbox;
+    say("send");
+    broker.mark_sent(&lines).await.unwrap();
+    say("mark_sent");
+    broker.requeue_sent(&ada()).await.unwrap();
+    say("requeue_sent");
+    broker.confirm(lines[0], None).await.unwrap();
+    say("confirm");
+    broker.undeliverable(lines[1], "403").await.unwrap();
+    say("undeliverable");
+    broker.may_be_doubled(lines[0]).await.unwrap();
+    say("may_be_doubled");
+    epoch
+}
+
+async fn second_half(broker: &Broker, epoch: Epoch) {
+    let turn = turn(epoch, 1);
+    let note = NewEvent {
+        agent: ada(),
+        epoch: None,
+        turn: Some(turn),
+        kind: "note".to_owned(),
+        payload: text("{}"),
+    };
+    broker.append(vec![note]).await.unwrap();
+    say("append");
+    let id = broker.messages(Default::default(), 9).await.unwrap()[1].id;
+    let number = broker.open_approval(ask(&ada(), turn, id)).await.unwrap().number;
+    say("open_approval");
+    broker.announced(number, Some("12:00".to_owned()), None).await.unwrap();
+    say("announced");
+    broker.decide(number, Decision::Allow, owner(), None).await.unwrap();
+    say("decide");
+    broker.mark_delivered(number).await.unwrap();
+    say("mark_delivered");
+    let second = OpenApproval { request: "second".to_owned(), ..ask(&ada(), turn, id) };
+    broker.open_approval(second).await.unwrap();
+    let next = broker.begin_epoch(&ada(), 2, "").await.unwrap().epoch;
+    broker.void_older(&ada(), next).await.unwrap();
+    say("void_older");
+    let held = settle(id, MessageState::Held);
+    broker.end_turn(end(&ada(), turn, vec![held])).await.unwrap();
+    say("end_turn");
+    broker.release_held(id).await.unwrap();
+    say("release_held");
+    let usage = NewUsage {
+        agent: ada(),
+        turn: None,
+        model: "m".to_owned(),
+        input: 1,
+        output: 1,
+        cache_read: 0,
+        cache_write: 0,
+        cost_micros: None,
+    };
+    broker.add_usage(usage).await.unwrap();
+    say("add_usage");
+}
+
+/// Writes four messages one after the other, saying how each ended and how the store is.
+async fn fail(path: &Path) {
+    let broker = open(path).await;
+    let mut sizes = Vec::new();
+    for n in 0..4 {
+        let outcome = outcome(&broker, &format!("message-{n}")).await;
+        sizes.push(std::fs::metadata(path.with_extension("db-wal")).unwrap().len());
+        say(outcome);
+    }
+    say(if sizes[2] < sizes[1] { "log moved" } else { "log kept" });
+    broker.close().await.unwrap();
+}
+
+async fn outcome(broker: &Broker, key: &str) -> String {
+    use gangline_broker::{BrokerError, Written};
+    let result = match broker.accept(keyed(&ada(), key)).await {
+        Ok(_) => "ok",
+        Err(BrokerError::Degraded { written: Written::No, .. }) => "not written",
+        Err(BrokerError::Degraded { written: Written::Unknown, .. }) => "unknown",
+        Err(_) => "another error",
+    };
+    let well = if broker.health().degraded.is_some() { "degraded" } else { "well" };
+    format!("{result}, {well}")
+}
+
+/// Writes until the disk is full, then gets more room and goes on. The disk is the file size
+/// limit that a shell above has set.
+async fn full(path: &Path) {
+    use nix::sys::resource::{RLIM_INFINITY, Resource, setrlimit};
+    let broker = open(path).await;
+    let mut acked = 0;
+    let mut fat = keyed(&ada(), "x");
+    fat.body = text(&"x".repeat(20_000));
+    let error = loop {
+        fat.intake_key = Some(format!("fat-{acked}"));
+        match broker.accept(fat.clone()).await {
+            Ok(_) => acked += 1,
+            Err(error) => break error,
+        }
+    };
+    say(format!("acked {acked}"));
+    say(format!("{error}"));
+    say(if broker.health().degraded.is_some() { "degraded" } else { "well" });
+    say(format!("read {}", broker.messages(Default::default(), 500).await.unwrap().len()));
+    say(if broker.accept(fat.clone()).await.is_err() { "still full" } else { "room" });
+    setrlimit(Resource::RLIMIT_FSIZE, RLIM_INFINITY, RLIM_INFINITY).unwrap();
+    broker.probe().await.unwrap();
+    say(if broker.health().degraded.is_some() { "degraded" } else { "well" });
+    broker.accept(fat).await.unwrap();
+    say(format!("read {}", broker.messages(Default::default(), 500).await.unwrap().len()));
+    broker.close().await.unwrap();
+}
+
+/// Takes the write lock as a writer does, and keeps it.
+async fn hold(path: &Path) {
+    let name = path.with_extension("db.wlock");
+    let file = std::fs::OpenOptions::new().write(true).open(name).unwrap();
+    rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let note = format!("{:32}", format!("process {}", std::process::id()));
+    std::os::unix::fs::FileExt::write_all_at(&file, note.as_bytes(), 0).unwrap();
+    say("held");
+    std::future::pending().await
+}

@@ -1,0 +1,83 @@
+//! What every engine must hold, one function per sentence; run for SQLite here.
+//!
+//! An engine that is added later runs the same functions with a fixture of its own.
+
+mod agents;
+mod approvals;
+mod events;
+mod messages;
+mod outbox;
+mod turns;
+
+macro_rules! on_sqlite {
+    ($($topic:ident: $($name:ident),+ $(,)?;)+) => {
+        $(mod $topic {
+            $(#[tokio::test]
+            async fn $name() {
+                super::super::$topic::$name(&crate::support::Fixture::new()).await;
+            })+
+        })+
+    };
+}
+
+mod sqlite {
+    on_sqlite! {
+        messages:
+            a_message_is_read_back_whole,
+            an_intake_key_is_taken_once_per_agent_and_network,
+            a_cursor_moves_also_with_a_duplicate,
+            waiting_messages_come_oldest_first_and_only_when_due,
+            a_refused_message_never_waits,
+            a_new_message_has_no_other_state,
+            only_what_waits_can_be_cancelled,
+            a_held_message_waits_again_when_released,
+            lists_are_newest_first_and_narrowed,
+            a_trace_shows_the_whole_life;
+        turns:
+            a_take_counts_the_attempt_and_opens_the_turn,
+            a_message_that_is_gone_is_reported_and_not_taken,
+            a_repeated_take_counts_once,
+            a_steered_message_joins_the_open_turn,
+            nothing_is_taken_into_a_turn_that_ended,
+            an_end_is_one_commit_of_everything,
+            a_turn_ends_once,
+            a_message_that_the_end_forgot_waits_again,
+            an_attempt_that_was_not_its_fault_is_not_counted,
+            a_cancelled_message_is_not_settled_by_the_turn,
+            a_lost_turn_is_found_and_ended_by_the_next_epoch;
+        outbox:
+            a_send_makes_one_row_per_line,
+            the_same_key_gives_the_same_rows,
+            a_line_goes_from_queued_to_confirmed,
+            an_undeliverable_line_names_whom_to_tell,
+            unconfirmed_lines_are_queued_again_after_a_lost_link,
+            a_delivery_to_an_agent_is_made_once,
+            a_line_knows_its_cause;
+        events:
+            events_keep_their_order_and_page_by_cursor,
+            the_newest_events_come_oldest_first,
+            a_turn_has_its_own_events,
+            events_are_recorded_together_or_not_at_all;
+        approvals:
+            a_request_is_asked_once_and_announced_with_its_number,
+            a_decision_reaches_the_runtime_once,
+            a_closed_approval_takes_no_second_decision,
+            the_end_of_a_turn_withdraws_what_is_open,
+            a_re_ask_opens_the_same_number,
+            a_decision_on_a_void_approval_counts_for_the_next_attempt,
+            a_decision_on_a_void_approval_is_forgotten_one_attempt_later,
+            a_decision_that_missed_its_runtime_is_kept,
+            another_question_gets_another_number;
+        agents:
+            each_start_raises_the_epoch_and_keeps_the_session,
+            an_older_daemon_is_fenced_from_every_write,
+            a_process_bound_to_an_epoch_is_fenced_without_naming_it,
+            a_pause_outlives_the_daemon,
+            a_stand_down_lasts_until_it_is_lifted,
+            usage_adds_up,
+            accounts_have_names_and_tiers,
+            the_installation_keeps_its_id,
+            a_closed_store_says_so,
+            one_failing_write_does_not_spoil_its_group;
+    }
+}

@@ -1,0 +1,196 @@
+//! Agents, epochs, accounts, usage; and the handle itself.
+
+use gangline_broker::{AgentUpdate, Broker, BrokerError, NewEvent, NewUsage};
+use gangline_core::{Epoch, MessageState, Principal, Tier};
+use gangline_os::clock::UnixMicros;
+
+use crate::support::*;
+
+pub(crate) async fn each_start_raises_the_epoch_and_keeps_the_session(store: &Fixture) {
+    let broker = store.open().await;
+    let first = broker.begin_epoch(&ada(), 11, "one").await.unwrap();
+    assert_eq!((first.epoch, first.session, first.paused), (Epoch(1), None, false));
+    let update = AgentUpdate {
+        phase: Some("idle".to_owned()),
+        session: Some(Some("session".to_owned())),
+        ready: true,
+        ..AgentUpdate::default()
+    };
+    broker.set_agent(&ada(), first.epoch, update).await.unwrap();
+    let row = broker.agent(&ada()).await.unwrap().unwrap();
+    assert_eq!((row.phase.as_deref(), row.pid), (Some("idle"), 11));
+    assert!(row.ready_at.is_some());
+    broker.set_agent(&ada(), first.epoch, AgentUpdate::default()).await.unwrap();
+    let same = broker.agent(&ada()).await.unwrap().unwrap();
+    assert_eq!((&same.session, same.ready_at), (&row.session, row.ready_at));
+    let second = broker.begin_epoch(&ada(), 12, "two").await.unwrap();
+    assert_eq!((second.epoch, second.session.as_deref()), (Epoch(2), Some("session")));
+    let row = broker.agent(&ada()).await.unwrap().unwrap();
+    assert_eq!((row.ready_at, row.note.as_str()), (None, "two"));
+    let forget = AgentUpdate { session: Some(None), ..AgentUpdate::default() };
+    broker.set_agent(&ada(), second.epoch, forget).await.unwrap();
+    assert_eq!(broker.agents().await.unwrap()[0].session, None);
+    assert_eq!(broker.begin_epoch(&bob(), 1, "").await.unwrap().epoch, Epoch(1));
+}
+
+fn fenced<T: std::fmt::Debug>(result: Result<T, BrokerError>) {
+    assert!(matches!(result, Err(BrokerError::Fenced { .. })), "{result:?}");
+}
+
+/// Every write of a daemon that names an epoch, each by itself.
+async fn writes_are_fenced(broker: &Broker, old: Epoch) {
+    let turn = turn(old, 1);
+    let id = broker.messages(Default::default(), 1).await.unwrap()[0].id;
+    fenced(broker.take(take(&ada(), turn, &[])).await);
+    fenced(broker.end_turn(end(&ada(), turn, vec![])).await);
+    fenced(broker.open_approval(ask(&ada(), turn, id)).await);
+    fenced(broker.void_older(&ada(), old).await);
+    fenced(broker.set_agent(&ada(), old, AgentUpdate::default()).await);
+    let mut said = send(&ada(), "k", &["x"]);
+    said.turn = Some(turn);
+    fenced(broker.send(said).await);
+    let event = NewEvent {
+        agent: ada(),
+        epoch: Some(old),
+        turn: None,
+        kind: "x".to_owned(),
+        payload: text("{}"),
+    };
+    fenced(broker.append(vec![event]).await);
+    fenced(broker.add_usage(usage(5, Some(turn))).await);
+}
+
+pub(crate) async fn an_older_daemon_is_fenced_from_every_write(store: &Fixture) {
+    let (old, new, nobody) = (store.open().await, store.open().await, store.open().await);
+    let epoch = old.begin_epoch(&ada(), 1, "").await.unwrap().epoch;
+    let id = old.accept(message(&ada(), "a")).await.unwrap().id;
+    old.take(take(&ada(), turn(epoch, 1), &[id])).await.unwrap();
+    new.begin_epoch(&ada(), 2, "").await.unwrap();
+    writes_are_fenced(&old, epoch).await;
+    writes_are_fenced(&nobody, epoch).await;
+    let row = new.message(id).await.unwrap().unwrap();
+    assert_eq!(row.state, MessageState::InTurn, "the old daemon changed nothing");
+}
+
+pub(crate) async fn a_process_bound_to_an_epoch_is_fenced_without_naming_it(store: &Fixture) {
+    let (old, new, hub) = (store.open().await, store.open().await, store.open().await);
+    let epoch = old.begin_epoch(&ada(), 1, "").await.unwrap().epoch;
+    let turn = turn(epoch, 1);
+    let asked = old.accept(message(&ada(), "a")).await.unwrap().id;
+    old.take(take(&ada(), turn, &[asked])).await.unwrap();
+    let number = old.open_approval(ask(&ada(), turn, asked)).await.unwrap().number;
+    let line = old.send(send(&ada(), "k", &["x"])).await.unwrap().outbox[0];
+    new.begin_epoch(&ada(), 2, "").await.unwrap();
+    fenced(old.accept(message(&ada(), "b")).await);
+    fenced(old.move_cursor(&ada(), "local", "#room", "1").await);
+    fenced(old.send(send(&ada(), "l", &["x"])).await);
+    fenced(old.mark_sent(&[line]).await);
+    fenced(old.confirm(line, None).await);
+    fenced(old.undeliverable(line, "").await);
+    fenced(old.may_be_doubled(line).await);
+    fenced(old.requeue_sent(&ada()).await);
+    fenced(old.mark_delivered(number).await);
+    fenced(old.announced(number, None, None).await);
+    old.accept(message(&bob(), "for somebody else")).await.unwrap();
+    hub.accept(message(&ada(), "from somebody else")).await.unwrap();
+}
+
+pub(crate) async fn a_pause_outlives_the_daemon(store: &Fixture) {
+    let broker = store.open().await;
+    broker.pause(&ada()).await.unwrap();
+    let start = broker.begin_epoch(&ada(), 1, "").await.unwrap();
+    assert_eq!((start.paused, start.epoch), (true, Epoch(1)));
+    let update = AgentUpdate { paused: Some(false), ..AgentUpdate::default() };
+    broker.set_agent(&ada(), start.epoch, update).await.unwrap();
+    assert!(!broker.agent(&ada()).await.unwrap().unwrap().paused);
+    broker.pause(&ada()).await.unwrap();
+    broker.resume(&ada()).await.unwrap();
+    assert!(!broker.begin_epoch(&ada(), 1, "").await.unwrap().paused);
+}
+
+pub(crate) async fn a_stand_down_lasts_until_it_is_lifted(store: &Fixture) {
+    let broker = store.open().await;
+    broker.stand_down(&ada(), "#room", "otto").await.unwrap();
+    broker.stand_down(&ada(), "#room", "otto").await.unwrap();
+    assert_eq!(broker.begin_epoch(&ada(), 1, "").await.unwrap().stood_down, ["#room"]);
+    assert!(broker.lift_stand_down(&ada(), "#room").await.unwrap());
+    assert!(!broker.lift_stand_down(&ada(), "#room").await.unwrap());
+    assert!(broker.begin_epoch(&ada(), 1, "").await.unwrap().stood_down.is_empty());
+}
+
+fn usage(input: i64, turn: Option<gangline_core::TurnId>) -> NewUsage {
+    NewUsage {
+        agent: ada(),
+        turn,
+        model: "m".to_owned(),
+        input,
+        output: 2,
+        cache_read: 3,
+        cache_write: 4,
+        cost_micros: Some(10),
+    }
+}
+
+pub(crate) async fn usage_adds_up(store: &Fixture) {
+    let broker = store.open().await;
+    broker.add_usage(usage(5, None)).await.unwrap();
+    broker.add_usage(NewUsage { cost_micros: None, ..usage(7, None) }).await.unwrap();
+    let sum = broker.usage(Some(&ada()), UnixMicros(0)).await.unwrap();
+    assert_eq!((sum.calls, sum.input, sum.output, sum.cost_micros), (2, 12, 4, 10));
+    assert_eq!(broker.usage(None, UnixMicros(0)).await.unwrap(), sum);
+    assert_eq!(broker.usage(Some(&bob()), UnixMicros(0)).await.unwrap(), Default::default());
+    assert_eq!(broker.usage(None, UnixMicros(i64::MAX)).await.unwrap(), Default::default());
+}
+
+pub(crate) async fn accounts_have_names_and_tiers(store: &Fixture) {
+    let broker = store.open().await;
+    let agent = Principal { account: "spark-ada".to_owned(), tier: Tier::Member };
+    broker.put_account(agent.clone()).await.unwrap();
+    broker.put_account(Principal { tier: Tier::Agent, ..agent }).await.unwrap();
+    broker.put_account(owner()).await.unwrap();
+    let accounts = broker.accounts().await.unwrap();
+    let known: Vec<_> =
+        accounts.iter().map(|row| (row.principal.account.as_str(), row.tier())).collect();
+    assert_eq!(known, [("owner", Tier::Owner), ("spark-ada", Tier::Agent)]);
+}
+
+pub(crate) async fn the_installation_keeps_its_id(store: &Fixture) {
+    let first = store.open().await;
+    let id = first.installation_id().to_owned();
+    assert_eq!(id.len(), 32);
+    assert_eq!(store.open().await.installation_id(), id);
+    first.close().await.unwrap();
+    assert_eq!(store.open().await.installation_id(), id);
+    assert_ne!(Fixture::new().open().await.installation_id(), id);
+}
+
+pub(crate) async fn a_closed_store_says_so(store: &Fixture) {
+    let broker = store.open().await;
+    let other = broker.clone();
+    broker.close().await.unwrap();
+    let write = other.accept(message(&ada(), "a")).await;
+    assert!(matches!(write, Err(BrokerError::Closed)), "{write:?}");
+    let read = other.agents().await;
+    assert!(matches!(read, Err(BrokerError::Closed)), "{read:?}");
+    assert!(other.close().await.is_err());
+}
+
+/// Writes that wait share a commit; each is undone by itself, also what it had written already.
+pub(crate) async fn one_failing_write_does_not_spoil_its_group(store: &Fixture) {
+    let broker = store.open().await;
+    let epoch = broker.begin_epoch(&ada(), 1, "").await.unwrap().epoch;
+    let turn = turn(epoch, 1);
+    let id = broker.accept(keyed(&ada(), "in a turn")).await.unwrap().id;
+    broker.take(take(&ada(), turn, &[id])).await.unwrap();
+    let good = |n: i32| broker.accept(keyed(&ada(), &format!("good{n}")));
+    // Fails at its second statement.
+    let bad = || broker.end_turn(end(&ada(), turn, vec![settle(id, MessageState::InTurn)]));
+    let results = tokio::join!(good(1), bad(), good(2), bad(), good(3), good(4));
+    assert!(results.0.is_ok() && results.2.is_ok() && results.4.is_ok() && results.5.is_ok());
+    for failed in [results.1, results.3] {
+        assert!(matches!(failed, Err(BrokerError::Invalid(_))), "{failed:?}");
+    }
+    assert_eq!(broker.messages(Default::default(), 9).await.unwrap().len(), 5);
+    let open = broker.open_turns(&ada(), Epoch(9)).await.unwrap();
+    assert_eq!(open.len(), 1, "the failed end has ended nothing");
+}

@@ -1,0 +1,208 @@
+//! Approvals.
+
+use gangline_broker::{ApprovalState, Broker, DecideError, Decision, OpenApproval};
+use gangline_core::{ApprovalNumber, Epoch, MessageId, MessageState};
+
+use crate::support::*;
+
+/// A daemon whose turn works on one message.
+struct Daemon {
+    broker: Broker,
+    epoch: Epoch,
+    turns: i64,
+    message: MessageId,
+}
+
+impl Daemon {
+    async fn start(store: &Fixture) -> Self {
+        let broker = store.open().await;
+        let message = broker.accept(keyed(&ada(), "the message")).await.unwrap().id;
+        let epoch = broker.begin_epoch(&ada(), 1, "").await.unwrap().epoch;
+        Self { broker, epoch, turns: 0, message }
+    }
+
+    fn turn(&self) -> gangline_core::TurnId {
+        turn(self.epoch, self.turns)
+    }
+
+    async fn take(&mut self) {
+        self.turns += 1;
+        let taken = self.broker.take(take(&ada(), self.turn(), &[self.message])).await.unwrap();
+        assert_eq!(taken.attempts.len(), 1);
+    }
+
+    async fn ask(&self) -> gangline_broker::OpenedApproval {
+        self.broker.open_approval(ask(&ada(), self.turn(), self.message)).await.unwrap()
+    }
+
+    /// Dies, and starts again with what a start does.
+    async fn restart(&mut self) -> Vec<ApprovalNumber> {
+        self.epoch = self.broker.begin_epoch(&ada(), 2, "").await.unwrap().epoch;
+        self.turns = 0;
+        let void = self.broker.void_older(&ada(), self.epoch).await.unwrap();
+        for lost in self.broker.open_turns(&ada(), self.epoch).await.unwrap() {
+            let back = settle(self.message, MessageState::Accepted);
+            self.broker.end_turn(end(&ada(), lost.turn.turn, vec![back])).await.unwrap();
+        }
+        void
+    }
+
+    async fn state(&self, number: ApprovalNumber) -> ApprovalState {
+        self.broker.approval(number).await.unwrap().unwrap().state
+    }
+
+    async fn allow(&self, number: ApprovalNumber) -> Result<bool, DecideError> {
+        let decided = self.broker.decide(number, Decision::Allow, owner(), None).await?;
+        Ok(decided.for_next_attempt)
+    }
+}
+
+pub(crate) async fn a_request_is_asked_once_and_announced_with_its_number(store: &Fixture) {
+    let mut daemon = Daemon::start(store).await;
+    daemon.take().await;
+    let announce = send(&ada(), "announce", &["approval {number}: echo {number}"]);
+    let ask =
+        OpenApproval { announce: Some(announce), ..ask(&ada(), daemon.turn(), daemon.message) };
+    let first = daemon.broker.open_approval(ask.clone()).await.unwrap();
+    let again = daemon.broker.open_approval(ask).await.unwrap();
+    assert_eq!((first.number, first.reopened), (again.number, false));
+    assert_eq!((again.outbox, again.reopened), (first.outbox, true));
+    let lines = daemon.broker.outbox_pending(&ada(), 9).await.unwrap();
+    let said = format!("approval {}: echo {{number}}", first.number);
+    assert_eq!((lines.len(), lines[0].body.as_str()), (1, said.as_str()));
+    let msgid = Some("msgid".to_owned());
+    daemon.broker.announced(first.number, Some("12:00".to_owned()), msgid).await.unwrap();
+    let open = daemon.broker.approvals(Some(&ada()), true).await.unwrap();
+    assert_eq!((open.len(), open[0].announced_at.as_deref()), (1, Some("12:00")));
+    assert_eq!(daemon.broker.approvals(None, true).await.unwrap(), open);
+    assert_eq!(daemon.broker.approvals(Some(&bob()), false).await.unwrap(), []);
+}
+
+pub(crate) async fn a_decision_reaches_the_runtime_once(store: &Fixture) {
+    let mut daemon = Daemon::start(store).await;
+    daemon.take().await;
+    let number = daemon.ask().await.number;
+    let broker = &daemon.broker;
+    assert_eq!(broker.undelivered_decisions(&ada(), daemon.epoch).await.unwrap(), []);
+    let note = Some(text("not today"));
+    let decided = broker.decide(number, Decision::Deny, owner(), note.clone()).await.unwrap();
+    assert_eq!((decided.agent, decided.for_next_attempt), (ada(), false));
+    let waiting = broker.undelivered_decisions(&ada(), daemon.epoch).await.unwrap();
+    assert_eq!((waiting[0].state, &waiting[0].note), (ApprovalState::Denied, &note));
+    assert_eq!(waiting[0].decided_by, Some(owner()));
+    broker.mark_delivered(number).await.unwrap();
+    assert_eq!(broker.undelivered_decisions(&ada(), daemon.epoch).await.unwrap(), []);
+    assert_eq!(broker.approvals(None, true).await.unwrap(), []);
+}
+
+pub(crate) async fn a_closed_approval_takes_no_second_decision(store: &Fixture) {
+    let mut daemon = Daemon::start(store).await;
+    daemon.take().await;
+    let number = daemon.ask().await.number;
+    daemon.allow(number).await.unwrap();
+    let again = daemon.broker.decide(number, Decision::Deny, owner(), None).await;
+    let closed = ApprovalState::Allowed;
+    assert!(matches!(again, Err(DecideError::Closed { state, .. }) if state == closed));
+    let unknown = daemon.allow(ApprovalNumber(99)).await;
+    assert!(matches!(unknown, Err(DecideError::Unknown(_))));
+}
+
+pub(crate) async fn the_end_of_a_turn_withdraws_what_is_open(store: &Fixture) {
+    let mut daemon = Daemon::start(store).await;
+    daemon.take().await;
+    let number = daemon.ask().await.number;
+    let mut over = end(&ada(), daemon.turn(), vec![settle(daemon.message, MessageState::Failed)]);
+    over.withdraw_approvals = Some("drained".to_owned());
+    assert_eq!(daemon.broker.end_turn(over).await.unwrap().withdrawn, [number]);
+    let row = daemon.broker.approval(number).await.unwrap().unwrap();
+    assert_eq!((row.state, row.note), (ApprovalState::Withdrawn, Some(text("drained"))));
+    let late = daemon.allow(number).await;
+    let closed = ApprovalState::Withdrawn;
+    assert!(matches!(late, Err(DecideError::Closed { state, .. }) if state == closed));
+    let after = daemon.broker.open_approval(ask(&ada(), daemon.turn(), daemon.message)).await;
+    assert!(after.is_err(), "the turn has ended");
+}
+
+pub(crate) async fn a_re_ask_opens_the_same_number(store: &Fixture) {
+    let mut daemon = Daemon::start(store).await;
+    daemon.take().await;
+    let number = daemon.ask().await.number;
+    let server_time = Some("12:00".to_owned());
+    daemon.broker.announced(number, server_time, None).await.unwrap();
+    assert_eq!(daemon.restart().await, [number]);
+    assert_eq!(daemon.state(number).await, ApprovalState::Void);
+    daemon.take().await;
+    let again = daemon.ask().await;
+    assert_eq!((again.number, again.decided, again.reopened), (number, None, true));
+    let row = daemon.broker.approval(number).await.unwrap().unwrap();
+    assert_eq!((row.state, row.turn), (ApprovalState::Open, daemon.turn()));
+    assert_eq!(row.announced_at, None, "a bare yes must follow the new announcement");
+    let back = settle(daemon.message, MessageState::Accepted);
+    daemon.broker.end_turn(end(&ada(), daemon.turn(), vec![back])).await.unwrap();
+    daemon.take().await;
+    assert_eq!(daemon.ask().await.number, number, "a withdrawn one is opened again, too");
+}
+
+pub(crate) async fn a_decision_on_a_void_approval_counts_for_the_next_attempt(store: &Fixture) {
+    let mut daemon = Daemon::start(store).await;
+    daemon.take().await;
+    let number = daemon.ask().await.number;
+    daemon.restart().await;
+    assert!(daemon.allow(number).await.unwrap());
+    assert_eq!(daemon.state(number).await, ApprovalState::Void);
+    daemon.take().await;
+    let again = daemon.ask().await;
+    assert_eq!((again.number, again.decided), (number, Some(Decision::Allow)));
+    assert_eq!(daemon.state(number).await, ApprovalState::Allowed);
+    assert_eq!(again.outbox, [], "what is decided is not announced");
+}
+
+pub(crate) async fn a_decision_on_a_void_approval_is_forgotten_one_attempt_later(store: &Fixture) {
+    let mut daemon = Daemon::start(store).await;
+    daemon.take().await;
+    let number = daemon.ask().await.number;
+    daemon.restart().await;
+    daemon.allow(number).await.unwrap();
+    daemon.take().await;
+    let back = settle(daemon.message, MessageState::Accepted);
+    daemon.broker.end_turn(end(&ada(), daemon.turn(), vec![back])).await.unwrap();
+    daemon.take().await;
+    let again = daemon.ask().await;
+    assert_eq!((again.number, again.decided), (number, None));
+    let row = daemon.broker.approval(number).await.unwrap().unwrap();
+    assert_eq!((row.state, row.decision), (ApprovalState::Open, None));
+}
+
+pub(crate) async fn a_decision_that_missed_its_runtime_is_kept(store: &Fixture) {
+    let mut daemon = Daemon::start(store).await;
+    daemon.take().await;
+    let number = daemon.ask().await.number;
+    daemon.allow(number).await.unwrap();
+    assert_eq!(daemon.restart().await, [number]);
+    daemon.take().await;
+    assert_eq!(daemon.ask().await.decided, Some(Decision::Allow));
+    daemon.broker.mark_delivered(number).await.unwrap();
+    assert_eq!(daemon.restart().await, [], "what the runtime has is over");
+    daemon.take().await;
+    assert_ne!(daemon.ask().await.number, number);
+}
+
+pub(crate) async fn another_question_gets_another_number(store: &Fixture) {
+    let mut daemon = Daemon::start(store).await;
+    daemon.take().await;
+    let base = ask(&ada(), daemon.turn(), daemon.message);
+    let number = daemon.ask().await.number;
+    daemon.restart().await;
+    daemon.allow(number).await.unwrap();
+    daemon.take().await;
+    let base = OpenApproval { turn: daemon.turn(), ..base };
+    let others = [
+        OpenApproval { args_hash: "other".to_owned(), request: "r1".to_owned(), ..base.clone() },
+        OpenApproval { tool: "Write".to_owned(), request: "r2".to_owned(), ..base.clone() },
+        OpenApproval { message: None, request: "r3".to_owned(), ..base },
+    ];
+    for other in others {
+        let opened = daemon.broker.open_approval(other).await.unwrap();
+        assert!(opened.number > number && opened.decided.is_none(), "{opened:?}");
+    }
+}

@@ -1,0 +1,114 @@
+//! The outbox.
+
+use gangline_broker::{LineKind, NewMessage, OutboxId, OutboxState};
+use gangline_core::MessageId;
+use gangline_os::clock::UnixMicros;
+
+use crate::support::*;
+
+pub(crate) async fn a_send_makes_one_row_per_line(store: &Fixture) {
+    let broker = store.open().await;
+    let mut said = send(&ada(), "k", &["one", "two"]);
+    said.kind = LineKind::Notice;
+    let receipt = broker.send(said).await.unwrap();
+    let rows = broker.outbox_pending(&ada(), 9).await.unwrap();
+    let ids: Vec<OutboxId> = rows.iter().map(|row| row.id).collect();
+    assert_eq!((receipt.outbox, receipt.repeated), (ids, false));
+    let second = &rows[1];
+    assert_eq!((second.part, second.parts, second.body.as_str()), (1, 2, "two"));
+    assert_eq!((second.kind, second.state), (LineKind::Notice, OutboxState::Queued));
+    assert_eq!(broker.outbox_pending(&ada(), 1).await.unwrap().len(), 1);
+    assert_eq!(broker.outbox_pending(&bob(), 9).await.unwrap(), []);
+}
+
+pub(crate) async fn the_same_key_gives_the_same_rows(store: &Fixture) {
+    let broker = store.open().await;
+    let first = broker.send(send(&ada(), "k", &["one", "two"])).await.unwrap();
+    let again = broker.send(send(&ada(), "k", &["another text"])).await.unwrap();
+    assert_eq!((again.outbox, again.repeated), (first.outbox, true));
+    let rows = broker.outbox_by_idem(&ada(), "k").await.unwrap();
+    assert_eq!(rows.iter().map(|row| row.body.as_str()).collect::<Vec<_>>(), ["one", "two"]);
+    assert!(!broker.send(send(&bob(), "k", &["his"])).await.unwrap().repeated);
+}
+
+pub(crate) async fn a_line_goes_from_queued_to_confirmed(store: &Fixture) {
+    let broker = store.open().await;
+    let ids = broker.send(send(&ada(), "k", &["one", "two"])).await.unwrap().outbox;
+    assert_eq!(broker.mark_sent(&ids).await.unwrap(), 2);
+    assert!(broker.confirm(ids[0], Some("msgid".to_owned())).await.unwrap());
+    assert!(!broker.confirm(ids[0], None).await.unwrap());
+    assert_eq!(broker.mark_sent(&ids).await.unwrap(), 1);
+    let waiting = broker.outbox_pending(&ada(), 9).await.unwrap();
+    assert_eq!((waiting.len(), waiting[0].id, waiting[0].attempts), (1, ids[1], 2));
+    let row = &broker.outbox_by_idem(&ada(), "k").await.unwrap()[0];
+    assert_eq!((row.state, row.msgid.as_deref()), (OutboxState::Confirmed, Some("msgid")));
+    assert!(row.sent_at.is_some() && row.settled_at.is_some());
+}
+
+pub(crate) async fn an_undeliverable_line_names_whom_to_tell(store: &Fixture) {
+    let broker = store.open().await;
+    let asked = broker.accept(message(&ada(), "a")).await.unwrap().id;
+    let mut said = send(&ada(), "k", &["one"]);
+    said.in_reply_to = Some(asked);
+    let id = broker.send(said).await.unwrap().outbox[0];
+    assert!(broker.undeliverable(id, "403").await.unwrap());
+    assert!(!broker.undeliverable(id, "404").await.unwrap());
+    broker.may_be_doubled(id).await.unwrap();
+    let row = &broker.outbox_by_idem(&ada(), "k").await.unwrap()[0];
+    assert_eq!((row.tell.as_deref(), row.why.as_deref()), (Some("otto"), Some("403")));
+    assert!(row.may_be_doubled);
+    assert_eq!(broker.outbox_pending(&ada(), 9).await.unwrap(), []);
+    assert!(broker.confirm(id, None).await.unwrap(), "seen in the room after all");
+}
+
+pub(crate) async fn unconfirmed_lines_are_queued_again_after_a_lost_link(store: &Fixture) {
+    let broker = store.open().await;
+    let ids = broker.send(send(&ada(), "k", &["one", "two", "three"])).await.unwrap().outbox;
+    broker.mark_sent(&ids[..2]).await.unwrap();
+    broker.confirm(ids[0], None).await.unwrap();
+    assert_eq!(broker.requeue_sent(&ada()).await.unwrap(), 1);
+    assert_eq!(broker.requeue_sent(&bob()).await.unwrap(), 0);
+    let rows = broker.outbox_pending(&ada(), 9).await.unwrap();
+    assert!(rows.iter().all(|row| row.state == OutboxState::Queued));
+    assert_eq!(rows.iter().map(|row| row.id).collect::<Vec<_>>(), ids[1..]);
+}
+
+pub(crate) async fn a_delivery_to_an_agent_is_made_once(store: &Fixture) {
+    let broker = store.open().await;
+    for (key, lines) in [("with-line", &["copy"][..]), ("without", &[])] {
+        let mut said = send(&ada(), key, lines);
+        said.deliver = Some(keyed(&bob(), key));
+        let first = broker.send(said.clone()).await.unwrap();
+        let again = broker.send(said).await.unwrap();
+        assert!(!first.repeated && again.repeated, "{key}");
+        assert_eq!(first.delivered.unwrap().id, again.delivered.unwrap().id);
+    }
+    let mut keyless = send(&ada(), "keyless", &["copy"]);
+    keyless.deliver = Some(message(&bob(), "hi"));
+    assert!(broker.send(keyless.clone()).await.unwrap().delivered.is_some());
+    assert!(broker.send(keyless).await.unwrap().delivered.is_none());
+    let inbox = broker.pending(&bob(), UnixMicros(i64::MAX), 9).await.unwrap();
+    assert_eq!(inbox.len(), 3);
+}
+
+pub(crate) async fn a_line_knows_its_cause(store: &Fixture) {
+    let broker = store.open().await;
+    let epoch = broker.begin_epoch(&ada(), 1, "").await.unwrap().epoch;
+    let human = broker.accept(message(&ada(), "a")).await.unwrap().id;
+    let passed =
+        NewMessage { cause_root: Some(MessageId(77)), hops: 3, ..message(&ada(), "from an agent") };
+    let passed = broker.accept(passed).await.unwrap().id;
+    let turn = turn(epoch, 1);
+    broker.take(take(&ada(), turn, &[human, passed])).await.unwrap();
+    let cause = async |key: &str, to: Option<MessageId>, in_turn: bool| {
+        let mut said = send(&ada(), key, &["x"]);
+        (said.in_reply_to, said.turn) = (to, in_turn.then_some(turn));
+        broker.send(said).await.unwrap();
+        let row = broker.outbox_by_idem(&ada(), key).await.unwrap().remove(0);
+        (row.cause_root.map(|id| id.0), row.hops)
+    };
+    assert_eq!(cause("answer", Some(human), true).await, (Some(human.0), 1));
+    assert_eq!(cause("passed on", Some(passed), true).await, (Some(77), 4));
+    assert_eq!(cause("aside in the turn", None, true).await, (Some(77), 4));
+    assert_eq!(cause("out of the blue", None, false).await, (None, 0));
+}

@@ -1,0 +1,171 @@
+//! `kill -9` at any moment: what was acknowledged is there, what was not is whole or absent.
+
+use std::collections::BTreeSet;
+
+use gangline_broker::{ApprovalState, Broker, FAILPOINTS, OutboxState};
+use gangline_core::{Epoch, MessageState};
+use gangline_os::process::Signal;
+
+use crate::{
+    child::{LIFE, Other},
+    support::*,
+};
+
+const SIGKILL: i32 = 9;
+
+pub(crate) async fn sound(path: &std::path::Path) {
+    use sqlx::{ConnectOptions, Connection};
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path);
+    let mut connection = options.connect().await.unwrap();
+    let said: String =
+        sqlx::query_scalar("PRAGMA integrity_check").fetch_one(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+    assert_eq!(said, "ok");
+}
+
+/// Returns whether the write's effect is in the store; none if nothing shows it.
+async fn seen(broker: &Broker, write: &str) -> Option<bool> {
+    let messages = broker.messages(Default::default(), 9).await.unwrap();
+    let state = |key: &str| {
+        messages.iter().find(|row| row.intake_key.as_deref() == Some(key)).map(|row| row.state)
+    };
+    let agent = broker.agent(&ada()).await.unwrap();
+    let lines = broker.outbox_by_idem(&ada(), "k").await.unwrap();
+    let approvals = broker.approvals(None, false).await.unwrap();
+    let first = approvals.first();
+    let line = |n: usize| lines.get(n).map(|line| line.state);
+    let events = broker.events(Default::default()).await.unwrap().events;
+    Some(match write {
+        "begin_epoch" => agent.is_some(),
+        "set_agent" => agent.is_some_and(|row| row.session.is_some()),
+        "pause" => agent.is_some_and(|row| row.paused),
+        "stand_down" => !broker.begin_epoch(&ada(), 9, "").await.unwrap().stood_down.is_empty(),
+        "accept" => state("first").is_some(),
+        "move_cursor" => !broker.cursors(&ada(), "local").await.unwrap().is_empty(),
+        "cancel" => state("second") == Some(MessageState::Cancelled),
+        "put_account" => !broker.accounts().await.unwrap().is_empty(),
+        "probe" => return None,
+        "take" => events.iter().any(|event| event.kind == "turn_started"),
+        "send" => lines.len() == 2,
+        "mark_sent" => lines[1].attempts == 1,
+        "requeue_sent" => line(1) != Some(OutboxState::Sent),
+        "confirm" => line(0) == Some(OutboxState::Confirmed),
+        "undeliverable" => line(1) == Some(OutboxState::Undeliverable),
+        "may_be_doubled" => lines[0].may_be_doubled,
+        "append" => events.iter().any(|event| event.kind == "note"),
+        "open_approval" => first.is_some(),
+        "announced" => first.is_some_and(|row| row.announced_at.is_some()),
+        "decide" => first.is_some_and(|row| row.state == ApprovalState::Allowed),
+        "mark_delivered" => first.is_some_and(|row| row.delivered),
+        "void_older" => approvals.iter().any(|row| row.state == ApprovalState::Void),
+        "end_turn" => state("first") != Some(MessageState::InTurn),
+        "release_held" => state("first") == Some(MessageState::Accepted),
+        "add_usage" => {
+            broker.usage(None, gangline_os::clock::UnixMicros(0)).await.unwrap().calls == 1
+        }
+        other => panic!("no way to see {other}"),
+    })
+}
+
+/// What must hold in every store at every time.
+async fn invariants(broker: &Broker) {
+    let open = broker.open_turns(&ada(), Epoch(i64::MAX)).await.unwrap();
+    let held: BTreeSet<_> =
+        open.iter().flat_map(|turn| &turn.messages).map(|row| row.message.id).collect();
+    for row in broker.messages(Default::default(), 500).await.unwrap() {
+        assert_eq!(row.state == MessageState::InTurn, held.contains(&row.id), "{row:?}");
+        assert_eq!(row.state.is_terminal(), row.settled_at.is_some(), "{row:?}");
+    }
+    let lines = broker.outbox_by_idem(&ada(), "k").await.unwrap();
+    assert!(lines.is_empty() || lines.len() == 2, "a send is whole or absent");
+}
+
+#[test]
+fn every_write_has_its_failpoints() {
+    let listed: BTreeSet<&str> =
+        FAILPOINTS.iter().map(|point| point.split('.').next().unwrap()).collect();
+    assert_eq!(listed, LIFE.iter().copied().collect());
+    assert_eq!(FAILPOINTS.len(), 3 * LIFE.len());
+}
+
+/// Dies at one failpoint and looks at what is left.
+async fn die_at(point: &str) {
+    let (write, when) = point.split_once('.').unwrap();
+    let store = Fixture::new();
+    let other = Other::start(&store.path(), "life", &format!("{point}=kill"));
+    let (acked, exit) = other.rest().await;
+    assert_eq!(exit.signal, Some(SIGKILL), "{point} was not passed: {acked:?}");
+    let at = LIFE.iter().position(|name| *name == write).unwrap();
+    // A kind of write that comes twice dies the first time: before its own name is said.
+    assert_eq!(acked, LIFE[..at], "{point}");
+    let broker = store.open().await;
+    invariants(&broker).await;
+    for name in &LIFE[..at] {
+        assert_ne!(seen(&broker, name).await, Some(false), "{point}: lost {name}");
+    }
+    if let Some(there) = seen(&broker, write).await {
+        assert_eq!(there, when != "before_commit", "{point}");
+    }
+    broker.close().await.unwrap();
+    sound(&store.path()).await;
+}
+
+/// R0-36: what was acknowledged outlives `kill -9` at every failpoint of every write.
+#[tokio::test]
+async fn a_killed_process_loses_nothing_that_was_acknowledged() {
+    for point in FAILPOINTS {
+        die_at(point).await;
+    }
+}
+
+/// F4: killed after any number of acknowledgements, twenty times on the same store.
+#[tokio::test]
+async fn a_store_outlives_twenty_kills_in_the_middle_of_its_writes() {
+    let store = Fixture::new();
+    let mut acked = BTreeSet::new();
+    for round in 0..20 {
+        let mut other = Other::start(&store.path(), &format!("write round{round} 1000"), "");
+        for _ in 0..(1 + round * 3 % 17) {
+            acked.insert(other.said().await.unwrap());
+        }
+        other.child.signal_group(Signal::Kill).unwrap();
+        let (more, exit) = other.rest().await;
+        assert_eq!(exit.signal, Some(SIGKILL));
+        acked.extend(more);
+    }
+    let broker = store.open().await;
+    for key in &acked {
+        let again = broker.accept(keyed(&ada(), key)).await.unwrap();
+        assert!(again.duplicate, "{key} was acknowledged and is lost");
+    }
+    broker.close().await.unwrap();
+    sound(&store.path()).await;
+}
+
+/// A process that keeps the write lock makes others busy, not stuck; killed,
+/// it makes way.
+#[tokio::test]
+async fn a_process_killed_with_the_write_lock_does_not_block_others() {
+    let store = Fixture::new();
+    let broker =
+        Broker::open_tuned(options(&store.path()), hasty(std::time::Duration::from_millis(300)))
+            .await
+            .unwrap();
+    broker.accept(keyed(&ada(), "before")).await.unwrap();
+    let mut other = Other::start(&store.path(), "hold", "");
+    assert_eq!(other.said().await.as_deref(), Some("held"));
+    let busy = broker.accept(keyed(&ada(), "busy")).await;
+    assert!(matches!(busy, Err(gangline_broker::BrokerError::Busy { .. })), "{busy:?}");
+    let cause = broker.health().degraded.unwrap();
+    assert!(cause.contains(&other.child.pid().to_string()), "{cause}");
+    let rows = broker.messages(Default::default(), 9).await.unwrap();
+    assert_eq!(rows.len(), 1, "reads go on");
+    other.child.signal_group(Signal::Kill).unwrap();
+    other.rest().await;
+    // The thread that waits for the lock gets it now; what was given up is not written.
+    assert!(!broker.accept(keyed(&ada(), "after")).await.unwrap().duplicate);
+    assert_eq!(broker.health().degraded, None);
+    let rows = broker.messages(Default::default(), 9).await.unwrap();
+    let keys: Vec<_> = rows.iter().filter_map(|row| row.intake_key.as_deref()).collect();
+    assert_eq!(keys, ["after", "before"]);
+}

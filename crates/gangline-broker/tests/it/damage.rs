@@ -1,0 +1,248 @@
+//! Files that are full, foreign, damaged, newer, taken away: an error, never an `ok`, and the file
+//! is kept.
+
+use std::{
+    fs,
+    io::{Seek, SeekFrom, Write},
+    os::unix::fs::PermissionsExt,
+    path::Path,
+    time::Duration,
+};
+
+use gangline_broker::{Broker, BrokerError, OpenError, Written};
+use sqlx::{ConnectOptions, Connection, SqliteConnection};
+
+use crate::{child::Other, crashes::sound, support::*};
+
+async fn foreign(path: &Path) -> SqliteConnection {
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path);
+    options.create_if_missing(true).connect().await.unwrap()
+}
+
+async fn run(connection: &mut SqliteConnection, sql: &'static str) {
+    sqlx::raw_sql(sql).execute(connection).await.unwrap();
+}
+
+/// A store with one message, closed.
+async fn made() -> Fixture {
+    let store = Fixture::new();
+    let broker = store.open().await;
+    broker.accept(keyed(&ada(), "first")).await.unwrap();
+    broker.close().await.unwrap();
+    store
+}
+
+/// Opening fails and leaves the file as it is.
+async fn refused(store: &Fixture) -> OpenError {
+    let before = fs::read(store.path()).unwrap();
+    let error = Broker::open(options(&store.path())).await.unwrap_err();
+    assert_eq!(fs::read(store.path()).unwrap(), before, "the file is kept");
+    assert!(error.to_string().contains("gangline.db"), "{error}");
+    error
+}
+
+#[tokio::test]
+async fn a_store_of_a_newer_program_is_refused_and_kept() {
+    let store = made().await;
+    let mut connection = foreign(&store.path()).await;
+    run(&mut connection, "UPDATE meta SET value = '9.9.9' WHERE key = 'min_binary'").await;
+    run(&mut connection, "PRAGMA user_version = 99").await;
+    connection.close().await.unwrap();
+    let error = refused(&store).await;
+    let OpenError::NewerSchema { found: 99, known: 1, min_binary, .. } = error else {
+        panic!("{error}");
+    };
+    assert_eq!(min_binary, "9.9.9");
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_database_is_refused_and_kept() {
+    let store = made().await;
+    fs::write(store.path(), "no database at all\n".repeat(500)).unwrap();
+    assert!(matches!(refused(&store).await, OpenError::NotADatabase { .. }));
+}
+
+#[tokio::test]
+async fn the_database_of_another_program_is_refused_and_kept() {
+    let store = Fixture::new();
+    fs::create_dir_all(store.path().parent().unwrap()).unwrap();
+    let mut connection = foreign(&store.path()).await;
+    run(&mut connection, "CREATE TABLE theirs (x)").await;
+    connection.close().await.unwrap();
+    assert!(matches!(refused(&store).await, OpenError::NotADatabase { .. }));
+}
+
+/// Overwrites a part of the file with nonsense.
+fn scribble(path: &Path, from: u64, length: usize) {
+    let mut file = fs::OpenOptions::new().write(true).open(path).unwrap();
+    file.seek(SeekFrom::Start(from)).unwrap();
+    file.write_all(&vec![0xA5; length]).unwrap();
+}
+
+#[tokio::test]
+async fn a_damaged_first_page_is_refused_and_kept() {
+    let store = made().await;
+    scribble(&store.path(), 100, 3996);
+    let error = refused(&store).await;
+    assert!(matches!(error, OpenError::Corrupt { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_damaged_page_is_reported_when_it_is_read() {
+    let store = made().await;
+    let pages = fs::metadata(store.path()).unwrap().len() / 4096;
+    scribble(&store.path(), 4096, usize::try_from((pages - 1) * 4096).unwrap());
+    let before = fs::read(store.path()).unwrap();
+    match Broker::open(options(&store.path())).await {
+        Err(error) => assert!(matches!(error, OpenError::Corrupt { .. }), "{error}"),
+        Ok(broker) => {
+            let read = broker.messages(Default::default(), 9).await;
+            assert!(matches!(read, Err(BrokerError::Corrupt { .. })), "{read:?}");
+            let write = broker.accept(keyed(&ada(), "second")).await;
+            assert!(matches!(write, Err(BrokerError::Corrupt { .. })), "{write:?}");
+            assert!(broker.health().degraded.is_some());
+        }
+    }
+    assert_eq!(fs::read(store.path()).unwrap(), before, "the file is kept");
+}
+
+#[tokio::test]
+async fn the_files_are_private() {
+    let store = made().await;
+    let broker = store.open().await;
+    broker.accept(keyed(&ada(), "second")).await.unwrap();
+    for entry in fs::read_dir(store.path().parent().unwrap()).unwrap() {
+        let entry = entry.unwrap();
+        let mode = entry.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o600, "{:?}", entry.file_name());
+    }
+}
+
+fn unknown(result: Result<gangline_broker::Accepted, BrokerError>) {
+    let expected = Written::Unknown;
+    assert!(
+        matches!(result, Err(BrokerError::Degraded { written, .. }) if written == expected),
+        "{result:?}"
+    );
+}
+
+/// F15: an `ok` would be a lie, since the commit went into a file without a name.
+#[tokio::test]
+async fn a_log_deleted_under_us_is_an_error_and_the_store_recovers() {
+    let store = made().await;
+    let broker = store.open().await;
+    broker.accept(keyed(&ada(), "second")).await.unwrap();
+    let mut health = broker.health_watch();
+    fs::remove_file(store.path().with_extension("db-wal")).unwrap();
+    unknown(broker.accept(keyed(&ada(), "third")).await);
+    assert!(health.borrow_and_update().degraded.as_ref().unwrap().contains("deleted"));
+    broker.probe().await.unwrap();
+    assert_eq!(health.borrow_and_update().degraded, None);
+    for known in ["first", "second"] {
+        assert!(broker.accept(keyed(&ada(), known)).await.unwrap().duplicate, "{known}");
+    }
+    broker.accept(keyed(&ada(), "fourth")).await.unwrap();
+    broker.close().await.unwrap();
+    sound(&store.path()).await;
+}
+
+#[tokio::test]
+async fn a_log_replaced_under_us_is_an_error_and_the_store_recovers() {
+    let store = made().await;
+    let broker = store.open().await;
+    broker.accept(keyed(&ada(), "second")).await.unwrap();
+    let log = store.path().with_extension("db-wal");
+    fs::rename(&log, store.path().with_extension("moved")).unwrap();
+    fs::write(&log, "").unwrap();
+    unknown(broker.accept(keyed(&ada(), "third")).await);
+    assert!(broker.health().degraded.unwrap().contains("replaced"));
+    broker.probe().await.unwrap();
+    assert!(broker.accept(keyed(&ada(), "second")).await.unwrap().duplicate);
+    broker.close().await.unwrap();
+    sound(&store.path()).await;
+}
+
+#[tokio::test]
+async fn a_lost_log_is_made_anew_only_when_every_process_has_noticed() {
+    let store = made().await;
+    let (one, two) = (store.open().await, store.open().await);
+    one.accept(keyed(&ada(), "one")).await.unwrap();
+    two.accept(keyed(&ada(), "two")).await.unwrap();
+    fs::remove_file(store.path().with_extension("db-wal")).unwrap();
+    unknown(one.accept(keyed(&ada(), "x")).await);
+    let early = one.probe().await.unwrap_err();
+    assert!(early.to_string().contains("other processes"), "{early}");
+    let third = Broker::open(options(&store.path())).await;
+    assert!(third.is_err(), "nobody new comes in either");
+    unknown(two.accept(keyed(&ada(), "y")).await);
+    well_again(&one).await;
+    well_again(&two).await;
+    for known in ["first", "one", "two"] {
+        assert!(two.accept(keyed(&ada(), known)).await.unwrap().duplicate, "{known}");
+    }
+    one.close().await.unwrap();
+    two.close().await.unwrap();
+    sound(&store.path()).await;
+}
+
+/// Tries until a write succeeds: letting go of the old log follows the answer.
+async fn well_again(broker: &Broker) {
+    let tries = async { while broker.probe().await.is_err() {} };
+    tokio::time::timeout(Duration::from_secs(20), tries).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_foreign_program_that_keeps_the_database_locked_makes_us_busy() {
+    let store = made().await;
+    let tuning = hasty(Duration::from_secs(10));
+    let broker = Broker::open_tuned(options(&store.path()), tuning).await.unwrap();
+    let mut rude = foreign(&store.path()).await;
+    run(&mut rude, "BEGIN IMMEDIATE").await;
+    let busy = broker.accept(keyed(&ada(), "second")).await;
+    assert!(matches!(busy, Err(BrokerError::Busy { .. })), "{busy:?}");
+    assert!(broker.health().degraded.is_some());
+    assert_eq!(broker.messages(Default::default(), 9).await.unwrap().len(), 1, "reads go on");
+    run(&mut rude, "COMMIT").await;
+    assert!(!broker.accept(keyed(&ada(), "second")).await.unwrap().duplicate);
+    assert_eq!(broker.health().degraded, None);
+}
+
+/// F14: a full disk (here: the limit on a file's size) is an error; reads go on; the next write
+/// after space has come back is fine, in the same process.
+#[tokio::test]
+async fn a_full_disk_is_an_error_and_the_store_recovers() {
+    let store = made().await;
+    // 512-byte units in some shells, 1024 in others: 1 or 2 MiB.
+    let shell = "trap '' XFSZ; ulimit -S -f 2048; exec \"$@\"";
+    let (said, exit) = Other::start_under(shell, &store.path(), "full").rest().await;
+    assert_eq!(exit.code, Some(0), "{said:?}");
+    let acked: usize = said[0].strip_prefix("acked ").unwrap().parse().unwrap();
+    assert!(acked > 10 && said[1].starts_with("cannot accept"), "{said:?}");
+    let read = |more: usize| format!("read {}", acked + 1 + more);
+    assert_eq!(said[2..4], ["degraded".to_owned(), read(0)]);
+    assert_eq!(said[4..], ["still full".to_owned(), "well".to_owned(), read(1)]);
+    sound(&store.path()).await;
+}
+
+#[tokio::test]
+async fn an_input_output_error_before_the_commit_writes_nothing() {
+    let store = made().await;
+    let other = Other::start(&store.path(), "fail", "accept.before_commit=error@2");
+    let (said, _) = other.rest().await;
+    let outcomes = ["ok, well", "not written, degraded", "ok, well", "ok, well", "log kept"];
+    assert_eq!(said, outcomes);
+    let broker = store.open().await;
+    assert!(!broker.accept(keyed(&ada(), "message-1")).await.unwrap().duplicate);
+}
+
+/// After a failed sync nobody knows what is on the disk: no `ok`, and the log goes into the
+/// database before the next one.
+#[tokio::test]
+async fn a_failed_sync_is_never_acknowledged() {
+    let store = made().await;
+    let other = Other::start(&store.path(), "fail", "accept.after_commit=error@2");
+    let (said, _) = other.rest().await;
+    let outcomes = ["ok, well", "unknown, degraded", "ok, well", "ok, well", "log moved"];
+    assert_eq!(said, outcomes);
+    sound(&store.path()).await;
+}

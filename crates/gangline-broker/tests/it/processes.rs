@@ -1,0 +1,113 @@
+//! Several processes, and several writes at once, on one store.
+
+use std::collections::BTreeSet;
+
+use gangline_broker::{Broker, Health, MessageFilter, Tuning};
+use gangline_core::MessageId;
+
+use crate::{child::Other, crashes::sound, support::*};
+
+/// F15: eight processes make the store together and lose no commit of each other.
+#[tokio::test]
+async fn eight_processes_commit_side_by_side() {
+    let store = Fixture::new();
+    let others: Vec<_> =
+        (0..8).map(|n| Other::start(&store.path(), &format!("write p{n} 200"), "")).collect();
+    let mut acked = BTreeSet::new();
+    for other in others {
+        let (said, exit) = other.rest().await;
+        assert_eq!(exit.code, Some(0));
+        acked.extend(said);
+    }
+    assert_eq!(acked.len(), 8 * 200);
+    let broker = store.open().await;
+    let mut there = BTreeSet::new();
+    let mut before = None;
+    loop {
+        let filter = MessageFilter { before, ..MessageFilter::default() };
+        let page = broker.messages(filter, 500).await.unwrap();
+        let Some(last) = page.last() else { break };
+        before = Some(last.id);
+        there.extend(page.into_iter().filter_map(|row| row.intake_key));
+    }
+    assert_eq!(there, acked);
+    broker.close().await.unwrap();
+    sound(&store.path()).await;
+}
+
+#[tokio::test]
+async fn many_writes_of_one_process_share_commits_and_keep_their_order() {
+    let store = Fixture::new();
+    let broker = store.open().await;
+    let writes = (0..600).map(|n| {
+        let broker = broker.clone();
+        async move { broker.accept(keyed(&ada(), &format!("{n}"))).await.unwrap().id }
+    });
+    let mut ids = Vec::new();
+    let mut tasks = gangline_os::task::TaskGroup::new("writers");
+    let (done, mut results) = tokio::sync::mpsc::channel(600);
+    for write in writes {
+        let done = done.clone();
+        tasks.spawn("write", async move {
+            done.send(write.await).await.unwrap();
+        });
+    }
+    drop(done);
+    while let Some(id) = results.recv().await {
+        ids.push(id);
+    }
+    ids.sort_unstable();
+    assert_eq!(ids, (1..=600).map(MessageId).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn a_write_whose_caller_has_gone_is_made_all_the_same() {
+    let store = Fixture::new();
+    let broker = store.open().await;
+    {
+        let mut write = std::pin::pin!(broker.accept(keyed(&ada(), "left alone")));
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        assert!(write.as_mut().poll(&mut context).is_pending());
+    }
+    let after = broker.accept(keyed(&ada(), "after")).await.unwrap().id;
+    assert_eq!(after, MessageId(2));
+}
+
+/// A store that nobody reads from for long keeps its log small.
+#[tokio::test]
+async fn the_log_is_moved_into_the_database_when_it_has_grown() {
+    let store = Fixture::new();
+    let tuning = Tuning { checkpoint_bytes: 1 << 20, ..Tuning::default() };
+    let broker = Broker::open_tuned(options(&store.path()), tuning).await.unwrap();
+    let mut fat = message(&ada(), "");
+    fat.body = text(&"x".repeat(20_000));
+    for _ in 0..600 {
+        broker.accept(fat.clone()).await.unwrap();
+    }
+    let log = std::fs::metadata(store.path().with_extension("db-wal")).unwrap().len();
+    assert!(log < 6 << 20, "12 MB were written, the log has {log}");
+    assert_eq!(broker.health(), Health::default());
+}
+
+#[tokio::test]
+async fn a_reader_sees_what_another_process_has_committed() {
+    let store = Fixture::new();
+    let reader = store.open().await;
+    let other = Other::start(&store.path(), "write x 3", "");
+    other.rest().await;
+    assert_eq!(reader.messages(MessageFilter::default(), 9).await.unwrap().len(), 3);
+}
+
+/// The daemon keeps these futures in tasks that may move between threads.
+#[test]
+fn the_handle_and_its_futures_can_be_sent() {
+    fn sendable<T: Send>(_: &T) {}
+    fn check(broker: &Broker) {
+        sendable(broker);
+        sendable(&broker.accept(message(&ada(), "")));
+        sendable(&broker.pending(&ada(), gangline_os::clock::UnixMicros(0), 1));
+        sendable(&broker.end_turn(end(&ada(), turn(gangline_core::Epoch(1), 1), vec![])));
+        sendable(&broker.trace(MessageId(1)));
+    }
+    let _: fn(&Broker) = check;
+}

@@ -1,0 +1,113 @@
+//! `Glob`: files by name.
+
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use gangline_os::CancellationToken;
+use globset::{GlobBuilder, GlobMatcher};
+use ignore::WalkBuilder;
+use serde_json::{Value, json};
+
+use super::blocking;
+use crate::tool::{Fields, Tool, ToolContext, ToolError};
+
+const RESULT_LIMIT: usize = 1000;
+const FILES_LIMIT: usize = 200_000;
+
+/// Finds files by a pattern; what version control ignores is left out. At most 1000.
+pub struct Glob;
+
+#[async_trait]
+impl Tool for Glob {
+    fn name(&self) -> &str {
+        "Glob"
+    }
+
+    fn description(&self) -> &str {
+        "Finds files whose path matches a pattern such as **/*.rs, sorted by path."
+    }
+
+    fn input_schema(&self) -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "pattern": {"type": "string", "description": "Pattern of paths below `path`"},
+                "path": {"type": "string", "description": "Folder to search, default the current"},
+            },
+            "required": ["pattern"],
+        })
+    }
+
+    async fn execute(&self, ctx: &ToolContext, input: Value) -> Result<String, ToolError> {
+        let mut fields = Fields::new(input)?;
+        let matcher = matcher("pattern", &fields.required::<String>("pattern")?)?;
+        let path: Option<String> = fields.optional("path")?;
+        let base = ctx.path(path.as_deref().unwrap_or("."));
+        let cancel = ctx.cancel.clone();
+        blocking(move || {
+            let mut found = Vec::new();
+            for (file, relative) in files(&base, &cancel)? {
+                if matcher.is_match(&relative) {
+                    found.push(file.display().to_string());
+                }
+            }
+            if found.is_empty() {
+                return Ok("[no file matches]".to_owned());
+            }
+            let all = found.len();
+            found.truncate(RESULT_LIMIT);
+            if all > RESULT_LIMIT {
+                found.push(format!("[{} more]", all - RESULT_LIMIT));
+            }
+            Ok(found.join("\n"))
+        })
+        .await
+    }
+}
+
+/// Compiles a pattern in which `*` does not cross folders.
+pub(super) fn matcher(field: &str, pattern: &str) -> Result<GlobMatcher, ToolError> {
+    GlobBuilder::new(pattern)
+        .literal_separator(true)
+        .build()
+        .map(|glob| glob.compile_matcher())
+        .map_err(|error| ToolError::field(field, format!("is no pattern: {error}")))
+}
+
+/// Returns the regular files below `base`, or itself, as path and path below `base`; sorted.
+/// Other file systems are not entered: reading a file of `/proc` may block for ever.
+pub(super) fn files(
+    base: &Path,
+    cancel: &CancellationToken,
+) -> Result<Vec<(PathBuf, PathBuf)>, ToolError> {
+    if !base.exists() {
+        return Err(ToolError::field("path", format!("does not exist: {}", base.display())));
+    }
+    let walk = WalkBuilder::new(base)
+        .hidden(false)
+        .require_git(false)
+        .same_file_system(true)
+        .filter_entry(|entry| entry.file_name() != ".git")
+        .sort_by_file_path(Path::cmp)
+        .build();
+    let mut files = Vec::new();
+    for entry in walk {
+        if cancel.is_cancelled() {
+            return Err(ToolError::Cancelled);
+        }
+        // A folder that may not be read hides its files, nothing else.
+        let Ok(entry) = entry else { continue };
+        if entry.file_type().is_some_and(|kind| kind.is_file()) {
+            let path = entry.into_path();
+            let relative = match path.strip_prefix(base) {
+                Ok(relative) if !relative.as_os_str().is_empty() => relative.to_owned(),
+                Ok(_) | Err(_) => path.file_name().map(PathBuf::from).unwrap_or_default(),
+            };
+            if files.len() == FILES_LIMIT {
+                return Err(ToolError::field("path", format!("has over {FILES_LIMIT} files")));
+            }
+            files.push((path, relative));
+        }
+    }
+    Ok(files)
+}

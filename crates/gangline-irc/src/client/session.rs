@@ -1,0 +1,365 @@
+//! The rules of one link without any socket: what comes from the server, what is commanded and
+//! how late it is go in; lines to send, events and the wish to hang up come out.
+//!
+//! Every function takes `now`, the monotonic time. Parts: `register` (capabilities, SASL, nick
+//! until the server has accepted us), `nick`, `rooms` (channels), `sending` (queue, pace and
+//! confirmation of lines), `history`, `incoming`.
+
+use std::time::Duration;
+
+use gangline_core::name::Nick;
+
+use super::{LinkCommand, LinkConfig, LinkEvent, Others};
+use crate::wire::{Message, caps, caps::CapSet, numeric};
+
+mod history;
+mod incoming;
+mod nick;
+pub(super) mod register;
+mod rooms;
+mod sending;
+
+/// What the session wants done, in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Output {
+    /// Send this line, CR LF included.
+    Line(String),
+    /// Tell the caller.
+    Event(Box<LinkEvent>),
+    /// Hang up.
+    Close {
+        /// Why, for `Down`.
+        why: String,
+        /// When to come back.
+        retry: Retry,
+    },
+}
+
+/// When to connect again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Retry {
+    /// By the usual backoff.
+    Usual,
+    /// After the longest wait: what was refused will not be granted in a second.
+    Slow,
+}
+
+/// Where the connection stands.
+#[derive(Debug)]
+enum Phase {
+    /// There is no connection.
+    Offline,
+    /// The server has not accepted us yet.
+    Registering(register::Registration),
+    /// The server has accepted us.
+    Online,
+    /// We have asked to hang up; nothing more is read.
+    Closing,
+}
+
+/// What the server said of itself.
+#[derive(Debug, Default)]
+struct ServerFacts {
+    name: String,
+    network: Option<String>,
+    own: bool,
+    bot_mode: Option<String>,
+    history_by_time_only: bool,
+}
+
+/// Whether the other side is alive.
+#[derive(Debug, Default)]
+struct Pulse {
+    heard: Duration,
+    asked: Option<Duration>,
+}
+
+/// The state of one link through all its connections.
+pub(super) struct Session {
+    config: LinkConfig,
+    phase: Phase,
+    offered: CapSet,
+    caps: CapSet,
+    server: ServerFacts,
+    pulse: Pulse,
+    nick: nick::OwnNick,
+    rooms: rooms::Rooms,
+    sending: sending::Sending,
+    history: history::History,
+    was_up: bool,
+    out: Vec<Output>,
+}
+
+impl Session {
+    pub(super) fn new(config: LinkConfig) -> Self {
+        Self {
+            phase: Phase::Offline,
+            offered: CapSet::default(),
+            caps: CapSet::default(),
+            server: ServerFacts::default(),
+            pulse: Pulse::default(),
+            nick: nick::OwnNick::new(config.nick.clone()),
+            rooms: rooms::Rooms::new(&config.channels),
+            sending: sending::Sending::new(config.pace),
+            history: history::History::default(),
+            was_up: false,
+            out: Vec::new(),
+            config,
+        }
+    }
+
+    /// Returns what is to be done since the last call.
+    pub(super) fn take_output(&mut self) -> Vec<Output> {
+        std::mem::take(&mut self.out)
+    }
+
+    /// Whether there is room for a command.
+    pub(super) fn takes_commands(&self) -> bool {
+        self.sending.has_room()
+    }
+
+    /// Whether the server has accepted us.
+    pub(super) fn is_online(&self) -> bool {
+        matches!(self.phase, Phase::Online)
+    }
+
+    /// The socket is open.
+    pub(super) fn connected(&mut self, now: Duration, password: register::MaySendPassword) {
+        self.offered = CapSet::default();
+        self.caps = CapSet::default();
+        self.server = ServerFacts::default();
+        self.pulse = Pulse { heard: now, asked: None };
+        self.sending.begin(self.config.pace, now);
+        self.history = history::History::default();
+        self.begin_registration(now, password);
+    }
+
+    /// The socket is closed, or never was open. Tells which lines are unconfirmed.
+    pub(super) fn disconnected(&mut self) {
+        self.phase = Phase::Offline;
+        self.nick.forget();
+        self.rooms.forget();
+        self.history = history::History::default();
+        for key in self.sending.abandon() {
+            self.tell(LinkEvent::Unconfirmed { key });
+        }
+    }
+
+    /// Something was heard of the server, or could not be heard for our own fault.
+    pub(super) fn heard(&mut self, now: Duration) {
+        self.pulse = Pulse { heard: now, asked: None };
+    }
+
+    /// Takes a line of the server.
+    pub(super) fn received(&mut self, now: Duration, message: Message) {
+        self.heard(now);
+        match &self.phase {
+            Phase::Offline | Phase::Closing => return,
+            Phase::Registering(_) | Phase::Online => {}
+        }
+        match message.command.as_str() {
+            "PING" => {
+                let token = message.params.last().cloned().unwrap_or_default();
+                self.send(&Message::new("PONG").trailing(token));
+            }
+            "PONG" => self.pong(now, &message),
+            "ERROR" => self.server_error(&message),
+            "CAP" => self.capability_reply(&message),
+            "AUTHENTICATE" => self.authenticate(&message),
+            "BATCH" => self.batch_mark(now, &message),
+            _ if self.history_takes(&message) => {}
+            "PRIVMSG" | "NOTICE" => self.said(&message),
+            "NICK" => self.nick_changed(now, message),
+            "JOIN" | "PART" | "KICK" => self.room_changed(now, message),
+            "QUIT" => self.quit_seen(now, message),
+            "FAIL" => self.standard_failure(message),
+            "ACK" => self.acknowledged(&message),
+            _ => self.reply(now, message),
+        }
+        self.pump(now);
+    }
+
+    /// Takes a command.
+    pub(super) fn commanded(&mut self, now: Duration, command: LinkCommand) {
+        match command {
+            LinkCommand::Say(say) => self.say(say),
+            LinkCommand::Typing { target, state } => self.typing(now, &target, state),
+            LinkCommand::Join(channel) => self.want_room(channel),
+            LinkCommand::Part { channel, why } => self.leave_room(&channel, &why),
+            LinkCommand::Nick(nick) => self.want_nick(now, nick),
+            LinkCommand::Raw(message) => self.enqueue(message),
+            LinkCommand::CatchUp { target, after } => self.catch_up(now, target, after),
+            LinkCommand::FindTargets { after } => self.find_targets(now, &after),
+            LinkCommand::Quit { reason } => self.quit(&reason),
+        }
+        self.pump(now);
+    }
+
+    /// Does what is due. Call it at [`Session::deadline`]; more often does no harm.
+    pub(super) fn tick(&mut self, now: Duration) {
+        match self.phase {
+            Phase::Offline | Phase::Closing => return,
+            Phase::Registering(_) => self.tick_registration(now),
+            Phase::Online => {
+                self.tick_nick(now);
+                self.tick_rooms(now);
+                self.tick_sending(now);
+                self.tick_history(now);
+            }
+        }
+        self.tick_pulse(now);
+        self.pump(now);
+    }
+
+    /// When [`Session::tick`] is due next.
+    pub(super) fn deadline(&self) -> Option<Duration> {
+        let parts = match &self.phase {
+            Phase::Offline | Phase::Closing => return None,
+            Phase::Registering(registration) => {
+                vec![Some(registration.deadline(&self.config.timing))]
+            }
+            Phase::Online => vec![
+                self.nick.deadline(),
+                self.rooms.deadline(),
+                self.sending.deadline(&self.config.timing, self.may_speak()),
+                self.history.deadline(),
+            ],
+        };
+        parts.into_iter().flatten().chain([self.pulse_deadline()]).min()
+    }
+
+    /// Says goodbye. The link hangs up when the server does.
+    pub(super) fn quit(&mut self, reason: &str) {
+        if !matches!(self.phase, Phase::Offline | Phase::Closing) {
+            let reason = crate::wire::text::sanitize(reason);
+            self.send(&Message::new("QUIT").trailing(reason));
+        }
+        self.phase = Phase::Closing;
+    }
+
+    fn wanted_nick(&self) -> &Nick {
+        self.nick.wanted()
+    }
+
+    /// Sends at once: for lines that the pace does not hold back.
+    fn send(&mut self, message: &Message) {
+        match message.to_line() {
+            Ok(line) => self.out.push(Output::Line(line)),
+            Err(error) => tracing::warn!(%error, command = %message.command, "line not sent"),
+        }
+    }
+
+    fn tell(&mut self, event: LinkEvent) {
+        self.out.push(Output::Event(Box::new(event)));
+    }
+
+    fn close(&mut self, why: impl Into<String>, retry: Retry) {
+        self.phase = Phase::Closing;
+        self.out.push(Output::Close { why: why.into(), retry });
+    }
+
+    fn pass_other(&mut self, message: Message) {
+        match self.config.others {
+            Others::Pass => self.tell(LinkEvent::Other(message)),
+            Others::Drop => {}
+        }
+    }
+
+    fn server_error(&mut self, message: &Message) {
+        let why = message.params.last().cloned().unwrap_or_default();
+        self.close(format!("the server closed the connection: {why}"), Retry::Usual);
+    }
+
+    fn quit_seen(&mut self, now: Duration, message: Message) {
+        let wanted = self.wanted_nick().folded();
+        if message.nick().is_some_and(|nick| gangline_core::name::fold(nick) == wanted) {
+            self.ask_for_wanted_nick(now);
+        }
+        self.pass_other(message);
+    }
+
+    fn pong(&mut self, now: Duration, message: &Message) {
+        let Some(token) = message.params.last().cloned() else { return };
+        if token == register::UP_TOKEN {
+            self.registration_seen_to_end(now);
+        } else {
+            self.line_ponged(&token);
+        }
+    }
+
+    /// Numerics and everything else without a function of its own.
+    fn reply(&mut self, now: Duration, message: Message) {
+        let Some(number) = message.numeric() else { return self.pass_other(message) };
+        match number {
+            numeric::RPL_WELCOME => self.welcomed(now, &message),
+            numeric::RPL_ISUPPORT => self.learn(&message),
+            numeric::RPL_ENDOFMOTD | numeric::ERR_NOMOTD => self.registration_seen_to_end(now),
+            numeric::ERR_YOUREBANNEDCREEP => {
+                let why = message.params.last().cloned().unwrap_or_default();
+                self.close(format!("banned: {why}"), Retry::Slow);
+            }
+            900..=908 => self.sasl_reply(number, &message),
+            numeric::ERR_ERRONEUSNICKNAME
+            | numeric::ERR_NICKNAMEINUSE
+            | numeric::ERR_NICKCOLLISION
+            | numeric::ERR_UNAVAILRESOURCE
+                if !self.is_about_a_room(&message) =>
+            {
+                self.nick_refused(&message);
+            }
+            400..=599 | 716 => self.refused(now, number, message),
+            _ => self.pass_other(message),
+        }
+    }
+
+    /// An error number: it refuses a line under way, or a JOIN, or something of the caller's.
+    fn refused(&mut self, now: Duration, number: u16, message: Message) {
+        let taken = self.history_numeric(&message)
+            || self.line_refused(number, &message)
+            || self.room_refused(now, number, &message);
+        if !taken {
+            self.pass_other(message);
+        }
+    }
+
+    fn learn(&mut self, message: &Message) {
+        for word in message.params.iter().skip(1) {
+            let (key, value) = word.split_once('=').unwrap_or((word, ""));
+            match key {
+                "NETWORK" => self.server.network = Some(value.to_owned()),
+                "GANGLINE" => self.server.own = true,
+                "BOT" if value.len() == 1 => self.server.bot_mode = Some(value.to_owned()),
+                "MSGREFTYPES" => {
+                    self.server.history_by_time_only = !value.split(',').any(|t| t == "msgid");
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn has_tags(&self) -> bool {
+        self.caps.has(caps::MESSAGE_TAGS)
+    }
+
+    fn pulse_deadline(&self) -> Duration {
+        match self.pulse.asked {
+            Some(asked) => asked + self.config.timing.ping_timeout,
+            None => self.pulse.heard + self.config.timing.ping_every,
+        }
+    }
+
+    fn tick_pulse(&mut self, now: Duration) {
+        if now < self.pulse_deadline() || matches!(self.phase, Phase::Closing) {
+            return;
+        }
+        if self.pulse.asked.is_some() {
+            self.close("the server does not answer a PING", Retry::Usual);
+        } else {
+            self.pulse.asked = Some(now);
+            self.send(&Message::new("PING").trailing("gangline-pulse"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,385 @@
+//! Lines on their way out: the queue, the pace, and whether the server has taken each.
+//!
+//! With echo-message and message-tags a line is confirmed by its echo. Without them a PING goes
+//! out right behind each line; servers answer in order, so an error in between is that line's.
+
+use std::{collections::VecDeque, time::Duration};
+
+use gangline_core::name::{Target, fold};
+
+use super::{Phase, Session};
+use crate::{
+    client::{
+        LineKind, LinkEvent, QUEUE_MAX, Say, Timing, TypingState,
+        pace::{Bucket, Pace},
+    },
+    wire::{FormatError, Message, Side, caps, ctcp, numeric, tags, text},
+};
+
+/// The most unconfirmed lines at a foreign server: more might be taken for flooding.
+const WINDOW: usize = 10;
+/// The same for our own server.
+const OWN_WINDOW: usize = 64;
+
+#[derive(Debug)]
+enum Queued {
+    Plain(Message),
+    Say(Say),
+}
+
+/// How the line under way will be confirmed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Awaits {
+    /// By its echo.
+    Echo,
+    /// By the PONG to the PING behind it.
+    Pong,
+    /// The echo is late: a PING asks whether the line was passed over.
+    Probe,
+}
+
+/// A line that was sent and is not confirmed.
+#[derive(Debug)]
+struct UnderWay {
+    key: String,
+    target: String,
+    /// Its label, or the token of its PING.
+    id: String,
+    awaits: Awaits,
+    sent: Duration,
+}
+
+impl UnderWay {
+    fn due(&self, timing: &Timing) -> Duration {
+        self.sent
+            + match self.awaits {
+                Awaits::Echo => timing.confirm_within,
+                Awaits::Pong | Awaits::Probe => timing.confirm_within * 4,
+            }
+    }
+}
+
+/// All lines that wait or are under way.
+#[derive(Debug)]
+pub(super) struct Sending {
+    queue: VecDeque<Queued>,
+    under_way: VecDeque<UnderWay>,
+    bucket: Bucket,
+    window: usize,
+    count: u64,
+}
+
+impl Sending {
+    pub(super) fn new(pace: Pace) -> Self {
+        Self {
+            queue: VecDeque::new(),
+            under_way: VecDeque::new(),
+            bucket: Bucket::full(pace, Duration::ZERO),
+            window: WINDOW,
+            count: 0,
+        }
+    }
+
+    pub(super) fn has_room(&self) -> bool {
+        self.queue.len() + self.under_way.len() < QUEUE_MAX
+    }
+
+    pub(super) fn begin(&mut self, pace: Pace, now: Duration) {
+        self.bucket = Bucket::full(pace, now);
+        self.window = WINDOW;
+    }
+
+    /// The server turned out to be our own.
+    pub(super) fn is_at_home(&mut self, now: Duration) {
+        self.bucket = Bucket::full(Pace::OWN, now);
+        self.window = OWN_WINDOW;
+    }
+
+    pub(super) fn put_first(&mut self, message: Message) {
+        self.queue.push_front(Queued::Plain(message));
+    }
+
+    /// Returns the keys of all lines that are not confirmed, oldest first, and forgets all.
+    pub(super) fn abandon(&mut self) -> Vec<String> {
+        let waiting = self.queue.drain(..).filter_map(|queued| match queued {
+            Queued::Say(say) => Some(say.key),
+            Queued::Plain(_) => None,
+        });
+        self.under_way.drain(..).map(|line| line.key).chain(waiting).collect()
+    }
+
+    pub(super) fn deadline(&self, timing: &Timing, may_speak: bool) -> Option<Duration> {
+        let confirmation = self.under_way.iter().map(|line| line.due(timing)).min();
+        let next = self.next(may_speak).map(|_| self.bucket.ready_at());
+        confirmation.into_iter().chain(next).min()
+    }
+
+    /// Which queued line may go next: lines that wait for our nick hold up no others.
+    fn next(&self, may_speak: bool) -> Option<usize> {
+        let index =
+            self.queue.iter().position(|queued| may_speak || matches!(queued, Queued::Plain(_)))?;
+        let held = matches!(self.queue[index], Queued::Say(_)) && self.is_full();
+        if held { None } else { Some(index) }
+    }
+
+    fn is_full(&self) -> bool {
+        self.under_way.len() >= self.window
+    }
+
+    fn knows(&self, key: &str) -> bool {
+        let queued = |queued: &Queued| matches!(queued, Queued::Say(say) if say.key == key);
+        self.queue.iter().any(queued) || self.under_way.iter().any(|line| line.key == key)
+    }
+
+    fn take(&mut self, is_it: impl FnMut(&UnderWay) -> bool) -> Option<UnderWay> {
+        let at = self.under_way.iter().position(is_it)?;
+        self.under_way.remove(at)
+    }
+}
+
+impl Session {
+    /// Queues a line that is not the caller's text.
+    pub(super) fn enqueue(&mut self, message: Message) {
+        match self.phase {
+            Phase::Registering(_) | Phase::Online => {
+                self.sending.queue.push_back(Queued::Plain(message));
+            }
+            Phase::Offline | Phase::Closing => {
+                tracing::debug!(command = %message.command, "line dropped while the link is down");
+            }
+        }
+    }
+
+    pub(super) fn say(&mut self, say: Say) {
+        if self.sending.knows(&say.key) {
+            tracing::debug!(key = %say.key, "line is under way already");
+            return;
+        }
+        match self.phase {
+            Phase::Offline | Phase::Closing => {
+                self.tell(LinkEvent::Unconfirmed { key: say.key });
+            }
+            Phase::Registering(_) | Phase::Online => {
+                self.sending.queue.push_back(Queued::Say(say));
+            }
+        }
+    }
+
+    /// Typing notes are dropped rather than queued: an old one is worth nothing.
+    pub(super) fn typing(&mut self, now: Duration, target: &Target, state: TypingState) {
+        let idle = self.sending.queue.is_empty();
+        if !self.may_speak() || !self.has_tags() || !idle || !self.sending.bucket.is_ample(now) {
+            return;
+        }
+        let state = match state {
+            TypingState::Active => "active",
+            TypingState::Done => "done",
+        };
+        if self.sending.bucket.take(now) {
+            let note = Message::new("TAGMSG").tagged(tags::TYPING, state).param(target.as_str());
+            self.send(&note);
+        }
+    }
+
+    /// Sends what the pace, the window and our nick allow.
+    pub(super) fn pump(&mut self, now: Duration) {
+        while self.is_online() {
+            let Some(index) = self.sending.next(self.may_speak()) else { return };
+            if !self.sending.bucket.take(now) {
+                return;
+            }
+            match self.sending.queue.remove(index) {
+                Some(Queued::Plain(message)) => self.send(&message),
+                Some(Queued::Say(say)) => self.put_on_the_wire(now, say),
+                None => return,
+            }
+        }
+    }
+
+    fn put_on_the_wire(&mut self, now: Duration, say: Say) {
+        self.sending.count += 1;
+        let id = format!("gangline-{}", self.sending.count);
+        let echo = self.has_tags() && self.caps.has(caps::ECHO_MESSAGE);
+        let written = self.written(&say, &id, echo);
+        let line = match written {
+            Ok(message) => message,
+            Err(error) => {
+                let why = error.to_string();
+                return self.tell(LinkEvent::Failed { key: say.key, why, numeric: None });
+            }
+        };
+        self.send(&line);
+        if !echo {
+            self.sending.bucket.overdraw();
+            self.send(&Message::new("PING").trailing(id.clone()));
+        }
+        self.sending.under_way.push_back(UnderWay {
+            key: say.key,
+            target: say.target.folded().to_owned(),
+            id,
+            awaits: if echo { Awaits::Echo } else { Awaits::Pong },
+            sent: now,
+        });
+    }
+
+    fn written(&self, say: &Say, id: &str, echo: bool) -> Result<Message, FormatError> {
+        let text = text::sanitize(&say.text);
+        if text.trim().is_empty() {
+            return Err(FormatError::Param { index: 1 });
+        }
+        let (command, text) = match say.kind {
+            LineKind::Privmsg => ("PRIVMSG", text),
+            LineKind::Notice => ("NOTICE", text),
+            LineKind::Action => ("PRIVMSG", ctcp::action(&text)),
+        };
+        let mut line = Message::new(command).param(say.target.as_str()).trailing(text);
+        if echo && self.caps.has(caps::LABELED_RESPONSE) {
+            line = line.tagged(tags::LABEL, id);
+        }
+        if self.has_tags() {
+            line = line.tagged(tags::GANGLINE_ID, say.key.clone());
+            if let Some(reply_to) = &say.reply_to {
+                line = line.tagged(tags::REPLY, reply_to.clone());
+            }
+        }
+        line.check_lengths(Side::Client)?;
+        line.to_line()?;
+        Ok(line)
+    }
+
+    /// A line of our own came back.
+    pub(super) fn echoed(&mut self, message: &Message) {
+        let label = self.label_of(message);
+        let key = message.tag(tags::GANGLINE_ID);
+        let line = self
+            .sending
+            .take(|line| Some(line.key.as_str()) == key || Some(&line.id) == label.as_ref());
+        if let Some(line) = line {
+            let msgid = message.tag(tags::MSGID).map(str::to_owned);
+            self.tell(LinkEvent::Confirmed { key: line.key, msgid });
+        }
+    }
+
+    /// History shows a line of our own: whatever became of its confirmation, it was taken.
+    pub(super) fn seen_in_history(&mut self, key: String, msgid: Option<String>) {
+        self.sending.take(|line| line.key == key);
+        self.tell(LinkEvent::Confirmed { key, msgid });
+    }
+
+    /// `ACK`: the labelled line was taken and has no other response.
+    pub(super) fn acknowledged(&mut self, message: &Message) {
+        let Some(label) = message.label() else { return };
+        if let Some(line) = self.sending.take(|line| line.id == label) {
+            self.tell(LinkEvent::Confirmed { key: line.key, msgid: None });
+        }
+    }
+
+    pub(super) fn line_ponged(&mut self, token: &str) {
+        let asked = |line: &UnderWay| line.id == token && line.awaits != Awaits::Echo;
+        let Some(line) = self.sending.take(asked) else { return };
+        match line.awaits {
+            Awaits::Pong | Awaits::Echo => {
+                self.tell(LinkEvent::Confirmed { key: line.key, msgid: None });
+            }
+            Awaits::Probe => {
+                let why = "the server passed over the line".to_owned();
+                self.tell(LinkEvent::Failed { key: line.key, why, numeric: None });
+            }
+        }
+    }
+
+    /// Takes an error number that refuses a line under way; false if it does not.
+    pub(super) fn line_refused(&mut self, number: u16, message: &Message) -> bool {
+        let line = match self.label_of(message) {
+            Some(label) => self.sending.take(|line| line.id == label),
+            None => {
+                let subject = message.at(1).map(fold);
+                let about_target = refuses_a_target(number);
+                let about_any =
+                    refuses_a_text(number) || matches!(message.at(1), Some("PRIVMSG" | "NOTICE"));
+                self.sending.take(|line| {
+                    about_any || (about_target && Some(&line.target) == subject.as_ref())
+                })
+            }
+        };
+        let Some(line) = line else { return false };
+        let why = message.params.last().cloned().unwrap_or_default();
+        self.tell(LinkEvent::Failed { key: line.key, why, numeric: Some(number) });
+        true
+    }
+
+    /// `FAIL <command> <code> …`.
+    pub(super) fn standard_failure(&mut self, message: Message) {
+        let words = message.params.last().map(String::as_str).unwrap_or_default();
+        let why = format!("{}: {words}", message.at(1).unwrap_or_default());
+        let label = self.label_of(&message);
+        let command = message.at(0).unwrap_or_default();
+        if command == "CHATHISTORY" {
+            return self.history_refused(label.as_deref(), &why);
+        }
+        let speaks = matches!(command, "PRIVMSG" | "NOTICE");
+        let line = match label {
+            Some(label) => self.sending.take(|line| line.id == label),
+            None if speaks => {
+                let about = |line: &UnderWay| {
+                    message.params.iter().skip(2).any(|context| fold(context) == line.target)
+                };
+                self.sending.take(about).or_else(|| self.sending.take(|_| true))
+            }
+            None => None,
+        };
+        match line {
+            Some(line) => self.tell(LinkEvent::Failed { key: line.key, why, numeric: None }),
+            None => self.pass_other(message),
+        }
+    }
+
+    /// Late confirmations: a missing echo is asked for once; a missing PONG is a failure.
+    pub(super) fn tick_sending(&mut self, now: Duration) {
+        let mut probes = Vec::new();
+        for line in &mut self.sending.under_way {
+            if line.awaits == Awaits::Echo && line.due(&self.config.timing) <= now {
+                line.awaits = Awaits::Probe;
+                probes.push(line.id.clone());
+            }
+        }
+        for id in probes {
+            self.send(&Message::new("PING").trailing(id));
+        }
+        let timing = self.config.timing;
+        while let Some(line) = self.sending.take(|line| line.due(&timing) <= now) {
+            let why = "the server did not confirm the line".to_owned();
+            self.tell(LinkEvent::Failed { key: line.key, why, numeric: None });
+        }
+    }
+}
+
+/// Numbers that say that nothing can be said to their subject.
+fn refuses_a_target(number: u16) -> bool {
+    matches!(
+        number,
+        numeric::ERR_NOSUCHNICK
+            | numeric::ERR_NOSUCHSERVER
+            | numeric::ERR_NOSUCHCHANNEL
+            | numeric::ERR_CANNOTSENDTOCHAN
+            | numeric::ERR_TOOMANYTARGETS
+            | 408
+            | 413
+            | 414
+            | 415
+            | numeric::ERR_NOTONCHANNEL
+            | numeric::ERR_NEEDREGGEDNICK
+            | 486
+            | 489
+            | 531
+            | 716
+    )
+}
+
+/// Numbers that refuse a text without naming its target.
+fn refuses_a_text(number: u16) -> bool {
+    matches!(
+        number,
+        numeric::ERR_NORECIPIENT | numeric::ERR_NOTEXTTOSEND | numeric::ERR_INPUTTOOLONG
+    )
+}

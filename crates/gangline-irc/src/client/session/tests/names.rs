@@ -1,0 +1,199 @@
+//! Nicks and channels: refused, taken away, got back.
+
+use super::*;
+
+fn den() -> LinkConfig {
+    LinkConfig { channels: vec!["#den".parse().unwrap()], ..config() }
+}
+
+/// F8 of the performance facts: nick collision.
+#[test]
+fn a_taken_nick_is_told_and_another_one_is_used_but_nothing_is_said_under_it() {
+    for number in [433, 432, 436, 437] {
+        let mut story = Story::new(den());
+        story.connect();
+        assert_eq!(
+            story.server(&format!(":irc {number} * ada :Not for you")),
+            ["<nick problem ada Some(\"ada_\") Not for you>", "NICK ada_"]
+        );
+        story.server(":irc 001 ada_ :Welcome");
+        assert_eq!(
+            story.server(":irc 376 ada_ :End"),
+            ["<up ada_ on irc first with 0 caps>", "JOIN #den"]
+        );
+        assert_eq!(story.command(say("k", "#den", "hi")), [""; 0]);
+        assert_eq!(story.after(29), [""; 0]);
+        assert_eq!(story.after(1), ["NICK ada"]);
+        assert_eq!(story.server(":irc 433 ada_ ada :In use"), [""; 0], "known already");
+        assert_eq!(story.after(29), [""; 0]);
+        assert_eq!(story.after(1), ["NICK ada"]);
+        assert_eq!(
+            story.server(":ada_!a@h NICK ada"),
+            ["<nick ada wanted>", "PRIVMSG #den :hi", "PING gangline-1"]
+        );
+        assert_eq!(story.after(59), [""; 0]);
+    }
+}
+
+#[test]
+fn when_every_nick_is_refused_the_connection_is_given_up_for_long() {
+    let mut story = Story::new(config());
+    story.connect();
+    story.server(":irc 433 * ada :In use");
+    story.server(":irc 433 * ada_ :In use");
+    story.server(":irc 433 * ada__ :In use");
+    assert_eq!(
+        story.server(":irc 433 * ada___ :In use"),
+        ["<nick problem ada None In use>", "[slow: no nick is free: In use]"]
+    );
+}
+
+#[test]
+fn lines_may_be_said_under_another_nick_if_the_configuration_says_so() {
+    let mut story = Story::new(LinkConfig { other_nick: OtherNick::Speak, ..config() });
+    story.connect();
+    story.server(":irc 001 ada9 :Welcome");
+    assert_eq!(
+        story.server(":irc 376 ada9 :End"),
+        [
+            "<up ada9 on irc first with 0 caps>",
+            "<nick problem ada Some(\"ada9\") the server gave us another nick>"
+        ]
+    );
+    assert_eq!(story.command(say("k", "#den", "hi")), ["PRIVMSG #den :hi", "PING gangline-1"]);
+}
+
+#[test]
+fn the_wanted_nick_is_asked_for_as_soon_as_its_holder_leaves() {
+    for line in [":ada!x@h QUIT :a.b c.d", ":ADA!x@h NICK other"] {
+        let mut story = Story::new(config());
+        story.connect();
+        story.server(":irc 433 * ada :In use");
+        story.server(":irc 001 ada_ :Welcome");
+        story.server(":irc 376 ada_ :End");
+        assert_eq!(story.server(line), ["NICK ada"]);
+    }
+}
+
+#[test]
+fn a_nick_changed_by_the_server_is_told_and_asked_back() {
+    let mut story = Story::plain();
+    assert_eq!(
+        story.server(":ada!a@h NICK Guest7"),
+        [
+            "<nick Guest7 other>",
+            "<nick problem ada Some(\"Guest7\") our nick was changed by the server>"
+        ]
+    );
+    assert_eq!(story.command(say("k", "#den", "hi")), [""; 0]);
+    assert_eq!(story.after(30), ["NICK ada"]);
+}
+
+#[test]
+fn another_nick_can_be_wanted() {
+    let mut story = Story::plain();
+    assert_eq!(story.command(LinkCommand::Nick("bob".parse().unwrap())), ["NICK bob"]);
+    assert_eq!(story.server(":ada!a@h NICK bob"), ["<nick bob wanted>"]);
+}
+
+/// F7 of the performance facts: KICK.
+#[test]
+fn after_a_kick_the_channel_is_joined_again_ever_more_slowly() {
+    let mut story = Story::new(den());
+    story.connect();
+    story.server(":irc 001 ada :Welcome");
+    story.server(":irc 376 ada :End");
+    story.server(":ada!a@h JOIN #den");
+    for wait in [5, 10, 20, 40, 60, 60] {
+        story.server("PING 1");
+        assert_eq!(
+            story.server(":bob!b@h KICK #den ada :too loud"),
+            ["<kicked #den bob too loud>"]
+        );
+        assert_eq!(story.after(wait - 1), [""; 0]);
+        assert!(story.after(1).contains(&"JOIN #den".to_owned()));
+        assert_eq!(story.server(":ada!a@h JOIN #DEN"), ["<joined #DEN>"]);
+    }
+    for _ in 0..3 {
+        story.after(30);
+        story.server("PING 1");
+    }
+    story.server(":bob!b@h KICK #den ada :too loud");
+    assert_eq!(story.after(5), ["JOIN #den"], "a minute inside lets the wait begin anew");
+}
+
+#[test]
+fn a_refused_join_is_told_and_tried_again() {
+    for number in [403, 405, 471, 473, 474, 475, 476, 477, 437] {
+        let mut story = Story::new(den());
+        story.connect();
+        story.server(":irc 001 ada :Welcome");
+        story.server(":irc 376 ada :End");
+        assert_eq!(
+            story.server(&format!(":irc {number} ada #den :No")),
+            [format!("<join failed #den {number} No>")]
+        );
+        assert_eq!(story.after(5), ["JOIN #den"]);
+    }
+}
+
+#[test]
+fn a_channel_that_was_left_is_not_joined_again() {
+    let mut story = Story::new(den());
+    story.connect();
+    story.server(":irc 001 ada :Welcome");
+    story.server(":irc 376 ada :End");
+    story.server(":ada!a@h JOIN #den");
+    let part = LinkCommand::Part { channel: "#Den".parse().unwrap(), why: "bye\r\nQUIT".into() };
+    assert_eq!(story.command(part), ["PART #Den :bye QUIT"]);
+    assert_eq!(story.server(":ada!a@h PART #den :bye"), ["<parted #den bye>"]);
+    story.lost();
+    story.connect();
+    story.server(":irc 001 ada :Welcome");
+    assert_eq!(story.server(":irc 376 ada :End"), ["<up ada on irc with 0 caps>"]);
+}
+
+#[test]
+fn a_wish_for_a_channel_made_while_down_is_kept() {
+    let mut story = Story::new(config());
+    assert_eq!(story.command(LinkCommand::Join("#den".parse().unwrap())), [""; 0]);
+    story.connect();
+    story.server(":irc 001 ada :Welcome");
+    assert_eq!(
+        story.server(":irc 376 ada :End"),
+        ["<up ada on irc first with 0 caps>", "JOIN #den"]
+    );
+    assert_eq!(story.command(LinkCommand::Join("#den".parse().unwrap())), [""; 0]);
+    assert_eq!(story.command(LinkCommand::Join("#pub".parse().unwrap())), ["JOIN #pub"]);
+}
+
+#[test]
+fn many_channels_are_joined_in_few_lines() {
+    let channels = (0..40).map(|n| format!("#room-{n:02}-{}", "x".repeat(20)).parse().unwrap());
+    let mut story = Story::new(LinkConfig { channels: channels.collect(), ..config() });
+    story.connect();
+    story.server(":irc 001 ada :Welcome");
+    let mut out = story.server(":irc 376 ada :End");
+    out.extend(story.after(5));
+    let joins: Vec<&String> = out.iter().filter(|line| line.starts_with("JOIN")).collect();
+    assert_eq!(joins.len(), 4);
+    assert!(joins.iter().all(|line| line.len() < 400));
+    assert_eq!(joins.iter().map(|line| line.matches('#').count()).sum::<usize>(), 40);
+    assert!(joins[0].contains("#room-00"));
+}
+
+#[test]
+fn what_others_do_in_a_channel_is_passed_on_only_if_wanted() {
+    let lines = [
+        ":bob!b@h JOIN #den",
+        ":bob!b@h PART #den",
+        ":x!x@h KICK #den bob :no",
+        ":bob!b@h QUIT :*.net *.split",
+    ];
+    let mut quiet = Story::plain();
+    let mut curious = Story::online(LinkConfig { others: Others::Pass, ..config() }, "");
+    for line in lines {
+        assert_eq!(quiet.server(line), [""; 0]);
+        assert_eq!(curious.server(line).len(), 1, "{line}");
+    }
+}

@@ -1,0 +1,98 @@
+//! The capabilities that the server offers, and a set of them.
+
+/// A set of capabilities.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Caps(u32);
+
+/// What can be asked for: name, bit, and the value shown to a client that speaks 302.
+struct Offer {
+    name: &'static str,
+    cap: Caps,
+    value: Option<&'static str>,
+}
+
+impl Caps {
+    pub(super) const TAGS: Self = Self(1);
+    pub(super) const TIME: Self = Self(1 << 1);
+    pub(super) const ECHO: Self = Self(1 << 2);
+    pub(super) const LABEL: Self = Self(1 << 3);
+    pub(super) const BATCH: Self = Self(1 << 4);
+    pub(super) const ACCOUNT_TAG: Self = Self(1 << 5);
+    pub(super) const ACCOUNT_NOTIFY: Self = Self(1 << 6);
+    pub(super) const EXTENDED_JOIN: Self = Self(1 << 7);
+    pub(super) const CHATHISTORY: Self = Self(1 << 8);
+    pub(super) const SASL: Self = Self(1 << 9);
+    pub(super) const MULTI_PREFIX: Self = Self(1 << 10);
+    pub(super) const AWAY_NOTIFY: Self = Self(1 << 11);
+    pub(super) const CAP_NOTIFY: Self = Self(1 << 12);
+    pub(super) const SETNAME: Self = Self(1 << 13);
+    pub(super) const STANDARD_REPLIES: Self = Self(1 << 14);
+    pub(super) const INVITE_NOTIFY: Self = Self(1 << 15);
+
+    /// Those that change how a line of somebody else is written.
+    pub(super) const FORM: Self =
+        Self(Self::TAGS.0 | Self::TIME.0 | Self::ACCOUNT_TAG.0 | Self::BATCH.0);
+
+    pub(super) fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    #[must_use]
+    pub(super) fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    #[must_use]
+    pub(super) fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    #[must_use]
+    pub(super) fn only(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// Returns the capability of that name.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        OFFERS.iter().find(|offer| offer.name == name).map(|offer| offer.cap)
+    }
+
+    /// Returns the names of the set, for `CAP LIST`.
+    pub(super) fn names(self) -> String {
+        let held = OFFERS.iter().filter(|offer| self.has(offer.cap));
+        held.map(|offer| offer.name).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Returns what is offered, with values if the client speaks 302.
+pub(super) fn offered(version: u32) -> String {
+    let one = |offer: &Offer| match offer.value {
+        Some(value) if version >= 302 => format!("{}={value}", offer.name),
+        _ => offer.name.to_owned(),
+    };
+    OFFERS.iter().map(one).collect::<Vec<_>>().join(" ")
+}
+
+const fn offer(name: &'static str, cap: Caps) -> Offer {
+    Offer { name, cap, value: None }
+}
+
+const OFFERS: &[Offer] = &[
+    offer("message-tags", Caps::TAGS),
+    offer("server-time", Caps::TIME),
+    offer("echo-message", Caps::ECHO),
+    offer("labeled-response", Caps::LABEL),
+    offer("batch", Caps::BATCH),
+    offer("account-tag", Caps::ACCOUNT_TAG),
+    offer("account-notify", Caps::ACCOUNT_NOTIFY),
+    offer("extended-join", Caps::EXTENDED_JOIN),
+    offer("draft/chathistory", Caps::CHATHISTORY),
+    offer("chathistory", Caps::CHATHISTORY),
+    Offer { name: "sasl", cap: Caps::SASL, value: Some("PLAIN") },
+    offer("multi-prefix", Caps::MULTI_PREFIX),
+    offer("away-notify", Caps::AWAY_NOTIFY),
+    offer("cap-notify", Caps::CAP_NOTIFY),
+    offer("setname", Caps::SETNAME),
+    offer("standard-replies", Caps::STANDARD_REPLIES),
+    offer("invite-notify", Caps::INVITE_NOTIFY),
+];

@@ -1,0 +1,89 @@
+//! A channel: its members and modes.
+
+use std::collections::BTreeMap;
+
+use gangline_core::ChannelName;
+use gangline_os::clock::UnixMicros;
+
+use super::client::ClientId;
+
+/// What a member may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Member {
+    pub(super) op: bool,
+    pub(super) voice: bool,
+}
+
+impl Member {
+    /// Returns the prefix of NAMES and WHO: the highest, or all of them.
+    pub(super) fn prefix(self, all: bool) -> &'static str {
+        match (self.op, self.voice) {
+            (true, true) if all => "@+",
+            (true, _) => "@",
+            (false, true) => "+",
+            (false, false) => "",
+        }
+    }
+}
+
+/// A channel with at least one member.
+pub(super) struct Channel {
+    pub(super) name: ChannelName,
+    pub(super) created_at: UnixMicros,
+    pub(super) members: BTreeMap<ClientId, Member>,
+    pub(super) modes: Modes,
+    /// Folded nicks that may come in although it is `+i`.
+    pub(super) invited: std::collections::BTreeSet<String>,
+}
+
+/// Modes of a channel. Messages from outside are never taken (`n`).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Modes {
+    /// Letters of `imst` that are set.
+    pub(super) flags: std::collections::BTreeSet<char>,
+    pub(super) key: Option<String>,
+    pub(super) limit: Option<usize>,
+}
+
+impl Modes {
+    pub(super) fn has(&self, flag: char) -> bool {
+        self.flags.contains(&flag)
+    }
+
+    /// Returns the letters and then the parameters, as 324 shows them; the key only to members.
+    pub(super) fn shown(&self, member: bool) -> Vec<String> {
+        let mut letters = String::from("+n");
+        letters.extend(&self.flags);
+        let mut params = Vec::new();
+        if let Some(key) = &self.key {
+            letters.push('k');
+            params.push(if member { key.clone() } else { "*".to_owned() });
+        }
+        if let Some(limit) = self.limit {
+            letters.push('l');
+            params.push(limit.to_string());
+        }
+        params.insert(0, letters);
+        params
+    }
+}
+
+impl Channel {
+    pub(super) fn new(name: ChannelName, created_at: UnixMicros) -> Self {
+        Self {
+            name,
+            created_at,
+            members: BTreeMap::new(),
+            modes: Modes::default(),
+            invited: std::collections::BTreeSet::new(),
+        }
+    }
+
+    pub(super) fn member(&self, id: ClientId) -> Option<Member> {
+        self.members.get(&id).copied()
+    }
+
+    pub(super) fn is_op(&self, id: ClientId) -> bool {
+        self.member(id).is_some_and(|member| member.op)
+    }
+}

@@ -1,0 +1,206 @@
+//! What the server knows of one connection.
+
+use std::{
+    collections::{BTreeSet, VecDeque},
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use bytes::Bytes;
+use gangline_core::{Nick, Principal, Tier};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio_util::sync::CancellationToken;
+
+use super::{caps::Caps, outgoing::Outgoing, store::Party};
+use crate::wire::{Message, sasl::Answer};
+
+/// A connection, never used twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct ClientId(pub(super) u64);
+
+/// What the two subtasks of a connection share with the server's task.
+pub(super) struct Shared {
+    /// Bytes that wait to be written.
+    pub(super) queued: AtomicUsize,
+    /// Whether lines are read at any pace.
+    pub(super) exempt: AtomicBool,
+    /// Room for lines that are being worked on.
+    pub(super) credit: Arc<Semaphore>,
+    /// The server has let go; what is queued may still be written.
+    pub(super) closing: CancellationToken,
+    /// Nothing more is written.
+    pub(super) kill: CancellationToken,
+}
+
+/// The queue to a writer is full: its reader does not keep up.
+pub(super) struct QueueFull;
+
+/// The server's end of a connection's queue.
+pub(super) struct SendQueue {
+    lines: mpsc::Sender<Bytes>,
+    shared: Arc<Shared>,
+    cap: usize,
+}
+
+impl SendQueue {
+    pub(super) fn new(lines: mpsc::Sender<Bytes>, shared: Arc<Shared>, cap: usize) -> Self {
+        Self { lines, shared, cap }
+    }
+
+    /// Queues a line, without waiting.
+    pub(super) fn push(&self, line: Bytes) -> Result<(), QueueFull> {
+        let bytes = line.len();
+        let before = self.shared.queued.fetch_add(bytes, Ordering::Relaxed);
+        if before + bytes > self.cap || self.lines.try_send(line).is_err() {
+            return Err(QueueFull);
+        }
+        Ok(())
+    }
+
+    pub(super) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+}
+
+/// Who a client is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Identity {
+    /// It proved an account.
+    Account(Principal),
+    /// It proved nothing; the kernel tells a member from a stranger.
+    Peer(Tier),
+}
+
+/// How far registration has come.
+pub(super) struct Registering {
+    /// CAP LS or REQ was sent and CAP END was not.
+    pub(super) negotiating: bool,
+}
+
+/// A client's life.
+pub(super) enum Stage {
+    /// Before 001.
+    Registering(Registering),
+    /// After it.
+    Ready,
+}
+
+/// A request whose answers are being collected, to be labelled.
+pub(super) struct Scope {
+    pub(super) label: String,
+    pub(super) answers: Vec<Outgoing>,
+}
+
+/// A request that waits until the client's earlier lines are kept.
+pub(super) struct Held {
+    pub(super) message: Message,
+    pub(super) credit: OwnedSemaphorePermit,
+}
+
+/// One connection.
+pub(super) struct Client {
+    pub(super) id: ClientId,
+    pub(super) local: SocketAddr,
+    pub(super) peer: SocketAddr,
+    pub(super) queue: SendQueue,
+    pub(super) stage: Stage,
+    /// The nick; before registration the wanted one, which nobody else sees.
+    pub(super) nick: Option<Nick>,
+    pub(super) user: Option<String>,
+    pub(super) realname: String,
+    pub(super) caps: Caps,
+    /// 302 or more: the client spoke `CAP LS 302`.
+    pub(super) cap_version: u32,
+    pub(super) identity: Identity,
+    pub(super) sasl: Option<Answer>,
+    /// Wrong credentials so far.
+    pub(super) failures: u32,
+    pub(super) away: Option<String>,
+    pub(super) bot: bool,
+    pub(super) invisible: bool,
+    /// Folded names.
+    pub(super) channels: BTreeSet<String>,
+    /// Folded nicks whose coming and going is told.
+    pub(super) monitors: BTreeSet<String>,
+    pub(super) connected_at: Duration,
+    pub(super) heard_at: Duration,
+    pub(super) spoke_at: Duration,
+    pub(super) pinged_at: Option<Duration>,
+    /// Requests that wait for the store.
+    pub(super) in_flight: usize,
+    pub(super) held: VecDeque<Held>,
+    pub(super) scope: Option<Scope>,
+    /// The peer is gone; why. The client goes when nothing of it is held or in flight.
+    pub(super) leaving: Option<String>,
+}
+
+impl Client {
+    pub(super) fn is_ready(&self) -> bool {
+        match self.stage {
+            Stage::Registering(_) => false,
+            Stage::Ready => true,
+        }
+    }
+
+    /// Returns the nick, or `*` before there is one.
+    pub(super) fn name(&self) -> &str {
+        self.nick.as_ref().map_or("*", Nick::as_str)
+    }
+
+    pub(super) fn account(&self) -> Option<&str> {
+        match &self.identity {
+            Identity::Account(principal) => Some(&principal.account),
+            Identity::Peer(_) => None,
+        }
+    }
+
+    pub(super) fn tier(&self) -> Tier {
+        match &self.identity {
+            Identity::Account(principal) => principal.tier,
+            Identity::Peer(tier) => *tier,
+        }
+    }
+
+    pub(super) fn principal(&self) -> Principal {
+        match &self.identity {
+            Identity::Account(principal) => principal.clone(),
+            Identity::Peer(tier) => Principal { account: format!("~{}", self.name()), tier: *tier },
+        }
+    }
+
+    pub(super) fn party(&self) -> Party {
+        let nick = || self.nick.as_ref().map_or_else(String::new, |nick| nick.folded().to_owned());
+        match &self.identity {
+            Identity::Account(principal) => {
+                Party::Account(gangline_core::name::fold(&principal.account))
+            }
+            Identity::Peer(Tier::Member) => Party::Member(nick()),
+            Identity::Peer(Tier::Stranger | Tier::Agent | Tier::Owner) => Party::Stranger(nick()),
+        }
+    }
+
+    /// Returns the host that others see; a loopback peer has no better one.
+    pub(super) fn host(&self) -> String {
+        if self.peer.ip().is_loopback() {
+            "localhost".to_owned()
+        } else {
+            self.peer.ip().to_string()
+        }
+    }
+
+    pub(super) fn shown_user(&self) -> &str {
+        self.user.as_deref().unwrap_or("~unknown")
+    }
+
+    /// Returns `nick!user@host`.
+    pub(super) fn source(&self) -> String {
+        format!("{}!{}@{}", self.name(), self.shown_user(), self.host())
+    }
+}
+
+#[cfg(test)]
+mod tests;

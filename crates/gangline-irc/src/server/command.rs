@@ -1,0 +1,142 @@
+//! What clients can ask, one file a command.
+
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::{client::ClientId, flight::Asker, state::State};
+use crate::wire::{Message, numeric as n};
+
+mod authenticate;
+mod away;
+mod cap;
+mod chathistory;
+mod invite;
+mod ison;
+mod join;
+mod kick;
+mod list;
+mod lusers;
+mod mode;
+mod monitor;
+mod motd;
+mod names;
+mod nick;
+mod part;
+mod pass;
+mod ping;
+mod privmsg;
+mod quit;
+mod setname;
+mod tagmsg;
+mod time;
+mod topic;
+mod user;
+mod userhost;
+mod version;
+mod who;
+mod whois;
+
+pub(super) use lusers::run as lusers;
+pub(super) use motd::run as motd;
+
+/// One request.
+pub(super) struct Call {
+    pub(super) id: ClientId,
+    pub(super) message: Message,
+    /// Given back when the request is done; moved along if the store must answer first.
+    pub(super) credit: Option<OwnedSemaphorePermit>,
+}
+
+impl Call {
+    /// Returns a parameter that is there and not empty.
+    fn word(&self, index: usize) -> Option<&str> {
+        self.message.at(index).filter(|word| !word.is_empty())
+    }
+
+    /// Returns the asker of a question to the store, with the label and the credit of this
+    /// request.
+    fn asker(&mut self, state: &mut State) -> Asker {
+        if let Some(client) = state.client_mut(self.id) {
+            client.in_flight += 1;
+        }
+        Asker { id: self.id, label: state.take_label(self.id), credit: self.credit.take() }
+    }
+}
+
+/// Does what is asked.
+pub(super) fn run(state: &mut State, mut call: Call) {
+    let Some(client) = state.client(call.id) else { return };
+    let command = call.message.command.clone();
+    if !client.is_ready() {
+        return before_registration(state, &mut call, &command);
+    }
+    match command.as_str() {
+        "AUTHENTICATE" => authenticate::run(state, &call),
+        "AWAY" => away::run(state, &call),
+        "CAP" => cap::run(state, &call),
+        "CHATHISTORY" => chathistory::run(state, &mut call),
+        "INVITE" => invite::run(state, &call),
+        "ISON" => ison::run(state, &call),
+        "JOIN" => join::run(state, &call),
+        "KICK" => kick::run(state, &call),
+        "LIST" => list::run(state, &call),
+        "LUSERS" => lusers(state, call.id),
+        "MODE" => mode::run(state, &call),
+        "MONITOR" => monitor::run(state, &call),
+        "MOTD" => motd(state, call.id),
+        "NAMES" => names::run(state, &call),
+        "NICK" => nick::run(state, &call),
+        "NOTICE" | "PRIVMSG" => privmsg::run(state, &mut call),
+        "PART" => part::run(state, &call),
+        "PASS" | "USER" => {
+            state.numeric(call.id, n::ERR_ALREADYREGISTERED, &[], "You may not reregister");
+        }
+        "PING" => ping::run(state, &call),
+        "PONG" => {}
+        "QUIT" => quit::run(state, &call),
+        "SETNAME" => setname::run(state, &call),
+        "TAGMSG" => tagmsg::run(state, &call),
+        "TIME" => time::run(state, &call),
+        "TOPIC" => topic::run(state, &mut call),
+        "USERHOST" => userhost::run(state, &call),
+        "VERSION" => version::run(state, &call),
+        "WHO" => who::run(state, &call),
+        "WHOIS" => whois::run(state, &call),
+        unknown => state.numeric(call.id, n::ERR_UNKNOWNCOMMAND, &[unknown], "Unknown command"),
+    }
+}
+
+fn before_registration(state: &mut State, call: &mut Call, command: &str) {
+    match command {
+        "AUTHENTICATE" => authenticate::run(state, call),
+        "CAP" => cap::run(state, call),
+        "NICK" => nick::run(state, call),
+        "PASS" => pass::run(state, call),
+        "PING" => ping::run(state, call),
+        "PONG" => {}
+        "QUIT" => quit::run(state, call),
+        "USER" => user::run(state, call),
+        _ => state.numeric(call.id, n::ERR_NOTREGISTERED, &[], "You have not registered"),
+    }
+}
+
+/// Says that a request lacks something.
+fn need_more(state: &mut State, call: &Call) {
+    let words = [call.message.command.as_str()];
+    state.numeric(call.id, n::ERR_NEEDMOREPARAMS, &words, "Not enough parameters");
+}
+
+fn no_such_channel(state: &mut State, id: ClientId, name: &str) {
+    state.numeric(id, n::ERR_NOSUCHCHANNEL, &[name], "No such channel");
+}
+
+fn no_such_nick(state: &mut State, id: ClientId, name: &str) {
+    state.numeric(id, n::ERR_NOSUCHNICK, &[name], "No such nick");
+}
+
+fn not_on_channel(state: &mut State, id: ClientId, name: &str) {
+    state.numeric(id, n::ERR_NOTONCHANNEL, &[name], "You're not on that channel");
+}
+
+fn need_op(state: &mut State, id: ClientId, name: &str) {
+    state.numeric(id, n::ERR_CHANOPRIVSNEEDED, &[name], "You're not channel operator");
+}

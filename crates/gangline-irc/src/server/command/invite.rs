@@ -1,0 +1,41 @@
+//! INVITE.
+
+use super::{super::state::State, Call};
+use crate::{
+    server::{caps::Caps, outgoing::Outgoing},
+    wire::numeric as n,
+};
+
+pub(super) fn run(state: &mut State, call: &Call) {
+    let (Some(nick), Some(name)) = (call.word(0), call.word(1)) else {
+        return super::need_more(state, call);
+    };
+    let id = call.id;
+    let Some(guest) = state.by_nick(nick) else { return super::no_such_nick(state, id, nick) };
+    let (guest, shown) = (guest.id, guest.name().to_owned());
+    let Some(channel) = state.channel(name) else {
+        return super::no_such_channel(state, id, name);
+    };
+    let shown_channel = channel.name.as_str().to_owned();
+    if channel.member(id).is_none() {
+        return super::not_on_channel(state, id, name);
+    }
+    if channel.modes.has('i') && !channel.is_op(id) {
+        return super::need_op(state, id, name);
+    }
+    if channel.member(guest).is_some() {
+        let words = [&*shown, &*shown_channel];
+        return state.numeric(id, n::ERR_USERONCHANNEL, &words, "is already on channel");
+    }
+    if let Some(channel) = state.channel_mut(name) {
+        channel.invited.insert(gangline_core::name::fold(&shown));
+    }
+    let now = state.now();
+    let source = state.client(id).map(crate::server::client::Client::source).unwrap_or_default();
+    let words = [&*shown, &*shown_channel];
+    let line = Outgoing::new(&source, "INVITE", &words, None).at(now);
+    state.send_all([guest], &line);
+    let members = state.members(&shown_channel, Some(id));
+    state.send_capable(members, Caps::INVITE_NOTIFY, &line);
+    state.numeric_words(id, n::RPL_INVITING, &words);
+}

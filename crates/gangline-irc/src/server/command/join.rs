@@ -1,0 +1,115 @@
+//! JOIN.
+
+use gangline_core::{ChannelName, Tier};
+
+use super::{super::state::State, Call, names, topic};
+use crate::{
+    server::{
+        caps::Caps,
+        channel::{Channel, Member},
+        client::{Client, ClientId},
+        outgoing::Outgoing,
+    },
+    wire::numeric as n,
+};
+
+pub(super) fn run(state: &mut State, call: &Call) {
+    let Some(list) = call.word(0) else { return super::need_more(state, call) };
+    if list == "0" {
+        return super::part::from_all(state, call.id);
+    }
+    let mut keys = call.word(1).unwrap_or("").split(',');
+    for word in list.split(',').filter(|word| !word.is_empty()) {
+        let key = keys.next().filter(|key| !key.is_empty());
+        match word.parse::<ChannelName>() {
+            Ok(name) => one(state, call.id, &name, key),
+            Err(_) => super::no_such_channel(state, call.id, word),
+        }
+    }
+}
+
+fn one(state: &mut State, id: ClientId, name: &ChannelName, key: Option<&str>) {
+    let Some(client) = state.client(id) else { return };
+    if client.channels.contains(name.folded()) {
+        return;
+    }
+    if client.channels.len() >= state.config.limits.channels {
+        let text = "You have joined too many channels";
+        return state.numeric(id, n::ERR_TOOMANYCHANNELS, &[name.as_str()], text);
+    }
+    if let Some((number, text)) = refusal(state, client, name, key) {
+        return state.numeric(id, number, &[name.as_str()], text);
+    }
+    enter(state, id, name);
+    announce(state, id, name);
+    if state.topics.get(name.folded()).is_some_and(|topic| !topic.text.is_empty()) {
+        topic::show(state, id, name.as_str());
+    }
+    names::show(state, id, name.as_str());
+}
+
+fn refusal(
+    state: &State,
+    client: &Client,
+    name: &ChannelName,
+    key: Option<&str>,
+) -> Option<(u16, &'static str)> {
+    let channel = state.channel(name.folded())?;
+    let invited = channel.invited.contains(&gangline_core::name::fold(client.name()));
+    if invited || client.tier() == Tier::Owner {
+        return None;
+    }
+    let modes = &channel.modes;
+    if modes.has('i') {
+        return Some((n::ERR_INVITEONLYCHAN, "Cannot join channel (+i)"));
+    }
+    if modes.key.is_some() && modes.key.as_deref() != key {
+        return Some((n::ERR_BADCHANNELKEY, "Cannot join channel (+k)"));
+    }
+    let full = modes.limit.is_some_and(|limit| channel.members.len() >= limit);
+    full.then_some((n::ERR_CHANNELISFULL, "Cannot join channel (+l)"))
+}
+
+/// Makes the client a member. The owner is an operator everywhere, and a person who opens a
+/// channel is one there; agents need no powers to speak and to set a topic.
+fn enter(state: &mut State, id: ClientId, name: &ChannelName) {
+    let now = state.now();
+    let Some(client) = state.clients.get_mut(&id) else { return };
+    let nick = gangline_core::name::fold(client.name());
+    client.channels.insert(name.folded().to_owned());
+    let opening = !state.channels.contains_key(name.folded());
+    let op = match client.tier() {
+        Tier::Owner => true,
+        Tier::Member => opening,
+        Tier::Agent | Tier::Stranger => false,
+    };
+    let new = || Channel::new(name.clone(), now);
+    let channel = state.channels.entry(name.folded().to_owned()).or_insert_with(new);
+    channel.members.insert(id, Member { op, voice: false });
+    channel.invited.remove(&nick);
+}
+
+/// Shows the JOIN to everybody there, in the form each has asked for.
+fn announce(state: &mut State, id: ClientId, name: &ChannelName) {
+    let now = state.now();
+    let Some(client) = state.client(id) else { return };
+    let shown = state.channel(name.folded()).map_or(name.as_str(), |there| there.name.as_str());
+    let (source, account) = (client.source(), client.account());
+    let plain = Outgoing::new(&source, "JOIN", &[shown], None).at(now).account(account);
+    let words = [shown, account.unwrap_or("*")];
+    let extended =
+        Outgoing::new(&source, "JOIN", &words, Some(&client.realname)).at(now).account(account);
+    let away = client.away.clone();
+    let members = state.members(name.folded(), None);
+    let extends = |id: &ClientId| {
+        state.client(*id).is_some_and(|client| client.caps.has(Caps::EXTENDED_JOIN))
+    };
+    let (modern, old): (Vec<_>, Vec<_>) = members.iter().copied().partition(extends);
+    state.send_all(modern, &extended);
+    state.send_all(old, &plain);
+    if let Some(away) = away {
+        let line = Outgoing::new(&source, "AWAY", &[], Some(&away)).at(now);
+        let others = members.into_iter().filter(|other| *other != id);
+        state.send_capable(others, Caps::AWAY_NOTIFY, &line);
+    }
+}

@@ -1,0 +1,40 @@
+//! KICK.
+
+use super::{super::state::State, Call};
+use crate::{
+    server::outgoing::Outgoing,
+    wire::{numeric as n, text},
+};
+
+const WHY_MAX: usize = 200;
+
+pub(super) fn run(state: &mut State, call: &Call) {
+    let (Some(name), Some(nick)) = (call.word(0), call.word(1)) else {
+        return super::need_more(state, call);
+    };
+    let id = call.id;
+    let Some(channel) = state.channel(name) else {
+        return super::no_such_channel(state, id, name);
+    };
+    if channel.member(id).is_none() {
+        return super::not_on_channel(state, id, name);
+    }
+    if !channel.is_op(id) {
+        return super::need_op(state, id, name);
+    }
+    let name = channel.name.clone();
+    let kicked = state.by_nick(nick).filter(|client| channel.member(client.id).is_some());
+    let Some(kicked) = kicked else {
+        let words = [nick, name.as_str()];
+        return state.numeric(id, n::ERR_USERNOTINCHANNEL, &words, "They aren't on that channel");
+    };
+    let (kicked, shown) = (kicked.id, kicked.name().to_owned());
+    let Some(client) = state.client(id) else { return };
+    let why = text::sanitize(call.word(2).unwrap_or(client.name()));
+    let source = client.source();
+    let now = state.now();
+    let words = [name.as_str(), &shown];
+    let line = Outgoing::new(&source, "KICK", &words, Some(text::cut(&why, WHY_MAX))).at(now);
+    state.send_all(state.members(name.folded(), None), &line);
+    state.leave(kicked, &name);
+}

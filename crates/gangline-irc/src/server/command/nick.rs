@@ -1,0 +1,52 @@
+//! NICK.
+
+use gangline_core::Nick;
+
+use super::{super::state::State, Call};
+use crate::{
+    server::{client::ClientId, outgoing::Outgoing},
+    wire::numeric as n,
+};
+
+pub(super) fn run(state: &mut State, call: &Call) {
+    let Some(word) = call.word(0) else {
+        return state.numeric(call.id, n::ERR_NONICKNAMEGIVEN, &[], "No nickname given");
+    };
+    let Ok(nick) = word.parse::<Nick>() else {
+        return state.numeric(call.id, n::ERR_ERRONEUSNICKNAME, &[word], "Erroneous nickname");
+    };
+    let Some(client) = state.client_mut(call.id) else { return };
+    if client.is_ready() {
+        return change(state, call.id, nick);
+    }
+    // Whether it can be had is asked when everything is there: SASL may come after NICK.
+    client.nick = Some(nick);
+    state.try_register(call.id);
+}
+
+fn change(state: &mut State, id: ClientId, nick: Nick) {
+    let Some(client) = state.client(id) else { return };
+    let Some(old) = client.nick.clone().filter(|old| old.as_str() != nick.as_str()) else {
+        return;
+    };
+    if !state.claim(id, &nick) {
+        return;
+    }
+    let now = state.now();
+    let Some(client) = state.client_mut(id) else { return };
+    let line = Outgoing::new(&client.source(), "NICK", &[], Some(nick.as_str()))
+        .at(now)
+        .account(client.account());
+    client.nick = Some(nick.clone());
+    let source = client.source();
+    state.nicks.remove(old.folded());
+    state.nicks.insert(nick.folded().to_owned(), id);
+    let mut ids = state.peers(id);
+    ids.insert(id);
+    state.send_all(ids, &line);
+    if old != nick {
+        state.tell_monitors(&old, None);
+        state.tell_monitors(&nick, Some(&source));
+    }
+    state.note_last_nick(id);
+}

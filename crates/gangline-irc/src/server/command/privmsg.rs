@@ -1,0 +1,147 @@
+//! PRIVMSG and NOTICE: kept first, then shown.
+
+use std::sync::Arc;
+
+use gangline_core::Target;
+
+use super::{super::state::State, Call};
+use crate::{
+    server::{
+        caps::Caps,
+        client::ClientId,
+        flight::{Flight, Job, Refusal},
+        outgoing,
+        store::{Conversation, FindLine, LineKind, NewLine},
+    },
+    wire::{BODY_MAX, numeric as n, tags},
+};
+
+/// The longest `+gangline/id`, in bytes.
+const KEY_MAX: usize = 200;
+
+/// Why a line is not taken.
+enum Refused {
+    /// By the rules, whoever asks again.
+    Rule(u16, &'static str),
+    /// As things are now; they may have been otherwise when the line was first sent.
+    Now(u16, &'static str),
+}
+
+pub(super) fn run(state: &mut State, call: &mut Call) {
+    let kind = if call.message.command == "NOTICE" { LineKind::Notice } else { LineKind::Privmsg };
+    let id = call.id;
+    let Some(target) = call.word(0).map(str::to_owned) else {
+        return refuse(state, id, kind, (n::ERR_NORECIPIENT, "*", "No recipient given"));
+    };
+    let text = call.word(1).map(clean).filter(|text| !text.is_empty());
+    let Some(text) = text else {
+        return refuse(state, id, kind, (n::ERR_NOTEXTTOSEND, &target, "No text to send"));
+    };
+    match destination(state, id, &target) {
+        Ok(conversation) => fly(state, call, kind, (conversation, text)),
+        Err(Refused::Rule(number, why)) => refuse(state, id, kind, (number, &target, why)),
+        Err(Refused::Now(number, why)) => {
+            refuse_unless_kept(state, call, kind, (number, &target, why));
+        }
+    }
+}
+
+/// Answers a refused line; a NOTICE only to a client that matches answers to requests, since
+/// programs must not answer notices with lines.
+fn refuse(state: &mut State, id: ClientId, kind: LineKind, what: (u16, &str, &str)) {
+    let (number, target, text) = what;
+    let labels = state.client(id).is_some_and(|client| client.caps.has(Caps::LABEL));
+    if kind == LineKind::Privmsg || labels {
+        state.numeric(id, number, &[target], text);
+    }
+}
+
+/// A sender that repeats a line after a crash must hear that it was kept, even if its target has
+/// gone meanwhile.
+fn refuse_unless_kept(
+    state: &mut State,
+    call: &mut Call,
+    kind: LineKind,
+    what: (u16, &str, &'static str),
+) {
+    let (number, target, text) = what;
+    let sender = state.client(call.id).map(super::super::client::Client::party);
+    let (Some(key), Some(sender)) = (call.message.tag(tags::GANGLINE_ID), sender) else {
+        return refuse(state, call.id, kind, what);
+    };
+    let folded = gangline_core::name::fold(target);
+    let query = FindLine { sender, key: key.to_owned(), target: folded };
+    let command = call.message.command.clone();
+    let refusal = Refusal { command, number, target: target.to_owned(), text };
+    let asker = call.asker(state);
+    state.flights.push(Job::Find { asker, refusal, query });
+}
+
+/// Returns where a line goes, if its sender may send it there.
+fn destination(state: &State, id: ClientId, target: &str) -> Result<Conversation, Refused> {
+    let client = state.client(id).ok_or(Refused::Rule(n::ERR_NOSUCHNICK, "No such nick"))?;
+    if target.contains(',') {
+        return Err(Refused::Rule(n::ERR_TOOMANYTARGETS, "One target a line, please"));
+    }
+    match target.parse::<Target>() {
+        Ok(Target::Channel(name)) => {
+            let channel = state.channel(name.folded());
+            let channel = channel.ok_or(Refused::Now(n::ERR_NOSUCHCHANNEL, "No such channel"))?;
+            let member = channel.member(id);
+            let quiet = channel.modes.has('m') && !member.is_some_and(|m| m.op || m.voice);
+            if member.is_none() || quiet {
+                return Err(Refused::Now(n::ERR_CANNOTSENDTOCHAN, "Cannot send to channel"));
+            }
+            Ok(Conversation::Channel(name))
+        }
+        Ok(Target::Nick(nick)) => {
+            let nobody = Refused::Now(n::ERR_NOSUCHNICK, "No such nick");
+            let party = state.party_of(&nick).ok_or(nobody)?;
+            Ok(Conversation::Direct(client.party(), party))
+        }
+        Err(_) => Err(Refused::Rule(n::ERR_NOSUCHNICK, "No such nick or channel")),
+    }
+}
+
+/// Sends the line to the store.
+fn fly(state: &mut State, call: &mut Call, kind: LineKind, what: (Conversation, String)) {
+    let id = call.id;
+    let (at, heard) = (state.now(), state.config.clock.monotonic());
+    let Some(client) = state.client_mut(id) else { return };
+    client.spoke_at = heard;
+    let key = call.message.tag(tags::GANGLINE_ID).filter(|key| !key.is_empty());
+    let line = NewLine {
+        conversation: what.0,
+        sender: client.party(),
+        key: key.map(str::to_owned),
+        at,
+        kind,
+        source: client.source(),
+        account: client.account().map(str::to_owned),
+        principal: client.principal(),
+        bot: client.bot,
+        target: call.word(0).unwrap_or("").to_owned(),
+        text: what.1,
+        tags: outgoing::client_only(&call.message.tags),
+    };
+    let body = line.source.len() + line.target.len() + line.text.len() + kind.as_str().len() + 7;
+    if body > BODY_MAX {
+        // Cut it would be another text than its sender wrote.
+        let text = "The line is too long once your name stands before it; nothing was sent";
+        return refuse(state, id, kind, (n::ERR_INPUTTOOLONG, &line.target, text));
+    }
+    if line.key.as_ref().is_some_and(|key| key.len() > KEY_MAX) {
+        let words = [kind.as_str(), "INVALID_ID", &line.target];
+        return state.fail(id, &words, "The tag +gangline/id is too long");
+    }
+    let asker = call.asker(state);
+    state.flights.push(Job::Append(Flight { asker, line: Arc::new(line) }));
+}
+
+/// Returns the text with control characters made harmless: formatting, CTCP's 0x01 and tabs
+/// stay, the rest (escape sequences above all) becomes `?`.
+fn clean(text: &str) -> String {
+    const KEPT: &str = "\u{1}\u{2}\u{3}\u{4}\t\u{f}\u{11}\u{16}\u{1d}\u{1e}\u{1f}";
+    let one = |c: char| if c.is_control() && !KEPT.contains(c) { '?' } else { c };
+    text.chars().map(one).collect()
+}

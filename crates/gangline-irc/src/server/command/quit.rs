@@ -1,0 +1,11 @@
+//! QUIT.
+
+use super::{super::state::State, Call};
+use crate::wire::text;
+
+const WHY_MAX: usize = 200;
+
+pub(super) fn run(state: &mut State, call: &Call) {
+    let why = text::sanitize(call.word(0).unwrap_or("Client quit"));
+    state.doom(call.id, &format!("Quit: {}", text::cut(&why, WHY_MAX)));
+}

@@ -1,0 +1,50 @@
+//! TOPIC.
+
+use super::{super::state::State, Call};
+use crate::{
+    server::{client::ClientId, flight::Job, outgoing::Outgoing, store::Topic},
+    wire::{numeric as n, text},
+};
+
+const TOPIC_MAX: usize = 300;
+
+pub(super) fn run(state: &mut State, call: &mut Call) {
+    let id = call.id;
+    let Some(name) = call.word(0) else { return super::need_more(state, call) };
+    let Some(channel) = state.channel(name).filter(|channel| state.sees(id, channel)) else {
+        return super::no_such_channel(state, id, name);
+    };
+    let Some(new) = call.message.at(1) else { return show(state, id, name) };
+    if channel.member(id).is_none() {
+        return super::not_on_channel(state, id, name);
+    }
+    if channel.modes.has('t') && !channel.is_op(id) {
+        return super::need_op(state, id, name);
+    }
+    let name = channel.name.clone();
+    let Some(client) = state.client(id) else { return };
+    let (by, account) = (client.source(), client.account().map(str::to_owned));
+    let new = text::cut(&text::sanitize(new), TOPIC_MAX).to_owned();
+    let at = state.now();
+    let line = Outgoing::new(&by, "TOPIC", &[name.as_str()], Some(&new))
+        .at(at)
+        .account(account.as_deref());
+    let topic = Topic { channel: name.clone(), text: new, by, at };
+    state.topics.insert(name.folded().to_owned(), topic.clone());
+    state.flights.push(Job::Topic { topic, credit: call.credit.take() });
+    state.send_all(state.members(name.folded(), None), &line);
+}
+
+/// Shows a topic, or that there is none.
+pub(super) fn show(state: &mut State, id: ClientId, name: &str) {
+    let topic = state.topics.get(&gangline_core::name::fold(name)).cloned();
+    let shown = state.channel(name).map_or_else(|| name.to_owned(), |c| c.name.to_string());
+    match topic.filter(|topic| !topic.text.is_empty()) {
+        Some(topic) => {
+            let at = topic.at.as_seconds().to_string();
+            state.numeric(id, n::RPL_TOPIC, &[&shown], &topic.text);
+            state.numeric_words(id, n::RPL_TOPICWHOTIME, &[&shown, &topic.by, &at]);
+        }
+        None => state.numeric(id, n::RPL_NOTOPIC, &[&shown], "No topic is set"),
+    }
+}

@@ -1,0 +1,10 @@
+//! VERSION.
+
+use super::{super::state::State, Call};
+use crate::wire::numeric as n;
+
+pub(super) fn run(state: &mut State, call: &Call) {
+    let (version, name) = (state.config.version.clone(), state.config.name.clone());
+    state.numeric(call.id, n::RPL_VERSION, &[&version, &name], "Gangline's embedded server");
+    state.isupport(call.id);
+}

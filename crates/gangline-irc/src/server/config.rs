@@ -1,0 +1,112 @@
+//! What the server is told at its start: names, address, limits.
+
+use std::{net::SocketAddr, time::Duration};
+
+use gangline_os::clock::SharedClock;
+
+/// Why the server cannot listen.
+#[derive(Debug, thiserror::Error)]
+pub enum BindError {
+    /// The address can be reached from other machines; there is no TLS here.
+    #[error(
+        "the embedded IRC server does not listen on {address}: it speaks no TLS, so only \
+         127.0.0.1 and ::1 are allowed"
+    )]
+    NotLoopback {
+        /// The address asked for.
+        address: SocketAddr,
+    },
+    /// The operating system refused.
+    #[error("cannot listen on {address}")]
+    Io {
+        /// The address asked for.
+        address: SocketAddr,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+/// Everything that one server needs to know.
+#[derive(Clone)]
+pub struct ServerConfig {
+    /// The loopback address; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// The server's name in the source of its own lines; no spaces.
+    pub name: String,
+    /// The network's name (005 `NETWORK`); no spaces.
+    pub network: String,
+    /// Lines of the message of the day; none answers 422.
+    pub motd: Vec<String>,
+    /// The program's version, for 002 and VERSION.
+    pub version: String,
+    /// The time of day and the monotonic clock.
+    pub clock: SharedClock,
+    /// Limits of memory and patience.
+    pub limits: Limits,
+}
+
+impl ServerConfig {
+    /// Returns a configuration with the default limits and no message of the day.
+    #[must_use]
+    pub fn new(listen: SocketAddr, name: impl Into<String>, clock: SharedClock) -> Self {
+        let name = name.into();
+        Self {
+            listen,
+            network: name.clone(),
+            name,
+            motd: Vec::new(),
+            version: concat!("gangline-", env!("CARGO_PKG_VERSION")).to_owned(),
+            clock,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// Limits of one server.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// The most connections at a time; more are told so and closed.
+    pub connections: usize,
+    /// The most bytes that wait to be sent to one client before it is closed ("`SendQ` exceeded").
+    pub send_queue: usize,
+    /// The most channels one client may be in.
+    pub channels: usize,
+    /// The most lines of one client that may be on their way to the store; its reading rests
+    /// then.
+    pub in_flight: usize,
+    /// The pace at which lines are read from everybody but agents; `None` reads at any pace.
+    pub flood: Option<Flood>,
+    /// How long a connection may take to register.
+    pub register_within: Duration,
+    /// How long a client may be silent before it is sent a PING.
+    pub ping_every: Duration,
+    /// How long the answer to that PING may take.
+    pub ping_timeout: Duration,
+    /// How long the last lines of a closing connection, and of the server, may take.
+    pub grace: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connections: 10_000,
+            send_queue: 1024 * 1024,
+            channels: 100,
+            in_flight: 16,
+            flood: Some(Flood { burst: 40, per_second: 8 }),
+            register_within: Duration::from_secs(30),
+            ping_every: Duration::from_secs(120),
+            ping_timeout: Duration::from_secs(60),
+            grace: Duration::from_secs(5),
+        }
+    }
+}
+
+/// A token bucket for reading: lag only, nobody is closed for it.
+#[derive(Debug, Clone, Copy)]
+pub struct Flood {
+    /// Lines that are read at once.
+    pub burst: u32,
+    /// Lines a second after that.
+    pub per_second: u32,
+}

@@ -1,0 +1,178 @@
+//! The two subtasks of a connection: one reads lines, one writes them. Neither knows what they
+//! mean.
+
+use std::{
+    io,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use gangline_os::clock::SharedClock;
+use tokio::{
+    io::AsyncWriteExt,
+    net::tcp::{OwnedReadHalf, OwnedWriteHalf},
+    sync::{OwnedSemaphorePermit, mpsc},
+};
+
+use super::{
+    client::{ClientId, Shared},
+    config::Flood,
+    framing::{Framed, Framer},
+};
+
+/// Lines that are written by one call.
+const LINES_PER_WRITE: usize = 64;
+
+/// What a reader has to say.
+pub(super) enum FromClient {
+    /// A line, or the news of one that was too long.
+    Line { id: ClientId, framed: Framed, credit: OwnedSemaphorePermit },
+    /// The peer is gone.
+    Gone { id: ClientId, why: String },
+}
+
+/// The reading side.
+pub(super) struct Reader {
+    pub(super) id: ClientId,
+    pub(super) half: OwnedReadHalf,
+    pub(super) shared: Arc<Shared>,
+    pub(super) events: mpsc::Sender<FromClient>,
+    pub(super) clock: SharedClock,
+    pub(super) flood: Option<Flood>,
+    pub(super) grace: Duration,
+}
+
+impl Reader {
+    /// Reads until the peer or the server ends the connection; then gives the writer its time.
+    pub(super) async fn run(mut self) {
+        let shared = Arc::clone(&self.shared);
+        let why = tokio::select! {
+            why = self.pump() => Some(why),
+            () = shared.closing.cancelled() => None,
+        };
+        if let Some(why) = why {
+            let gone = FromClient::Gone { id: self.id, why };
+            if self.events.send(gone).await.is_ok() {
+                shared.closing.cancelled().await;
+            }
+        }
+        let written = tokio::time::timeout(self.grace, shared.kill.cancelled()).await;
+        if written.is_err() {
+            shared.kill.cancel();
+        }
+    }
+
+    async fn pump(&mut self) -> String {
+        let mut framer = Framer::default();
+        let mut bucket = Bucket::new(self.flood, &self.clock);
+        loop {
+            match read_some(&self.half, &mut framer).await {
+                Ok(0) => return "Connection closed".to_owned(),
+                Ok(_) => {}
+                Err(error) => return format!("Read error: {}", error.kind()),
+            }
+            while let Some(framed) = framer.next() {
+                if !self.shared.exempt.load(Ordering::Relaxed) {
+                    bucket.wait(&self.clock).await;
+                }
+                let Ok(credit) = Arc::clone(&self.shared.credit).acquire_owned().await else {
+                    return "Connection closed".to_owned();
+                };
+                let line = FromClient::Line { id: self.id, framed, credit };
+                if self.events.send(line).await.is_err() {
+                    return "Server closed".to_owned();
+                }
+            }
+        }
+    }
+}
+
+async fn read_some(half: &OwnedReadHalf, framer: &mut Framer) -> io::Result<usize> {
+    loop {
+        half.readable().await?;
+        match half.try_read_buf(framer.room()) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            done => return done,
+        }
+    }
+}
+
+/// The token bucket of [`Flood`].
+struct Bucket {
+    flood: Option<Flood>,
+    tokens: f64,
+    filled_at: Duration,
+}
+
+impl Bucket {
+    fn new(flood: Option<Flood>, clock: &SharedClock) -> Self {
+        let tokens = flood.map_or(0.0, |flood| f64::from(flood.burst.max(1)));
+        Self { flood, tokens, filled_at: clock.monotonic() }
+    }
+
+    /// Waits for a token and takes it.
+    async fn wait(&mut self, clock: &SharedClock) {
+        let Some(flood) = self.flood else { return };
+        let now = clock.monotonic();
+        let rate = f64::from(flood.per_second.max(1));
+        let gained = now.saturating_sub(self.filled_at).as_secs_f64() * rate;
+        self.tokens = (self.tokens + gained).min(f64::from(flood.burst.max(1)));
+        self.filled_at = now;
+        if self.tokens < 1.0 {
+            let pause = Duration::from_secs_f64((1.0 - self.tokens) / rate);
+            tokio::time::sleep(pause).await;
+            self.tokens = 1.0;
+            self.filled_at = clock.monotonic();
+        }
+        self.tokens -= 1.0;
+    }
+}
+
+/// Writes what is queued until the server lets go of the queue or kills the connection.
+pub(super) async fn write(
+    mut half: OwnedWriteHalf,
+    mut lines: mpsc::Receiver<Bytes>,
+    shared: Arc<Shared>,
+) {
+    let mut taken: Vec<Bytes> = Vec::new();
+    let mut buffer: Vec<u8> = Vec::new();
+    let mut whole = true;
+    loop {
+        let count = tokio::select! {
+            biased;
+            () = shared.kill.cancelled() => 0,
+            count = lines.recv_many(&mut taken, LINES_PER_WRITE) => count,
+        };
+        if count == 0 {
+            break;
+        }
+        buffer.clear();
+        taken.drain(..).for_each(|line| buffer.extend_from_slice(&line));
+        let written = tokio::select! {
+            written = half.write_all(&buffer) => written.is_ok(),
+            () = shared.kill.cancelled() => false,
+        };
+        shared.queued.fetch_sub(buffer.len(), Ordering::Relaxed);
+        if !written {
+            // Nothing may follow half a line: it would look like a whole one.
+            whole = false;
+            break;
+        }
+        if buffer.capacity() > 16 * 1024 || lines.is_empty() {
+            buffer = Vec::new();
+        }
+        if lines.is_empty() {
+            taken = Vec::new();
+        }
+    }
+    if whole && shared.kill.is_cancelled() {
+        let last = b"ERROR :SendQ exceeded\r\n";
+        if half.try_write(last).is_err() {
+            tracing::debug!("a connection was closed without a last word");
+        }
+    }
+    let ended = tokio::time::timeout(Duration::from_secs(1), half.shutdown()).await;
+    tracing::trace!(clean = ended.is_ok_and(|done| done.is_ok()), "connection written out");
+    shared.kill.cancel();
+}

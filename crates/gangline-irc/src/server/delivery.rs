@@ -1,0 +1,179 @@
+//! After the store has answered: echoes, deliveries, histories, refusals.
+
+use gangline_os::clock::rfc3339;
+
+use super::{
+    caps::Caps,
+    client::ClientId,
+    flight::{Asker, Done, Flight, Refusal},
+    outgoing::{Mark, Outgoing},
+    state::State,
+    store::{Appended, Conversation, LineKind, NewLine, StoreError, StoredLine, TargetRow},
+};
+use crate::wire::{batch, numeric as n};
+
+impl State {
+    /// Takes an answer of the store, and then what its askers have asked meanwhile.
+    pub(super) fn finish(&mut self, done: Done) {
+        match done {
+            Done::Appended(flights, Ok(kept)) => {
+                for (flight, kept) in flights.into_iter().zip(kept) {
+                    self.finish_line(&flight, kept);
+                    self.landed(flight.asker);
+                }
+            }
+            Done::Appended(flights, Err(error)) => {
+                tracing::error!(%error, lines = flights.len(), "lines could not be kept");
+                for flight in flights {
+                    self.refuse_unkept(&flight, &error);
+                    self.landed(flight.asker);
+                }
+            }
+            Done::History(asker, target, found) => {
+                self.finish_history(&asker, &target, found);
+                self.landed(asker);
+            }
+            Done::Targets(asker, found) => {
+                self.finish_targets(&asker, found);
+                self.landed(asker);
+            }
+            Done::Found(asker, refusal, found) => {
+                self.finish_refusal(&asker, &refusal, found);
+                self.landed(asker);
+            }
+            Done::Kept(Ok(())) => {}
+            Done::Kept(Err(error)) => tracing::error!(%error, "a topic or nick was not kept"),
+        }
+    }
+
+    fn finish_line(&mut self, flight: &Flight, kept: Appended) {
+        let line = &flight.line;
+        match kept {
+            Appended::Stored { msgid, .. } => {
+                let out = Outgoing::kept(&msgid, line);
+                let ids = self.audience(flight.asker.id, line);
+                self.send_all(ids, &out);
+                self.echo(&flight.asker, &out);
+                self.tell_away(flight.asker.id, line);
+            }
+            Appended::Duplicate(stored) => {
+                let out = Outgoing::stored(&stored);
+                self.echo(&flight.asker, &out);
+            }
+        }
+    }
+
+    /// Returns who is to see a new line, its sender left out (unless it talks to itself).
+    fn audience(&self, sender: ClientId, line: &NewLine) -> Vec<ClientId> {
+        match &line.conversation {
+            Conversation::Channel(channel) => self.members(channel.folded(), Some(sender)),
+            Conversation::Direct(one, other) => {
+                let party = if *one == line.sender { other } else { one };
+                self.receivers(party, &line.target)
+            }
+        }
+    }
+
+    /// Gives a sender its line back; one that wants no echo but a label has an ACK.
+    fn echo(&mut self, asker: &Asker, out: &Outgoing) {
+        let Some(client) = self.client(asker.id) else { return };
+        let label = asker.label.as_deref();
+        if client.caps.has(Caps::ECHO) {
+            self.tell_marked(asker.id, out, Mark { label, batch: None });
+        } else {
+            self.answer(asker.id, label, &[]);
+        }
+    }
+
+    fn tell_away(&mut self, sender: ClientId, line: &NewLine) {
+        if line.kind != LineKind::Privmsg || line.target.starts_with('#') {
+            return;
+        }
+        let Some(target) = self.by_nick(&line.target) else { return };
+        if let Some(away) = target.away.clone() {
+            self.numeric(sender, n::RPL_AWAY, &[&line.target], &away);
+        }
+    }
+
+    fn refuse_unkept(&mut self, flight: &Flight, error: &StoreError) {
+        let asker = &flight.asker;
+        let words = [flight.line.kind.as_str(), "STORE_FAILED", &flight.line.target];
+        let text = format!("The line was not kept and not delivered: {}", error.why);
+        let out = self.fail_line(asker.id, &words, &text);
+        self.answer(asker.id, asker.label.as_deref(), &[out]);
+    }
+
+    fn finish_refusal(
+        &mut self,
+        asker: &Asker,
+        refusal: &Refusal,
+        found: Result<Option<StoredLine>, StoreError>,
+    ) {
+        if let Ok(Some(stored)) = found {
+            return self.echo(asker, &Outgoing::stored(&stored));
+        }
+        self.open_scope(asker.id, asker.label.as_deref());
+        self.numeric(asker.id, refusal.number, &[&refusal.target], refusal.text);
+        self.close_scope(asker.id);
+        tracing::debug!(command = refusal.command, number = refusal.number, "line refused");
+    }
+
+    fn finish_history(
+        &mut self,
+        asker: &Asker,
+        target: &str,
+        found: Result<Vec<StoredLine>, StoreError>,
+    ) {
+        match found {
+            Ok(lines) => {
+                let lines: Vec<Outgoing> = lines.iter().map(Outgoing::stored).collect();
+                self.send_batch(asker, &[batch::CHATHISTORY, target], &lines);
+            }
+            Err(error) => self.history_failed(asker, target, &error),
+        }
+    }
+
+    fn finish_targets(&mut self, asker: &Asker, found: Result<Vec<TargetRow>, StoreError>) {
+        let name = self.config.name.clone();
+        let line = |row: &TargetRow| {
+            let words = ["TARGETS", &row.name, &rfc3339(row.at)];
+            Outgoing::new(&name, "CHATHISTORY", &words, None)
+        };
+        match found {
+            Ok(rows) => {
+                let lines: Vec<Outgoing> = rows.iter().map(line).collect();
+                self.send_batch(asker, &[batch::CHATHISTORY_TARGETS], &lines);
+            }
+            Err(error) => self.history_failed(asker, "*", &error),
+        }
+    }
+
+    fn history_failed(&mut self, asker: &Asker, target: &str, error: &StoreError) {
+        tracing::error!(%error, "history could not be read");
+        let words = ["CHATHISTORY", "MESSAGE_ERROR", target];
+        let out = self.fail_line(asker.id, &words, "Messages could not be retrieved");
+        self.answer(asker.id, asker.label.as_deref(), &[out]);
+    }
+
+    /// Sends lines as one batch, which carries the label. A client without batches gets the lines.
+    fn send_batch(&mut self, asker: &Asker, kind: &[&str], lines: &[Outgoing]) {
+        let Some(client) = self.client(asker.id) else { return };
+        let batched = client.caps.has(Caps::BATCH);
+        let (name, reference) = (self.config.name.clone(), self.next_batch());
+        if batched {
+            let start = format!("+{reference}");
+            let mut words = vec![start.as_str()];
+            words.extend_from_slice(kind);
+            let start = Outgoing::new(&name, "BATCH", &words, None);
+            let mark = Mark { label: asker.label.as_deref(), batch: None };
+            self.tell_marked(asker.id, &start, mark);
+        }
+        for line in lines {
+            self.tell_marked(asker.id, line, Mark { label: None, batch: Some(&reference) });
+        }
+        if batched {
+            let end = Outgoing::new(&name, "BATCH", &[&format!("-{reference}")], None);
+            self.tell_marked(asker.id, &end, Mark::default());
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What is on its way to the store. One call at a time, in the order of asking; lines that wait
+//! meanwhile go together in the next call. The server's task polls it beside its sockets.
+
+use std::{collections::VecDeque, future::pending, sync::Arc};
+
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::{
+    client::ClientId,
+    store::{
+        Account, Appended, BoxFuture, FindLine, HistoryQuery, NewLine, Store, StoreError,
+        StoredLine, TargetRow, TargetsQuery, Topic,
+    },
+};
+
+/// Lines of one call at most.
+const BATCH: usize = 512;
+
+/// Who waits for an answer.
+pub(super) struct Asker {
+    pub(super) id: ClientId,
+    pub(super) label: Option<String>,
+    pub(super) credit: Option<OwnedSemaphorePermit>,
+}
+
+/// A line before its commit.
+pub(super) struct Flight {
+    pub(super) asker: Asker,
+    pub(super) line: Arc<NewLine>,
+}
+
+/// A refusal that stands unless the line turns out to be kept already.
+pub(super) struct Refusal {
+    pub(super) command: String,
+    pub(super) number: u16,
+    pub(super) target: String,
+    pub(super) text: &'static str,
+}
+
+/// Something to ask of the store.
+pub(super) enum Job {
+    Append(Flight),
+    History { asker: Asker, target: String, query: HistoryQuery },
+    Targets { asker: Asker, query: TargetsQuery },
+    Find { asker: Asker, refusal: Refusal, query: FindLine },
+    Topic { topic: Topic, credit: Option<OwnedSemaphorePermit> },
+    Account(Account),
+}
+
+/// What the store has answered.
+pub(super) enum Done {
+    Appended(Vec<Flight>, Result<Vec<Appended>, StoreError>),
+    History(Asker, String, Result<Vec<StoredLine>, StoreError>),
+    Targets(Asker, Result<Vec<TargetRow>, StoreError>),
+    Found(Asker, Refusal, Result<Option<StoredLine>, StoreError>),
+    Kept(Result<(), StoreError>),
+}
+
+/// The queue before the store, and the call that runs.
+pub(super) struct Flights {
+    store: Arc<dyn Store>,
+    jobs: VecDeque<Job>,
+    running: Option<BoxFuture<'static, Done>>,
+}
+
+impl Flights {
+    pub(super) fn new(store: Arc<dyn Store>) -> Self {
+        Self { store, jobs: VecDeque::new(), running: None }
+    }
+
+    pub(super) fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// Queues a job. Bounded by the credit that each client's lines hold.
+    pub(super) fn push(&mut self, job: Job) {
+        self.jobs.push_back(job);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.jobs.is_empty() && self.running.is_none()
+    }
+
+    /// Waits for the next answer; for ever, when nothing was asked. Cancel-safe: the call that
+    /// runs is kept.
+    pub(super) async fn next(&mut self) -> Done {
+        if self.running.is_none() {
+            self.running = self.jobs.pop_front().map(|job| self.start(job));
+        }
+        let done = match &mut self.running {
+            Some(running) => running.await,
+            None => pending().await,
+        };
+        self.running = None;
+        done
+    }
+
+    fn start(&mut self, job: Job) -> BoxFuture<'static, Done> {
+        let store = Arc::clone(&self.store);
+        match job {
+            Job::Append(first) => {
+                let flights = self.batch(first);
+                let lines = flights.iter().map(|flight| Arc::clone(&flight.line)).collect();
+                Box::pin(async move { Done::Appended(flights, store.append(lines).await) })
+            }
+            Job::History { asker, target, query } => {
+                Box::pin(async move { Done::History(asker, target, store.history(query).await) })
+            }
+            Job::Targets { asker, query } => {
+                Box::pin(async move { Done::Targets(asker, store.targets(query).await) })
+            }
+            Job::Find { asker, refusal, query } => {
+                Box::pin(async move { Done::Found(asker, refusal, store.find(query).await) })
+            }
+            Job::Topic { topic, credit } => Box::pin(async move {
+                let kept = store.put_topic(topic).await;
+                drop(credit);
+                Done::Kept(kept)
+            }),
+            Job::Account(account) => {
+                Box::pin(async move { Done::Kept(store.put_account(account).await) })
+            }
+        }
+    }
+
+    /// Returns the line and those right behind it.
+    fn batch(&mut self, first: Flight) -> Vec<Flight> {
+        let mut flights = vec![first];
+        while flights.len() < BATCH && matches!(self.jobs.front(), Some(Job::Append(_))) {
+            let Some(Job::Append(flight)) = self.jobs.pop_front() else { break };
+            flights.push(flight);
+        }
+        flights
+    }
+}

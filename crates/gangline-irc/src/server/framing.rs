@@ -1,0 +1,85 @@
+//! Bytes → lines, with a bound on memory whatever a peer sends.
+
+use bytes::{Buf, BytesMut};
+
+use crate::wire::{BODY_MAX, CLIENT_TAGS_MAX};
+
+/// The longest line that is kept while it arrives: 8 KiB of tags and a body.
+const KEPT_MAX: usize = 8 * 1024 + BODY_MAX;
+
+/// What came in.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Framed {
+    /// A line without its line end.
+    Line(Vec<u8>),
+    /// A line longer than may be sent; its bytes are gone.
+    TooLong,
+}
+
+/// Collects bytes of one connection.
+#[derive(Default)]
+pub(super) struct Framer {
+    buffer: BytesMut,
+    searched: usize,
+    skipping: bool,
+}
+
+impl Framer {
+    /// Returns the buffer to read into.
+    pub(super) fn room(&mut self) -> &mut BytesMut {
+        self.buffer.reserve(2048);
+        &mut self.buffer
+    }
+
+    /// Returns the next whole line, or `None` when more bytes are needed. Gives memory back when
+    /// nothing is kept.
+    pub(super) fn next(&mut self) -> Option<Framed> {
+        loop {
+            let found = self.buffer[self.searched..].iter().position(|byte| *byte == b'\n');
+            let Some(found) = found else {
+                self.keep_or_skip();
+                return None;
+            };
+            let end = self.searched + found;
+            let mut line = self.buffer.split_to(end).to_vec();
+            self.buffer.advance(1);
+            self.searched = 0;
+            let skipped = std::mem::take(&mut self.skipping);
+            if skipped || is_too_long(&line) {
+                return Some(Framed::TooLong);
+            }
+            if line.last() == Some(&b'\r') {
+                line.pop();
+            }
+            if !line.is_empty() {
+                return Some(Framed::Line(line));
+            }
+        }
+    }
+
+    fn keep_or_skip(&mut self) {
+        if self.buffer.len() > KEPT_MAX {
+            self.skipping = true;
+        }
+        if self.skipping {
+            self.buffer.clear();
+        }
+        self.searched = self.buffer.len();
+        if self.buffer.is_empty() {
+            self.buffer = BytesMut::new();
+        }
+    }
+}
+
+/// Tags and body have limits of their own. A line without its LF, with or without its CR.
+fn is_too_long(line: &[u8]) -> bool {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let tags = match line.first() {
+        Some(b'@') => line.iter().position(|byte| *byte == b' ').map_or(line.len(), |at| at + 1),
+        _ => 0,
+    };
+    tags > CLIENT_TAGS_MAX + 2 || line.len() - tags + 2 > BODY_MAX
+}
+
+#[cfg(test)]
+mod tests;

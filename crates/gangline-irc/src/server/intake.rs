@@ -1,0 +1,92 @@
+//! From a line of bytes to a command, in the order each client sent them.
+
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::{
+    client::{ClientId, Held},
+    command::{self, Call},
+    flight::Asker,
+    framing::Framed,
+    state::State,
+};
+use crate::wire::{Message, ParseError, numeric as n};
+
+impl State {
+    /// Takes one line of a client.
+    pub(super) fn take(&mut self, id: ClientId, framed: Framed, credit: OwnedSemaphorePermit) {
+        let now = self.config.clock.monotonic();
+        let Some(client) = self.client_mut(id) else { return };
+        client.heard_at = now;
+        client.pinged_at = None;
+        let Some(message) = self.read(id, framed) else { return };
+        let held = Held { message, credit };
+        let Some(client) = self.client_mut(id) else { return };
+        client.held.push_back(held);
+        self.work(id);
+    }
+
+    /// Does what a client has asked, up to the first request that must wait for its earlier lines.
+    /// Lines to be kept do not wait for each other.
+    fn work(&mut self, id: ClientId) {
+        while let Some(client) = self.client_mut(id) {
+            let is_line = |held: &Held| matches!(&*held.message.command, "PRIVMSG" | "NOTICE");
+            if client.held.is_empty() && client.in_flight == 0 {
+                if let Some(why) = client.leaving.take() {
+                    self.doom(id, &why);
+                }
+                return;
+            }
+            let free = client.in_flight == 0 || client.held.front().is_some_and(is_line);
+            if !free || self.doomed.iter().any(|(doomed, _)| *doomed == id) {
+                return;
+            }
+            let Some(client) = self.client_mut(id) else { return };
+            let Some(Held { message, credit }) = client.held.pop_front() else { return };
+            let label = message.label().map(str::to_owned);
+            self.open_scope(id, label.as_deref());
+            command::run(self, Call { id, message, credit: Some(credit) });
+            self.close_scope(id);
+        }
+    }
+
+    /// Counts an answer of the store and goes on with its asker.
+    pub(super) fn landed(&mut self, asker: Asker) {
+        drop(asker.credit);
+        let Some(client) = self.client_mut(asker.id) else { return };
+        client.in_flight = client.in_flight.saturating_sub(1);
+        self.work(asker.id);
+    }
+
+    /// Returns the message; a line that is none is answered here.
+    fn read(&mut self, id: ClientId, framed: Framed) -> Option<Message> {
+        let line = match framed {
+            Framed::Line(line) => line,
+            Framed::TooLong => {
+                self.numeric(id, n::ERR_INPUTTOOLONG, &[], "Input line was too long");
+                return None;
+            }
+        };
+        let command = || {
+            let message = Message::parse(&line).ok();
+            message.map_or_else(|| "*".to_owned(), |message| message.command)
+        };
+        if std::str::from_utf8(&line).is_err() {
+            let words = [&*command(), "INVALID_UTF8"];
+            self.fail(id, &words, "The line is not UTF-8; it was not taken");
+            return None;
+        }
+        match Message::parse(&line) {
+            Ok(message) => Some(message),
+            Err(ParseError::Empty) => None,
+            Err(error @ ParseError::ControlByte { .. }) => {
+                self.fail(id, &["*", "INVALID_LINE"], &format!("{error}; it was not taken"));
+                None
+            }
+            Err(error) => {
+                let text = format!("Unknown command: {error}");
+                self.numeric(id, n::ERR_UNKNOWNCOMMAND, &["*"], &text);
+                None
+            }
+        }
+    }
+}

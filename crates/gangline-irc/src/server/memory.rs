@@ -1,0 +1,209 @@
+//! A store without a disk: for `--no-history` and for tests. Keeps the newest lines of each
+//! conversation until the process ends.
+
+use std::{
+    collections::{BTreeMap, HashMap, VecDeque},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use gangline_os::{clock::UnixMicros, secret::random_token};
+use tokio::sync::watch;
+
+use super::store::{
+    Account, Accounts, Appended, Bound, BoxFuture, Conversation, FindLine, HistoryQuery, NewLine,
+    Range, Store, StoreError, StoredLine, TargetRow, TargetsQuery, Topic,
+};
+
+/// A store in memory.
+pub struct MemoryStore {
+    inner: Mutex<Inner>,
+    accounts: watch::Sender<Arc<Accounts>>,
+}
+
+struct Inner {
+    run: String,
+    keep: usize,
+    last: i64,
+    lines: HashMap<String, VecDeque<StoredLine>>,
+    /// (sender, key, conversation) → place.
+    keys: HashMap<(String, String, String), i64>,
+    topics: BTreeMap<String, Topic>,
+}
+
+impl MemoryStore {
+    /// Returns an empty store that keeps `keep` lines of each conversation.
+    #[must_use]
+    pub fn new(keep: usize) -> Self {
+        let run: String = random_token().expose().chars().take(12).collect();
+        let inner = Inner {
+            run,
+            keep: keep.max(1),
+            last: 0,
+            lines: HashMap::new(),
+            keys: HashMap::new(),
+            topics: BTreeMap::new(),
+        };
+        Self { inner: Mutex::new(inner), accounts: watch::Sender::new(Arc::default()) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn key_of(line: &NewLine) -> Option<(String, String, String)> {
+    Some((line.sender.key(), line.key.clone()?, line.conversation.key()))
+}
+
+impl Inner {
+    fn append(&mut self, line: Arc<NewLine>) -> Appended {
+        let key = key_of(&line);
+        if let Some(kept) = key.as_ref().and_then(|key| self.kept(key)) {
+            return Appended::Duplicate(Box::new(kept));
+        }
+        self.last += 1;
+        let (seq, msgid) = (self.last, format!("{}.{}", self.run, self.last));
+        if let Some(key) = key {
+            self.keys.insert(key, seq);
+        }
+        let lines = self.lines.entry(line.conversation.key()).or_default();
+        lines.push_back(StoredLine { seq, msgid: msgid.clone(), line });
+        let gone = if lines.len() > self.keep { lines.pop_front() } else { None };
+        if let Some(key) = gone.as_ref().and_then(|gone| key_of(&gone.line)) {
+            self.keys.remove(&key);
+        }
+        Appended::Stored { seq, msgid }
+    }
+
+    fn kept(&self, key: &(String, String, String)) -> Option<StoredLine> {
+        let seq = *self.keys.get(key)?;
+        let lines = self.lines.get(&key.2)?;
+        let at = lines.binary_search_by_key(&seq, |line| line.seq).ok()?;
+        lines.get(at).cloned()
+    }
+
+    fn seq_of(&self, msgid: &str) -> i64 {
+        match msgid.split_once('.') {
+            Some((run, seq)) if run == self.run => seq.parse().unwrap_or(0),
+            _ => 0,
+        }
+    }
+
+    /// Returns (index of the first line at or after the bound, index of the first line after it).
+    fn place(&self, lines: &VecDeque<StoredLine>, bound: &Bound) -> (usize, usize) {
+        match bound {
+            Bound::Msgid(msgid) => {
+                let seq = self.seq_of(msgid);
+                let from = lines.partition_point(|line| line.seq < seq);
+                (from, lines.partition_point(|line| line.seq <= seq))
+            }
+            Bound::At(at) => {
+                let ms = millis(*at);
+                let from = lines.partition_point(|line| millis(line.line.at) < ms);
+                (from, lines.partition_point(|line| millis(line.line.at) <= ms))
+            }
+        }
+    }
+
+    fn history(&self, query: &HistoryQuery) -> Vec<StoredLine> {
+        let Some(lines) = self.lines.get(&query.conversation.key()) else { return Vec::new() };
+        let limit = query.limit;
+        let newest = |low: usize, high: usize| (high.saturating_sub(limit).max(low), high);
+        let oldest = |low: usize, high: usize| (low, high.min(low.saturating_add(limit)));
+        let (low, high) = match &query.range {
+            Range::Latest => newest(0, lines.len()),
+            Range::LatestAfter(bound) => newest(self.place(lines, bound).1, lines.len()),
+            Range::Before(bound) => newest(0, self.place(lines, bound).0),
+            Range::After(bound) => oldest(self.place(lines, bound).1, lines.len()),
+            Range::Around(bound) => {
+                let middle = self.place(lines, bound).0;
+                let low = middle.saturating_sub(limit / 2);
+                (low, lines.len().min(low + limit))
+            }
+            Range::Between(one, other) => {
+                let (one, other) = (self.place(lines, one), self.place(lines, other));
+                if one.0 <= other.0 { oldest(one.1, other.0) } else { newest(other.1, one.0) }
+            }
+        };
+        if low >= high { Vec::new() } else { lines.range(low..high).cloned().collect() }
+    }
+
+    fn targets(&self, query: &TargetsQuery) -> Vec<TargetRow> {
+        let newest = |key: &String| self.lines.get(key).and_then(|lines| lines.back());
+        let mut rows: Vec<TargetRow> = Vec::new();
+        for channel in &query.channels {
+            if let Some(line) = newest(&Conversation::Channel(channel.clone()).key()) {
+                rows.push(TargetRow { name: channel.as_str().to_owned(), at: line.line.at });
+            }
+        }
+        for lines in self.lines.values() {
+            let Some(line) = lines.back() else { continue };
+            let (Conversation::Direct(one, other), Some(me)) =
+                (&line.line.conversation, &query.party)
+            else {
+                continue;
+            };
+            let name = if one == me { other.name() } else { one.name() };
+            if one == me || other == me {
+                rows.push(TargetRow { name: name.to_owned(), at: line.line.at });
+            }
+        }
+        rows.retain(|row| {
+            millis(row.at) > millis(query.after) && millis(row.at) < millis(query.before)
+        });
+        rows.sort_by(|a, b| (a.at, &a.name).cmp(&(b.at, &b.name)));
+        rows.truncate(query.limit);
+        rows
+    }
+}
+
+fn millis(at: UnixMicros) -> i64 {
+    at.0.div_euclid(1000)
+}
+
+fn ready<T: Send + 'static>(value: T) -> BoxFuture<'static, Result<T, StoreError>> {
+    Box::pin(std::future::ready(Ok(value)))
+}
+
+impl Store for MemoryStore {
+    fn append(&self, batch: Vec<Arc<NewLine>>) -> BoxFuture<'_, Result<Vec<Appended>, StoreError>> {
+        let mut inner = self.lock();
+        ready(batch.into_iter().map(|line| inner.append(line)).collect())
+    }
+
+    fn history(&self, query: HistoryQuery) -> BoxFuture<'_, Result<Vec<StoredLine>, StoreError>> {
+        ready(self.lock().history(&query))
+    }
+
+    fn targets(&self, query: TargetsQuery) -> BoxFuture<'_, Result<Vec<TargetRow>, StoreError>> {
+        ready(self.lock().targets(&query))
+    }
+
+    fn find(&self, query: FindLine) -> BoxFuture<'_, Result<Option<StoredLine>, StoreError>> {
+        let inner = self.lock();
+        let found = inner.lines.values().flatten().find(|kept| {
+            kept.line.sender == query.sender
+                && kept.line.key.as_ref() == Some(&query.key)
+                && gangline_core::name::fold(&kept.line.target) == query.target
+        });
+        ready(found.cloned())
+    }
+
+    fn accounts(&self) -> watch::Receiver<Arc<Accounts>> {
+        self.accounts.subscribe()
+    }
+
+    fn put_account(&self, account: Account) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.accounts.send_modify(|accounts| Arc::make_mut(accounts).put(account));
+        ready(())
+    }
+
+    fn topics(&self) -> BoxFuture<'_, Result<Vec<Topic>, StoreError>> {
+        ready(self.lock().topics.values().cloned().collect())
+    }
+
+    fn put_topic(&self, topic: Topic) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.lock().topics.insert(topic.channel.folded().to_owned(), topic);
+        ready(())
+    }
+}

@@ -1,0 +1,202 @@
+//! Lines on their way out: one body, and tags as each receiver can read them.
+
+use bytes::Bytes;
+use gangline_core::Principal;
+use gangline_os::clock::{UnixMicros, rfc3339};
+
+use super::{
+    caps::Caps,
+    store::{NewLine, StoredLine},
+};
+use crate::wire::{BODY_MAX, tags, text::cut};
+
+/// A line and everything that might be tagged to it.
+#[derive(Debug, Clone)]
+pub(super) struct Outgoing {
+    /// `:source COMMAND …` without its line end.
+    body: String,
+    time: Option<UnixMicros>,
+    msgid: Option<String>,
+    account: Option<String>,
+    bot: bool,
+    principal: Option<Principal>,
+    client: Vec<(String, Option<String>)>,
+}
+
+/// What only one receiver's copy carries.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Mark<'a> {
+    pub(super) label: Option<&'a str>,
+    pub(super) batch: Option<&'a str>,
+}
+
+/// Returns a word that can stand in the middle of a line, whatever it was.
+pub(super) fn word(text: &str) -> String {
+    let shown: String =
+        cut(text, 128).chars().map(|c| if c.is_control() || c == ' ' { '_' } else { c }).collect();
+    if shown.is_empty() || shown.starts_with(':') { format!("*{shown}") } else { shown }
+}
+
+impl Outgoing {
+    /// Returns a line of `source`; `words` are made fit for the middle, `last` may be any text.
+    pub(super) fn new(source: &str, command: &str, words: &[&str], last: Option<&str>) -> Self {
+        let mut body = format!(":{source} {command}");
+        for one in words {
+            body.push(' ');
+            body.push_str(&word(one));
+        }
+        if let Some(last) = last {
+            body.push_str(" :");
+            body.extend(
+                last.chars().map(|c| if matches!(c, '\r' | '\n' | '\0') { ' ' } else { c }),
+            );
+        }
+        let fits = cut(&body, BODY_MAX - 2).len();
+        body.truncate(fits);
+        Self {
+            body,
+            time: None,
+            msgid: None,
+            account: None,
+            bot: false,
+            principal: None,
+            client: Vec::new(),
+        }
+    }
+
+    /// Returns a kept line.
+    pub(super) fn kept(msgid: &str, line: &NewLine) -> Self {
+        let words = [line.target.as_str()];
+        let mut out = Self::new(&line.source, line.kind.as_str(), &words, Some(&line.text))
+            .at(line.at)
+            .account(line.account.as_deref())
+            .stamped(line.principal.clone(), line.bot, line.tags.clone());
+        out.msgid = Some(msgid.to_owned());
+        out
+    }
+
+    pub(super) fn stored(stored: &StoredLine) -> Self {
+        Self::kept(&stored.msgid, &stored.line)
+    }
+
+    #[must_use]
+    pub(super) fn at(mut self, time: UnixMicros) -> Self {
+        self.time = Some(time);
+        self
+    }
+
+    /// Returns the line without its source (`ERROR`, `PING`, `AUTHENTICATE` have none).
+    #[must_use]
+    pub(super) fn unsourced(mut self) -> Self {
+        if let Some((_, rest)) = self.body.split_once(' ') {
+            self.body = rest.to_owned();
+        }
+        self
+    }
+
+    #[must_use]
+    pub(super) fn account(mut self, account: Option<&str>) -> Self {
+        self.account = account.map(str::to_owned);
+        self
+    }
+
+    /// Returns the line with what the server says of its sender, and the sender's own tags.
+    #[must_use]
+    pub(super) fn stamped(
+        mut self,
+        principal: Principal,
+        bot: bool,
+        client: Vec<(String, Option<String>)>,
+    ) -> Self {
+        self.principal = Some(principal);
+        self.bot = bot;
+        self.client = client;
+        self
+    }
+
+    /// Returns the line for a receiver with these capabilities.
+    pub(super) fn render(&self, caps: Caps, mark: Mark<'_>) -> Bytes {
+        let mut line = String::with_capacity(self.body.len() + 160);
+        if let Some(label) = mark.label.filter(|_| caps.has(Caps::LABEL)) {
+            push(&mut line, tags::LABEL, Some(label));
+        }
+        if let Some(batch) = mark.batch.filter(|_| caps.has(Caps::BATCH)) {
+            push(&mut line, tags::BATCH, Some(batch));
+        }
+        if let Some(time) = self.time.filter(|_| caps.has(Caps::TIME)) {
+            push(&mut line, tags::TIME, Some(&rfc3339(time)));
+        }
+        if let Some(account) = self.account.as_deref().filter(|_| caps.has(Caps::ACCOUNT_TAG)) {
+            push(&mut line, tags::ACCOUNT, Some(account));
+        }
+        if caps.has(Caps::TAGS) {
+            self.push_tags(&mut line);
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(&self.body);
+        line.push_str("\r\n");
+        Bytes::from(line)
+    }
+
+    fn push_tags(&self, line: &mut String) {
+        if let Some(msgid) = &self.msgid {
+            push(line, tags::MSGID, Some(msgid));
+        }
+        if self.bot {
+            push(line, tags::BOT, None);
+        }
+        if let Some(principal) = &self.principal {
+            push(line, tags::GANGLINE_PRINCIPAL, Some(&principal.account));
+            push(line, tags::GANGLINE_TIER, Some(principal.tier.as_str()));
+        }
+        for (key, value) in &self.client {
+            push(line, key, value.as_deref());
+        }
+    }
+}
+
+fn push(line: &mut String, key: &str, value: Option<&str>) {
+    line.push(if line.is_empty() { '@' } else { ';' });
+    line.push_str(key);
+    if let Some(value) = value {
+        line.push('=');
+        line.push_str(&tags::escape(value));
+    }
+}
+
+/// Copies of one line for many receivers, written once for each form.
+pub(super) struct Copies<'a> {
+    out: &'a Outgoing,
+    made: Vec<(Caps, Bytes)>,
+}
+
+impl<'a> Copies<'a> {
+    pub(super) fn of(out: &'a Outgoing) -> Self {
+        Self { out, made: Vec::new() }
+    }
+
+    pub(super) fn for_caps(&mut self, caps: Caps) -> Bytes {
+        let form = caps.only(Caps::FORM);
+        if let Some((_, made)) = self.made.iter().find(|(known, _)| *known == form) {
+            return made.clone();
+        }
+        let made = self.out.render(form, Mark::default());
+        self.made.push((form, made.clone()));
+        made
+    }
+}
+
+/// Returns the client-only tags of a message: what a server may relay. A client's own
+/// `gangline/*`, `msgid`, `time`, `account` and the like are not among them.
+pub(super) fn client_only(tags: &[(String, Option<String>)]) -> Vec<(String, Option<String>)> {
+    let legal = |key: &str| {
+        key.len() > 1
+            && key.strip_prefix('+').is_some_and(|rest| {
+                rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-./".contains(&byte))
+            })
+    };
+    let fit = |value: &Option<String>| value.as_deref().is_none_or(|v| !v.contains('\0'));
+    tags.iter().filter(|(key, value)| legal(key) && fit(value)).cloned().collect()
+}

@@ -1,0 +1,210 @@
+//! From a connection to a user: credentials, the nick, the welcome.
+
+use std::sync::{Arc, atomic::Ordering};
+
+use gangline_core::{Nick, Principal, Tier, name};
+
+use super::{
+    caps::Caps,
+    client::{ClientId, Identity, Stage},
+    command,
+    flight::Job,
+    outgoing::Outgoing,
+    state::State,
+    store::Account,
+};
+use crate::wire::numeric as n;
+
+/// Wrong credentials after which a connection is closed.
+pub(super) const MAX_FAILURES: u32 = 3;
+
+/// Whether a credential was right.
+pub(super) enum Proof {
+    Right,
+    Wrong { failures: u32 },
+}
+
+/// Why a nick cannot be had.
+enum Taken {
+    InUse,
+    Reserved,
+}
+
+impl State {
+    /// Checks a credential; a right one puts the client into the account.
+    pub(super) fn prove(&mut self, id: ClientId, account: &str, password: &str) -> Proof {
+        let Some(principal) = self.trust.authenticate(account, password) else {
+            tracing::warn!(client = id.0, "a wrong credential was given");
+            let Some(client) = self.client_mut(id) else { return Proof::Wrong { failures: 0 } };
+            client.failures += 1;
+            return Proof::Wrong { failures: client.failures };
+        };
+        self.log_in(id, principal);
+        Proof::Right
+    }
+
+    fn log_in(&mut self, id: ClientId, principal: Principal) {
+        let account = principal.account.clone();
+        let is_agent = principal.tier == Tier::Agent;
+        self.identify(id, Identity::Account(principal));
+        let Some(client) = self.client(id) else { return };
+        // Their own link paces agents; a whole answer must not take a minute.
+        client.queue.shared().exempt.store(is_agent, Ordering::Relaxed);
+        let (source, ready) = (client.source(), client.is_ready());
+        let text = format!("You are now logged in as {account}");
+        self.numeric(id, n::RPL_LOGGEDIN, &[&source, &account], &text);
+        if ready {
+            let now = self.now();
+            let line = Outgoing::new(&source, "ACCOUNT", &[&account], None).at(now);
+            let mut ids = self.peers(id);
+            ids.insert(id);
+            self.send_capable(ids, Caps::ACCOUNT_NOTIFY, &line);
+            self.note_last_nick(id);
+        }
+    }
+
+    /// Registers the client if everything is there: a nick, a user, and no open negotiation.
+    pub(super) fn try_register(&mut self, id: ClientId) {
+        let Some(client) = self.client(id) else { return };
+        let open = match &client.stage {
+            Stage::Registering(stage) => stage.negotiating,
+            Stage::Ready => return,
+        };
+        let (Some(nick), false, true) = (client.nick.clone(), open, client.user.is_some()) else {
+            return;
+        };
+        if client.account().is_none() {
+            let tier = match self.trust.peer(client.local, client.peer) {
+                Tier::Stranger => Tier::Stranger,
+                Tier::Agent | Tier::Member | Tier::Owner => Tier::Member,
+            };
+            self.identify(id, Identity::Peer(tier));
+        }
+        if !self.claim(id, &nick) {
+            if let Some(client) = self.client_mut(id) {
+                client.nick = None;
+            }
+            return;
+        }
+        if let Some(client) = self.client_mut(id) {
+            client.stage = Stage::Ready;
+        }
+        self.nicks.insert(nick.folded().to_owned(), id);
+        self.remember_session(id);
+        self.note_last_nick(id);
+        self.welcome(id);
+        let source = self.client(id).map(super::client::Client::source);
+        self.tell_monitors(&nick, source.as_deref());
+    }
+
+    /// Makes sure that the client may take this nick; says why not. A stale connection of the
+    /// same account loses it.
+    pub(super) fn claim(&mut self, id: ClientId, nick: &Nick) -> bool {
+        match self.taken(id, nick) {
+            Ok(None) => true,
+            Ok(Some(stale)) => {
+                self.close(stale, "Replaced by a new connection");
+                true
+            }
+            Err(taken) => {
+                let text = match taken {
+                    Taken::InUse => "Nickname is already in use",
+                    Taken::Reserved => "Nickname is reserved for an account",
+                };
+                self.numeric(id, n::ERR_NICKNAMEINUSE, &[nick.as_str()], text);
+                false
+            }
+        }
+    }
+
+    fn taken(&self, id: ClientId, nick: &Nick) -> Result<Option<ClientId>, Taken> {
+        let Some(client) = self.client(id) else { return Err(Taken::InUse) };
+        let mine = client.account().map(name::fold);
+        let accounts = self.accounts.borrow();
+        let reserved = accounts.get(nick.as_str()).map(|account| account.name.folded());
+        if reserved.is_some() && reserved != mine.as_deref() {
+            return Err(Taken::Reserved);
+        }
+        let Some(holder) = self.by_nick(nick.as_str()).filter(|holder| holder.id != id) else {
+            return Ok(None);
+        };
+        let same = mine.is_some() && holder.account().map(name::fold) == mine;
+        if same { Ok(Some(holder.id)) } else { Err(Taken::InUse) }
+    }
+
+    /// Closes those who hold a nick that has become an account's.
+    pub(super) fn evict_from_reserved_nicks(&mut self) {
+        let accounts = Arc::clone(&self.accounts.borrow_and_update());
+        let foreign = |id: &ClientId| {
+            let Some(client) = self.client(*id) else { return false };
+            let reserved = accounts.get(client.name());
+            let mine = client.account().map(name::fold);
+            reserved.is_some_and(|account| mine.as_deref() != Some(account.name.folded()))
+        };
+        let evicted: Vec<ClientId> = self.nicks.values().copied().filter(foreign).collect();
+        for id in evicted {
+            self.doom(id, "This nick now belongs to an account");
+        }
+    }
+
+    /// Keeps under which nick a person's account is spoken to, for answers while it is away.
+    pub(super) fn note_last_nick(&mut self, id: ClientId) {
+        let Some(client) = self.client(id) else { return };
+        let (Some(account), Some(nick)) = (client.account(), &client.nick) else { return };
+        let known = self.accounts.borrow().get(account).cloned();
+        let Some(known) = known.filter(|known| known.tier != Tier::Agent) else { return };
+        let nick = nick.folded().to_owned();
+        if known.name.folded() != nick && known.last_nick.as_ref() != Some(&nick) {
+            self.flights.push(Job::Account(Account { last_nick: Some(nick), ..known }));
+        }
+    }
+
+    fn welcome(&mut self, id: ClientId) {
+        let Some(client) = self.client(id) else { return };
+        let (source, config) = (client.source(), self.config.clone());
+        let welcome = format!("Welcome to the {} network, {source}", config.network);
+        let host = format!("Your host is {}, running {}", config.name, config.version);
+        let created =
+            format!("This server was started {}", gangline_os::clock::rfc3339(self.started_at));
+        self.numeric(id, n::RPL_WELCOME, &[], &welcome);
+        self.numeric(id, n::RPL_YOURHOST, &[], &host);
+        self.numeric(id, n::RPL_CREATED, &[], &created);
+        self.numeric_words(id, n::RPL_MYINFO, &[&config.name, &config.version, "Bi", "iklmnostv"]);
+        self.isupport(id);
+        command::lusers(self, id);
+        command::motd(self, id);
+    }
+
+    /// Sends 005.
+    pub(super) fn isupport(&mut self, id: ClientId) {
+        let network = format!("NETWORK={}", self.config.network);
+        let channels = format!("CHANLIMIT=#:{}", self.config.limits.channels);
+        let first = [
+            network.as_str(),
+            "CASEMAPPING=rfc1459",
+            "CHANTYPES=#",
+            "PREFIX=(ov)@+",
+            "CHANMODES=,k,l,imnst",
+            channels.as_str(),
+            "NICKLEN=63",
+            "CHANNELLEN=64",
+            "TOPICLEN=300",
+            "AWAYLEN=200",
+            "KICKLEN=200",
+            "MODES=4",
+        ];
+        let second = [
+            "TARGMAX=PRIVMSG:1,NOTICE:1,TAGMSG:1,JOIN:,PART:,KICK:1,NAMES:1,WHOIS:1",
+            "CHATHISTORY=100",
+            "MSGREFTYPES=msgid,timestamp",
+            "MONITOR=100",
+            "WHOX",
+            "BOT=B",
+            "UTF8ONLY",
+            "GANGLINE",
+        ];
+        for words in [&first[..], &second[..]] {
+            self.numeric(id, n::RPL_ISUPPORT, words, "are supported by this server");
+        }
+    }
+}

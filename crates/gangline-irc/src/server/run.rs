@@ -1,0 +1,275 @@
+//! The server's loop: every event is made in a `select!` and handled in one place.
+
+use std::{
+    collections::{BTreeSet, VecDeque},
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize},
+    },
+    time::Duration,
+};
+
+use gangline_core::Tier;
+use gangline_os::task::{HowEnded, TaskEnd, TaskGroup};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::{Semaphore, mpsc},
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    caps::Caps,
+    client::{Client, ClientId, Identity, Registering, SendQueue, Shared, Stage},
+    connection::{self, FromClient, Reader},
+    flight::Done,
+    outgoing::Outgoing,
+    state::State,
+};
+
+/// Lines that wait for the server's task, of all clients together.
+const EVENTS: usize = 1024;
+/// Lines that may wait for one writer; the bound in bytes is `Limits::send_queue`.
+const QUEUED_LINES: usize = 16 * 1024;
+/// Lines taken from the queue before the sockets are looked at again.
+const LINES_A_TURN: usize = 256;
+
+enum Event {
+    Accepted(std::io::Result<(TcpStream, SocketAddr)>),
+    Lines,
+    Store(Done),
+    Accounts,
+    Ended(TaskEnd),
+    Tick,
+    Stop,
+}
+
+/// Serves until stopped.
+pub(super) async fn run(listener: TcpListener, mut state: State, stop: CancellationToken) {
+    let (events, mut lines) = mpsc::channel(EVENTS);
+    let mut tasks = TaskGroup::new("irc connections");
+    let mut tick = tokio::time::interval(tick_every(&state));
+    tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut accounts = state.accounts.clone();
+    load_topics(&mut state).await;
+    let mut taken: Vec<FromClient> = Vec::new();
+    loop {
+        let event = tokio::select! {
+            () = stop.cancelled() => Event::Stop,
+            done = state.flights.next() => Event::Store(done),
+            _ = lines.recv_many(&mut taken, LINES_A_TURN) => Event::Lines,
+            accepted = listener.accept() => Event::Accepted(accepted),
+            Ok(()) = accounts.changed() => Event::Accounts,
+            Some(end) = tasks.next_end() => Event::Ended(end),
+            _ = tick.tick() => Event::Tick,
+        };
+        match event {
+            Event::Accepted(Ok((stream, peer))) => {
+                admit(&mut state, &mut tasks, &events, (stream, peer));
+            }
+            Event::Accepted(Err(error)) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                // Out of descriptors: the same error would come at once.
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            Event::Lines => taken.drain(..).for_each(|line| hear(&mut state, line)),
+            Event::Store(done) => state.finish(done),
+            Event::Accounts => state.evict_from_reserved_nicks(),
+            Event::Ended(end) => report(&end),
+            Event::Tick => state.tick(),
+            Event::Stop => break,
+        }
+        state.close_doomed();
+    }
+    drop(listener);
+    shut_down(state, tasks).await;
+}
+
+fn report(end: &TaskEnd) {
+    match &end.how {
+        HowEnded::Panicked(why) => tracing::error!(task = end.name, why, "a task panicked"),
+        HowEnded::Finished | HowEnded::Cancelled => {}
+    }
+}
+
+fn tick_every(state: &State) -> Duration {
+    let limits = &state.config.limits;
+    let least = limits.register_within.min(limits.ping_every).min(limits.ping_timeout);
+    (least / 2).clamp(Duration::from_millis(20), Duration::from_secs(15))
+}
+
+async fn load_topics(state: &mut State) {
+    let store = Arc::clone(state.flights.store());
+    match store.topics().await {
+        Ok(topics) => {
+            let rows = topics.into_iter().map(|topic| (topic.channel.folded().to_owned(), topic));
+            state.topics = rows.collect();
+        }
+        Err(error) => tracing::error!(%error, "topics could not be read"),
+    }
+}
+
+fn hear(state: &mut State, heard: FromClient) {
+    match heard {
+        FromClient::Line { id, framed, credit } => state.take(id, framed, credit),
+        FromClient::Gone { id, why } => state.depart(id, &why),
+    }
+}
+
+/// Takes a connection in: two subtasks and a client.
+fn admit(
+    state: &mut State,
+    tasks: &mut TaskGroup,
+    events: &mpsc::Sender<FromClient>,
+    (stream, peer): (TcpStream, SocketAddr),
+) {
+    let limits = &state.config.limits;
+    if state.clients.len() >= limits.connections {
+        let told = stream.try_write(b"ERROR :This server has no room for more connections\r\n");
+        tracing::warn!(told = told.is_ok(), "connection refused: too many");
+        return;
+    }
+    let Ok(local) = stream.local_addr() else { return };
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "no TCP_NODELAY");
+    }
+    let shared = Arc::new(Shared {
+        queued: AtomicUsize::new(0),
+        exempt: AtomicBool::new(false),
+        credit: Arc::new(Semaphore::new(limits.in_flight.max(1))),
+        closing: CancellationToken::new(),
+        kill: CancellationToken::new(),
+    });
+    let (reading, writing) = stream.into_split();
+    let (queue, queued) = mpsc::channel(QUEUED_LINES);
+    let queue = SendQueue::new(queue, Arc::clone(&shared), limits.send_queue);
+    let (flood, grace) = (limits.flood, limits.grace);
+    let id = state.next_client();
+    let reader = Reader {
+        id,
+        half: reading,
+        shared: Arc::clone(&shared),
+        events: events.clone(),
+        clock: state.config.clock.clone(),
+        flood,
+        grace,
+    };
+    tasks.spawn(format!("read {}", id.0), reader.run());
+    tasks.spawn(format!("write {}", id.0), connection::write(writing, queued, shared));
+    let now = state.config.clock.monotonic();
+    state.clients.insert(id, client(id, (local, peer), queue, now));
+    state.peak = state.peak.max(state.clients.len());
+}
+
+fn client(
+    id: ClientId,
+    (local, peer): (SocketAddr, SocketAddr),
+    queue: SendQueue,
+    now: Duration,
+) -> Client {
+    Client {
+        id,
+        local,
+        peer,
+        queue,
+        stage: Stage::Registering(Registering { negotiating: false }),
+        nick: None,
+        user: None,
+        realname: String::new(),
+        caps: Caps::default(),
+        cap_version: 0,
+        identity: Identity::Peer(Tier::Stranger),
+        sasl: None,
+        failures: 0,
+        away: None,
+        bot: false,
+        invisible: false,
+        channels: BTreeSet::new(),
+        monitors: BTreeSet::new(),
+        connected_at: now,
+        heard_at: now,
+        spoke_at: now,
+        pinged_at: None,
+        in_flight: 0,
+        held: VecDeque::new(),
+        scope: None,
+        leaving: None,
+    }
+}
+
+/// Commits and delivers what is on its way, says goodbye, lets the writers finish.
+async fn shut_down(mut state: State, tasks: TaskGroup) {
+    let grace = state.config.limits.grace;
+    let landing = async {
+        while !state.flights.is_empty() {
+            let done = state.flights.next().await;
+            state.finish(done);
+        }
+    };
+    if tokio::time::timeout(grace, landing).await.is_err() {
+        tracing::error!("the store did not answer; lines on their way were not confirmed");
+    }
+    let name = state.config.name.clone();
+    for client in std::mem::take(&mut state.clients).into_values() {
+        let bye = Outgoing::new(&name, "ERROR", &[], Some("Server is shutting down"));
+        if client.queue.push(bye.unsourced().render(client.caps, Default::default())).is_err() {
+            client.queue.shared().kill.cancel();
+        }
+        client.queue.shared().closing.cancel();
+    }
+    for end in tasks.stop(grace + Duration::from_secs(1)).await {
+        report(&end);
+    }
+}
+
+impl State {
+    /// Closes those who were found wanting while an event was handled, and those found so by that.
+    pub(super) fn close_doomed(&mut self) {
+        while !self.doomed.is_empty() {
+            for (id, why) in std::mem::take(&mut self.doomed) {
+                self.close(id, &why);
+            }
+        }
+    }
+
+    /// The peer is gone. What it asked before is still done, in order, and only then is it closed:
+    /// a line that was sent counts, whether or not its sender waited.
+    fn depart(&mut self, id: ClientId, why: &str) {
+        let Some(client) = self.client_mut(id) else { return };
+        if client.in_flight == 0 && client.held.is_empty() {
+            return self.close(id, why);
+        }
+        client.leaving = Some(why.to_owned());
+    }
+
+    /// Pings the silent, closes the dead and those who never registered.
+    fn tick(&mut self) {
+        let now = self.config.clock.monotonic();
+        let limits = self.config.limits.clone();
+        let mut ping = Vec::new();
+        let mut dead = Vec::new();
+        for client in self.clients.values() {
+            let silent = now.saturating_sub(client.heard_at);
+            let waited = client.pinged_at.map(|at| now.saturating_sub(at));
+            if !client.is_ready()
+                && now.saturating_sub(client.connected_at) > limits.register_within
+            {
+                dead.push((client.id, "Registration timed out"));
+            } else if waited.is_some_and(|waited| waited > limits.ping_timeout) {
+                dead.push((client.id, "Ping timeout"));
+            } else if client.is_ready() && waited.is_none() && silent > limits.ping_every {
+                ping.push(client.id);
+            }
+        }
+        let line = Outgoing::new("-", "PING", &[], Some(&self.config.name)).unsourced();
+        for id in &ping {
+            if let Some(client) = self.client_mut(*id) {
+                client.pinged_at = Some(now);
+            }
+        }
+        self.send_all(ping, &line);
+        for (id, why) in dead {
+            self.doom(id, why);
+        }
+    }
+}

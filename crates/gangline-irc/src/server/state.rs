@@ -1,0 +1,228 @@
+//! Everything the server knows, owned by its one task.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+};
+
+use gangline_core::{ChannelName, Nick};
+use gangline_os::clock::UnixMicros;
+use tokio::sync::watch;
+
+use super::{
+    channel::Channel,
+    client::{Client, ClientId, Identity},
+    config::ServerConfig,
+    flight::Flights,
+    outgoing::Outgoing,
+    store::{Accounts, Party, Store, Topic},
+    trust::Trust,
+};
+
+/// The state of one server.
+pub(super) struct State {
+    pub(super) config: ServerConfig,
+    pub(super) trust: Arc<dyn Trust>,
+    pub(super) accounts: watch::Receiver<Arc<Accounts>>,
+    pub(super) clients: BTreeMap<ClientId, Client>,
+    /// Folded nick → registered client.
+    pub(super) nicks: HashMap<String, ClientId>,
+    /// Folded account → its sessions.
+    pub(super) sessions: HashMap<String, BTreeSet<ClientId>>,
+    /// Folded channel → channel.
+    pub(super) channels: HashMap<String, Channel>,
+    /// Folded channel → topic, also of channels that are empty now.
+    pub(super) topics: HashMap<String, Topic>,
+    pub(super) flights: Flights,
+    pub(super) started_at: UnixMicros,
+    /// Clients to be closed when the current event is done, and why.
+    pub(super) doomed: Vec<(ClientId, String)>,
+    pub(super) peak: usize,
+    last_client: u64,
+    last_batch: u64,
+    last_at: UnixMicros,
+}
+
+impl State {
+    pub(super) fn new(config: ServerConfig, store: Arc<dyn Store>, trust: Arc<dyn Trust>) -> Self {
+        let now = config.clock.now();
+        Self {
+            accounts: store.accounts(),
+            flights: Flights::new(store),
+            config,
+            trust,
+            clients: BTreeMap::new(),
+            nicks: HashMap::new(),
+            sessions: HashMap::new(),
+            channels: HashMap::new(),
+            topics: HashMap::new(),
+            started_at: now,
+            doomed: Vec::new(),
+            peak: 0,
+            last_client: 0,
+            last_batch: 0,
+            last_at: now,
+        }
+    }
+
+    /// Returns the time to stamp on a line: never before that of an earlier line.
+    pub(super) fn now(&mut self) -> UnixMicros {
+        self.last_at = self.last_at.max(self.config.clock.now());
+        self.last_at
+    }
+
+    pub(super) fn next_client(&mut self) -> ClientId {
+        self.last_client += 1;
+        ClientId(self.last_client)
+    }
+
+    /// Returns a new batch reference.
+    pub(super) fn next_batch(&mut self) -> String {
+        self.last_batch += 1;
+        format!("b{}", self.last_batch)
+    }
+
+    pub(super) fn client(&self, id: ClientId) -> Option<&Client> {
+        self.clients.get(&id)
+    }
+
+    pub(super) fn client_mut(&mut self, id: ClientId) -> Option<&mut Client> {
+        self.clients.get_mut(&id)
+    }
+
+    pub(super) fn by_nick(&self, nick: &str) -> Option<&Client> {
+        let id = self.nicks.get(&gangline_core::name::fold(nick))?;
+        self.clients.get(id)
+    }
+
+    pub(super) fn channel(&self, name: &str) -> Option<&Channel> {
+        self.channels.get(&gangline_core::name::fold(name))
+    }
+
+    pub(super) fn channel_mut(&mut self, name: &str) -> Option<&mut Channel> {
+        self.channels.get_mut(&gangline_core::name::fold(name))
+    }
+
+    /// Returns whether somebody who is not in the channel may know of it.
+    pub(super) fn sees(&self, id: ClientId, channel: &Channel) -> bool {
+        !channel.modes.has('s') || channel.member(id).is_some()
+    }
+
+    /// Returns who a private line to this nick would reach: an account (also while nobody is
+    /// logged in to it), somebody who is here, or the account that last used the nick.
+    pub(super) fn party_of(&self, nick: &Nick) -> Option<Party> {
+        let accounts = self.accounts.borrow();
+        let party = |name: &Nick| Party::Account(name.folded().to_owned());
+        if let Some(account) = accounts.get(nick.as_str()) {
+            return Some(party(&account.name));
+        }
+        if let Some(client) = self.by_nick(nick.as_str()) {
+            return Some(client.party());
+        }
+        accounts.by_last_nick(nick).map(|account| party(&account.name))
+    }
+
+    /// Returns the connections that a private line to `target` goes to.
+    pub(super) fn receivers(&self, party: &Party, target: &str) -> Vec<ClientId> {
+        let target = gangline_core::name::fold(target);
+        match party {
+            Party::Account(account) if *account == target => {
+                self.sessions.get(account).into_iter().flatten().copied().collect()
+            }
+            Party::Account(_) | Party::Member(_) | Party::Stranger(_) => {
+                let holder = self.by_nick(&target).filter(|client| client.party() == *party);
+                holder.map(|client| client.id).into_iter().collect()
+            }
+        }
+    }
+
+    /// Returns everybody who shares a channel with the client, the client itself left out.
+    pub(super) fn peers(&self, id: ClientId) -> BTreeSet<ClientId> {
+        let Some(client) = self.client(id) else { return BTreeSet::new() };
+        let channels = client.channels.iter().filter_map(|name| self.channels.get(name));
+        let mut peers: BTreeSet<ClientId> =
+            channels.flat_map(|channel| channel.members.keys().copied()).collect();
+        peers.remove(&id);
+        peers
+    }
+
+    /// Returns the members of a channel but one.
+    pub(super) fn members(&self, channel: &str, but: Option<ClientId>) -> Vec<ClientId> {
+        let Some(channel) = self.channel(channel) else { return Vec::new() };
+        channel.members.keys().copied().filter(|id| Some(*id) != but).collect()
+    }
+
+    /// Puts the client into an account, or takes it out.
+    pub(super) fn identify(&mut self, id: ClientId, identity: Identity) {
+        self.forget_session(id);
+        let Some(client) = self.clients.get_mut(&id) else { return };
+        client.identity = identity;
+        if client.is_ready() {
+            self.remember_session(id);
+        }
+    }
+
+    /// Makes private lines to the client's account reach it.
+    pub(super) fn remember_session(&mut self, id: ClientId) {
+        let Some(Party::Account(account)) = self.client(id).map(Client::party) else { return };
+        self.sessions.entry(account).or_default().insert(id);
+    }
+
+    fn forget_session(&mut self, id: ClientId) {
+        let Some(Party::Account(account)) = self.client(id).map(Client::party) else { return };
+        if let Some(sessions) = self.sessions.get_mut(&account) {
+            sessions.remove(&id);
+            if sessions.is_empty() {
+                self.sessions.remove(&account);
+            }
+        }
+    }
+
+    /// Takes a client out of a channel; an empty channel is no more.
+    pub(super) fn leave(&mut self, id: ClientId, name: &ChannelName) {
+        if let Some(client) = self.clients.get_mut(&id) {
+            client.channels.remove(name.folded());
+        }
+        if let Some(channel) = self.channels.get_mut(name.folded()) {
+            channel.members.remove(&id);
+            if channel.members.is_empty() {
+                self.channels.remove(name.folded());
+            }
+        }
+    }
+
+    /// Ends a connection: its peers are told, it is told, what is queued for it may still go.
+    pub(super) fn close(&mut self, id: ClientId, why: &str) {
+        let Some(client) = self.client(id) else { return };
+        let (source, host) = (client.source(), client.host());
+        let (ready, nick) = (client.is_ready(), client.nick.clone());
+        if ready {
+            let now = self.now();
+            let quit = Outgoing::new(&source, "QUIT", &[], Some(why)).at(now);
+            self.send_all(self.peers(id), &quit);
+        }
+        let error = format!("Closing link: {host} ({why})");
+        let error = Outgoing::new(&self.config.name, "ERROR", &[], Some(&error));
+        self.forget_session(id);
+        let Some(client) = self.clients.remove(&id) else { return };
+        for channel in &client.channels {
+            if let Some(found) = self.channels.get_mut(channel) {
+                found.members.remove(&id);
+                if found.members.is_empty() {
+                    self.channels.remove(channel);
+                }
+            }
+        }
+        if let Some(nick) = nick.filter(|_| ready) {
+            self.nicks.remove(nick.folded());
+            self.tell_monitors(&nick, None);
+        }
+        // A full queue has no room for this, and nobody who reads it.
+        let told = client.queue.push(error.unsourced().render(client.caps, Default::default()));
+        if told.is_err() {
+            client.queue.shared().kill.cancel();
+        }
+        client.queue.shared().closing.cancel();
+        tracing::debug!(client = id.0, why, "connection closed");
+    }
+}

@@ -1,0 +1,335 @@
+//! What the server keeps: the [`Store`] trait and the rows it speaks in.
+
+use std::{collections::HashMap, future::Future, pin::Pin, sync::Arc};
+
+use gangline_core::{ChannelName, Nick, Principal, Tier};
+use gangline_os::clock::UnixMicros;
+use tokio::sync::watch;
+
+/// A future behind a `dyn` trait.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// The store could not do it. Nothing of the call was kept; a later call may succeed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the history store failed: {why}")]
+pub struct StoreError {
+    /// What went wrong, for the log and the sender: "disk full".
+    pub why: String,
+}
+
+/// One side of a private conversation. Two people may bear the same nick one after the other;
+/// they are not the same party unless they proved the same thing.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Party {
+    /// Somebody logged in to this account (folded).
+    Account(String),
+    /// Somebody of our own uid without an account, by folded nick.
+    Member(String),
+    /// Anybody else, by folded nick. Proves nothing: has no private history.
+    Stranger(String),
+}
+
+impl Party {
+    /// Returns the key that rows are stored under: `name`, `~nick` or `!nick`.
+    #[must_use]
+    pub fn key(&self) -> String {
+        match self {
+            Self::Account(name) => name.clone(),
+            Self::Member(nick) => format!("~{nick}"),
+            Self::Stranger(nick) => format!("!{nick}"),
+        }
+    }
+
+    /// Returns the name that reaches this party on the wire: the account's name, or the nick.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Account(name) | Self::Member(name) | Self::Stranger(name) => name,
+        }
+    }
+
+    /// Reads [`Party::key`] back.
+    #[must_use]
+    pub fn from_key(key: &str) -> Self {
+        match (key.strip_prefix('~'), key.strip_prefix('!')) {
+            (Some(nick), _) => Self::Member(nick.to_owned()),
+            (None, Some(nick)) => Self::Stranger(nick.to_owned()),
+            (None, None) => Self::Account(key.to_owned()),
+        }
+    }
+}
+
+/// What a line belongs to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Conversation {
+    /// A channel.
+    Channel(ChannelName),
+    /// Two parties, in either order.
+    Direct(Party, Party),
+}
+
+impl Conversation {
+    /// Returns the key that rows are stored under: the folded channel, or both parties in order
+    /// with a space between.
+    #[must_use]
+    pub fn key(&self) -> String {
+        match self {
+            Self::Channel(channel) => channel.folded().to_owned(),
+            Self::Direct(one, other) => {
+                let (one, other) = (one.key(), other.key());
+                if one <= other { format!("{one} {other}") } else { format!("{other} {one}") }
+            }
+        }
+    }
+}
+
+/// PRIVMSG or NOTICE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LineKind {
+    /// A line that may be answered.
+    Privmsg,
+    /// A line that programs never answer.
+    Notice,
+}
+
+impl LineKind {
+    /// Returns the command.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Privmsg => "PRIVMSG",
+            Self::Notice => "NOTICE",
+        }
+    }
+}
+
+/// A line to be kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewLine {
+    /// Where it belongs.
+    pub conversation: Conversation,
+    /// Who said it, as a party: with `key` and the conversation the identity of a repeated line.
+    pub sender: Party,
+    /// The sender's own id of the line (`+gangline/id`).
+    pub key: Option<String>,
+    /// When the server took it.
+    pub at: UnixMicros,
+    /// PRIVMSG or NOTICE.
+    pub kind: LineKind,
+    /// `nick!user@host`.
+    pub source: String,
+    /// The account, if logged in.
+    pub account: Option<String>,
+    /// Who it is and how far trusted, as it was then.
+    pub principal: Principal,
+    /// Whether the sender had said that it is a program (`MODE +B`).
+    pub bot: bool,
+    /// The target as it stood on the line.
+    pub target: String,
+    /// The text.
+    pub text: String,
+    /// Client-only tags (`+…`), unescaped.
+    pub tags: Vec<(String, Option<String>)>,
+}
+
+/// A line that is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredLine {
+    /// Its place in the server's one order, from 1.
+    pub seq: i64,
+    /// Its id on the wire. Never the id of another line, also after the store was deleted or
+    /// put back from a copy.
+    pub msgid: String,
+    /// The line.
+    pub line: Arc<NewLine>,
+}
+
+/// What became of one line of a batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Appended {
+    /// It is kept, durably.
+    Stored {
+        /// Its place in the order.
+        seq: i64,
+        /// Its id.
+        msgid: String,
+    },
+    /// The same sender has said it before under the same key in the same conversation; this is
+    /// what is kept.
+    Duplicate(Box<StoredLine>),
+}
+
+/// A place in a history.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Bound {
+    /// A line. One that retention has removed keeps its place; one that this store never had
+    /// stands before everything.
+    Msgid(String),
+    /// A moment, compared in milliseconds as the wire shows it.
+    At(UnixMicros),
+}
+
+/// Which lines; bounds are exclusive but for [`Range::Around`]. Answers are in the order of
+/// saying.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Range {
+    /// The newest.
+    Latest,
+    /// The newest, none older than the bound.
+    LatestAfter(Bound),
+    /// The newest before the bound.
+    Before(Bound),
+    /// The oldest after the bound.
+    After(Bound),
+    /// Half before and half from the bound on.
+    Around(Bound),
+    /// From the first bound towards the second, whichever is older.
+    Between(Bound, Bound),
+}
+
+/// A question for lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HistoryQuery {
+    /// Of what.
+    pub conversation: Conversation,
+    /// Which.
+    pub range: Range,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// A question for what was written to in a span of time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TargetsQuery {
+    /// Whose private conversations, if any.
+    pub party: Option<Party>,
+    /// These channels too.
+    pub channels: Vec<ChannelName>,
+    /// After this.
+    pub after: UnixMicros,
+    /// And before this.
+    pub before: UnixMicros,
+    /// At most so many, those with the oldest newest line first.
+    pub limit: usize,
+}
+
+/// A conversation with lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TargetRow {
+    /// The channel, or the other party's name.
+    pub name: String,
+    /// When its newest line was taken.
+    pub at: UnixMicros,
+}
+
+/// A question for a line that may have been kept before its sender was refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FindLine {
+    /// Who said it.
+    pub sender: Party,
+    /// Under which key.
+    pub key: String,
+    /// To which target, folded.
+    pub target: String,
+}
+
+/// A channel's topic.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Topic {
+    /// The channel as first written.
+    pub channel: ChannelName,
+    /// The text; empty takes it away.
+    pub text: String,
+    /// Who set it (`nick!user@host`).
+    pub by: String,
+    /// When.
+    pub at: UnixMicros,
+}
+
+/// A registered account; its name is a reserved nick.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Account {
+    /// The name, which is also its nick.
+    pub name: Nick,
+    /// Agent or owner, or a member with a password.
+    pub tier: Tier,
+    /// SHA-256 of the credential, in lower-case hexadecimal.
+    pub credential_sha256: String,
+    /// The nick that was last used under this account (folded), so that a private answer finds
+    /// its way while nobody is logged in.
+    pub last_nick: Option<String>,
+}
+
+impl std::fmt::Debug for Account {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Account")
+            .field("name", &self.name.as_str())
+            .field("tier", &self.tier)
+            .finish_non_exhaustive()
+    }
+}
+
+/// All accounts, as last committed.
+#[derive(Debug, Clone, Default)]
+pub struct Accounts {
+    by_name: HashMap<String, Account>,
+    by_last_nick: HashMap<String, String>,
+}
+
+impl Accounts {
+    /// Returns the account of that name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Account> {
+        self.by_name.get(&gangline_core::name::fold(name))
+    }
+
+    /// Returns the account whose last nick this was.
+    #[must_use]
+    pub fn by_last_nick(&self, nick: &Nick) -> Option<&Account> {
+        self.by_name.get(self.by_last_nick.get(nick.folded())?)
+    }
+
+    /// Puts an account in place of any of its name.
+    pub fn put(&mut self, account: Account) {
+        let key = account.name.folded().to_owned();
+        self.by_last_nick.retain(|_, name| *name != key);
+        if let Some(nick) = &account.last_nick {
+            self.by_last_nick.insert(nick.clone(), key.clone());
+        }
+        self.by_name.insert(key, account);
+    }
+
+    /// Returns every account, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = &Account> {
+        self.by_name.values()
+    }
+}
+
+/// Where lines, accounts and topics are kept. Calls are made one at a time, in order; a call
+/// that has begun is finished even if its future is dropped.
+pub trait Store: Send + Sync + 'static {
+    /// Keeps all lines of the batch, in order, or none. The answer, one for each line, follows
+    /// the commit.
+    fn append(&self, batch: Vec<Arc<NewLine>>) -> BoxFuture<'_, Result<Vec<Appended>, StoreError>>;
+
+    /// Returns lines, oldest first.
+    fn history(&self, query: HistoryQuery) -> BoxFuture<'_, Result<Vec<StoredLine>, StoreError>>;
+
+    /// Returns conversations with a newest line in the span.
+    fn targets(&self, query: TargetsQuery) -> BoxFuture<'_, Result<Vec<TargetRow>, StoreError>>;
+
+    /// Returns the kept line of that sender, key and target.
+    fn find(&self, query: FindLine) -> BoxFuture<'_, Result<Option<StoredLine>, StoreError>>;
+
+    /// Returns the accounts as they are now and as they change.
+    fn accounts(&self) -> watch::Receiver<Arc<Accounts>>;
+
+    /// Keeps an account, in place of any of its name.
+    fn put_account(&self, account: Account) -> BoxFuture<'_, Result<(), StoreError>>;
+
+    /// Returns all topics.
+    fn topics(&self) -> BoxFuture<'_, Result<Vec<Topic>, StoreError>>;
+
+    /// Keeps a topic.
+    fn put_topic(&self, topic: Topic) -> BoxFuture<'_, Result<(), StoreError>>;
+}

@@ -1,0 +1,9 @@
+//! The embedded server, spoken to over TCP with raw lines.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests")]
+
+mod history;
+mod hostile;
+mod registration;
+mod support;
+mod talk;

@@ -1,0 +1,280 @@
+//! A server on a free port, and peers that speak raw lines.
+
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use gangline_core::{Principal, Tier};
+use gangline_irc::{
+    server::{
+        Server,
+        config::{Limits, ServerConfig},
+        memory::MemoryStore,
+        store::{
+            Account, Accounts, Appended, BoxFuture, FindLine, HistoryQuery, NewLine, Store,
+            StoreError, StoredLine, TargetRow, TargetsQuery, Topic,
+        },
+        trust::Trust,
+    },
+    wire::{Message, sasl},
+};
+use gangline_os::{CancellationToken, clock, task::TaskGroup};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
+    net::{
+        TcpStream,
+        tcp::{OwnedReadHalf, OwnedWriteHalf},
+    },
+    sync::watch,
+};
+
+/// Far longer than anything here takes.
+pub(super) const DEADLINE: Duration = Duration::from_secs(20);
+
+/// Accounts with the password `pw-<account>`; peers are what the test says.
+struct Passwords {
+    accounts: watch::Receiver<Arc<Accounts>>,
+    peers: Tier,
+}
+
+impl Trust for Passwords {
+    fn authenticate(&self, account: &str, password: &str) -> Option<Principal> {
+        let known = self.accounts.borrow().get(account).cloned()?;
+        let right = password == format!("pw-{}", known.name);
+        right.then(|| Principal { account: known.name.to_string(), tier: known.tier })
+    }
+
+    fn peer(&self, _: SocketAddr, _: SocketAddr) -> Tier {
+        self.peers
+    }
+}
+
+/// A store whose disk can be filled.
+pub(super) struct Disk {
+    store: MemoryStore,
+    pub(super) full: AtomicBool,
+    /// While true, appends wait.
+    pub(super) slow: watch::Sender<bool>,
+}
+
+impl Store for Disk {
+    fn append(&self, batch: Vec<Arc<NewLine>>) -> BoxFuture<'_, Result<Vec<Appended>, StoreError>> {
+        if self.full.load(Ordering::SeqCst) {
+            let error = StoreError { why: "database or disk is full".to_owned() };
+            return Box::pin(std::future::ready(Err(error)));
+        }
+        let mut slow = self.slow.subscribe();
+        Box::pin(async move {
+            slow.wait_for(|slow| !slow).await.unwrap();
+            self.store.append(batch).await
+        })
+    }
+    fn history(&self, query: HistoryQuery) -> BoxFuture<'_, Result<Vec<StoredLine>, StoreError>> {
+        self.store.history(query)
+    }
+    fn targets(&self, query: TargetsQuery) -> BoxFuture<'_, Result<Vec<TargetRow>, StoreError>> {
+        self.store.targets(query)
+    }
+    fn find(&self, query: FindLine) -> BoxFuture<'_, Result<Option<StoredLine>, StoreError>> {
+        self.store.find(query)
+    }
+    fn accounts(&self) -> watch::Receiver<Arc<Accounts>> {
+        self.store.accounts()
+    }
+    fn put_account(&self, account: Account) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.store.put_account(account)
+    }
+    fn topics(&self) -> BoxFuture<'_, Result<Vec<Topic>, StoreError>> {
+        self.store.topics()
+    }
+    fn put_topic(&self, topic: Topic) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.store.put_topic(topic)
+    }
+}
+
+/// A running server with the accounts `spark-ada`, `spark-bob` (agents) and `owner`.
+pub(super) struct Room {
+    pub(super) address: SocketAddr,
+    pub(super) disk: Arc<Disk>,
+    stop: CancellationToken,
+    tasks: TaskGroup,
+}
+
+impl Room {
+    pub(super) async fn open() -> Self {
+        Self::with(Limits { flood: None, ..Limits::default() }, Tier::Member).await
+    }
+
+    pub(super) async fn with(limits: Limits, peers: Tier) -> Self {
+        let disk = Arc::new(Disk {
+            store: MemoryStore::new(1000),
+            full: AtomicBool::new(false),
+            slow: watch::Sender::new(false),
+        });
+        for (name, tier) in
+            [("spark-ada", Tier::Agent), ("spark-bob", Tier::Agent), ("owner", Tier::Owner)]
+        {
+            let name = name.parse().unwrap();
+            let credential_sha256 = String::new();
+            let account = Account { name, tier, credential_sha256, last_nick: None };
+            disk.put_account(account).await.unwrap();
+        }
+        let trust = Arc::new(Passwords { accounts: disk.accounts(), peers });
+        let listen = "127.0.0.1:0".parse().unwrap();
+        let mut config = ServerConfig::new(listen, "irc.test", clock::system());
+        config.limits = limits;
+        let server = Server::bind(config, disk.clone(), trust).unwrap();
+        let address = server.address();
+        let stop = CancellationToken::new();
+        let mut tasks = TaskGroup::new("server under test");
+        tasks.spawn("server", server.run(stop.clone()));
+        Self { address, disk, stop, tasks }
+    }
+
+    /// A connection that has sent nothing.
+    pub(super) async fn dial(&self) -> Peer {
+        let stream = TcpStream::connect(self.address).await.unwrap();
+        let (read, write) = stream.into_split();
+        Peer { read: BufReader::new(read), write, nick: String::new(), seen: Vec::new() }
+    }
+
+    /// A plain client without capabilities.
+    pub(super) async fn plain(&self, nick: &str) -> Peer {
+        let mut peer = self.dial().await;
+        peer.nick = nick.to_owned();
+        peer.send(&format!("NICK {nick}")).await;
+        peer.send(&format!("USER {nick} 0 * :{nick} the tester")).await;
+        peer.until("422").await;
+        peer
+    }
+
+    /// A client with everything that agents use.
+    pub(super) async fn modern(&self, nick: &str) -> Peer {
+        self.negotiated(nick, None).await
+    }
+
+    /// An agent or the owner, logged in by SASL.
+    pub(super) async fn account(&self, nick: &str, account: &str) -> Peer {
+        self.negotiated(nick, Some(account)).await
+    }
+
+    async fn negotiated(&self, nick: &str, account: Option<&str>) -> Peer {
+        let mut peer = self.dial().await;
+        peer.nick = nick.to_owned();
+        peer.send("CAP LS 302").await;
+        peer.send(&format!("NICK {nick}")).await;
+        peer.send(&format!("USER {nick} 0 * :{nick}")).await;
+        peer.send(
+            "CAP REQ :message-tags server-time echo-message labeled-response batch account-tag \
+             draft/chathistory standard-replies sasl",
+        )
+        .await;
+        let ack = peer.until("CAP").await;
+        assert_eq!(ack.at(1), Some("LS"));
+        assert_eq!(peer.until("CAP").await.at(1), Some("ACK"));
+        if let Some(account) = account {
+            let number = peer.authenticate(account, &format!("pw-{account}")).await;
+            assert_eq!(number, "903");
+        }
+        peer.send("CAP END").await;
+        peer.until("422").await;
+        peer
+    }
+
+    pub(super) async fn shut(self) {
+        self.stop.cancel();
+        for end in self.tasks.stop(DEADLINE).await {
+            assert_eq!(end.how, gangline_os::task::HowEnded::Finished);
+        }
+    }
+}
+
+/// One end of a connection.
+pub(super) struct Peer {
+    read: BufReader<OwnedReadHalf>,
+    write: OwnedWriteHalf,
+    pub(super) nick: String,
+    /// Everything received, for messages of failed tests.
+    pub(super) seen: Vec<String>,
+}
+
+impl Peer {
+    pub(super) async fn send(&mut self, line: &str) {
+        self.raw(format!("{line}\r\n").as_bytes()).await;
+    }
+
+    pub(super) async fn raw(&mut self, bytes: &[u8]) {
+        self.write.write_all(bytes).await.unwrap();
+    }
+
+    /// The next line, or `None` at the end.
+    pub(super) async fn line(&mut self) -> Option<Message> {
+        let mut bytes = Vec::new();
+        let read = tokio::time::timeout(DEADLINE, self.read.read_until(b'\n', &mut bytes)).await;
+        let read = read.unwrap_or_else(|_| panic!("{} waited; saw {:#?}", self.nick, self.seen));
+        match read {
+            Ok(0) | Err(_) => None,
+            Ok(_) => {
+                self.seen.push(String::from_utf8(bytes.clone()).unwrap());
+                // Half a line is none.
+                bytes.ends_with(b"\n").then_some(())?;
+                Some(Message::parse(&bytes).unwrap())
+            }
+        }
+    }
+
+    /// Reads up to a line with this command.
+    pub(super) async fn until(&mut self, command: &str) -> Message {
+        loop {
+            match self.line().await {
+                Some(message) if message.command == command => return message,
+                Some(_) => {}
+                None => panic!("{} was closed; saw {:#?}", self.nick, self.seen),
+            }
+        }
+    }
+
+    /// Reads to the end of the connection and returns the last line.
+    pub(super) async fn until_closed(&mut self) -> String {
+        while self.line().await.is_some() {}
+        self.seen.last().cloned().unwrap_or_default()
+    }
+
+    /// Everything that the server had for us up to now.
+    pub(super) async fn caught_up(&mut self) -> Vec<Message> {
+        self.send("PING :are-you-there").await;
+        let mut lines = Vec::new();
+        loop {
+            let line = self.line().await.expect("the server closed the connection");
+            if line.command == "PONG" && line.at(1) == Some("are-you-there") {
+                return lines;
+            }
+            lines.push(line);
+        }
+    }
+
+    /// Returns the numeric that ends SASL PLAIN.
+    pub(super) async fn authenticate(&mut self, account: &str, password: &str) -> String {
+        self.send("AUTHENTICATE PLAIN").await;
+        self.until("AUTHENTICATE").await;
+        for chunk in sasl::plain(account, password) {
+            self.send(&format!("AUTHENTICATE {chunk}")).await;
+        }
+        loop {
+            let line = self.line().await.expect("closed during SASL");
+            if matches!(&*line.command, "903" | "904" | "905" | "906") {
+                return line.command;
+            }
+        }
+    }
+
+    pub(super) async fn join(&mut self, channel: &str) {
+        self.send(&format!("JOIN {channel}")).await;
+        self.until("366").await;
+    }
+}
