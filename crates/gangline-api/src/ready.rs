@@ -12,8 +12,8 @@ pub struct ReadyLine {
     pub pid: u32,
     /// `host:port` of the IRC server.
     pub irc: String,
-    /// The address of the HTTP interface, if there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The address of the HTTP interface; null if there is none.
+    #[serde(default)]
     pub http: Option<String>,
     /// The owner's token: password of the IRC account `owner`, bearer token of HTTP.
     pub token: String,

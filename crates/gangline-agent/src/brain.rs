@@ -1,0 +1,379 @@
+//! The brain: the only owner of the agent's state machine.
+//!
+//! It takes one input at a time, asks [`gangline_core::agent::Agent`] what follows, and hands the
+//! effects to the tasks that carry them out. It never awaits a send. Start at [`Brain::run`].
+
+mod effects;
+mod settle;
+mod show;
+pub(crate) use effects::announce_key;
+pub(crate) use settle::{sends_for, settle};
+pub(crate) mod wire;
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use gangline_api::event;
+use gangline_broker::{Decision as Decided, NewEvent, NewUsage};
+use gangline_core::{
+    AgentName, ApprovalNumber, Epoch, MessageId, TurnId,
+    agent::{Agent, ApprovalRequestId, Drain, Finish, Input, Operator, Queued, RuntimeInput, View},
+    answer::Tool,
+    approval::Decision,
+    outcome::{By, Cause},
+    redact::Redactor,
+    time::{Now, WallMicros},
+};
+use gangline_irc::client::LinkCommand;
+use gangline_os::{CancellationToken, clock::SharedClock};
+use gangline_runtime::{ApprovalAsk, Block, RuntimeEvent, TurnResult};
+use tokio::sync::{Notify, mpsc, watch};
+use tracing::{debug, info, warn};
+
+use crate::{
+    bus::{Hurry, Incoming, Record, SessionCommand, Word},
+    inbox::Waiting,
+    outgoing::Outgoing,
+    tools::{self, TurnContext},
+};
+
+/// Beyond so many records that wait for the store, details of a turn are no longer recorded.
+const RECORDS_WAITING_MAX: usize = 1024;
+/// A tool's result is recorded up to so many bytes.
+const RESULT_PREVIEW: usize = 2000;
+/// How long a backend rests that did not say how long.
+const RATE_LIMIT_DEFAULT_S: u64 = 30;
+
+/// The brain's doors.
+pub(crate) struct Doors {
+    pub(crate) session: mpsc::Sender<SessionCommand>,
+    pub(crate) keeper: mpsc::Sender<Record>,
+    pub(crate) link: mpsc::Sender<LinkCommand>,
+    pub(crate) context: watch::Sender<Option<TurnContext>>,
+    pub(crate) view: watch::Sender<View>,
+    pub(crate) rescan: Arc<Notify>,
+    pub(crate) drained: CancellationToken,
+    pub(crate) beat: Arc<AtomicU64>,
+}
+
+/// Who the brain works for, and with what.
+pub(crate) struct Identity {
+    pub(crate) agent: AgentName,
+    pub(crate) epoch: Epoch,
+    pub(crate) clock: SharedClock,
+    pub(crate) redactor: Arc<Redactor>,
+}
+
+/// The brain.
+pub(crate) struct Brain {
+    me: Identity,
+    core: Agent,
+    session: Outgoing<SessionCommand>,
+    keeper: Outgoing<Record>,
+    doors: Quiet,
+    /// Rows of messages that wait or are in the open turn.
+    rows: HashMap<MessageId, Waiting>,
+    /// What waits for a human in the open turn, by the backend's id.
+    asks: HashMap<String, (ApprovalAsk, Option<ApprovalNumber>)>,
+    /// Details that were not recorded because the store did not keep up.
+    skipped: u64,
+    shown: show::Shown,
+}
+
+/// The doors that never wait.
+struct Quiet {
+    link: mpsc::Sender<LinkCommand>,
+    context: watch::Sender<Option<TurnContext>>,
+    view: watch::Sender<View>,
+    rescan: Arc<Notify>,
+    drained: CancellationToken,
+    beat: Arc<AtomicU64>,
+}
+
+enum Event {
+    Incoming(Option<Incoming>),
+    Deadline,
+    Flushed,
+}
+
+impl Brain {
+    pub(crate) fn new(me: Identity, core: Agent, doors: Doors) -> Self {
+        Self {
+            me,
+            core,
+            session: Outgoing::new(doors.session),
+            keeper: Outgoing::new(doors.keeper),
+            doors: Quiet {
+                link: doors.link,
+                context: doors.context,
+                view: doors.view,
+                rescan: doors.rescan,
+                drained: doors.drained,
+                beat: doors.beat,
+            },
+            rows: HashMap::new(),
+            asks: HashMap::new(),
+            skipped: 0,
+            shown: show::Shown::default(),
+        }
+    }
+
+    /// Thinks until the agent is drained and everything that follows from it is handed on. Not
+    /// cancel-safe.
+    pub(crate) async fn run(mut self, mut inbox: mpsc::Receiver<Incoming>) {
+        loop {
+            let wait =
+                self.core.next_deadline().map(|at| at.0.saturating_sub(self.me.clock.monotonic()));
+            let deadline = async {
+                match wait {
+                    Some(wait) => tokio::time::sleep(wait).await,
+                    None => std::future::pending().await,
+                }
+            };
+            let event = tokio::select! {
+                incoming = inbox.recv() => Event::Incoming(incoming),
+                () = deadline => Event::Deadline,
+                () = self.session.room() => Event::Flushed,
+                () = self.keeper.room() => Event::Flushed,
+            };
+            match event {
+                Event::Incoming(Some(incoming)) => self.take(incoming),
+                Event::Incoming(None) => return,
+                Event::Deadline => self.think(Input::Tick),
+                Event::Flushed => {}
+            }
+            let flushed = self.session.waiting() == 0 && self.keeper.waiting() == 0;
+            if flushed && self.doors.drained.is_cancelled() {
+                return;
+            }
+        }
+    }
+
+    fn take(&mut self, incoming: Incoming) {
+        match incoming {
+            Incoming::Message(row) => self.message(*row),
+            Incoming::Taken { turn, attempts, gone } => self.taken(turn, &attempts, gone),
+            Incoming::TakeFailed { turn } => {
+                self.doors.context.send_replace(None);
+                self.think(Input::TakeFailed { turn, gone: Vec::new() });
+            }
+            Incoming::Runtime { life, event } => self.runtime(life, event),
+            Incoming::Exited { life, cause } => {
+                self.think(Input::Runtime(RuntimeInput::Exited { life, cause }));
+            }
+            Incoming::Sent { turn, to, in_reply_to } => {
+                self.think(Input::Sent { turn, to, in_reply_to });
+            }
+            Incoming::NoReply { turn, message } => self.think(Input::NoReply { turn, message }),
+            Incoming::Opened { number, turn, request, decided } => {
+                if let Some(ask) = self.asks.get_mut(&request) {
+                    ask.1 = Some(number);
+                }
+                if let Some(decision) = decided {
+                    self.decided(turn, request, decision);
+                }
+            }
+            Incoming::Decided { number, turn, request, decision } => {
+                self.keeper.push(Record::Delivered(number));
+                self.decided(turn, request, decision);
+            }
+            Incoming::Operator(word) => self.operator(word),
+            Incoming::StoreDegraded(why) => {
+                warn!(why, "degraded: no new turns");
+                self.think(Input::StoreDegraded);
+            }
+            Incoming::StoreOk => self.think(Input::StoreOk),
+            Incoming::Drain(hurry) => self.think(Input::Drain(match hurry {
+                Hurry::Soft => Drain::Soft,
+                Hurry::Now => Drain::Now,
+            })),
+            Incoming::Heartbeat(beat) => self.doors.beat.store(beat, Ordering::SeqCst),
+        }
+    }
+
+    fn now(&self) -> Now {
+        Now(self.me.clock.monotonic())
+    }
+
+    fn think(&mut self, input: Input) {
+        let effects = self.core.handle(self.now(), input);
+        for effect in effects {
+            self.carry_out(effect);
+        }
+        self.show();
+    }
+
+    fn message(&mut self, waiting: Waiting) {
+        let row = &waiting.row;
+        let queued = Queued {
+            id: row.id,
+            asker: row.sender.clone(),
+            target: row.target.clone(),
+            origin: row.origin,
+            attempt: row.attempt,
+            in_reply_to: row.in_reply_to,
+        };
+        let in_turn = self.core.view().messages.contains(&row.id);
+        if !in_turn {
+            self.rows.insert(row.id, waiting);
+        }
+        self.think(Input::Message(queued));
+    }
+
+    fn taken(&mut self, turn: TurnId, attempts: &[(MessageId, i64)], gone: Vec<MessageId>) {
+        for id in &gone {
+            self.rows.remove(id);
+        }
+        if attempts.is_empty() && !gone.is_empty() {
+            self.doors.context.send_replace(None);
+            self.think(Input::TakeFailed { turn, gone });
+            return;
+        }
+        for (id, attempt) in attempts {
+            if let Some(waiting) = self.rows.get_mut(id) {
+                waiting.row.attempt = *attempt;
+                waiting.row.takes += 1;
+            }
+        }
+        self.think(Input::Taken { turn });
+    }
+
+    fn decided(&mut self, turn: TurnId, request: String, decision: Decided) {
+        let decision = match decision {
+            Decided::Allow => Decision::Allow,
+            Decided::Deny => Decision::Deny,
+        };
+        self.think(Input::Decision { turn, request: ApprovalRequestId(request), decision });
+    }
+
+    fn operator(&mut self, word: Word) {
+        match word {
+            Word::Pause => {
+                self.keeper.push(Record::Paused(true));
+                self.think(Input::Operator(Operator::Pause));
+            }
+            Word::Resume => {
+                self.keeper.push(Record::Paused(false));
+                self.think(Input::Operator(Operator::Resume));
+            }
+            Word::Abort => self.think(Input::Operator(Operator::Interrupt(By::Operator))),
+        }
+    }
+
+    fn runtime(&mut self, life: gangline_core::agent::Life, event: RuntimeEvent) {
+        match event {
+            RuntimeEvent::Ready { session } => {
+                info!(%session, "runtime ready");
+                self.keeper.push(Record::Agent(gangline_broker::AgentUpdate {
+                    session: Some(Some(session.0)),
+                    ..Default::default()
+                }));
+                self.think(Input::Runtime(RuntimeInput::Ready { life }));
+            }
+            RuntimeEvent::Accepted { turn } => {
+                self.think(Input::Runtime(RuntimeInput::Accepted { turn }));
+            }
+            RuntimeEvent::Message { turn, message } => {
+                self.record(Some(turn), wire::assistant(&message));
+                for block in message.content {
+                    let input = match block {
+                        Block::Text { text } => RuntimeInput::Text { turn, text },
+                        Block::ToolUse { .. } | Block::Thinking { .. } => {
+                            RuntimeInput::Output { turn }
+                        }
+                    };
+                    self.think(Input::Runtime(input));
+                }
+            }
+            RuntimeEvent::ToolResult { turn, id, name, is_error, content } => {
+                let preview = &content[..content.floor_char_boundary(RESULT_PREVIEW)];
+                let tool = tool_kind(&name);
+                let preview = preview.to_owned();
+                self.record(Some(turn), event::ToolResult { id, name, is_error, preview });
+                self.think(Input::Runtime(RuntimeInput::ToolResult { turn, tool }));
+            }
+            RuntimeEvent::ApprovalAsked { turn, ask } => {
+                let request = ApprovalRequestId(ask.request.clone());
+                self.asks.insert(ask.request.clone(), (ask, None));
+                self.think(Input::Runtime(RuntimeInput::ApprovalAsked { turn, request }));
+            }
+            RuntimeEvent::Usage { turn, usage } => self.usage(turn, usage),
+            RuntimeEvent::Notice { text } => {
+                self.notice(None, "runtime", text);
+            }
+            RuntimeEvent::Finished { turn, result } => {
+                let how = self.finish(turn, result);
+                self.think(Input::Runtime(RuntimeInput::Finished { turn, how }));
+            }
+            RuntimeEvent::Exited { code } => {
+                debug!(code, "an exit outside the session");
+                let cause = Cause::Theirs;
+                self.think(Input::Runtime(RuntimeInput::Exited { life, cause }));
+            }
+        }
+    }
+
+    fn finish(&mut self, turn: TurnId, result: TurnResult) -> Finish {
+        match result {
+            TurnResult::Completed => Finish::Completed,
+            TurnResult::Interrupted => Finish::Interrupted,
+            TurnResult::Failed { kind, why } => {
+                self.notice(Some(turn), kind.as_str(), why);
+                Finish::Failed(kind.as_str().to_owned())
+            }
+            TurnResult::RateLimited { retry_after } => {
+                let wait = retry_after.unwrap_or(RATE_LIMIT_DEFAULT_S);
+                let until = self.me.clock.now().plus(std::time::Duration::from_secs(wait));
+                Finish::RateLimited { until: WallMicros(until.0) }
+            }
+        }
+    }
+
+    fn usage(&mut self, turn: TurnId, usage: gangline_runtime::Usage) {
+        let count = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
+        let usage = NewUsage {
+            agent: self.me.agent.clone(),
+            turn: Some(turn),
+            model: String::new(),
+            input: count(usage.input_tokens),
+            output: count(usage.output_tokens),
+            cache_read: 0,
+            cache_write: 0,
+            cost_micros: None,
+        };
+        self.keeper.push(Record::Usage(Box::new(usage)));
+    }
+
+    fn notice(&mut self, turn: Option<TurnId>, code: &str, text: String) {
+        self.record(turn, event::Notice { code: code.to_owned(), text });
+    }
+
+    /// Records a fact, masked. Under a store that does not keep up, details are left out.
+    fn record(&mut self, turn: Option<TurnId>, event: impl Into<event::Event>) {
+        if self.keeper.waiting() >= RECORDS_WAITING_MAX {
+            self.skipped += 1;
+            return;
+        }
+        if let Some(event) = self.new_event(turn, &event.into()) {
+            self.keeper.push(Record::Events(vec![event]));
+        }
+    }
+
+    fn new_event(&self, turn: Option<TurnId>, event: &event::Event) -> Option<NewEvent> {
+        wire::new_event(&self.me, turn, event)
+    }
+}
+
+/// Returns what kind of tool the answer rule sees in this name.
+pub(crate) fn tool_kind(name: &str) -> Tool {
+    match name {
+        tools::SEND | tools::NO_REPLY => Tool::Send,
+        "Bash" => Tool::Shell,
+        _ => Tool::Other,
+    }
+}

@@ -1,0 +1,178 @@
+//! What follows from each effect of the state machine.
+
+use gangline_broker::{LineKind, OpenApproval, Send as BrokerSend};
+use gangline_core::{
+    MessageId, Target, TurnId,
+    agent::{ApprovalRequestId, Deadline, Effect, Notice, StartWith},
+    approval::Decision,
+};
+use gangline_irc::client::{LinkCommand, TypingState};
+use gangline_runtime::{Answer, ApprovalAsk, Verdict};
+use sha2::{Digest, Sha256};
+use tracing::{debug, error, warn};
+use uuid::Uuid;
+
+use super::Brain;
+use crate::{
+    bus::{Record, SessionCommand},
+    prompt, texts,
+    tools::TurnContext,
+};
+
+impl Brain {
+    pub(super) fn carry_out(&mut self, effect: Effect) {
+        match effect {
+            Effect::StartRuntime { life, with } => {
+                let resume = match with {
+                    StartWith::Fresh => false,
+                    StartWith::Resume => true,
+                };
+                self.session.push(SessionCommand::Start { life, resume });
+            }
+            Effect::KillRuntime { life } => {
+                debug!(?life, "ending the runtime");
+                self.session.push(SessionCommand::Kill);
+            }
+            Effect::Take { turn, messages } => self.open_turn(turn, messages),
+            Effect::AdoptTurn { turn, .. } | Effect::Join { turn, .. } => {
+                debug!(%turn, "nothing to do for this backend");
+            }
+            Effect::SendPrompt { turn } => self.send_prompt(turn),
+            Effect::SendInterrupt { turn } => {
+                debug!(%turn, "interrupting");
+                self.session.push(SessionCommand::Interrupt);
+            }
+            Effect::AskHuman { turn, request } => self.ask_human(turn, &request),
+            Effect::Decide { request, decision, .. } => {
+                let answer = match decision {
+                    Decision::Allow => Answer::Allow,
+                    Decision::Deny => Answer::Deny { reason: texts::DENIED.to_owned() },
+                };
+                self.verdict(request, answer);
+            }
+            Effect::WithdrawApprovals { requests, .. } => {
+                for request in requests {
+                    let reason = texts::WITHDRAWN.to_owned();
+                    self.verdict(request, Answer::Deny { reason });
+                }
+            }
+            Effect::EndTurn { turn, outcome, settle } => self.end_turn(turn, &outcome, settle),
+            Effect::Rescan => self.doors.rescan.notify_one(),
+            Effect::MissedDeadline { deadline, turn } => self.missed(deadline, turn),
+            Effect::Parked { deaths } => {
+                error!(deaths, "circuit open: the runtime died too often");
+                self.notice(None, "circuit_open", texts::circuit_open(deaths));
+            }
+            Effect::Notice(notice) => self.told(&notice),
+            Effect::Drained => self.doors.drained.cancel(),
+        }
+    }
+
+    fn open_turn(&mut self, turn: TurnId, messages: Vec<MessageId>) {
+        let rows = messages.iter().filter_map(|id| self.rows.get(id)).map(|waiting| &waiting.row);
+        let context = TurnContext {
+            turn,
+            cause_root: rows.clone().find_map(|row| row.cause_root),
+            hops: rows.map(|row| row.hops).max().unwrap_or(0),
+            messages: messages.clone(),
+        };
+        self.doors.context.send_replace(Some(context));
+        let prompt_uuid = Uuid::new_v4().to_string();
+        self.keeper.push(Record::Take { turn, messages, prompt_uuid });
+    }
+
+    fn send_prompt(&mut self, turn: TurnId) {
+        let messages = self.core.view().messages;
+        let rows: Vec<_> = messages.iter().filter_map(|id| self.rows.get(id)).collect();
+        let Some(first) = rows.first() else { return };
+        let text = prompt::text(first);
+        let typing = first.row.target.parse::<Target>().ok();
+        self.session.push(SessionCommand::Prompt { turn, text });
+        if let Some(target) = typing {
+            self.typing(target, TypingState::Active);
+        }
+    }
+
+    /// Shows or ends the typing mark; a link that is busy or down misses nothing.
+    pub(super) fn typing(&self, target: Target, state: TypingState) {
+        let _ = self.doors.link.try_send(LinkCommand::Typing { target, state });
+    }
+
+    fn ask_human(&mut self, turn: TurnId, request: &ApprovalRequestId) {
+        let Some((ask, _)) = self.asks.get(&request.0) else { return };
+        let ask = ask.clone();
+        let message = self.core.view().messages.first().copied();
+        let row = message.and_then(|id| self.rows.get(&id)).map(|waiting| &waiting.row);
+        let summary = texts::approval_summary(&ask.input);
+        let announce = row.filter(|row| !row.target.is_empty()).map(|row| BrokerSend {
+            agent: self.me.agent.clone(),
+            turn: Some(turn),
+            idem_key: announce_key(turn, &request.0),
+            target: row.target.clone(),
+            lines: vec![self.me.redactor.redact(&texts::approval_announcement(
+                (&self.me.agent, &row.sender),
+                (&ask.tool, &summary),
+            ))],
+            kind: LineKind::Privmsg,
+            in_reply_to: None,
+            deliver: None,
+        });
+        let open = OpenApproval {
+            agent: self.me.agent.clone(),
+            turn,
+            message,
+            request: request.0.clone(),
+            args_hash: args_hash(&ask),
+            summary: self.me.redactor.redact(&summary),
+            detail: self.me.redactor.redact(&ask.input.to_string()),
+            tool: ask.tool,
+            announce,
+        };
+        self.keeper.push(Record::Approval(Box::new(open)));
+    }
+
+    fn verdict(&mut self, request: ApprovalRequestId, answer: Answer) {
+        self.asks.remove(&request.0);
+        self.session.push(SessionCommand::Decide(Verdict { request: request.0, answer }));
+    }
+
+    fn missed(&mut self, deadline: Deadline, turn: Option<TurnId>) {
+        let (code, text) = match deadline {
+            Deadline::Start => ("start_timeout", texts::START_TIMEOUT),
+            Deadline::TurnOutput => ("turn_timeout", texts::TURN_TIMEOUT),
+            Deadline::InterruptGrace => ("interrupt_timeout", texts::INTERRUPT_TIMEOUT),
+        };
+        warn!(code, ?turn, "missed a deadline");
+        self.notice(turn, code, text.to_owned());
+    }
+
+    fn told(&mut self, notice: &Notice) {
+        match notice {
+            Notice::Paused => self.notice(None, "paused", texts::PAUSED.to_owned()),
+            Notice::Resumed | Notice::Unparked => {
+                self.notice(None, "resumed", texts::RESUMED.to_owned());
+            }
+            Notice::NothingToInterrupt => debug!("there is no turn to interrupt"),
+            Notice::Late { turn } => debug!(%turn, "something came late"),
+            Notice::LateLife { life } => debug!(?life, "something came from an older life"),
+        }
+    }
+}
+
+/// Returns the outbox key of an approval's announcement, by which its echo is recognised.
+pub(crate) fn announce_key(turn: TurnId, request: &str) -> String {
+    format!("ap-{turn}-{}", short_hash(request.as_bytes()))
+}
+
+fn args_hash(ask: &ApprovalAsk) -> String {
+    short_hash(format!("{}\n{}", ask.tool, ask.input).as_bytes())
+}
+
+fn short_hash(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    let mut text = String::new();
+    for byte in Sha256::digest(bytes).iter().take(12) {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}

@@ -1,0 +1,138 @@
+//! T3: a turn's end becomes one commit: new states, relayed answers, and what askers are told.
+
+use gangline_api::event;
+use gangline_broker::{EndTurn, LineKind, MessageRow, NewMessage, Send as BrokerSend, Settle};
+use gangline_core::{
+    AgentName, MessageId, MessageState, Origin, Principal, Target, Tier, TurnId,
+    answer::Settlement, outcome::Outcome, redact::Redactor, split,
+};
+use gangline_irc::client::TypingState;
+use gangline_os::clock::UnixMicros;
+
+use super::Brain;
+use crate::bus::Record;
+
+impl Brain {
+    pub(super) fn end_turn(&mut self, turn: TurnId, outcome: &Outcome, settled: Vec<Settlement>) {
+        let messages: Vec<MessageId> = settled.iter().map(|one| one.message).collect();
+        for waiting in settled.iter().filter_map(|one| self.rows.get(&one.message)) {
+            if let Ok(target) = waiting.row.target.parse::<Target>() {
+                self.typing(target, TypingState::Done);
+            }
+        }
+        let reason = settled.iter().find_map(|one| one.reason.as_ref()).map(ToString::to_string);
+        let ended = event::TurnEnded { turn, outcome: outcome.to_string(), reason, messages };
+        let end = EndTurn {
+            agent: self.me.agent.clone(),
+            turn,
+            outcome: outcome.to_string(),
+            sends: self.sends(turn, &settled),
+            events: self.new_event(Some(turn), &ended.into()).into_iter().collect(),
+            withdraw_approvals: None,
+            settle: settled.iter().map(|one| settle(one, &self.me.redactor)).collect(),
+        };
+        for one in &settled {
+            self.rows.remove(&one.message);
+        }
+        self.asks.clear();
+        self.doors.context.send_replace(None);
+        self.shown.turns += 1;
+        self.keeper.push(Record::End(Box::new(end)));
+    }
+
+    fn sends(&self, turn: TurnId, settled: &[Settlement]) -> Vec<BrokerSend> {
+        let mut sends = Vec::new();
+        for one in settled {
+            let Some(waiting) = self.rows.get(&one.message) else { continue };
+            sends.extend(sends_for(&self.me.agent, turn, &waiting.row, one, &self.me.redactor));
+        }
+        sends
+    }
+}
+
+/// Returns the lines that one settled message causes: its relayed answer, and what its asker is
+/// told. A message from the command line has no place to send to: its row carries the answer.
+pub(crate) fn sends_for(
+    agent: &AgentName,
+    turn: TurnId,
+    row: &MessageRow,
+    one: &Settlement,
+    redactor: &Redactor,
+) -> Vec<BrokerSend> {
+    let mut sends = Vec::new();
+    if row.target.is_empty() {
+        return sends;
+    }
+    if let Some(answer) = &one.relay {
+        let lines = split::redacted_lines(&redactor.redact(answer), |left| {
+            format!("… (+{left} lines: gangline trace {})", row.id)
+        });
+        sends.push(BrokerSend {
+            agent: agent.clone(),
+            turn: Some(turn),
+            // One answer per message: neither epoch nor attempt is part of its key.
+            idem_key: format!("a-{}", row.id),
+            target: row.target.clone(),
+            lines: lines.lines,
+            kind: if row.origin == Origin::Agent { LineKind::Notice } else { LineKind::Privmsg },
+            in_reply_to: Some(row.id),
+            deliver: answer_row(agent, row, answer, redactor),
+        });
+    }
+    if let Some(tell) = &one.tell {
+        let text = format!("{}: {} ({})", row.sender, tell.text(), row.id);
+        sends.push(BrokerSend {
+            agent: agent.clone(),
+            turn: Some(turn),
+            idem_key: format!("w-{}-{}", row.id, row.takes),
+            target: row.target.clone(),
+            lines: split::redacted_lines(&redactor.redact(&text), |_| String::new()).lines,
+            kind: LineKind::Notice,
+            in_reply_to: Some(row.id),
+            deliver: None,
+        });
+    }
+    sends
+}
+
+/// An answer to an agent of this installation is a row of its own: the row is the delivery.
+fn answer_row(
+    agent: &AgentName,
+    row: &MessageRow,
+    answer: &str,
+    redactor: &Redactor,
+) -> Option<NewMessage> {
+    if row.origin != Origin::Agent {
+        return None;
+    }
+    let asker: AgentName = row.principal.account.parse().ok()?;
+    Some(NewMessage {
+        agent: asker,
+        network_id: "local".to_owned(),
+        intake_key: Some(format!("{agent}/a-{}", row.id)),
+        origin: Origin::Agent,
+        principal: Principal { account: agent.to_string(), tier: Tier::Agent },
+        sender: agent.to_string(),
+        target: agent.to_string(),
+        body: redactor.redact(answer),
+        in_reply_to: Some(row.id),
+        cause_root: row.cause_root.or(Some(row.id)),
+        hops: row.hops + 1,
+        state: MessageState::Accepted,
+        cursor: None,
+        not_before: None,
+        msgid: None,
+    })
+}
+
+/// Returns the settlement as the store takes it.
+pub(crate) fn settle(one: &Settlement, redactor: &Redactor) -> Settle {
+    Settle {
+        message: one.message,
+        state: one.state,
+        reason: one.reason.as_ref().map(ToString::to_string),
+        answer: one.relay.as_ref().map(|text| redactor.redact(text)),
+        not_before: one.not_before.map(|at| UnixMicros(at.0)),
+        uncount_attempt: !one.counts_attempt,
+    }
+}

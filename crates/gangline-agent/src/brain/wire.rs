@@ -1,0 +1,39 @@
+//! From the backend's shapes to the record's.
+
+use gangline_api::event;
+use gangline_broker::NewEvent;
+use gangline_core::TurnId;
+use gangline_runtime::{AssistantMessage, Block};
+
+use super::Identity;
+
+/// Returns the message as the record has it (R0-18).
+pub(super) fn assistant(message: &AssistantMessage) -> event::Assistant {
+    let content = message
+        .content
+        .iter()
+        .map(|block| match block.clone() {
+            Block::Text { text } => event::Block::Text { text },
+            Block::ToolUse { id, name, input } => event::Block::ToolUse { id, name, input },
+            Block::Thinking { thinking } => event::Block::Thinking { thinking },
+        })
+        .collect();
+    event::Assistant { model: message.model.clone(), content }
+}
+
+/// Returns the event, masked, ready to be recorded.
+pub(crate) fn new_event(
+    me: &Identity,
+    turn: Option<TurnId>,
+    event: &event::Event,
+) -> Option<NewEvent> {
+    let bytes = event.encode().ok()?;
+    let text = String::from_utf8(bytes).ok()?;
+    Some(NewEvent {
+        agent: me.agent.clone(),
+        epoch: Some(me.epoch),
+        turn,
+        kind: event.kind().to_owned(),
+        payload: me.redactor.redact(&text),
+    })
+}

@@ -1,0 +1,120 @@
+//! What the tasks of one daemon tell one another.
+
+use gangline_broker::{AgentUpdate, Decision, EndTurn, NewEvent, NewUsage, OpenApproval};
+use gangline_core::{ApprovalNumber, MessageId, TurnId, agent::Life, outcome::Cause};
+use gangline_runtime::{RuntimeEvent, Verdict};
+
+use crate::inbox::Waiting;
+
+/// Room for what waits for the brain: senders wait beyond it, so back-pressure reaches the
+/// socket and the pipe.
+pub(crate) const BRAIN_QUEUE: usize = 256;
+/// Room for what waits for the store.
+pub(crate) const KEEPER_QUEUE: usize = 256;
+/// Room for what waits for the runtime: the brain sends at most a prompt, an interrupt and
+/// decisions.
+pub(crate) const SESSION_QUEUE: usize = 8;
+/// Room for what waits for the link; truth is in the outbox.
+pub(crate) const LINK_QUEUE: usize = 64;
+
+/// What reaches the brain.
+#[derive(Debug)]
+pub(crate) enum Incoming {
+    /// A durable message waits.
+    Message(Box<Waiting>),
+    /// T1 is committed; these were not waiting any more.
+    Taken { turn: TurnId, attempts: Vec<(MessageId, i64)>, gone: Vec<MessageId> },
+    /// T1 could not be committed and is undone.
+    TakeFailed { turn: TurnId },
+    /// The backend, in this life.
+    Runtime { life: Life, event: RuntimeEvent },
+    /// The backend is gone.
+    Exited { life: Life, cause: Cause },
+    /// T2 is committed.
+    Sent { turn: TurnId, to: String, in_reply_to: Option<MessageId> },
+    /// The agent said by tool that no reply is needed.
+    NoReply { turn: TurnId, message: Option<MessageId> },
+    /// An approval has its number, and perhaps already its decision.
+    Opened { number: ApprovalNumber, turn: TurnId, request: String, decided: Option<Decision> },
+    /// A human decided.
+    Decided { number: ApprovalNumber, turn: TurnId, request: String, decision: Decision },
+    /// An operator's word.
+    Operator(Word),
+    /// The store cannot write.
+    StoreDegraded(String),
+    /// The store writes again.
+    StoreOk,
+    /// The daemon shall end.
+    Drain(Hurry),
+    /// Asks whether the brain still turns.
+    Heartbeat(u64),
+}
+
+/// What an operator may say to an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Word {
+    /// Start no new turn.
+    Pause,
+    /// Go on; closes the breaker too.
+    Resume,
+    /// End the open turn.
+    Abort,
+}
+
+/// How soon the daemon shall end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hurry {
+    /// After the open turn, or when the budget for it is over.
+    Soft,
+    /// Now.
+    Now,
+}
+
+/// What the brain tells the runtime's owner.
+#[derive(Debug)]
+pub(crate) enum SessionCommand {
+    /// Start the backend, going on with the kept session if there is one.
+    Start { life: Life, resume: bool },
+    /// Hand over a prompt.
+    Prompt { turn: TurnId, text: String },
+    /// End the open turn.
+    Interrupt,
+    /// Answer an approval.
+    Decide(Verdict),
+    /// End the backend because it does not react.
+    Kill,
+}
+
+/// What the keeper writes, in this order.
+#[derive(Debug)]
+pub(crate) enum Record {
+    /// T1.
+    Take { turn: TurnId, messages: Vec<MessageId>, prompt_uuid: String },
+    /// An approval and its announcement.
+    Approval(Box<OpenApproval>),
+    /// T3.
+    End(Box<EndTurn>),
+    /// Facts.
+    Events(Vec<NewEvent>),
+    /// Tokens.
+    Usage(Box<NewUsage>),
+    /// What the daemon says of itself.
+    Agent(AgentUpdate),
+    /// Whether a human paused the agent: kept over restarts.
+    Paused(bool),
+    /// The runtime has a decision.
+    Delivered(ApprovalNumber),
+}
+
+/// Why the daemon cannot go on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Fatal {
+    /// A newer daemon writes for the agent.
+    Fenced(String),
+    /// The database is damaged.
+    Corrupt(String),
+    /// A task ended that should not.
+    TaskEnded(String),
+    /// The brain does not turn any more.
+    Stuck,
+}

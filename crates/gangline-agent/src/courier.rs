@@ -1,0 +1,183 @@
+//! The courier: between the link and the store, in both directions.
+//!
+//! What is said to the agent is committed before anything else happens with it; what the agent
+//! says leaves the outbox only by the server's confirmation. One task, so that the echo of an
+//! approval's announcement and the lines after it are seen in the order of the room. Start at
+//! [`Courier::run`].
+
+mod cursors;
+mod decide;
+mod intake;
+mod outbox;
+mod speaker;
+
+use std::{collections::HashSet, sync::Arc};
+
+use gangline_broker::Broker;
+use gangline_core::{
+    AgentName,
+    agent::View,
+    name::{ChannelName, Target},
+    redact::Redactor,
+    trust,
+};
+use gangline_irc::client::{LinkCommand, LinkEvent};
+use gangline_os::{CancellationToken, clock::SharedClock};
+use tokio::sync::{Notify, mpsc, watch};
+use tracing::{debug, info, warn};
+
+use crate::bus::Incoming;
+
+use cursors::Cursors;
+use outbox::InFlight;
+
+/// The courier's part of the daemon.
+pub(crate) struct Office {
+    pub(crate) agent: AgentName,
+    pub(crate) broker: Broker,
+    pub(crate) clock: SharedClock,
+    pub(crate) redactor: Arc<Redactor>,
+    /// The network's name in keys: the installation for its own server, else the address.
+    pub(crate) network_id: String,
+    /// Whether the server is the installation's own.
+    pub(crate) own: bool,
+    /// Whether nicks are believed on a server that is not.
+    pub(crate) trust_nicks: bool,
+    /// The channels that the agent is configured to be in.
+    pub(crate) home: HashSet<ChannelName>,
+    /// Every agent of the installation, this one too: who a line addresses.
+    pub(crate) everybody: Vec<AgentName>,
+    /// Cancelled when nothing is taken in any more: history keeps it for the successor.
+    pub(crate) closed: CancellationToken,
+    pub(crate) policy: trust::Policy,
+    pub(crate) brain: mpsc::Sender<Incoming>,
+    pub(crate) link: mpsc::Sender<LinkCommand>,
+    pub(crate) outbox: Arc<Notify>,
+    pub(crate) rescan: Arc<Notify>,
+    pub(crate) view: watch::Receiver<View>,
+    /// Says which channels were joined, for the start's order.
+    pub(crate) joined: watch::Sender<HashSet<ChannelName>>,
+}
+
+/// The courier.
+pub(crate) struct Courier {
+    office: Office,
+    up: bool,
+    cursors: Cursors,
+    in_flight: InFlight,
+    /// Nicks that were told once that they may not prompt.
+    warned: HashSet<String>,
+}
+
+enum Event {
+    Link(Option<LinkEvent>),
+    OutboxRung,
+    Tick,
+    Stop,
+}
+
+impl Courier {
+    pub(crate) fn new(office: Office) -> Self {
+        Self {
+            office,
+            up: false,
+            cursors: Cursors::default(),
+            in_flight: InFlight::default(),
+            warned: HashSet::new(),
+        }
+    }
+
+    /// Carries until it is stopped or the link is gone. Not cancel-safe: a line that is being
+    /// committed would be lost; stop it by the token.
+    pub(crate) async fn run(
+        mut self,
+        mut link: mpsc::Receiver<LinkEvent>,
+        mut tick: watch::Receiver<u64>,
+        stop: CancellationToken,
+    ) {
+        self.load_cursors().await;
+        loop {
+            let outbox = Arc::clone(&self.office.outbox);
+            let event = tokio::select! {
+                event = link.recv() => Event::Link(event),
+                () = outbox.notified() => Event::OutboxRung,
+                Ok(()) = tick.changed() => Event::Tick,
+                () = stop.cancelled() => Event::Stop,
+            };
+            match event {
+                Event::Link(Some(event)) => self.link_event(event).await,
+                Event::OutboxRung => self.send_waiting().await,
+                Event::Tick => {
+                    self.keep_cursors().await;
+                    self.retry_catch_up();
+                    self.send_waiting().await;
+                }
+                Event::Link(None) | Event::Stop => {
+                    self.keep_cursors().await;
+                    return;
+                }
+            }
+        }
+    }
+
+    async fn link_event(&mut self, event: LinkEvent) {
+        match event {
+            LinkEvent::Up { nick, network, first, .. } => {
+                info!(nick, network, first, "on IRC");
+                self.up = true;
+                self.in_flight.clear();
+                self.find_targets().await;
+                self.send_waiting().await;
+            }
+            LinkEvent::Down { why, retry_in } => {
+                debug!(why, ?retry_in, "off IRC");
+                self.up = false;
+                self.in_flight.clear();
+                self.cursors.forget_progress();
+                self.office.joined.send_replace(HashSet::new());
+            }
+            LinkEvent::Joined { channel } => {
+                self.catch_up(Target::Channel(channel.clone()));
+                self.office.joined.send_modify(|joined| {
+                    joined.insert(channel);
+                });
+                self.send_waiting().await;
+            }
+            LinkEvent::JoinFailed { channel, why, .. } => warn!(%channel, why, "cannot join"),
+            LinkEvent::Parted { channel, why } | LinkEvent::Kicked { channel, why, .. } => {
+                info!(%channel, why, "no longer in the channel");
+                self.office.joined.send_modify(|joined| {
+                    joined.remove(&channel);
+                });
+            }
+            LinkEvent::Line(line) => self.line(line).await,
+            LinkEvent::HistoryPage { target, lines, cursor, .. } => {
+                self.page(target, lines, cursor).await;
+            }
+            LinkEvent::CaughtUp { target } => self.caught_up(&target).await,
+            LinkEvent::CatchUpFailed { target, why } => {
+                warn!(%target, why, "cannot catch up; trying again at the next tick");
+                self.cursors.failed(&target);
+            }
+            LinkEvent::HistoryTargets { targets } => self.found_targets(targets),
+            LinkEvent::HistoryTargetsFailed { why } => warn!(why, "cannot look for direct lines"),
+            LinkEvent::Confirmed { key, msgid } => self.confirmed(&key, msgid).await,
+            LinkEvent::Failed { key, why, numeric } => self.failed(&key, &why, numeric).await,
+            LinkEvent::Unconfirmed { key } => self.in_flight.unconfirmed(&key),
+            LinkEvent::NickProblem { wanted, using, why } => {
+                warn!(%wanted, ?using, why, "the nick is not ours");
+            }
+            LinkEvent::NickChanged { nick, wanted } => info!(nick, wanted, "nick changed"),
+            LinkEvent::Other(_) => {}
+        }
+    }
+
+    /// Tells the link; what does not fit is asked again at the next tick.
+    fn command(&self, command: LinkCommand) -> bool {
+        self.office.link.try_send(command).is_ok()
+    }
+
+    async fn tell_brain(&self, incoming: Incoming) {
+        let _ = self.office.brain.send(incoming).await;
+    }
+}

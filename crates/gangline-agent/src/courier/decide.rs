@@ -1,0 +1,182 @@
+//! Words that are not prompts: decisions on approvals, and what an operator says.
+
+use gangline_broker::{
+    ApprovalRow, DecideError, Decision as Decided, LineKind, Send as BrokerSend,
+};
+use gangline_core::{
+    Principal,
+    agent::PhaseName,
+    approval::{self, Addressed, Decision, LineOrder, OpenApproval, OperatorWord, Resolution},
+    trust::Action,
+};
+use gangline_irc::client::Line;
+use tracing::{info, warn};
+
+use super::Courier;
+use crate::bus::{Incoming, Word};
+
+/// What came of a line that may be no prompt.
+pub(super) enum Handled {
+    /// It was a decision or an operator's word.
+    Yes,
+    /// It is a prompt like any other.
+    No,
+}
+
+impl Courier {
+    /// Takes the line as a decision or an operator's word, if it is one. `text` is without the
+    /// mention.
+    pub(super) async fn words(
+        &mut self,
+        line: &Line,
+        who: &Principal,
+        text: &str,
+        addressed: Addressed,
+    ) -> Handled {
+        if let Some(word) = OperatorWord::parse(text) {
+            return self.operator(line, who, word).await;
+        }
+        if approval::parse(text).is_none() {
+            return Handled::No;
+        }
+        let open = match self.office.broker.approvals(Some(&self.office.agent), true).await {
+            Ok(open) => open,
+            Err(error) => {
+                warn!(%error, "cannot read approvals");
+                return Handled::No;
+            }
+        };
+        // Echoes and lines come in the order of the room, so an announcement that was echoed
+        // stands before this line. A line from history has no such order: it needs a number.
+        let announced = |row: &ApprovalRow| {
+            let echoed = row.announced_at.is_some() || row.announced_msgid.is_some();
+            echoed.then(|| LineOrder("0".to_owned()))
+        };
+        let waiting: Vec<OpenApproval> = open
+            .iter()
+            .map(|row| OpenApproval { number: row.number, announced: announced(row) })
+            .collect();
+        let order = (!line.from_history).then(|| LineOrder("1".to_owned()));
+        match approval::resolve(text, addressed, &waiting, order.as_ref()) {
+            Resolution::NotADecision => return Handled::No,
+            Resolution::NeedsNumber { open } => {
+                let numbers: Vec<String> = open.iter().map(|n| format!("yes {n}")).collect();
+                let text = format!("which one? say {}", numbers.join(" or "));
+                self.answer(line, &text).await;
+            }
+            Resolution::Unknown(number) => {
+                self.answer(line, &format!("there is no open approval {number}")).await;
+            }
+            Resolution::Decided { number, decision } => {
+                if let Err(refusal) = self.office.policy.may(who, Action::Approve, 0) {
+                    self.answer(line, &refusal.to_string()).await;
+                    return Handled::Yes;
+                }
+                let decided = match decision {
+                    Decision::Allow => Decided::Allow,
+                    Decision::Deny => Decided::Deny,
+                };
+                match self.office.broker.decide(number, decided, who.clone(), None).await {
+                    Ok(_) => {
+                        info!(%number, %decision, by = who.account, "decided");
+                        self.office.rescan.notify_one();
+                    }
+                    Err(DecideError::Store(error)) => {
+                        warn!(%error, "cannot record a decision");
+                        self.answer(line, "the store cannot write now: say it again later").await;
+                    }
+                    Err(error) => self.answer(line, &error.to_string()).await,
+                }
+            }
+        }
+        Handled::Yes
+    }
+
+    async fn operator(&mut self, line: &Line, who: &Principal, word: OperatorWord) -> Handled {
+        let action = match word {
+            OperatorWord::Status => Action::Prompt,
+            OperatorWord::Pause | OperatorWord::Resume | OperatorWord::Abort => Action::Operate,
+            // Loops between agents are bounded by hops; rooms that stand down come later.
+            OperatorWord::StandDown => return Handled::No,
+        };
+        if let Err(refusal) = self.office.policy.may(who, action, 0) {
+            self.answer(line, &refusal.to_string()).await;
+            return Handled::Yes;
+        }
+        let (incoming, text) = match word {
+            OperatorWord::Status | OperatorWord::StandDown => {
+                let text = self.status();
+                self.answer(line, &text).await;
+                return Handled::Yes;
+            }
+            OperatorWord::Pause => (Word::Pause, "paused: I keep what comes and start nothing"),
+            OperatorWord::Resume => (Word::Resume, "resumed"),
+            OperatorWord::Abort => (Word::Abort, "ending the turn"),
+        };
+        // A word from history was said to another state of things.
+        if line.from_history {
+            return Handled::Yes;
+        }
+        self.tell_brain(Incoming::Operator(incoming)).await;
+        self.answer(line, text).await;
+        Handled::Yes
+    }
+
+    fn status(&self) -> String {
+        let view = self.office.view.borrow();
+        let doing = match view.phase {
+            PhaseName::Down => "not started",
+            PhaseName::Starting => "starting",
+            PhaseName::Idle => "idle",
+            PhaseName::Taking | PhaseName::Prompting | PhaseName::Working => "working",
+            PhaseName::Interrupting => "ending a turn",
+            PhaseName::Parked => "parked: the backend died too often, say `resume`",
+        };
+        let mut text = doing.to_owned();
+        if let Some(message) = view.messages.first() {
+            text.push_str(&format!(" on {message}"));
+        }
+        if view.paused {
+            text.push_str(", paused");
+        }
+        if view.degraded {
+            text.push_str(", the store cannot write");
+        }
+        if view.approvals > 0 {
+            text.push_str(&format!(", {} approval(s) wait", view.approvals));
+        }
+        text.push_str(&format!(", {} message(s) wait", view.waiting));
+        text
+    }
+
+    /// Answers a line where it was said, once however often it is taken in.
+    pub(super) async fn answer(&self, line: &Line, text: &str) {
+        let Some(key) = &line.msgid else { return self.answer_with(line, text, None).await };
+        let key: String = key.chars().filter(char::is_ascii_alphanumeric).take(48).collect();
+        self.answer_with(line, text, Some(key)).await;
+    }
+
+    async fn answer_with(&self, line: &Line, text: &str, key: Option<String>) {
+        let key = key.unwrap_or_else(|| uuid::Uuid::new_v4().simple().to_string());
+        let (target, text) = match &line.target {
+            gangline_core::Target::Channel(channel) => {
+                (channel.to_string(), format!("{}: {text}", line.nick))
+            }
+            gangline_core::Target::Nick(_) => (line.nick.clone(), text.to_owned()),
+        };
+        let send = BrokerSend {
+            agent: self.office.agent.clone(),
+            turn: None,
+            idem_key: format!("r-{key}"),
+            target,
+            lines: vec![self.office.redactor.redact(&text)],
+            kind: LineKind::Privmsg,
+            in_reply_to: None,
+            deliver: None,
+        };
+        if let Err(error) = self.office.broker.send(send).await {
+            warn!(%error, "cannot answer a line");
+        }
+        self.office.outbox.notify_one();
+    }
+}

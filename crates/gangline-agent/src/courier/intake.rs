@@ -1,0 +1,229 @@
+//! In: a line of IRC becomes a durable message, or nothing.
+
+use gangline_broker::{Accepted, CursorMove, LineKind, NewMessage, Send as BrokerSend};
+use gangline_core::{
+    AgentName, MessageId, MessageState, Origin, Principal, Target, Tier,
+    approval::Addressed,
+    mention,
+    name::{ChannelName, Nick},
+    trust::{Action, Refusal},
+};
+use gangline_irc::client::{Line, LineKind as WireKind};
+use sha2::{Digest, Sha256};
+use tracing::{debug, warn};
+
+use super::{Courier, Office, cursors::Written, decide::Handled};
+
+/// What became of a line.
+pub(super) enum Taken {
+    /// It is in the store, or nothing for it.
+    Done,
+    /// It is in the store together with the cursor that was given.
+    WithCursor,
+    /// The store cannot write: it must be taken in again.
+    NotNow,
+}
+
+impl Courier {
+    /// Takes a live line.
+    pub(super) async fn line(&mut self, line: Line) {
+        let Some(conversation) = conversation(&line) else { return };
+        let cursor = self.cursors.after(&conversation, &line);
+        match self.take_in(&line, cursor).await {
+            Taken::WithCursor => self.cursors.pass(&conversation, &line, Written::Yes),
+            Taken::Done => self.cursors.pass(&conversation, &line, Written::No),
+            Taken::NotNow => return self.cursors.lost(&conversation),
+        }
+        if let (Target::Nick(_), Some(time)) = (&line.target, &line.server_time) {
+            self.looked(&time.clone()).await;
+        }
+    }
+
+    /// Takes a line, live or from history.
+    pub(super) async fn take_in(&mut self, line: &Line, cursor: Option<CursorMove>) -> Taken {
+        if self.office.closed.is_cancelled() {
+            return Taken::NotNow;
+        }
+        match line.kind {
+            WireKind::Privmsg | WireKind::Action => {}
+            // A notice never wakes: it is what programs say to one another.
+            WireKind::Notice => return Taken::Done,
+        }
+        let who = self.office.principal(line).await;
+        let cause = self.office.cause(line, &who).await;
+        let Some(heard) = self.office.hear(line, &cause) else { return Taken::Done };
+        if let Handled::Yes = self.words(line, &who, &heard.text, heard.addressed).await {
+            return Taken::Done;
+        }
+        let state = match self.office.policy.may(&who, Action::Prompt, cause.hops) {
+            Ok(()) => MessageState::Accepted,
+            Err(Refusal::Stranger { .. }) => {
+                self.warn_stranger(line, &who).await;
+                return Taken::Done;
+            }
+            Err(refusal) => {
+                debug!(%refusal, "refused");
+                MessageState::Refused
+            }
+        };
+        self.accept(line, (who, cause, heard), (state, cursor)).await
+    }
+
+    async fn accept(
+        &mut self,
+        line: &Line,
+        (who, cause, heard): (Principal, Cause, Heard),
+        (state, cursor): (MessageState, Option<CursorMove>),
+    ) -> Taken {
+        let office = &self.office;
+        let with_cursor = cursor.is_some();
+        let message = NewMessage {
+            agent: office.agent.clone(),
+            network_id: office.network_id.clone(),
+            intake_key: Some(intake_key(line)),
+            origin: heard.origin,
+            principal: who,
+            sender: line.nick.clone(),
+            target: match &line.target {
+                Target::Channel(channel) => channel.to_string(),
+                Target::Nick(_) => line.nick.clone(),
+            },
+            body: office.redactor.redact(&line.text),
+            in_reply_to: cause.answers,
+            cause_root: cause.root,
+            hops: cause.hops,
+            state,
+            cursor,
+            not_before: None,
+            msgid: line.msgid.clone(),
+        };
+        match office.broker.accept(message).await {
+            Ok(Accepted { id, duplicate }) => {
+                debug!(%id, duplicate, "accepted");
+                if !duplicate {
+                    office.rescan.notify_one();
+                }
+                if with_cursor { Taken::WithCursor } else { Taken::Done }
+            }
+            Err(error) => {
+                warn!(%error, "cannot accept a line; it is taken from history later");
+                Taken::NotNow
+            }
+        }
+    }
+
+    /// Tells a stranger, once, why nothing happens.
+    async fn warn_stranger(&mut self, line: &Line, who: &Principal) {
+        if line.from_history || self.warned.len() > 1000 || !self.warned.insert(line.nick.clone()) {
+            return;
+        }
+        let Ok(nick) = line.nick.parse::<Nick>() else { return };
+        let text = format!(
+            "I know nobody called {}: only members of this installation may prompt me. Log in, or \
+             ask its owner",
+            who.account
+        );
+        let send = BrokerSend {
+            agent: self.office.agent.clone(),
+            turn: None,
+            idem_key: format!("n-{}", uuid::Uuid::new_v4().simple()),
+            target: nick.to_string(),
+            lines: vec![self.office.redactor.redact(&text)],
+            kind: LineKind::Notice,
+            in_reply_to: None,
+            deliver: None,
+        };
+        if let Err(error) = self.office.broker.send(send).await {
+            warn!(%error, "cannot tell a stranger");
+        }
+        self.office.outbox.notify_one();
+    }
+}
+
+/// What a line means to this agent.
+pub(super) struct Heard {
+    origin: Origin,
+    /// The text without the mention.
+    text: String,
+    addressed: Addressed,
+}
+
+/// Where a line comes from, if an agent of this installation said it.
+#[derive(Default)]
+pub(super) struct Cause {
+    /// The message of ours that it answers.
+    answers: Option<MessageId>,
+    root: Option<MessageId>,
+    hops: i64,
+}
+
+impl Office {
+    /// Returns whether the channel is one that the agent is configured to be in.
+    pub(super) fn is_home(&self, channel: &ChannelName) -> bool {
+        self.home.contains(channel)
+    }
+
+    fn hear(&self, line: &Line, cause: &Cause) -> Option<Heard> {
+        let everybody: Vec<&AgentName> = self.everybody.iter().collect();
+        let named = mention::addressed(&line.text, &everybody);
+        let addressed = if named.len() > 1 { Addressed::Several } else { Addressed::One };
+        let origin = match &line.target {
+            Target::Nick(_) => Origin::Direct,
+            Target::Channel(_) if named.contains(&&self.agent) || cause.answers.is_some() => {
+                Origin::Mention
+            }
+            Target::Channel(_) => return None,
+        };
+        Some(Heard { origin, text: mention::strip(&line.text, &everybody), addressed })
+    }
+
+    /// Reads an agent's line's cause from the outbox that it came from.
+    async fn cause(&self, line: &Line, who: &Principal) -> Cause {
+        if who.tier != Tier::Agent || !self.own {
+            return Cause::default();
+        }
+        let id = line.gangline_id.as_deref().and_then(|id| id.rsplit_once('.'));
+        let (Some((idem_key, _)), Ok(sender)) = (id, who.account.parse()) else {
+            // An agent's line without a cause counts as far from any person.
+            return Cause { hops: 1, ..Cause::default() };
+        };
+        let rows = self.broker.outbox_by_idem(&sender, idem_key).await.unwrap_or_default();
+        let Some(row) = rows.into_iter().next() else {
+            return Cause { hops: 1, ..Cause::default() };
+        };
+        let mut answers = None;
+        if let Some(id) = row.in_reply_to
+            && let Ok(Some(asked)) = self.broker.message(id).await
+            && asked.principal.account == self.agent.as_str()
+        {
+            answers = Some(id);
+        }
+        Cause { answers, root: row.cause_root, hops: row.hops }
+    }
+}
+
+/// Returns whose conversation the line belongs to: the channel, or the other person.
+fn conversation(line: &Line) -> Option<Target> {
+    match &line.target {
+        Target::Channel(_) => Some(line.target.clone()),
+        Target::Nick(_) => line.nick.parse().ok().map(Target::Nick),
+    }
+}
+
+/// Returns what makes the line the same line when it comes twice: the server's id; without one
+/// what is the same in history and live.
+fn intake_key(line: &Line) -> String {
+    if let Some(msgid) = &line.msgid {
+        return msgid.clone();
+    }
+    let Some(time) = &line.server_time else {
+        // Without id and time two equal lines are two lines: nothing repeats them to us.
+        return format!("x-{}", uuid::Uuid::new_v4().simple());
+    };
+    let mut hash = Sha256::new();
+    for part in [line.target.as_str(), &line.nick, time, &line.text] {
+        hash.update(part.as_bytes());
+        hash.update([0]);
+    }
+    hash.finalize().iter().take(16).fold("h-".to_owned(), |text, byte| format!("{text}{byte:02x}"))
+}

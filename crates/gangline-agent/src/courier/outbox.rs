@@ -1,0 +1,174 @@
+//! Out: rows of the outbox to the link, and what the server said of them back into the rows.
+
+use std::collections::HashMap;
+
+use gangline_broker::{LineKind, OutboxId, OutboxRow, Send as BrokerSend};
+use gangline_core::name::{Nick, Target};
+use gangline_irc::client::{LineKind as WireKind, LinkCommand, Say};
+use tracing::{debug, warn};
+
+use super::Courier;
+use crate::{brain, bus::LINK_QUEUE};
+
+/// Lines under way at the same time; the rest stays in the outbox.
+const WINDOW: usize = LINK_QUEUE / 2;
+
+/// What was given to the link and not answered yet, by key.
+#[derive(Default)]
+pub(super) struct InFlight {
+    rows: HashMap<String, OutboxRow>,
+}
+
+impl InFlight {
+    pub(super) fn clear(&mut self) {
+        self.rows.clear();
+    }
+
+    pub(super) fn unconfirmed(&mut self, key: &str) {
+        self.rows.remove(key);
+    }
+}
+
+/// Returns the line's id on the wire: no epoch, so that a successor's repetition is the same line.
+fn key(row: &OutboxRow) -> String {
+    format!("{}.{}", row.idem_key, row.part)
+}
+
+impl Courier {
+    /// Gives waiting rows to the link, in order, as far as the window goes.
+    pub(super) async fn send_waiting(&mut self) {
+        if !self.up || self.in_flight.rows.len() >= WINDOW {
+            return;
+        }
+        let limit = u32::try_from(WINDOW).unwrap_or(u32::MAX);
+        let rows = match self.office.broker.outbox_pending(&self.office.agent, limit).await {
+            Ok(rows) => rows,
+            Err(error) => return warn!(%error, "cannot read the outbox"),
+        };
+        let room = WINDOW - self.in_flight.rows.len();
+        let joined = self.office.joined.borrow().clone();
+        let due: Vec<OutboxRow> = rows
+            .into_iter()
+            .filter(|row| !self.in_flight.rows.contains_key(&key(row)))
+            .filter(|row| match row.target.parse() {
+                // A channel of ours that is still being joined: its turn comes with `Joined`.
+                Ok(Target::Channel(channel)) => {
+                    joined.contains(&channel) || !self.office.is_home(&channel)
+                }
+                Ok(Target::Nick(_)) | Err(_) => true,
+            })
+            .take(room)
+            .collect();
+        if due.is_empty() {
+            return;
+        }
+        let ids: Vec<OutboxId> = due.iter().map(|row| row.id).collect();
+        if let Err(error) = self.office.broker.mark_sent(&ids).await {
+            return warn!(%error, "cannot mark lines as sent");
+        }
+        gangline_os::failpoint::hit("courier.before_say");
+        for row in due {
+            self.say(row).await;
+        }
+        gangline_os::failpoint::hit("courier.after_say");
+    }
+
+    async fn say(&mut self, row: OutboxRow) {
+        let Ok(target) = row.target.parse::<Target>() else {
+            return self.give_up(row, "the target is no channel and no nick").await;
+        };
+        let say = Say {
+            key: key(&row),
+            target,
+            text: row.body.as_str().to_owned(),
+            kind: match row.kind {
+                LineKind::Privmsg => WireKind::Privmsg,
+                LineKind::Notice => WireKind::Notice,
+            },
+            reply_to: None,
+        };
+        if self.command(LinkCommand::Say(say)) {
+            self.in_flight.rows.insert(key(&row), row);
+        }
+    }
+
+    pub(super) async fn confirmed(&mut self, key: &str, msgid: Option<String>) {
+        let Some(row) = self.in_flight.rows.remove(key) else {
+            return self.confirmed_from_history(key, msgid).await;
+        };
+        gangline_os::failpoint::hit("courier.before_confirm");
+        self.settle_confirmed(&row, msgid).await;
+        if self.in_flight.rows.len() < WINDOW / 2 {
+            self.office.outbox.notify_one();
+        }
+    }
+
+    async fn settle_confirmed(&self, row: &OutboxRow, msgid: Option<String>) {
+        if let Err(error) = self.office.broker.confirm(row.id, msgid.clone()).await {
+            // It stays `sent`: the successor says it again and the server knows it.
+            return warn!(%error, "cannot record a confirmation");
+        }
+        if row.idem_key.starts_with("ap-") && row.part == 0 {
+            self.announced(row, msgid).await;
+        }
+    }
+
+    /// History showed a line of ours whose confirmation we never got.
+    async fn confirmed_from_history(&self, key: &str, msgid: Option<String>) {
+        let Some((idem_key, part)) = key.rsplit_once('.') else { return };
+        let Ok(part) = part.parse::<i64>() else { return };
+        let rows = self.office.broker.outbox_by_idem(&self.office.agent, idem_key).await;
+        let row = rows.unwrap_or_default().into_iter().find(|row| row.part == part);
+        if let Some(row) = row {
+            self.settle_confirmed(&row, msgid).await;
+        }
+    }
+
+    async fn announced(&self, row: &OutboxRow, msgid: Option<String>) {
+        let open = self.office.broker.approvals(Some(&self.office.agent), true).await;
+        let found = open
+            .unwrap_or_default()
+            .into_iter()
+            .find(|approval| brain::announce_key(approval.turn, &approval.request) == row.idem_key);
+        let Some(approval) = found else { return };
+        let now = gangline_os::clock::rfc3339(self.office.clock.now());
+        if let Err(error) = self.office.broker.announced(approval.number, Some(now), msgid).await {
+            warn!(%error, "cannot record an announcement");
+        }
+    }
+
+    pub(super) async fn failed(&mut self, key: &str, why: &str, numeric: Option<u16>) {
+        let Some(row) = self.in_flight.rows.remove(key) else { return };
+        debug!(key, why, numeric, "the server refused a line");
+        self.give_up(row, why).await;
+    }
+
+    /// The line cannot be delivered: its asker is told privately, once per send.
+    async fn give_up(&self, row: OutboxRow, why: &str) {
+        let first = match self.office.broker.undeliverable(row.id, why).await {
+            Ok(first) => first,
+            Err(error) => return warn!(%error, "cannot record an undeliverable line"),
+        };
+        let Some(asker) = row.tell.as_deref().and_then(|nick| nick.parse::<Nick>().ok()) else {
+            return;
+        };
+        if !first || row.part != 0 || row.idem_key.starts_with("u-") {
+            return;
+        }
+        let text = format!("my answer could not be delivered to {}: {why}", row.target);
+        let told = BrokerSend {
+            agent: self.office.agent.clone(),
+            turn: None,
+            idem_key: format!("u-{}", row.id),
+            target: asker.to_string(),
+            lines: vec![self.office.redactor.redact(&text)],
+            kind: LineKind::Notice,
+            in_reply_to: None,
+            deliver: None,
+        };
+        if let Err(error) = self.office.broker.send(told).await {
+            warn!(%error, "cannot tell the asker");
+        }
+        self.office.outbox.notify_one();
+    }
+}

@@ -1,0 +1,33 @@
+//! Who speaks: an account and its tier. A nick is never proof.
+
+use gangline_core::{Principal, Tier};
+use gangline_irc::client::Line;
+
+use super::Office;
+
+impl Office {
+    /// Returns who said the line. On the installation's own server it is what the server
+    /// stamped; elsewhere an account is what this installation knows of it.
+    pub(super) async fn principal(&self, line: &Line) -> Principal {
+        if self.own {
+            return line.principal.clone().unwrap_or_else(|| stranger(line));
+        }
+        if let Some(account) = &line.account {
+            let known = self.broker.accounts().await.unwrap_or_default();
+            let known = known.into_iter().find(|row| row.principal.account == *account);
+            if let Some(row) = known {
+                return row.principal;
+            }
+            return Principal { account: account.clone(), tier: Tier::Stranger };
+        }
+        if self.trust_nicks {
+            let tier = if line.bot { Tier::Agent } else { Tier::Member };
+            return Principal { account: format!("~{}", line.nick), tier };
+        }
+        stranger(line)
+    }
+}
+
+fn stranger(line: &Line) -> Principal {
+    Principal { account: format!("~{}", line.nick), tier: Tier::Stranger }
+}

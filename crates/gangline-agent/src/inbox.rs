@@ -1,0 +1,131 @@
+//! The inbox: tells the brain what waits in the store.
+//!
+//! The doorbell is a hint, the table is the truth: it looks at every ring, after every turn, when
+//! a message falls due, and at the tick that all timers of the daemon share.
+
+use std::{sync::Arc, time::Duration};
+
+use gangline_broker::{Broker, MessageRow};
+use gangline_core::{AgentName, Epoch, recovery::SentLine};
+use gangline_os::{CancellationToken, clock::SharedClock, doorbell::Doorbell};
+use tokio::sync::{Notify, mpsc, watch};
+use tracing::warn;
+
+use crate::bus::Incoming;
+
+/// The one period of everything in an idle daemon.
+pub(crate) const TICK: Duration = Duration::from_secs(30);
+/// Messages told in one look; the brain holds no more, and asks again when these are done.
+const LOOK_LIMIT: u32 = 256;
+
+/// A message that waits, with what an earlier attempt at it said already.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    pub(crate) row: MessageRow,
+    pub(crate) said: Vec<SentLine>,
+}
+
+/// The inbox's part of the daemon.
+pub(crate) struct Inbox {
+    pub(crate) agent: AgentName,
+    pub(crate) epoch: Epoch,
+    pub(crate) broker: Broker,
+    pub(crate) clock: SharedClock,
+    pub(crate) brain: mpsc::Sender<Incoming>,
+    pub(crate) rescan: Arc<Notify>,
+    pub(crate) outbox: Arc<Notify>,
+    pub(crate) bell: Doorbell,
+    /// Counts the ticks for the tasks that share them.
+    pub(crate) ticks: watch::Sender<u64>,
+}
+
+enum Event {
+    Rung,
+    Rescan,
+    Tick,
+    Due,
+    Stop,
+}
+
+impl Inbox {
+    /// Looks until it is stopped. Cancel-safe: it changes nothing in the store.
+    pub(crate) async fn run(self, stop: CancellationToken) {
+        let mut tick = tokio::time::interval(TICK);
+        tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut due = self.look().await;
+        loop {
+            let falls_due = async {
+                match due {
+                    Some(wait) => tokio::time::sleep(wait).await,
+                    None => std::future::pending().await,
+                }
+            };
+            let event = tokio::select! {
+                () = stop.cancelled() => Event::Stop,
+                () = self.bell.rung() => Event::Rung,
+                () = self.rescan.notified() => Event::Rescan,
+                _ = tick.tick() => Event::Tick,
+                () = falls_due => Event::Due,
+            };
+            match event {
+                Event::Stop => return,
+                Event::Tick => self.ticks.send_modify(|count| *count += 1),
+                // Another process may have put something into the outbox too.
+                Event::Rung => self.outbox.notify_one(),
+                Event::Rescan | Event::Due => {}
+            }
+            due = self.look().await;
+        }
+    }
+
+    /// Tells what waits; returns when the next message falls due.
+    async fn look(&self) -> Option<Duration> {
+        let now = self.clock.now();
+        let rows = match self.broker.pending(&self.agent, now, LOOK_LIMIT).await {
+            Ok(rows) => rows,
+            Err(error) => {
+                warn!(%error, "cannot read the inbox");
+                return None;
+            }
+        };
+        for row in rows {
+            let said = if row.takes > 0 { self.said(&row).await } else { Vec::new() };
+            if self.brain.send(Incoming::Message(Box::new(Waiting { row, said }))).await.is_err() {
+                return None;
+            }
+        }
+        self.decisions().await;
+        let next = self.broker.next_due(&self.agent, now).await.ok().flatten();
+        next.map(|at| at.since(now))
+    }
+
+    async fn decisions(&self) {
+        let decided = match self.broker.undelivered_decisions(&self.agent, self.epoch).await {
+            Ok(decided) => decided,
+            Err(error) => return warn!(%error, "cannot read decisions"),
+        };
+        for approval in decided {
+            let Some(decision) = approval.decision else { continue };
+            let incoming = Incoming::Decided {
+                number: approval.number,
+                turn: approval.turn,
+                request: approval.request,
+                decision,
+            };
+            if self.brain.send(incoming).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// What earlier turns of this message sent by tool: the agent shall not say it again.
+    async fn said(&self, row: &MessageRow) -> Vec<SentLine> {
+        let trace = self.broker.trace(row.id).await.ok().flatten();
+        let lines = trace.map(|trace| trace.outbox).unwrap_or_default();
+        lines
+            .into_iter()
+            .filter(|line| line.idem_key.starts_with('t'))
+            .map(|line| SentLine { to: line.target, text: line.body.as_str().to_owned() })
+            .collect()
+    }
+}

@@ -1,0 +1,22 @@
+//! The daemon of one agent: its tasks, their wiring, and its ordered end.
+//!
+//! Each task is the only writer of what it owns; queues are bounded; what others need to see is
+//! published by `watch`. The daemon knows backends only as [`gangline_runtime::Runtime`]. Start at
+//! [`run`]; the order of the start is in `root.rs`, the thinking in `brain.rs`.
+
+mod brain;
+mod bus;
+mod courier;
+mod inbox;
+mod keeper;
+mod outgoing;
+mod prompt;
+mod recover;
+mod root;
+mod session;
+mod settings;
+mod texts;
+mod tools;
+
+pub use root::run;
+pub use settings::{Ended, IrcSettings, Settings};

@@ -1,0 +1,41 @@
+//! The text that a backend is prompted with (R0-36, C33), and what is put before all prompts.
+
+use gangline_api::config::AgentConfig;
+use gangline_core::{
+    mention::{Frame, Place, prompt_text},
+    message::Origin,
+    name::Target,
+};
+
+use crate::inbox::Waiting;
+
+/// The default system prompt (R1-57): data, with the agent's own facts filled in.
+const SYSTEM_PROMPT: &str = include_str!("../data/system_prompt.md");
+
+/// Returns the whole prompt for a message that wakes the agent.
+pub(crate) fn text(waiting: &Waiting) -> String {
+    let row = &waiting.row;
+    let target = row.target.parse::<Target>().ok();
+    let place = match (row.origin, &target) {
+        (Origin::Mention, Some(Target::Channel(channel))) => Place::Channel(channel),
+        (Origin::Direct | Origin::Agent, _) => Place::Direct,
+        _ => Place::Plain,
+    };
+    prompt_text(&Frame {
+        place,
+        sender: &row.sender,
+        body: row.body.as_str(),
+        unread: 0,
+        attempt: row.attempt,
+        already_sent: &waiting.said,
+    })
+}
+
+/// Returns the text put before the conversation.
+pub(crate) fn system(agent: &AgentConfig) -> String {
+    agent.system_prompt.clone().unwrap_or_else(|| {
+        SYSTEM_PROMPT
+            .replace("{nick}", agent.nick.as_str())
+            .replace("{directory}", &agent.directory.display().to_string())
+    })
+}

@@ -1,0 +1,185 @@
+//! At start: what an earlier daemon left open is settled before anything new begins.
+//!
+//! The answer rule runs over the lost turn's recorded events; a recorded tool call counts as its
+//! result, and a send counts if its rows are in the outbox.
+
+use std::collections::HashSet;
+
+use gangline_api::event::{self, Event};
+use gangline_broker::{Broker, BrokerError, EndTurn, EventQuery, How as Came, OpenTurn, OutboxRow};
+use gangline_core::{
+    AgentName, TurnId,
+    answer::{Act, How, Rules, TurnMessage},
+    recovery::{self, LostTurn, SentLine},
+};
+use tracing::info;
+
+use crate::{
+    brain::{Identity, sends_for, settle, tool_kind, wire::new_event},
+    tools::{self, idem_key},
+};
+
+/// Settles every turn of an older epoch.
+pub(crate) async fn recover(
+    me: &Identity,
+    broker: &Broker,
+    rules: Rules,
+) -> Result<usize, BrokerError> {
+    broker.void_older(&me.agent, me.epoch).await?;
+    let open = broker.open_turns(&me.agent, me.epoch).await?;
+    let count = open.len();
+    for turn in open {
+        recover_one(me, broker, rules, turn).await?;
+    }
+    Ok(count)
+}
+
+async fn recover_one(
+    me: &Identity,
+    broker: &Broker,
+    rules: Rules,
+    open: OpenTurn,
+) -> Result<(), BrokerError> {
+    let turn = open.turn.turn;
+    let lines = lines_of(broker, &open).await?;
+    let recovered = recovery::recover(
+        LostTurn {
+            turn,
+            messages: open.messages.iter().map(message).collect(),
+            acts: acts(broker, &me.agent, turn, &lines).await?,
+            sent: lines.iter().map(sent_line).collect(),
+        },
+        rules,
+    );
+    let mut sends = Vec::new();
+    for one in &recovered.settle {
+        let row = open.messages.iter().map(|entry| &entry.message).find(|m| m.id == one.message);
+        if let Some(row) = row {
+            sends.extend(sends_for(&me.agent, turn, row, one, &me.redactor));
+        }
+    }
+    let outcome = recovered.outcome.to_string();
+    let ended = Event::from(event::TurnEnded {
+        turn,
+        outcome: outcome.clone(),
+        reason: Some("the daemon ended in the middle of it".to_owned()),
+        messages: recovered.settle.iter().map(|one| one.message).collect(),
+    });
+    let end = EndTurn {
+        agent: me.agent.clone(),
+        turn,
+        outcome,
+        settle: recovered.settle.iter().map(|one| settle(one, &me.redactor)).collect(),
+        sends,
+        // Recorded under our epoch: the turn's own may not write any more.
+        events: new_event(me, None, &ended).into_iter().collect(),
+        withdraw_approvals: Some("the daemon ended".to_owned()),
+    };
+    broker.end_turn(end).await?;
+    info!(%turn, "recovered a lost turn");
+    Ok(())
+}
+
+fn message(entry: &gangline_broker::TurnMessage) -> TurnMessage {
+    let row = &entry.message;
+    TurnMessage {
+        id: row.id,
+        asker: row.sender.clone(),
+        target: row.target.clone(),
+        origin: row.origin,
+        attempt: row.attempt,
+        in_reply_to: row.in_reply_to,
+        how: match entry.how {
+            Came::Woke => How::Woke,
+            Came::Steered => How::Steered,
+            Came::Read => How::Read,
+        },
+        joined: 0,
+    }
+}
+
+/// The lines that the turn sent by tool.
+async fn lines_of(broker: &Broker, open: &OpenTurn) -> Result<Vec<OutboxRow>, BrokerError> {
+    let mut lines: Vec<OutboxRow> = Vec::new();
+    let mut seen = HashSet::new();
+    for entry in &open.messages {
+        let Some(trace) = broker.trace(entry.message.id).await? else { continue };
+        let of_turn = trace
+            .outbox
+            .into_iter()
+            .filter(|row| row.turn == Some(open.turn.turn) && row.idem_key.starts_with('t'));
+        lines.extend(of_turn.filter(|row| seen.insert(row.id)));
+    }
+    lines.sort_by_key(|row| row.id);
+    Ok(lines)
+}
+
+fn sent_line(row: &OutboxRow) -> SentLine {
+    SentLine { to: row.target.clone(), text: row.body.as_str().to_owned() }
+}
+
+async fn acts(
+    broker: &Broker,
+    agent: &AgentName,
+    turn: TurnId,
+    lines: &[OutboxRow],
+) -> Result<Vec<Act>, BrokerError> {
+    let mut acts = Vec::new();
+    let mut counted = HashSet::new();
+    let mut after = None;
+    loop {
+        let query = EventQuery {
+            agent: Some(agent.clone()),
+            turn: Some(turn),
+            after: after.clone(),
+            ..EventQuery::default()
+        };
+        let page = broker.events(query).await?;
+        if page.events.is_empty() {
+            break;
+        }
+        after = Some(page.cursor);
+        for recorded in page.events {
+            let payload = serde_json::from_str(recorded.payload.as_str()).unwrap_or_default();
+            if let Ok(Some(Event::Assistant(said))) = Event::decode(&recorded.kind, payload) {
+                for block in said.content {
+                    act(block, turn, lines, (&mut acts, &mut counted));
+                }
+            }
+        }
+    }
+    // A send may be committed before the words that led to it.
+    for row in lines {
+        if counted.insert(row.idem_key.clone()) {
+            acts.push(sent(row));
+            acts.push(Act::ToolResult(gangline_core::answer::Tool::Send));
+        }
+    }
+    Ok(acts)
+}
+
+fn act(
+    block: event::Block,
+    turn: TurnId,
+    lines: &[OutboxRow],
+    (acts, counted): (&mut Vec<Act>, &mut HashSet<String>),
+) {
+    match block {
+        event::Block::Text { text } => acts.push(Act::Text(text)),
+        event::Block::Thinking { .. } => {}
+        event::Block::ToolUse { id, name, .. } => {
+            let key = idem_key(turn, &id);
+            if name == tools::SEND
+                && let Some(row) = lines.iter().find(|row| row.idem_key == key)
+                && counted.insert(key)
+            {
+                acts.push(sent(row));
+            }
+            acts.push(Act::ToolResult(tool_kind(&name)));
+        }
+    }
+}
+
+fn sent(row: &OutboxRow) -> Act {
+    Act::Sent { to: row.target.clone(), in_reply_to: row.in_reply_to }
+}

@@ -1,0 +1,217 @@
+//! The root: starts the daemon's tasks in order, watches them, and ends them in order.
+//!
+//! Order of the start (R0-35, C6): what an earlier daemon left, buffer, IRC, webhook client,
+//! socket, supervisor, runner; parts that this build does not have are recorded as `absent`.
+//! Order of the end (R0-37): intake, the open turn, the runner, the outbox, IRC.
+
+mod parts;
+mod stop;
+
+use std::{collections::HashSet, time::Duration};
+
+use gangline_api::event::{Event, StartStep, StepState};
+use gangline_broker::{AgentUpdate, Broker, BrokerError, OpenError, OpenOptions};
+use gangline_core::agent::PhaseName;
+use gangline_os::{
+    doorbell::{self, Doorbell},
+    fsio,
+    lock::{FileLock, LockError},
+    mark, process,
+    signals::Signals,
+};
+use tracing::{error, info};
+
+use crate::{
+    brain::{Identity, wire::new_event},
+    bus::{Fatal, Incoming},
+    recover,
+    settings::{Ended, Settings},
+};
+
+use parts::Parts;
+
+/// How long the start waits for IRC before the runner is started without it.
+const JOIN_BUDGET: Duration = Duration::from_secs(10);
+/// What a predecessor's processes get between TERM and KILL.
+const SWEEP_GRACE: Duration = Duration::from_secs(3);
+
+/// Runs the daemon until it is asked to end or cannot go on. Not cancel-safe.
+pub async fn run(settings: Settings) -> Ended {
+    match start(settings).await {
+        Ok(ended) | Err(ended) => ended,
+    }
+}
+
+fn hopeless(what: &str, error: &dyn std::error::Error) -> Ended {
+    Ended { code: Ended::HOPELESS, why: format!("{what}: {error}") }
+}
+
+fn crashed(what: &str, error: &dyn std::error::Error) -> Ended {
+    Ended { code: Ended::CRASHED, why: format!("{what}: {error}") }
+}
+
+async fn start(settings: Settings) -> Result<Ended, Ended> {
+    let name = settings.agent.nick.clone();
+    let folder = settings.paths.agent_dir(name.as_str());
+    fsio::private_dir(&folder)
+        .map_err(|error| crashed("cannot make the agent's folder", &error))?;
+    let _lock = take_lock(&settings)?;
+    let mut signals =
+        Signals::new().map_err(|error| crashed("cannot listen for signals", &error))?;
+    let broker = open_broker(&settings).await?;
+    let epoch = broker
+        .begin_epoch(&name, std::process::id(), "gangline daemon")
+        .await
+        .map_err(|error| crashed("cannot begin", &error))?;
+    info!(agent = %name, epoch = %epoch.epoch, "daemon started");
+    sweep(&settings, &broker, epoch.epoch).await;
+    let me = parts::identity(&settings, epoch.epoch);
+    let rules = parts::rules(&settings.agent);
+    let recovered = recover::recover(&me, &broker, rules)
+        .await
+        .map_err(|error| crashed("cannot recover", &error))?;
+    if recovered > 0 {
+        info!(recovered, "lost turns settled");
+    }
+    let bell_path = settings.paths.doorbell(name.as_str());
+    let bell =
+        Doorbell::bind(&bell_path).map_err(|error| crashed("cannot bind the doorbell", &error))?;
+    let mut parts = Parts::start(&settings, broker, epoch, bell);
+    parts.step(&me, "buffer", StepState::Done).await;
+    parts.joined_or(JOIN_BUDGET, &mut signals).await;
+    parts.step(&me, "irc", StepState::Done).await;
+    for absent in ["webhook", "socket", "supervisor"] {
+        parts.step(&me, absent, StepState::Absent).await;
+    }
+    parts.step(&me, "runner", StepState::Done).await;
+    // The first input lets the state machine start the backend.
+    let _ = parts.brain.send(Incoming::StoreOk).await;
+    let why = parts.watch(&settings, &mut signals).await;
+    let ended = parts.stop(why, &mut signals).await;
+    info!(agent = %name, code = ended.code, why = ended.why, "daemon ends");
+    Ok(ended)
+}
+
+fn take_lock(settings: &Settings) -> Result<FileLock, Ended> {
+    let path = settings.paths.agent_lock(settings.agent.nick.as_str());
+    FileLock::try_take(&path, "gangline daemon").map_err(|error| match error {
+        LockError::Held(holder) => Ended {
+            code: Ended::TAKEN,
+            why: format!("another daemon runs for {}: {holder}", settings.agent.nick),
+        },
+        other @ LockError::Io { .. } => crashed("cannot take the agent's lock", &other),
+    })
+}
+
+async fn open_broker(settings: &Settings) -> Result<Broker, Ended> {
+    let options = OpenOptions { path: settings.paths.database(), clock: settings.clock.clone() };
+    Broker::open(options).await.map_err(|error| match error {
+        OpenError::NewerSchema { .. }
+        | OpenError::Corrupt { .. }
+        | OpenError::NotADatabase { .. }
+        | OpenError::TooOldSqlite { .. } => hopeless("cannot use the database", &error),
+        OpenError::Busy { .. } | OpenError::Io { .. } => crashed("cannot open the store", &error),
+    })
+}
+
+/// Ends what a predecessor of this agent left running, before its session is gone on with.
+async fn sweep(settings: &Settings, broker: &Broker, epoch: gangline_core::Epoch) {
+    let installation = broker.installation_id().to_owned();
+    let agent = settings.agent.nick.to_string();
+    let keep = move |found: &mark::Marked| {
+        found.mark.installation != installation
+            || found.mark.agent != agent
+            || found.mark.epoch >= epoch.0
+    };
+    let report = mark::sweep(keep, SWEEP_GRACE).await;
+    if !report.ended.is_empty() || !report.killed.is_empty() || !report.left.is_empty() {
+        info!(
+            ended = report.ended.len(),
+            killed = report.killed.len(),
+            left = report.left.len(),
+            "swept what an earlier daemon left"
+        );
+    }
+    if let Err(error) = process::become_subreaper() {
+        tracing::debug!(%error, "orphans go to init");
+    }
+}
+
+/// Why the daemon ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Why {
+    Asked,
+    Fatal(Fatal),
+}
+
+impl Parts {
+    /// Records a step of the start; a store that cannot write yet does not hold it up.
+    async fn step(&self, me: &Identity, step: &str, state: StepState) {
+        let event = Event::from(StartStep { step: step.to_owned(), state });
+        let events = new_event(me, None, &event).into_iter().collect();
+        if let Err(error) = self.broker.append(events).await {
+            tracing::warn!(%error, step, "cannot record a step of the start");
+        }
+    }
+
+    async fn joined_or(&mut self, budget: Duration, signals: &mut Signals) {
+        let home = self.home.clone();
+        let all = self.joined.wait_for(|joined| home.is_subset(joined));
+        tokio::select! {
+            _ = tokio::time::timeout(budget, all) => {}
+            _ = signals.next() => self.asked = true,
+        }
+    }
+
+    /// Watches until the daemon shall end.
+    async fn watch(&mut self, settings: &Settings, signals: &mut Signals) -> Why {
+        if self.asked {
+            return Why::Asked;
+        }
+        let mut ready = false;
+        let mut beats = 0_u64;
+        loop {
+            if !ready && self.is_ready() {
+                ready = true;
+                self.announce_ready(settings).await;
+            }
+            tokio::select! {
+                _ = signals.next() => return Why::Asked,
+                Some(fatal) = self.fatal.recv() => return Why::Fatal(fatal),
+                Some(end) = self.tasks.next_end() => {
+                    let end = format!("{}: {:?}", end.name, end.how);
+                    error!(end, "a task ended that should not");
+                    return Why::Fatal(Fatal::TaskEnded(end));
+                }
+                Ok(()) = self.ticks.changed() => {
+                    process::reap_adopted();
+                    if self.beat.load(std::sync::atomic::Ordering::SeqCst) < beats {
+                        return Why::Fatal(Fatal::Stuck);
+                    }
+                    beats += 1;
+                    let _ = self.brain.try_send(Incoming::Heartbeat(beats));
+                }
+                Ok(()) = self.joined.changed(), if !ready => {}
+                Ok(()) = self.view.changed(), if !ready => {}
+            }
+        }
+    }
+
+    fn is_ready(&self) -> bool {
+        let joined: &HashSet<_> = &self.joined.borrow();
+        let phase = self.view.borrow().phase;
+        let up = !matches!(phase, PhaseName::Down | PhaseName::Starting | PhaseName::Parked);
+        up && self.home.is_subset(joined)
+    }
+
+    async fn announce_ready(&self, settings: &Settings) {
+        let update = AgentUpdate { ready: true, ..AgentUpdate::default() };
+        let said: Result<(), BrokerError> =
+            self.broker.set_agent(&settings.agent.nick, self.epoch, update).await;
+        match said {
+            Ok(()) => info!("ready"),
+            Err(error) => tracing::warn!(%error, "cannot say that it is ready"),
+        }
+        doorbell::ring(&settings.paths.doorbell("hub"));
+    }
+}

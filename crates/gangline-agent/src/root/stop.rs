@@ -1,0 +1,114 @@
+//! The ordered end: intake, the open turn, the runner, the outbox, IRC, the store.
+
+use std::time::Duration;
+
+use gangline_irc::client::LinkCommand;
+use gangline_os::signals::Signals;
+use tracing::{info, warn};
+
+use super::{Why, parts::Parts};
+use crate::{
+    bus::{Fatal, Hurry, Incoming},
+    settings::Ended,
+};
+
+/// The open turn may end by itself within this.
+const SETTLE_BUDGET: Duration = Duration::from_secs(20);
+/// An interrupted turn and its backend end within this: interrupt grace and kill ladder.
+const LADDER_BUDGET: Duration = Duration::from_secs(15);
+/// The outbox is carried for so long after the last turn.
+const FLUSH_BUDGET: Duration = Duration::from_secs(3);
+/// The server gets so long to say goodbye.
+const QUIT_BUDGET: Duration = Duration::from_secs(3);
+
+impl Parts {
+    pub(super) async fn stop(mut self, why: Why, signals: &mut Signals) -> Ended {
+        self.intake.cancel();
+        let ended = match why {
+            Why::Asked => {
+                self.settle(signals).await;
+                Ended { code: 0, why: "asked to end".to_owned() }
+            }
+            Why::Fatal(fatal) => fatal_end(&fatal),
+        };
+        if ended.code == 0 {
+            self.flush_outbox().await;
+        }
+        let _ = self.link.try_send(LinkCommand::Quit { reason: "gangline daemon ends".to_owned() });
+        self.wait_for("link", QUIT_BUDGET).await;
+        self.flush.cancel();
+        let late = self.tasks.stop(Duration::from_secs(2)).await;
+        for end in late {
+            tracing::debug!(name = end.name, how = ?end.how, "task ended");
+        }
+        if let Err(error) = self.broker.close().await {
+            warn!(%error, "the store did not close");
+        }
+        ended
+    }
+
+    /// Lets the open turn end, then interrupts it; a second signal does so at once.
+    async fn settle(&mut self, signals: &mut Signals) {
+        let _ = self.brain.send(Incoming::Drain(Hurry::Soft)).await;
+        let drained = self.drained.clone();
+        let soft = tokio::select! {
+            () = drained.cancelled() => true,
+            () = tokio::time::sleep(SETTLE_BUDGET) => false,
+            _ = signals.next() => false,
+        };
+        if !soft {
+            info!("interrupting the open turn");
+            let _ = self.brain.send(Incoming::Drain(Hurry::Now)).await;
+            if tokio::time::timeout(LADDER_BUDGET, drained.cancelled()).await.is_err() {
+                warn!("the open turn did not end; the successor recovers it");
+                return;
+            }
+        }
+        // The brain's end lets the session stop the backend and the keeper write what is left.
+        self.wait_for("keeper", LADDER_BUDGET).await;
+        self.wait_for("session", LADDER_BUDGET).await;
+    }
+
+    async fn flush_outbox(&self) {
+        let flushed = async {
+            loop {
+                match self.broker.outbox_pending(&self.agent, 1).await {
+                    Ok(rows) if rows.is_empty() => return,
+                    Ok(_) | Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
+                }
+            }
+        };
+        if tokio::time::timeout(FLUSH_BUDGET, flushed).await.is_err() {
+            info!("lines are left in the outbox; the successor sends them");
+        }
+    }
+
+    async fn wait_for(&mut self, name: &str, budget: Duration) {
+        let ended = async {
+            while !self.seen.contains(name) {
+                match self.tasks.next_end().await {
+                    Some(end) => {
+                        self.seen.insert(end.name);
+                    }
+                    None => return,
+                }
+            }
+        };
+        if tokio::time::timeout(budget, ended).await.is_err() {
+            warn!(name, "a task did not end in time");
+        }
+    }
+}
+
+fn fatal_end(fatal: &Fatal) -> Ended {
+    match fatal {
+        Fatal::Fenced(why) => Ended { code: Ended::TAKEN, why: why.clone() },
+        Fatal::Corrupt(why) => Ended { code: Ended::HOPELESS, why: why.clone() },
+        Fatal::TaskEnded(why) => {
+            Ended { code: Ended::CRASHED, why: format!("a task ended: {why}") }
+        }
+        Fatal::Stuck => {
+            Ended { code: Ended::CRASHED, why: "the brain does not turn any more".to_owned() }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! The session: owns the runtime, starts and ends it, and passes on what it tells.
+//!
+//! Knows neither rooms nor messages. The brain decides; a start that fails is told as an exit.
+
+use std::sync::Arc;
+
+use gangline_core::{agent::Life, outcome::Cause};
+use gangline_runtime::{
+    EVENT_QUEUE, Prompt, Runtime, RuntimeEvent, SessionId, StartOptions, StopReason,
+};
+use tokio::sync::mpsc;
+use tracing::{debug, warn};
+
+use crate::bus::{Incoming, SessionCommand};
+
+/// The session's part of the daemon.
+pub(crate) struct Session {
+    pub(crate) make: Arc<dyn Fn() -> Box<dyn Runtime> + Send + Sync>,
+    pub(crate) options: StartOptions,
+    pub(crate) brain: mpsc::Sender<Incoming>,
+}
+
+enum Event {
+    Command(Option<SessionCommand>),
+    Runtime(RuntimeEvent),
+}
+
+/// A runtime that was started, and where its events come from.
+struct Open {
+    life: Life,
+    runtime: Box<dyn Runtime>,
+    events: mpsc::Receiver<RuntimeEvent>,
+}
+
+impl Session {
+    /// Serves until the commands end; then the backend is stopped. Not cancel-safe: a dropped
+    /// session kills its backend without its ladder.
+    pub(crate) async fn run(mut self, mut commands: mpsc::Receiver<SessionCommand>) {
+        let mut open: Option<Open> = None;
+        loop {
+            let event = match &mut open {
+                Some(running) => tokio::select! {
+                    command = commands.recv() => Event::Command(command),
+                    Some(event) = running.events.recv() => Event::Runtime(event),
+                },
+                None => Event::Command(commands.recv().await),
+            };
+            match event {
+                Event::Runtime(event) => self.pass_on(event, &mut open).await,
+                Event::Command(Some(command)) => self.obey(command, &mut open).await,
+                Event::Command(None) => {
+                    self.end(&mut open, StopReason::Shutdown).await;
+                    return;
+                }
+            }
+        }
+    }
+
+    async fn pass_on(&mut self, event: RuntimeEvent, open: &mut Option<Open>) {
+        let Some(life) = open.as_ref().map(|running| running.life) else { return };
+        if let RuntimeEvent::Ready { session } = &event {
+            self.options.resume = Some(session.clone());
+        }
+        if let RuntimeEvent::Exited { code } = event {
+            debug!(code, "runtime exited");
+            *open = None;
+            self.exited(life, Cause::Theirs).await;
+        } else {
+            self.tell(life, event).await;
+        }
+    }
+
+    async fn obey(&mut self, command: SessionCommand, open: &mut Option<Open>) {
+        match command {
+            SessionCommand::Start { life, resume } => self.start((life, resume), open).await,
+            SessionCommand::Kill => self.end(open, StopReason::Stuck).await,
+            SessionCommand::Prompt { turn, text } => {
+                let Some(running) = open else { return };
+                if let Err(error) = running.runtime.prompt(Prompt { turn, text }).await {
+                    warn!(%error, %turn, "the runtime refused a prompt");
+                    self.end(open, StopReason::Stuck).await;
+                }
+            }
+            SessionCommand::Interrupt => {
+                let Some(running) = open else { return };
+                if let Err(error) = running.runtime.interrupt().await {
+                    warn!(%error, "the runtime refused an interrupt");
+                }
+            }
+            SessionCommand::Decide(verdict) => {
+                let Some(running) = open else { return };
+                if let Err(error) = running.runtime.decide(verdict).await {
+                    warn!(%error, "the runtime refused a decision");
+                }
+            }
+        }
+    }
+
+    async fn start(&mut self, (life, resume): (Life, bool), open: &mut Option<Open>) {
+        self.end(open, StopReason::Restart).await;
+        if !resume {
+            self.options.resume = None;
+        }
+        let (sender, events) = mpsc::channel(EVENT_QUEUE);
+        let mut runtime = (self.make)();
+        match runtime.start(self.options.clone(), sender).await {
+            Ok(handle) => {
+                debug!(runtime = handle.runtime, session = ?handle.session, "runtime started");
+                *open = Some(Open { life, runtime, events });
+            }
+            Err(error) => {
+                warn!(%error, "the runtime did not start");
+                self.tell(life, RuntimeEvent::Notice { text: error.to_string() }).await;
+                self.exited(life, Cause::Theirs).await;
+            }
+        }
+    }
+
+    /// Ends the backend and passes on what it still told, its exit last.
+    async fn end(&mut self, open: &mut Option<Open>, reason: StopReason) {
+        let Some(mut running) = open.take() else { return };
+        let life = running.life;
+        {
+            let stopping = running.runtime.stop(reason);
+            tokio::pin!(stopping);
+            loop {
+                tokio::select! {
+                    () = &mut stopping => break,
+                    Some(event) = running.events.recv() => self.tell_unless_exit(life, event).await,
+                }
+            }
+        }
+        drop(running.runtime);
+        running.events.close();
+        while let Some(event) = running.events.recv().await {
+            self.tell_unless_exit(life, event).await;
+        }
+        self.exited(life, Cause::Ours).await;
+    }
+
+    async fn tell_unless_exit(&self, life: Life, event: RuntimeEvent) {
+        if !matches!(event, RuntimeEvent::Exited { .. }) {
+            self.tell(life, event).await;
+        }
+    }
+
+    async fn tell(&self, life: Life, event: RuntimeEvent) {
+        let _ = self.brain.send(Incoming::Runtime { life, event }).await;
+    }
+
+    async fn exited(&self, life: Life, cause: Cause) {
+        let _ = self.brain.send(Incoming::Exited { life, cause }).await;
+    }
+}
+
+/// Returns the session to go on with, if one is kept.
+pub(crate) fn resume_from(kept: Option<String>) -> Option<SessionId> {
+    kept.map(SessionId)
+}

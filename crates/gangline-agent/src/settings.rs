@@ -1,0 +1,62 @@
+//! What one daemon is started with: read at the rim, split among the tasks by the root.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use gangline_api::config::AgentConfig;
+use gangline_core::AgentName;
+use gangline_os::{clock::SharedClock, paths::Paths, secret::Secret};
+use gangline_runtime::Runtime;
+
+/// How the agent reaches its IRC network.
+#[derive(Debug, Clone)]
+pub struct IrcSettings {
+    /// `host:port`.
+    pub address: String,
+    /// Whether the server is this installation's own: only then are its tags of principal and
+    /// tier believed.
+    pub own: bool,
+    /// Account and password for SASL PLAIN.
+    pub login: Option<(String, Secret)>,
+    /// Whether a nick without an account is a member on a server that is not ours.
+    pub trust_nicks: bool,
+}
+
+/// Everything a daemon needs.
+pub struct Settings {
+    /// The agent's part of the configuration, paths resolved.
+    pub agent: AgentConfig,
+    /// Every agent of the installation, this one too.
+    pub everybody: Vec<AgentName>,
+    /// The network.
+    pub irc: IrcSettings,
+    /// Where things lie.
+    pub paths: Paths,
+    /// The time.
+    pub clock: SharedClock,
+    /// Makes an adapter for the configured backend.
+    pub make_runtime: Arc<dyn Fn() -> Box<dyn Runtime> + Send + Sync>,
+    /// The environment of the backend before the daemon adds its own variables.
+    pub child_env: BTreeMap<String, String>,
+    /// The key for the model, if the backend speaks to one itself.
+    pub api_key: Option<Secret>,
+    /// Values that must never leave: masked in every line, event and answer.
+    pub secrets: Vec<Secret>,
+}
+
+/// How a daemon ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    /// The exit code: 0 after a shutdown that was asked for, 78 when no restart helps.
+    pub code: u8,
+    /// One line for the operator.
+    pub why: String,
+}
+
+impl Ended {
+    /// The exit code of a fault that a restart may mend.
+    pub const CRASHED: u8 = 1;
+    /// The exit code of a fault that no restart mends.
+    pub const HOPELESS: u8 = 78;
+    /// The exit code when another daemon has the agent.
+    pub const TAKEN: u8 = 3;
+}

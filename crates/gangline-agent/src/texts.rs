@@ -1,0 +1,43 @@
+//! What the daemon says by itself, in one place.
+
+use gangline_broker::NUMBER_PLACEHOLDER;
+use gangline_core::AgentName;
+use serde_json::Value;
+
+pub(crate) const DENIED: &str = "a person refused this; do not try it again in another way";
+pub(crate) const WITHDRAWN: &str =
+    "nobody refused this: the request was withdrawn because the turn ends";
+pub(crate) const START_TIMEOUT: &str = "the backend did not get ready in time and was ended";
+pub(crate) const TURN_TIMEOUT: &str = "the turn gave no sign of life and is being ended";
+pub(crate) const INTERRUPT_TIMEOUT: &str = "the backend did not react to an interrupt: ended";
+pub(crate) const PAUSED: &str = "paused: messages are kept and not fed";
+pub(crate) const RESUMED: &str = "resumed";
+
+/// An argument shown in one line is cut here, in characters.
+const ARGUMENT_MAX: usize = 120;
+
+pub(crate) fn circuit_open(deaths: usize) -> String {
+    format!("the backend died {deaths} times in a row: say `resume` to try again")
+}
+
+/// Returns one line that says what a tool would do.
+pub(crate) fn approval_summary(input: &Value) -> String {
+    let known = ["command", "file_path", "path", "pattern", "url"];
+    let argument = known.iter().find_map(|name| input.get(name).and_then(Value::as_str));
+    let shown = argument.map_or_else(|| input.to_string(), str::to_owned);
+    let clean: String =
+        shown.chars().map(|c| if c.is_control() { ' ' } else { c }).take(ARGUMENT_MAX).collect();
+    let more = if shown.chars().count() > ARGUMENT_MAX { " …" } else { "" };
+    format!("{clean}{more}")
+}
+
+/// Returns the line by which a room learns that an approval waits.
+pub(crate) fn approval_announcement(
+    (agent, asker): (&AgentName, &str),
+    (tool, summary): (&str, &str),
+) -> String {
+    format!(
+        "approval {NUMBER_PLACEHOLDER} for {asker}: {tool}: {summary} - the owner says `@{agent} yes` or \
+         `@{agent} no`"
+    )
+}

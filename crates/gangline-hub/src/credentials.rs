@@ -1,0 +1,65 @@
+//! Secrets of the installation: the owner's token and the agents' IRC passwords.
+//!
+//! Each lies in a file of its own (0600) in the state folder, random, made once and kept. The IRC
+//! server stores their hashes only.
+
+use std::{
+    fmt::Write,
+    io,
+    path::{Path, PathBuf},
+};
+
+use gangline_core::AgentName;
+use gangline_os::{
+    fsio,
+    paths::Paths,
+    secret::{Secret, random_token},
+};
+use sha2::{Digest, Sha256};
+
+/// The account of the person in charge.
+pub const OWNER: &str = "owner";
+/// A token file is one short line.
+const TOKEN_MAX: u64 = 4096;
+
+/// Returns where the owner's token lies.
+#[must_use]
+pub fn owner_token_file(paths: &Paths) -> PathBuf {
+    paths.state.join("owner.token")
+}
+
+/// Returns where an agent's IRC password lies.
+#[must_use]
+pub fn agent_secret_file(paths: &Paths, agent: &AgentName) -> PathBuf {
+    paths.agent_dir(agent.as_str()).join("irc.secret")
+}
+
+/// Returns the secret in the file; makes one first if there is none.
+///
+/// # Errors
+/// When the file can be neither read nor made.
+pub fn load_or_make(path: &Path) -> io::Result<Secret> {
+    match fsio::read_text_capped(path, TOKEN_MAX) {
+        Ok(text) if !text.trim().is_empty() => return Ok(Secret::new(text.trim())),
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    if let Some(folder) = path.parent() {
+        fsio::private_dir(folder)?;
+    }
+    let secret = random_token();
+    fsio::write_private(path, format!("{}\n", secret.expose()).as_bytes())?;
+    Ok(secret)
+}
+
+/// Returns the form that is stored: hexadecimal SHA-256. Enough for a random 32-byte secret,
+/// and quick when fifty daemons come back at once.
+#[must_use]
+pub fn hash(secret: &Secret) -> String {
+    let mut hex = String::with_capacity(64);
+    for byte in Sha256::digest(secret.expose().as_bytes()) {
+        let _ = write!(hex, "{byte:02x}");
+    }
+    hex
+}

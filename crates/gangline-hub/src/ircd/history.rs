@@ -1,0 +1,178 @@
+//! `irc.db`: the history, accounts and topics of the embedded server, on disk.
+//!
+//! One thread owns the only connection; calls reach it by a queue, in order, and are finished even
+//! if their caller has gone. `synchronous=FULL`: what is answered is on the disk. Start at
+//! [`SqliteHistory::open`].
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use gangline_core::{Nick, Tier};
+use gangline_irc::server::store::{
+    Account, Accounts, Appended, BoxFuture, FindLine, HistoryQuery, NewLine, Store, StoreError,
+    StoredLine, TargetRow, TargetsQuery, Topic,
+};
+use gangline_os::{
+    clock::SharedClock,
+    lock::{FileLock, LockError},
+};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use super::writer::{self, Job};
+
+/// Calls that may wait for the thread.
+const QUEUE: usize = 256;
+
+/// How the history is opened.
+#[derive(Clone)]
+pub struct HistoryOptions {
+    /// The database; beside it stands `<path>.lock`.
+    pub path: PathBuf,
+    /// The time of day.
+    pub clock: SharedClock,
+    /// Lines kept of each channel and conversation; up to a tenth more are there at times.
+    pub keep: u32,
+    /// How long a write waits for another program that has the database open.
+    pub busy: Duration,
+}
+
+impl HistoryOptions {
+    /// Returns the default: 10,000 lines a target, 5 s of waiting.
+    #[must_use]
+    pub fn new(path: PathBuf, clock: SharedClock) -> Self {
+        Self { path, clock, keep: 10_000, busy: Duration::from_secs(5) }
+    }
+}
+
+/// Why the history cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Another process (a hub, or `gangline ircd`) has it.
+    #[error("the IRC history is in use: only one server can run on it")]
+    Lock(#[source] LockError),
+    /// A newer Gangline has written it.
+    #[error(
+        "{} has schema {found}, this program knows {known}: use the Gangline that wrote it, or a \
+         newer one",
+        path.display()
+    )]
+    NewerSchema {
+        /// The database.
+        path: PathBuf,
+        /// What it has.
+        found: i64,
+        /// What we know.
+        known: i64,
+    },
+    /// SQLite could not open or read it.
+    #[error("cannot open the IRC history {}", path.display())]
+    Sqlite {
+        /// The database.
+        path: PathBuf,
+        /// Why.
+        source: sqlx::Error,
+    },
+    /// The store's thread could not be started.
+    #[error("cannot start the thread of the IRC history")]
+    Thread(#[source] std::io::Error),
+}
+
+/// The history on disk. The thread ends, and the lock is given back, when this is closed or
+/// dropped.
+pub struct SqliteHistory {
+    jobs: mpsc::Sender<Job>,
+    accounts: watch::Receiver<Arc<Accounts>>,
+}
+
+impl SqliteHistory {
+    /// Takes the lock, opens or makes the database, and reads accounts.
+    ///
+    /// Cancel-safe: no; dropped, it may leave the thread to open the database and close it again.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub async fn open(options: HistoryOptions) -> Result<Self, OpenError> {
+        let mut lock_path = options.path.clone().into_os_string();
+        lock_path.push(".lock");
+        let lock = FileLock::try_take(&PathBuf::from(lock_path), "irc history");
+        let lock = lock.map_err(OpenError::Lock)?;
+        let (jobs, queue) = mpsc::channel(QUEUE);
+        let (opened, ready) = oneshot::channel();
+        let work = move || writer::run(options, lock, queue, opened);
+        gangline_os::task::thread("irc-history", work).map_err(OpenError::Thread)?;
+        let gone = || OpenError::Thread(std::io::Error::other("it ended at once"));
+        let accounts = ready.await.map_err(|_| gone())??;
+        Ok(Self { jobs, accounts })
+    }
+
+    /// Registers an account, or changes its tier and credential. `sha256` is the credential's
+    /// SHA-256 in lower-case hexadecimal. Cancel-safe: a call that has begun is finished.
+    ///
+    /// # Errors
+    /// [`StoreError`] when it could not be committed.
+    pub async fn put_account(
+        &self,
+        name: &Nick,
+        tier: Tier,
+        sha256: &str,
+    ) -> Result<(), StoreError> {
+        let last_nick = self.accounts.borrow().get(name.as_str()).and_then(|a| a.last_nick.clone());
+        let credential_sha256 = sha256.to_ascii_lowercase();
+        let account = Account { name: name.clone(), tier, credential_sha256, last_nick };
+        Store::put_account(self, account).await
+    }
+
+    /// Finishes what was asked, closes the database and gives the lock back. Calls after it fail.
+    pub async fn close(&self) {
+        let (done, closed) = oneshot::channel();
+        if self.jobs.send(Job::Close(done)).await.is_ok() && closed.await.is_err() {
+            tracing::error!("the thread of the IRC history ended without closing");
+        }
+    }
+
+    fn ask<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(oneshot::Sender<Result<T, StoreError>>) -> Job,
+    ) -> BoxFuture<'_, Result<T, StoreError>> {
+        let (reply, answer) = oneshot::channel();
+        let job = job(reply);
+        let gone = || StoreError { why: "the history is closed".to_owned() };
+        Box::pin(async move {
+            self.jobs.send(job).await.map_err(|_| gone())?;
+            answer.await.map_err(|_| gone())?
+        })
+    }
+}
+
+impl Store for SqliteHistory {
+    fn append(&self, batch: Vec<Arc<NewLine>>) -> BoxFuture<'_, Result<Vec<Appended>, StoreError>> {
+        self.ask(|reply| Job::Append(batch, reply))
+    }
+
+    fn history(&self, query: HistoryQuery) -> BoxFuture<'_, Result<Vec<StoredLine>, StoreError>> {
+        self.ask(|reply| Job::History(query, reply))
+    }
+
+    fn targets(&self, query: TargetsQuery) -> BoxFuture<'_, Result<Vec<TargetRow>, StoreError>> {
+        self.ask(|reply| Job::Targets(query, reply))
+    }
+
+    fn find(&self, query: FindLine) -> BoxFuture<'_, Result<Option<StoredLine>, StoreError>> {
+        self.ask(|reply| Job::Find(query, reply))
+    }
+
+    fn accounts(&self) -> watch::Receiver<Arc<Accounts>> {
+        self.accounts.clone()
+    }
+
+    fn put_account(&self, account: Account) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.ask(|reply| Job::PutAccount(account, reply))
+    }
+
+    fn topics(&self) -> BoxFuture<'_, Result<Vec<Topic>, StoreError>> {
+        self.ask(Job::Topics)
+    }
+
+    fn put_topic(&self, topic: Topic) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.ask(|reply| Job::PutTopic(topic, reply))
+    }
+}

@@ -1,0 +1,117 @@
+//! `irc.db`: its tables and its opening.
+
+use std::{path::Path, time::Duration};
+
+use gangline_os::clock::UnixMicros;
+use sqlx::{
+    ConnectOptions as _, Row as _, SqliteConnection,
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous},
+};
+
+use super::history::OpenError;
+
+/// The schema that this program writes, kept in `user_version`.
+const SCHEMA: i64 = 1;
+
+/// Marks the file as ours (`application_id`): "GLic".
+const APPLICATION: i64 = 0x474c_6963;
+
+const CREATE: &[&str] = &[
+    "CREATE TABLE lines (
+        seq INTEGER PRIMARY KEY,
+        msgid TEXT NOT NULL,
+        conversation TEXT NOT NULL,
+        sender TEXT NOT NULL,
+        key TEXT,
+        at_us INTEGER NOT NULL,
+        notice INTEGER NOT NULL,
+        source TEXT NOT NULL,
+        account TEXT,
+        principal TEXT NOT NULL,
+        tier TEXT NOT NULL,
+        bot INTEGER NOT NULL,
+        target TEXT NOT NULL,
+        text TEXT NOT NULL,
+        tags TEXT NOT NULL
+    ) STRICT",
+    "CREATE INDEX lines_of ON lines (conversation, seq, at_us)",
+    "CREATE UNIQUE INDEX lines_once ON lines (sender, key, conversation) WHERE key IS NOT NULL",
+    "CREATE TABLE conversations (
+        conversation TEXT PRIMARY KEY,
+        one TEXT NOT NULL,
+        other TEXT NOT NULL,
+        last_at_us INTEGER NOT NULL,
+        lines INTEGER NOT NULL
+    ) STRICT",
+    "CREATE INDEX conversations_one ON conversations (one, last_at_us)",
+    "CREATE INDEX conversations_other ON conversations (other, last_at_us)",
+    "CREATE TABLE accounts (
+        name TEXT PRIMARY KEY,
+        shown TEXT NOT NULL,
+        tier TEXT NOT NULL,
+        credential_sha256 TEXT NOT NULL,
+        last_nick TEXT
+    ) STRICT",
+    "CREATE TABLE topics (
+        channel TEXT PRIMARY KEY,
+        shown TEXT NOT NULL,
+        text TEXT NOT NULL,
+        set_by TEXT NOT NULL,
+        at_us INTEGER NOT NULL
+    ) STRICT",
+    // One row an opening: a msgid is `<opening>.<seq>`, so that no line has the id of another,
+    // whatever happened to the file between two openings.
+    "CREATE TABLE openings (id TEXT PRIMARY KEY, at_us INTEGER NOT NULL) STRICT",
+];
+
+/// Opens the database, makes or checks its schema, and returns it.
+pub(super) async fn open(path: &Path, busy: Duration) -> Result<SqliteConnection, OpenError> {
+    let failed = |source| OpenError::Sqlite { path: path.to_owned(), source };
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .create_if_missing(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .busy_timeout(busy)
+        .pragma("journal_size_limit", "67108864");
+    let mut db = options.connect().await.map_err(failed)?;
+    let found = version(&mut db).await.map_err(failed)?;
+    if found > SCHEMA {
+        return Err(OpenError::NewerSchema { path: path.to_owned(), found, known: SCHEMA });
+    }
+    if found == 0 {
+        create(&mut db).await.map_err(failed)?;
+    }
+    Ok(db)
+}
+
+async fn version(db: &mut SqliteConnection) -> sqlx::Result<i64> {
+    sqlx::query("PRAGMA user_version").fetch_one(db).await?.try_get(0)
+}
+
+async fn create(db: &mut SqliteConnection) -> sqlx::Result<()> {
+    sqlx::query("BEGIN IMMEDIATE").execute(&mut *db).await?;
+    for statement in CREATE.iter().copied() {
+        sqlx::query(statement).execute(&mut *db).await?;
+    }
+    let pragmas = format!("PRAGMA user_version = {SCHEMA}; PRAGMA application_id = {APPLICATION}");
+    sqlx::raw_sql(sqlx::AssertSqlSafe(pragmas)).execute(&mut *db).await?;
+    sqlx::query("COMMIT").execute(&mut *db).await?;
+    Ok(())
+}
+
+/// Notes a new opening and returns its id and the place of the newest line.
+pub(super) async fn begin(
+    db: &mut SqliteConnection,
+    now: UnixMicros,
+) -> sqlx::Result<(String, i64)> {
+    let token = gangline_os::secret::random_token();
+    let opening: String = token.expose().chars().take(12).collect();
+    sqlx::query("INSERT INTO openings (id, at_us) VALUES (?, ?)")
+        .bind(&opening)
+        .bind(now.0)
+        .execute(&mut *db)
+        .await?;
+    let row = sqlx::query("SELECT COALESCE(MAX(seq), 0) FROM lines").fetch_one(db).await?;
+    Ok((opening, row.try_get(0)?))
+}

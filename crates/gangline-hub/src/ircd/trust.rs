@@ -1,0 +1,56 @@
+//! Who somebody is on the embedded server: accounts by their hash, peers by the kernel.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use gangline_core::{Principal, Tier};
+use gangline_irc::server::{store::Accounts, trust::Trust};
+use gangline_os::secret::Secret;
+use subtle::ConstantTimeEq as _;
+use tokio::sync::watch;
+
+use crate::credentials;
+
+/// Checks credentials against the accounts of the store.
+pub struct AccountTrust {
+    accounts: watch::Receiver<Arc<Accounts>>,
+    uid: Option<u32>,
+}
+
+impl AccountTrust {
+    /// Returns the trust of these accounts; a loopback peer of our own uid is a member.
+    #[must_use]
+    pub fn new(accounts: watch::Receiver<Arc<Accounts>>) -> Self {
+        Self { accounts, uid: own_uid() }
+    }
+}
+
+fn own_uid() -> Option<u32> {
+    use std::os::unix::fs::MetadataExt as _;
+    let ours = std::fs::metadata("/proc/self").ok()?;
+    Some(ours.uid())
+}
+
+impl Trust for AccountTrust {
+    fn authenticate(&self, account: &str, password: &str) -> Option<Principal> {
+        let accounts = Arc::clone(&self.accounts.borrow());
+        let given = credentials::hash(&Secret::new(password));
+        let known = accounts.get(account)?;
+        let right: bool = given.as_bytes().ct_eq(known.credential_sha256.as_bytes()).into();
+        right.then(|| Principal { account: known.name.to_string(), tier: known.tier })
+    }
+
+    fn peer(&self, local: SocketAddr, peer: SocketAddr) -> Tier {
+        let theirs = gangline_os::peer::tcp_peer_uid(local, peer);
+        match (theirs, self.uid) {
+            (Ok(Some(theirs)), Some(ours)) if theirs == ours => Tier::Member,
+            (Ok(_), _) => Tier::Stranger,
+            (Err(error), _) => {
+                tracing::warn!(%error, "the kernel did not tell who a peer is");
+                Tier::Stranger
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

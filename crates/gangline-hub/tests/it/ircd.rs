@@ -1,0 +1,320 @@
+//! The embedded server on its disk: `irc.db` and who may come in.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use gangline_core::{Principal, Tier};
+use gangline_hub::ircd::{
+    Ircd, IrcdError, IrcdOptions, Keep, Tuning,
+    history::{HistoryOptions, OpenError, SqliteHistory},
+};
+use gangline_irc::server::store::{
+    Appended, Bound, Conversation, FindLine, HistoryQuery, LineKind, NewLine, Party, Range, Store,
+    TargetsQuery, Topic,
+};
+use gangline_os::{
+    CancellationToken,
+    clock::{self, UnixMicros},
+    task::TaskGroup,
+};
+use sqlx::{ConnectOptions as _, Row as _, sqlite::SqliteConnectOptions};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+const DEADLINE: Duration = Duration::from_secs(20);
+
+fn options(folder: &Path) -> HistoryOptions {
+    HistoryOptions::new(folder.join("irc.db"), clock::system())
+}
+
+fn line(conversation: Conversation, key: Option<&str>, text: &str) -> Arc<NewLine> {
+    Arc::new(NewLine {
+        conversation,
+        sender: Party::Account("spark-ada".to_owned()),
+        key: key.map(str::to_owned),
+        at: UnixMicros(1_000_000 + i64::try_from(text.len()).unwrap() * 1000),
+        kind: LineKind::Privmsg,
+        source: "spark-ada!~a@localhost".to_owned(),
+        account: Some("spark-ada".to_owned()),
+        principal: Principal { account: "spark-ada".to_owned(), tier: Tier::Agent },
+        bot: true,
+        target: "#room".to_owned(),
+        text: text.to_owned(),
+        tags: vec![("+draft/reply".to_owned(), Some("x;y".to_owned())), ("+f".to_owned(), None)],
+    })
+}
+
+fn room() -> Conversation {
+    Conversation::Channel("#Room".parse().unwrap())
+}
+
+async fn texts(store: &SqliteHistory, range: Range, limit: usize) -> Vec<String> {
+    let query = HistoryQuery { conversation: room(), range, limit };
+    let lines = store.history(query).await.unwrap();
+    lines.iter().map(|line| line.line.text.clone()).collect()
+}
+
+fn msgid(appended: &Appended) -> String {
+    match appended {
+        Appended::Stored { msgid, .. } => msgid.clone(),
+        Appended::Duplicate(line) => line.msgid.clone(),
+    }
+}
+
+#[tokio::test]
+async fn everything_is_there_after_a_reopening() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteHistory::open(options(folder.path())).await.unwrap();
+    let batch: Vec<_> = (0..5).map(|n| line(room(), None, &"x".repeat(n + 1))).collect();
+    let kept = store.append(batch.clone()).await.unwrap();
+    let ada = "spark-ada".parse().unwrap();
+    store.put_account(&ada, Tier::Agent, "ABCD").await.unwrap();
+    let topic = Topic {
+        channel: "#Room".parse().unwrap(),
+        text: "work".to_owned(),
+        by: "ann!~a@localhost".to_owned(),
+        at: UnixMicros(7_000_000),
+    };
+    store.put_topic(topic.clone()).await.unwrap();
+    store.close().await;
+
+    let store = SqliteHistory::open(options(folder.path())).await.unwrap();
+    let query = HistoryQuery { conversation: room(), range: Range::Latest, limit: 1 };
+    let found = store.history(query).await.unwrap();
+    assert_eq!(found[0].msgid, msgid(&kept[4]));
+    // The channel comes back folded; everything else as it was.
+    assert_eq!(*found[0].line, *batch[4]);
+    let account = store.accounts().borrow().get("SPARK-ADA").cloned().unwrap();
+    assert_eq!((account.tier, account.credential_sha256.as_str()), (Tier::Agent, "abcd"));
+    assert_eq!(store.topics().await.unwrap(), [topic]);
+    let next = store.append(vec![line(room(), None, "after")]).await.unwrap();
+    assert!(kept.iter().all(|before| msgid(before) != msgid(&next[0])));
+    let after = Range::After(Bound::Msgid(msgid(&kept[3])));
+    assert_eq!(texts(&store, after, 10).await, ["xxxxx", "after"]);
+    store.close().await;
+}
+
+#[tokio::test]
+async fn ranges_are_the_same_as_in_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let disk = SqliteHistory::open(options(folder.path())).await.unwrap();
+    let memory = gangline_irc::server::memory::MemoryStore::new(100);
+    let batch: Vec<_> = (0..20).map(|n| line(room(), None, &"x".repeat(n / 2 + 1))).collect();
+    let on_disk = disk.append(batch.clone()).await.unwrap();
+    let in_memory = memory.append(batch.clone()).await.unwrap();
+    let bounds = |kept: &[Appended], at: usize| {
+        let msgid = msgid(&kept[at]);
+        [Bound::Msgid(msgid), Bound::At(batch[at].at), Bound::Msgid("gone.3".to_owned())]
+    };
+    let ranges = |kept: &[Appended]| {
+        let mut ranges = vec![Range::Latest];
+        for one in bounds(kept, 7) {
+            ranges.extend([
+                Range::LatestAfter(one.clone()),
+                Range::Before(one.clone()),
+                Range::After(one.clone()),
+                Range::Around(one.clone()),
+            ]);
+            for other in bounds(kept, 12) {
+                ranges.push(Range::Between(one.clone(), other.clone()));
+                ranges.push(Range::Between(other, one.clone()));
+            }
+        }
+        ranges
+    };
+    for (disk_range, memory_range) in ranges(&on_disk).into_iter().zip(ranges(&in_memory)) {
+        for limit in [1, 3, 50] {
+            let shown = format!("{memory_range:?} {limit}");
+            let query = |range| HistoryQuery { conversation: room(), range, limit };
+            let one = disk.history(query(disk_range.clone())).await.unwrap();
+            let other = memory.history(query(memory_range.clone())).await.unwrap();
+            let seqs = |lines: &[gangline_irc::server::store::StoredLine]| {
+                lines.iter().map(|line| line.seq).collect::<Vec<_>>()
+            };
+            assert_eq!(seqs(&one), seqs(&other), "{shown}");
+        }
+    }
+    disk.close().await;
+}
+
+#[tokio::test]
+async fn a_repeated_key_is_kept_once_also_within_a_batch_and_after_a_reopening() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteHistory::open(options(folder.path())).await.unwrap();
+    let kept = store
+        .append(vec![line(room(), Some("k.1"), "one"), line(room(), Some("k.1"), "again")])
+        .await
+        .unwrap();
+    assert!(matches!(&kept[1], Appended::Duplicate(line) if line.line.text == "one"));
+    store.close().await;
+    let store = SqliteHistory::open(options(folder.path())).await.unwrap();
+    let again = store.append(vec![line(room(), Some("k.1"), "later")]).await.unwrap();
+    assert_eq!(msgid(&again[0]), msgid(&kept[0]));
+    assert_eq!(texts(&store, Range::Latest, 10).await, ["one"]);
+    let sender = Party::Account("spark-ada".to_owned());
+    let find = |key: &str| FindLine {
+        sender: sender.clone(),
+        key: key.to_owned(),
+        target: "#room".to_owned(),
+    };
+    assert_eq!(store.find(find("k.1")).await.unwrap().unwrap().msgid, msgid(&kept[0]));
+    assert_eq!(store.find(find("k.2")).await.unwrap(), None);
+    store.close().await;
+}
+
+#[tokio::test]
+async fn the_oldest_lines_go_and_cursors_that_name_them_still_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let few = HistoryOptions { keep: 10, ..options(folder.path()) };
+    let store = SqliteHistory::open(few).await.unwrap();
+    let mut first = None;
+    for n in 0..30 {
+        let kept = store.append(vec![line(room(), None, &n.to_string())]).await.unwrap();
+        first.get_or_insert(msgid(&kept[0]));
+    }
+    let all = texts(&store, Range::Latest, 100).await;
+    assert!((10..=11).contains(&all.len()), "{all:?}");
+    assert_eq!(all.last().unwrap(), "29");
+    let after = Range::After(Bound::Msgid(first.unwrap()));
+    assert_eq!(texts(&store, after, 100).await, all);
+    store.close().await;
+}
+
+#[tokio::test]
+async fn private_conversations_are_found_by_either_side() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteHistory::open(options(folder.path())).await.unwrap();
+    let (ada, ann) = (Party::Account("spark-ada".to_owned()), Party::Member("ann".to_owned()));
+    let direct = Conversation::Direct(ann.clone(), ada.clone());
+    store.append(vec![line(direct, None, "hello"), line(room(), None, "x")]).await.unwrap();
+    for (party, other) in [(&ada, "ann"), (&ann, "spark-ada")] {
+        let query = TargetsQuery {
+            party: Some(party.clone()),
+            channels: vec!["#room".parse().unwrap()],
+            after: UnixMicros(0),
+            before: UnixMicros(i64::MAX / 2),
+            limit: 10,
+        };
+        let rows = store.targets(query).await.unwrap();
+        let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
+        assert_eq!(names, ["#room", other]);
+    }
+    store.close().await;
+}
+
+#[tokio::test]
+async fn a_second_server_and_a_newer_schema_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteHistory::open(options(folder.path())).await.unwrap();
+    let second = SqliteHistory::open(options(folder.path())).await.map(drop);
+    assert!(matches!(second, Err(OpenError::Lock(_))), "{second:?}");
+    store.close().await;
+    let file = SqliteConnectOptions::new().filename(folder.path().join("irc.db"));
+    let mut db = file.connect().await.unwrap();
+    sqlx::query("PRAGMA user_version = 99").execute(&mut db).await.unwrap();
+    drop(db);
+    let newer = SqliteHistory::open(options(folder.path())).await.map(drop);
+    assert!(matches!(newer, Err(OpenError::NewerSchema { found: 99, known: 1, .. })), "{newer:?}");
+}
+
+#[tokio::test]
+async fn a_write_that_fails_keeps_nothing_and_the_next_one_succeeds() {
+    let folder = tempfile::tempdir().unwrap();
+    let hasty = HistoryOptions { busy: Duration::from_millis(50), ..options(folder.path()) };
+    let store = SqliteHistory::open(hasty).await.unwrap();
+    let file = SqliteConnectOptions::new().filename(folder.path().join("irc.db"));
+    let mut other = file.connect().await.unwrap();
+    sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
+    let failed = store.append(vec![line(room(), Some("k"), "one")]).await.unwrap_err();
+    assert!(failed.why.contains("locked"), "{failed}");
+    sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
+    let kept = store.append(vec![line(room(), Some("k"), "one")]).await.unwrap();
+    assert!(matches!(kept[0], Appended::Stored { seq: 1, .. }));
+    let row = sqlx::query("PRAGMA journal_mode").fetch_one(&mut other).await.unwrap();
+    assert_eq!(row.get::<String, _>(0), "wal");
+    store.close().await;
+}
+
+/// Sends lines and reads until one holds `wanted`.
+async fn talk(stream: &mut TcpStream, lines: &str, wanted: &str) -> String {
+    stream.write_all(lines.as_bytes()).await.unwrap();
+    let mut seen = String::new();
+    let reading = async {
+        while !seen.lines().any(|line| line.contains(wanted)) {
+            let mut bytes = [0; 4096];
+            let read = stream.read(&mut bytes).await.unwrap();
+            assert!(read > 0, "closed before {wanted:?}");
+            seen.push_str(&String::from_utf8_lossy(&bytes[..read]));
+        }
+    };
+    let done = tokio::time::timeout(DEADLINE, reading).await;
+    assert!(done.is_ok(), "no {wanted:?} in {seen}");
+    seen
+}
+
+#[tokio::test]
+async fn who_comes_from_our_own_uid_is_a_member_and_the_token_makes_an_owner() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("state");
+    let options = || IrcdOptions {
+        listen: "127.0.0.1:0".parse().unwrap(),
+        name: "spark".to_owned(),
+        state: state.clone(),
+        accounts: Vec::new(),
+        clock: clock::system(),
+    };
+    let ircd = Ircd::open(options(), Tuning::default()).await.unwrap();
+    let address = ircd.address();
+    let stop = CancellationToken::new();
+    let mut tasks = TaskGroup::new("ircd");
+    tasks.spawn("ircd", ircd.run(stop.clone()));
+    let token = std::fs::read_to_string(state.join("owner.token")).unwrap();
+
+    let mut ann = TcpStream::connect(address).await.unwrap();
+    talk(&mut ann, "NICK ann\r\nUSER a 0 * :A\r\n", " 422 ").await;
+    let seen = talk(&mut ann, "WHOIS ann\r\n", " 318 ").await;
+    assert!(seen.contains("is trusted as: member"), "{seen}");
+    let mut boss = TcpStream::connect(address).await.unwrap();
+    let hello = format!("PASS owner:{}\r\nNICK boss\r\nUSER b 0 * :B\r\n", token.trim());
+    talk(&mut boss, &hello, " 422 ").await;
+    let seen = talk(&mut boss, "WHOIS boss\r\n", " 318 ").await;
+    assert!(seen.contains("is trusted as: owner"), "{seen}");
+    let mut eve = TcpStream::connect(address).await.unwrap();
+    talk(&mut eve, "PASS owner:wrong\r\n", " 464 ").await;
+    talk(&mut ann, "PRIVMSG owner :report\r\nPRIVMSG nobody :x\r\n", " 401 ").await;
+    stop.cancel();
+    tasks.stop(DEADLINE).await;
+
+    // What was said to the owner is there after a restart, under the same token.
+    let ircd = Ircd::open(options(), Tuning::default()).await.unwrap();
+    let address = ircd.address();
+    let stop = CancellationToken::new();
+    let mut tasks = TaskGroup::new("ircd");
+    tasks.spawn("ircd", ircd.run(stop.clone()));
+    let mut boss = TcpStream::connect(address).await.unwrap();
+    talk(&mut boss, &hello, " 422 ").await;
+    let seen = talk(&mut boss, "CHATHISTORY LATEST ann * 5\r\nPING x\r\n", "PONG").await;
+    assert!(seen.contains(":ann!~a@localhost PRIVMSG owner :report"), "{seen}");
+    stop.cancel();
+    tasks.stop(DEADLINE).await;
+}
+
+#[tokio::test]
+async fn another_address_than_loopback_is_refused_before_anything_is_touched() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("state");
+    let options = IrcdOptions {
+        listen: "0.0.0.0:0".parse().unwrap(),
+        name: "spark".to_owned(),
+        state: state.clone(),
+        accounts: Vec::new(),
+        clock: clock::system(),
+    };
+    let tuning = Tuning { keep: Keep::InMemory(10), ..Tuning::default() };
+    let refused = Ircd::open(options, tuning).await.map(drop);
+    assert!(matches!(refused, Err(IrcdError::Bind(_))), "{refused:?}");
+    assert!(!state.exists());
+}

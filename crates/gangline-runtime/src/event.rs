@@ -1,0 +1,176 @@
+//! What a backend tells the daemon, in one shape for all of them (R0-18).
+
+use gangline_core::TurnId;
+use serde::{Deserialize, Serialize};
+
+use crate::options::SessionId;
+
+/// One piece of an assistant's message (R0-18).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Block {
+    /// Text for the reader.
+    Text {
+        /// The complete text of the block.
+        text: String,
+    },
+    /// A tool that the model wants to use.
+    ToolUse {
+        /// The backend's id of the call.
+        id: String,
+        /// The tool's name.
+        name: String,
+        /// Its arguments.
+        input: serde_json::Value,
+    },
+    /// Reasoning, where the backend shows it.
+    Thinking {
+        /// The complete text of the block.
+        thinking: String,
+    },
+}
+
+/// One complete message of the model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AssistantMessage {
+    /// The model that spoke, as the backend names it.
+    pub model: String,
+    /// Its blocks, in order.
+    pub content: Vec<Block>,
+}
+
+/// Tokens of one model call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens read, cached ones included.
+    pub input_tokens: u64,
+    /// Tokens written.
+    pub output_tokens: u64,
+}
+
+/// A tool that waits for a human's word.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ApprovalAsk {
+    /// The backend's own id of the request.
+    pub request: String,
+    /// The tool's name.
+    pub tool: String,
+    /// Its arguments.
+    pub input: serde_json::Value,
+}
+
+/// Why a turn failed, as far as the backend tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailureKind {
+    /// The credentials were refused or are missing.
+    Auth,
+    /// The conversation no longer fits the model's context.
+    ContextOverflow,
+    /// The provider answered with an error that a retry did not cure.
+    Provider,
+    /// The request was refused as wrong, for instance an unknown model.
+    Request,
+    /// Anything else.
+    Other,
+}
+
+impl FailureKind {
+    /// Returns the word for the database and the wires.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Auth => "auth",
+            Self::ContextOverflow => "context_overflow",
+            Self::Provider => "provider",
+            Self::Request => "request",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// How the backend ended a turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TurnResult {
+    /// By itself.
+    Completed,
+    /// After an interrupt.
+    Interrupted,
+    /// With an error.
+    Failed {
+        /// What kind.
+        kind: FailureKind,
+        /// One line for people.
+        why: String,
+    },
+    /// The provider wants us to wait.
+    RateLimited {
+        /// Seconds to wait, if it said.
+        retry_after: Option<u64>,
+    },
+}
+
+/// One thing that happened in a backend.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RuntimeEvent {
+    /// Prompts are taken from now on.
+    Ready {
+        /// The session's id, by which it can be resumed (R0-06, R0-16).
+        session: SessionId,
+    },
+    /// The prompt reached the model.
+    Accepted {
+        /// The turn.
+        turn: TurnId,
+    },
+    /// The model said something.
+    Message {
+        /// The turn.
+        turn: TurnId,
+        /// What it said.
+        message: AssistantMessage,
+    },
+    /// A tool ran.
+    ToolResult {
+        /// The turn.
+        turn: TurnId,
+        /// The call's id.
+        id: String,
+        /// The tool's name.
+        name: String,
+        /// Whether the tool reported an error.
+        is_error: bool,
+        /// What it returned.
+        content: String,
+    },
+    /// A tool waits for a human.
+    ApprovalAsked {
+        /// The turn.
+        turn: TurnId,
+        /// What waits.
+        ask: ApprovalAsk,
+    },
+    /// Tokens were spent.
+    Usage {
+        /// The turn.
+        turn: TurnId,
+        /// How many.
+        usage: Usage,
+    },
+    /// Something the operator may want to know: a retry, a warning.
+    Notice {
+        /// One line.
+        text: String,
+    },
+    /// The turn is over.
+    Finished {
+        /// The turn.
+        turn: TurnId,
+        /// How it ended.
+        result: TurnResult,
+    },
+    /// The backend is gone (R0-20).
+    Exited {
+        /// 0 after [`crate::Runtime::stop`], else the program's code or -1.
+        code: i32,
+    },
+}

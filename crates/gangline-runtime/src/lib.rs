@@ -1,0 +1,170 @@
+//! What a backend is to the daemon: the [`Runtime`] trait, its events, and the adapters.
+//!
+//! An adapter knows its own program and nothing of rooms, people or messages: who asks and why
+//! is the daemon's business. Start at [`Runtime`]; the adapters are made by [`registry::make`].
+
+pub mod event;
+pub mod native;
+pub mod options;
+pub mod registry;
+pub mod tools;
+
+pub use event::{
+    ApprovalAsk, AssistantMessage, Block, FailureKind, RuntimeEvent, TurnResult, Usage,
+};
+pub use options::{
+    Capabilities, McpServer, Mode, PermissionMode, SessionHandle, SessionId, StartOptions,
+};
+pub use tools::{ToolCall, ToolHost, ToolSpec};
+
+use async_trait::async_trait;
+use gangline_core::TurnId;
+use tokio::sync::mpsc;
+
+/// How many events an adapter may have under way before it waits for the daemon.
+pub const EVENT_QUEUE: usize = 64;
+
+/// One prompt for one turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prompt {
+    /// The turn it opens.
+    pub turn: TurnId,
+    /// The whole text, as the backend shall see it.
+    pub text: String,
+}
+
+/// A human's or a rule's word on one approval.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// The backend's own id of the request.
+    pub request: String,
+    /// What was decided.
+    pub answer: Answer,
+}
+
+/// What was decided about an approval.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// The tool may run.
+    Allow,
+    /// The tool may not run; the model is told why.
+    Deny {
+        /// One line for the model.
+        reason: String,
+    },
+}
+
+/// Why a runtime is stopped (R3-04).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopReason {
+    /// The daemon shuts down.
+    Shutdown,
+    /// The operator or the state machine wants a fresh start.
+    Restart,
+    /// It did not react to an interrupt in time.
+    Stuck,
+}
+
+/// Something the backend could not do.
+#[derive(Debug, thiserror::Error)]
+pub enum RuntimeError {
+    /// The backend cannot do this at all; [`Capabilities`] says so beforehand.
+    #[error("the {runtime} backend cannot {what}")]
+    Unsupported {
+        /// The backend's name.
+        runtime: &'static str,
+        /// A verb phrase.
+        what: &'static str,
+    },
+    /// The backend could not be started.
+    #[error("cannot start the {runtime} backend: {why}")]
+    Start {
+        /// The backend's name.
+        runtime: &'static str,
+        /// One line for the operator.
+        why: String,
+    },
+    /// No session is open.
+    #[error("the {runtime} backend is not running")]
+    NotRunning {
+        /// The backend's name.
+        runtime: &'static str,
+    },
+    /// The backend is still in a turn.
+    #[error("the {runtime} backend is busy with another turn")]
+    Busy {
+        /// The backend's name.
+        runtime: &'static str,
+    },
+}
+
+/// One backend in one session (R0-03, R3-04).
+///
+/// The daemon calls the methods from one task, one at a time. None of them waits for the model:
+/// progress comes as [`RuntimeEvent`]s on the channel given to [`Runtime::start`], in order, and
+/// every prompt that was accepted is followed by exactly one `Finished` or `Exited`.
+#[async_trait]
+pub trait Runtime: Send {
+    /// Returns what this backend can do; the daemon asks this, never the backend's name.
+    fn capabilities(&self) -> Capabilities;
+
+    /// Starts a session, or goes on with `options.resume`. Emits `Ready` when prompts are taken
+    /// (R0-04 … R0-07). Not cancel-safe: a dropped start may leave a child until the adapter is
+    /// dropped too.
+    ///
+    /// # Errors
+    /// [`RuntimeError::Start`] if the backend cannot run here.
+    async fn start(
+        &mut self,
+        options: StartOptions,
+        events: mpsc::Sender<RuntimeEvent>,
+    ) -> Result<SessionHandle, RuntimeError>;
+
+    /// Hands over one prompt and returns at once (R0-13).
+    ///
+    /// # Errors
+    /// [`RuntimeError::Busy`] while a turn is open: queueing is the daemon's part (C23).
+    async fn prompt(&mut self, prompt: Prompt) -> Result<(), RuntimeError>;
+
+    /// Adds text to the open turn.
+    ///
+    /// # Errors
+    /// [`RuntimeError::Unsupported`] without the capability.
+    async fn steer(&mut self, prompt: Prompt) -> Result<(), RuntimeError>;
+
+    /// Asks the backend to end the open turn early; safe when idle.
+    ///
+    /// # Errors
+    /// [`RuntimeError::NotRunning`] without a session.
+    async fn interrupt(&mut self) -> Result<(), RuntimeError>;
+
+    /// Answers an `ApprovalAsked`. An answer to a request that is gone is ignored.
+    ///
+    /// # Errors
+    /// [`RuntimeError::NotRunning`] without a session.
+    async fn decide(&mut self, verdict: Verdict) -> Result<(), RuntimeError>;
+
+    /// Changes the model from the next turn on.
+    ///
+    /// # Errors
+    /// [`RuntimeError::Unsupported`] without the capability.
+    async fn set_model(&mut self, model: &str) -> Result<(), RuntimeError>;
+
+    /// Shortens the context.
+    ///
+    /// # Errors
+    /// [`RuntimeError::Unsupported`] without the capability.
+    async fn compact(&mut self) -> Result<(), RuntimeError>;
+
+    /// Forgets the context: the next turn begins an empty session.
+    ///
+    /// # Errors
+    /// [`RuntimeError::Unsupported`] without the capability.
+    async fn clear(&mut self) -> Result<(), RuntimeError>;
+
+    /// Ends the session: interrupts, waits, then kills (R0-08 … R0-11). Emits `Exited`.
+    async fn stop(&mut self, reason: StopReason);
+
+    /// Returns whether a prompt would be taken now (R3-04).
+    fn is_ready(&self) -> bool;
+}

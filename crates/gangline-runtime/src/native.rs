@@ -1,0 +1,168 @@
+//! The native backend: Gangline's own model loop on a thread and runtime of its own.
+//!
+//! The daemon's death is its child's death, so there is nothing to sweep but what a shell tool
+//! started. Sessions lie as `<id>.jsonl` in the agent's session folder. Start at
+//! [`Native::start`]; the loop is in `native/worker.rs`.
+
+mod events;
+mod permit;
+mod worker;
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::JoinHandle,
+};
+
+use async_trait::async_trait;
+use gangline_os::secret::Secret;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::{
+    Capabilities, Prompt, Runtime, RuntimeError, RuntimeEvent, SessionHandle, SessionId,
+    StartOptions, StopReason, Verdict,
+};
+
+const NAME: &str = "native";
+/// The daemon sends at most a prompt, an interrupt and decisions.
+const COMMANDS: usize = 16;
+
+enum Command {
+    Prompt(Prompt),
+    Interrupt,
+    Decide(Verdict),
+    SetModel(String),
+    Stop,
+}
+
+/// The adapter; see the module.
+#[derive(Default)]
+pub struct Native {
+    open: Option<Open>,
+}
+
+struct Open {
+    commands: mpsc::Sender<Command>,
+    busy: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Native {
+    async fn tell(&self, command: Command) -> Result<(), RuntimeError> {
+        let gone = || RuntimeError::NotRunning { runtime: NAME };
+        let open = self.open.as_ref().ok_or_else(gone)?;
+        open.commands.send(command).await.map_err(|_| gone())
+    }
+}
+
+#[async_trait]
+impl Runtime for Native {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            resume: true,
+            steer: false,
+            interrupt: true,
+            approvals: true,
+            usage: true,
+            compact: false,
+            host_tools: true,
+        }
+    }
+
+    async fn start(
+        &mut self,
+        options: StartOptions,
+        events: mpsc::Sender<RuntimeEvent>,
+    ) -> Result<SessionHandle, RuntimeError> {
+        let fail = |why: String| RuntimeError::Start { runtime: NAME, why };
+        let options = with_key(options)?;
+        let (commands, inbox) = mpsc::channel(COMMANDS);
+        let busy = Arc::new(AtomicBool::new(false));
+        let (started, session) = oneshot::channel::<Result<SessionId, String>>();
+        let shared = Arc::clone(&busy);
+        let thread = gangline_os::task::thread("native", move || {
+            worker::run(worker::Start { options, events, inbox, busy: shared, started });
+        })
+        .map_err(|error| fail(error.to_string()))?;
+        let session = session
+            .await
+            .map_err(|_| fail("its thread ended at once".to_owned()))?
+            .map_err(fail)?;
+        self.open = Some(Open { commands, busy, thread: Some(thread) });
+        Ok(SessionHandle { runtime: NAME, session: Some(session), pid: None })
+    }
+
+    async fn prompt(&mut self, prompt: Prompt) -> Result<(), RuntimeError> {
+        let Some(open) = &self.open else {
+            return Err(RuntimeError::NotRunning { runtime: NAME });
+        };
+        if open.busy.swap(true, Ordering::SeqCst) {
+            return Err(RuntimeError::Busy { runtime: NAME });
+        }
+        self.tell(Command::Prompt(prompt)).await
+    }
+
+    async fn steer(&mut self, _prompt: Prompt) -> Result<(), RuntimeError> {
+        Err(RuntimeError::Unsupported { runtime: NAME, what: "take a prompt in mid-turn" })
+    }
+
+    async fn interrupt(&mut self) -> Result<(), RuntimeError> {
+        self.tell(Command::Interrupt).await
+    }
+
+    async fn decide(&mut self, verdict: Verdict) -> Result<(), RuntimeError> {
+        self.tell(Command::Decide(verdict)).await
+    }
+
+    async fn set_model(&mut self, model: &str) -> Result<(), RuntimeError> {
+        self.tell(Command::SetModel(model.to_owned())).await
+    }
+
+    async fn compact(&mut self) -> Result<(), RuntimeError> {
+        Err(RuntimeError::Unsupported { runtime: NAME, what: "compact its context" })
+    }
+
+    async fn clear(&mut self) -> Result<(), RuntimeError> {
+        Err(RuntimeError::Unsupported { runtime: NAME, what: "clear its context" })
+    }
+
+    async fn stop(&mut self, _reason: StopReason) {
+        let Some(mut open) = self.open.take() else { return };
+        // A worker that is gone has said its exit already.
+        let _ = open.commands.send(Command::Stop).await;
+        open.commands.closed().await;
+        if let Some(thread) = open.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the native loop's thread panicked");
+        }
+    }
+
+    fn is_ready(&self) -> bool {
+        self.open
+            .as_ref()
+            .is_some_and(|open| !open.commands.is_closed() && !open.busy.load(Ordering::SeqCst))
+    }
+}
+
+/// A key is needed for a server that is not on this machine.
+fn with_key(mut options: StartOptions) -> Result<StartOptions, RuntimeError> {
+    if options.api_key.is_none() {
+        let local = options.base_url.as_deref().is_some_and(|url| {
+            ["http://127.0.0.1", "http://localhost", "http://[::1]"]
+                .iter()
+                .any(|prefix| url.starts_with(prefix))
+        });
+        if !local {
+            return Err(RuntimeError::Start {
+                runtime: NAME,
+                why: "no model key: set `api_key_env` to the name of the variable that holds it"
+                    .to_owned(),
+            });
+        }
+        options.api_key = Some(Secret::new("none"));
+    }
+    Ok(options)
+}

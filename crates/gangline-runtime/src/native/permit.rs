@@ -1,0 +1,96 @@
+//! Who may use which tool: rules decide the easy ones, a human the rest.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use async_trait::async_trait;
+use gangline_core::permission::{self, Permissions};
+use gangline_harness::{Authorization, Authorizer, ToolCall};
+use tokio::sync::oneshot;
+
+use super::events::Events;
+use crate::{Answer, ApprovalAsk, PermissionMode, RuntimeEvent, Verdict};
+
+/// Asks through the daemon and waits for the verdict, for as long as it takes.
+pub(super) struct Permits {
+    events: Arc<Events>,
+    policy: permission::Policy,
+    waiting: Mutex<HashMap<String, oneshot::Sender<Answer>>>,
+    current: Mutex<Option<String>>,
+}
+
+impl Permits {
+    pub(super) fn new(events: Arc<Events>, mode: PermissionMode, allowed: Vec<String>) -> Self {
+        let policy = match mode {
+            // Under `ask` what only looks runs by itself; the list belongs to `allowlist`.
+            PermissionMode::Ask => permission::Policy::new(Permissions::Ask),
+            PermissionMode::Allowlist => {
+                permission::Policy::with_list(Permissions::Allowlist, allowed)
+            }
+            PermissionMode::Bypass => permission::Policy::new(Permissions::Bypass),
+        };
+        Self { events, policy, waiting: Mutex::default(), current: Mutex::default() }
+    }
+
+    /// Hands a verdict to the call that waits for it; ignores one that nobody waits for.
+    pub(super) fn decide(&self, verdict: Verdict) {
+        let waiting =
+            self.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&verdict.request);
+        if let Some(waiting) = waiting {
+            let _ = waiting.send(verdict.answer);
+        }
+    }
+
+    /// Returns the id of the call that was authorised last: tools run one after another, so it
+    /// is the one that runs.
+    pub(super) fn current(&self) -> String {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
+    }
+
+    async fn ask(&self, call: &ToolCall) -> Authorization {
+        let (sender, answer) = oneshot::channel();
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(call.id.clone(), sender);
+        let _forget = Forget { permits: self, request: &call.id };
+        self.events.push(|turn| RuntimeEvent::ApprovalAsked {
+            turn,
+            ask: ApprovalAsk {
+                request: call.id.clone(),
+                tool: call.name.clone(),
+                input: call.input.clone(),
+            },
+        });
+        match answer.await {
+            Ok(Answer::Allow) => Authorization::Allow,
+            Ok(Answer::Deny { reason }) => Authorization::Deny { reason },
+            Err(_) => Authorization::Deny { reason: "the request was withdrawn".to_owned() },
+        }
+    }
+}
+
+/// Removes a question whose prompt was cancelled.
+struct Forget<'a> {
+    permits: &'a Permits,
+    request: &'a str,
+}
+
+impl Drop for Forget<'_> {
+    fn drop(&mut self) {
+        self.permits.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(self.request);
+    }
+}
+
+#[async_trait]
+impl Authorizer for Permits {
+    async fn authorize(&self, call: &ToolCall) -> Authorization {
+        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(call.id.clone());
+        // What the model said comes first: then a crash inside the tool finds it recorded.
+        self.events.emptied().await;
+        match self.policy.verdict(&call.name) {
+            permission::Verdict::Allow => Authorization::Allow,
+            permission::Verdict::Deny(reason) => Authorization::Deny { reason },
+            permission::Verdict::Ask => self.ask(call).await,
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Which backends exist: data, and the one place where a name becomes an adapter.
+
+use crate::{Runtime, native};
+
+/// A backend that this build does not have.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no backend `{name}` in this build; there is: {known}")]
+pub struct UnknownRuntime {
+    name: String,
+    known: String,
+}
+
+/// One built-in backend.
+pub struct Entry {
+    /// The word in the configuration.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub about: &'static str,
+    make: fn() -> Box<dyn Runtime>,
+}
+
+/// Every backend of this build.
+pub const ENTRIES: &[Entry] = &[Entry {
+    name: "native",
+    about: "Gangline's own model loop",
+    make: || Box::new(native::Native::default()),
+}];
+
+/// Returns a new, unstarted adapter.
+///
+/// # Errors
+/// [`UnknownRuntime`] names the backends there are.
+pub fn make(name: &str) -> Result<Box<dyn Runtime>, UnknownRuntime> {
+    ENTRIES.iter().find(|entry| entry.name == name).map(|entry| (entry.make)()).ok_or_else(|| {
+        let known: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
+        UnknownRuntime { name: name.to_owned(), known: known.join(", ") }
+    })
+}

@@ -1,0 +1,42 @@
+//! Tools that the daemon offers to a backend that can call them in-process.
+
+use async_trait::async_trait;
+use gangline_core::TurnId;
+
+/// What the model is told about a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolSpec {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does, for the model.
+    pub description: &'static str,
+    /// Its arguments as a JSON Schema.
+    pub input_schema: serde_json::Value,
+}
+
+/// One call of such a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCall {
+    /// The turn it happens in.
+    pub turn: TurnId,
+    /// The backend's id of the call: the same call replayed has the same id.
+    pub id: String,
+    /// The tool's name.
+    pub name: String,
+    /// Its arguments.
+    pub input: serde_json::Value,
+}
+
+/// Answers tool calls from inside the daemon.
+#[async_trait]
+pub trait ToolHost: Send + Sync {
+    /// Returns the tools, constant for the life of a session.
+    fn tools(&self) -> Vec<ToolSpec>;
+
+    /// Runs one call; returns after its effect is durable. Not cancel-safe: the effect may have
+    /// happened although the caller went away.
+    ///
+    /// # Errors
+    /// A line for the model that says what to do instead.
+    async fn call(&self, call: ToolCall) -> Result<String, String>;
+}

@@ -1,0 +1,3 @@
+//! The adapters against the stand-in model, over real HTTP.
+
+mod native;

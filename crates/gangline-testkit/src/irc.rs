@@ -1,0 +1,263 @@
+//! A person's IRC client, as little of one as a test needs: raw lines over TCP.
+
+use std::{
+    io::{BufRead, BufReader, Write},
+    net::TcpStream,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use crate::wait::{PATIENCE, eventually_within};
+
+/// One connection; every line that came is kept in order.
+pub struct IrcPeer {
+    stream: TcpStream,
+    seen: Arc<Mutex<Vec<String>>>,
+    gone: Arc<AtomicBool>,
+    read_up_to: usize,
+    /// The nick it registered with.
+    pub nick: String,
+}
+
+impl IrcPeer {
+    /// Connects, registers and waits for the end of the greeting.
+    ///
+    /// # Panics
+    /// When the server does not greet in time.
+    #[must_use]
+    pub fn connect(address: &str, nick: &str, password: Option<&str>) -> Self {
+        Self::connect_with(address, (nick, password), "message-tags server-time")
+    }
+
+    /// Like [`Self::connect`] with these capabilities.
+    ///
+    /// # Panics
+    /// When the server does not greet in time.
+    #[must_use]
+    pub fn connect_with(address: &str, (nick, password): (&str, Option<&str>), caps: &str) -> Self {
+        let mut peer = Self::open(address, nick);
+        peer.send(&format!("CAP REQ :{caps}"));
+        if let Some(password) = password {
+            peer.send(&format!("PASS {password}"));
+        }
+        peer.send(&format!("NICK {nick}"));
+        peer.send(&format!("USER {nick} 0 * :{nick}"));
+        peer.send("CAP END");
+        peer.wait("end of the greeting", |line| {
+            (command(line) == "376" || command(line) == "422").then_some(())
+        });
+        peer
+    }
+
+    /// Connects without a word.
+    ///
+    /// # Panics
+    /// When nobody listens in time.
+    #[must_use]
+    pub fn open(address: &str, nick: &str) -> Self {
+        let stream = eventually_within(PATIENCE, &format!("a listener on {address}"), || {
+            TcpStream::connect(address).ok()
+        });
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let mut reply = stream.try_clone().unwrap();
+        let reader = BufReader::new(stream.try_clone().unwrap());
+        let log = Arc::clone(&seen);
+        let gone = Arc::new(AtomicBool::new(false));
+        let ended = Arc::clone(&gone);
+        thread::spawn(move || {
+            for line in reader.split(b'\n') {
+                let Ok(line) = line else { break };
+                let line = String::from_utf8_lossy(&line).trim_end_matches('\r').to_owned();
+                if let Some(token) = line.strip_prefix("PING ") {
+                    let _ = write!(reply, "PONG {token}\r\n");
+                }
+                log.lock().unwrap().push(line);
+            }
+            ended.store(true, Ordering::SeqCst);
+        });
+        Self { stream, seen, gone, read_up_to: 0, nick: nick.to_owned() }
+    }
+
+    /// Sends one raw line; returns whether the connection took it.
+    pub fn try_send(&mut self, line: &str) -> bool {
+        write!(self.stream, "{line}\r\n").is_ok()
+    }
+
+    /// Returns what `pick` finds in a line not looked at yet, or nothing when the server is gone
+    /// or the patience over.
+    ///
+    /// # Panics
+    /// When the reader died with the lock.
+    #[allow(clippy::disallowed_methods, reason = "tests wait in real time")]
+    pub fn listen<T>(
+        &mut self,
+        patience: Duration,
+        mut pick: impl FnMut(&str) -> Option<T>,
+    ) -> Option<T> {
+        let start = std::time::Instant::now();
+        loop {
+            let gone = self.gone.load(Ordering::SeqCst);
+            let lines: Vec<String> = self.seen.lock().unwrap()[self.read_up_to..].to_vec();
+            for line in lines {
+                self.read_up_to += 1;
+                if let Some(found) = pick(&line) {
+                    return Some(found);
+                }
+            }
+            if gone || start.elapsed() > patience {
+                return None;
+            }
+            thread::park_timeout(Duration::from_millis(2));
+        }
+    }
+
+    /// Returns the whole history of a target, oldest first, as the server keeps it.
+    ///
+    /// # Panics
+    /// When the server does not answer in time.
+    pub fn history(&mut self, target: &str) -> Vec<String> {
+        let mut all = Vec::new();
+        let mut after = "timestamp=2000-01-01T00:00:00.000Z".to_owned();
+        loop {
+            self.send(&format!("CHATHISTORY AFTER {target} {after} 100"));
+            let mut page = Vec::new();
+            self.wait("a page of history", |line| {
+                if command(line) == "PRIVMSG" || command(line) == "NOTICE" {
+                    page.push(line.to_owned());
+                }
+                let ends = command(line) == "BATCH" && line.contains("BATCH -");
+                (ends || command(line) == "FAIL").then_some(())
+            });
+            let Some(last) = page.last() else { return all };
+            let msgid = tag(last, "msgid").expect("history lines have a msgid").to_owned();
+            after = format!("msgid={msgid}");
+            all.append(&mut page);
+        }
+    }
+
+    /// Sends one raw line.
+    ///
+    /// # Panics
+    /// When the connection is gone.
+    pub fn send(&mut self, line: &str) {
+        write!(self.stream, "{line}\r\n").unwrap();
+    }
+
+    /// Joins a channel and waits for the end of its names.
+    pub fn join(&mut self, channel: &str) {
+        self.send(&format!("JOIN {channel}"));
+        self.wait("end of names", |line| (command(line) == "366").then_some(()));
+    }
+
+    /// Says something.
+    pub fn say(&mut self, target: &str, text: &str) {
+        self.send(&format!("PRIVMSG {target} :{text}"));
+    }
+
+    /// Returns what `pick` finds in the first line not looked at yet in which it finds something.
+    ///
+    /// # Panics
+    /// When there is none in time; prints every line that came.
+    pub fn wait<T>(&mut self, what: &str, pick: impl FnMut(&str) -> Option<T>) -> T {
+        self.wait_within(PATIENCE, what, pick)
+    }
+
+    /// Like [`Self::wait`] with a deadline of one's own.
+    ///
+    /// # Panics
+    /// When there is none in time.
+    #[allow(clippy::disallowed_methods, reason = "tests wait in real time")]
+    pub fn wait_within<T>(
+        &mut self,
+        patience: Duration,
+        what: &str,
+        mut pick: impl FnMut(&str) -> Option<T>,
+    ) -> T {
+        let start = std::time::Instant::now();
+        loop {
+            let lines: Vec<String> = self.seen.lock().unwrap()[self.read_up_to..].to_vec();
+            for line in lines {
+                self.read_up_to += 1;
+                if let Some(found) = pick(&line) {
+                    return found;
+                }
+            }
+            if start.elapsed() > patience {
+                let all = self.seen.lock().unwrap().join("\n  ");
+                panic!("{}: not within {patience:?}: {what}; lines:\n  {all}", self.nick);
+            }
+            thread::park_timeout(Duration::from_millis(5));
+        }
+    }
+
+    /// Waits for a line said by `from` to `target` that contains `part`; returns its text.
+    pub fn hears(&mut self, from: &str, target: &str, part: &str) -> String {
+        let what = format!("{from} saying `{part}` to {target}");
+        self.wait(&what, |line| {
+            let said = said(line)?;
+            (said.from == from
+                && said.target.eq_ignore_ascii_case(target)
+                && said.text.contains(part))
+            .then(|| said.text.to_owned())
+        })
+    }
+
+    /// Returns every line that came so far.
+    ///
+    /// # Panics
+    /// When the reader died with the lock.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        self.seen.lock().unwrap().clone()
+    }
+}
+
+impl Drop for IrcPeer {
+    fn drop(&mut self) {
+        let _ = self.stream.shutdown(std::net::Shutdown::Both);
+    }
+}
+
+/// One PRIVMSG or NOTICE, taken apart.
+pub struct Said<'a> {
+    /// The sender's nick.
+    pub from: &'a str,
+    /// Where it went.
+    pub target: &'a str,
+    /// What was said.
+    pub text: &'a str,
+}
+
+/// Returns the line's parts if somebody said it.
+#[must_use]
+pub fn said(line: &str) -> Option<Said<'_>> {
+    let line = skip_tags(line);
+    let (source, rest) = line.strip_prefix(':')?.split_once(' ')?;
+    let rest = rest.strip_prefix("PRIVMSG ").or_else(|| rest.strip_prefix("NOTICE "))?;
+    let (target, text) = rest.split_once(' ')?;
+    let from = source.split_once('!').map_or(source, |(nick, _)| nick);
+    Some(Said { from, target, text: text.strip_prefix(':').unwrap_or(text) })
+}
+
+/// Returns the line's command or numeric.
+#[must_use]
+pub fn command(line: &str) -> &str {
+    let line = skip_tags(line);
+    let line = line.strip_prefix(':').map_or(line, |rest| rest.split_once(' ').map_or("", |p| p.1));
+    line.split(' ').next().unwrap_or("")
+}
+
+/// Returns the value of a message tag.
+#[must_use]
+pub fn tag<'a>(line: &'a str, name: &str) -> Option<&'a str> {
+    let tags = line.strip_prefix('@')?.split_once(' ')?.0;
+    tags.split(';').find_map(|tag| tag.strip_prefix(name)?.strip_prefix('='))
+}
+
+fn skip_tags(line: &str) -> &str {
+    line.strip_prefix('@').map_or(line, |rest| rest.split_once(' ').map_or("", |parts| parts.1))
+}

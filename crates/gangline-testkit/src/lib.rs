@@ -1,0 +1,14 @@
+//! Test support that works on binaries and sockets, never on our own types.
+//!
+//! Blocking on purpose: a test reads as a story, and a deadline sits on every wait. It panics
+//! with what it saw, since only tests call it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr, reason = "only tests")]
+
+pub mod database;
+pub mod irc;
+pub mod wait;
+pub mod world;
+
+pub use irc::IrcPeer;
+pub use wait::{eventually, eventually_within};
+pub use world::{Ran, Running, World};

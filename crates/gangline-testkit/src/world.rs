@@ -1,0 +1,345 @@
+//! A machine of one's own: a private home, the binary under test, and nothing left behind.
+
+use std::{
+    fs::{self, File},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::wait::eventually;
+
+/// A private home. Every process started in it carries its path in the environment, by which
+/// all of them are found again, whoever started them.
+pub struct World {
+    home: TempDir,
+    binary: PathBuf,
+    extra: Vec<(String, String)>,
+    started: AtomicUsize,
+}
+
+/// What a command that ended left.
+#[derive(Debug)]
+pub struct Ran {
+    /// The exit code; -1 after a signal.
+    pub code: i32,
+    /// Its standard output.
+    pub stdout: String,
+    /// Its standard error.
+    pub stderr: String,
+}
+
+impl Ran {
+    /// Returns standard output after making sure that the command succeeded.
+    ///
+    /// # Panics
+    /// When it failed; shows both outputs.
+    #[must_use]
+    pub fn ok(self) -> String {
+        assert_eq!(self.code, 0, "stdout: {}\nstderr: {}", self.stdout, self.stderr);
+        self.stdout
+    }
+
+    /// Returns standard output as JSON.
+    ///
+    /// # Panics
+    /// When the command failed or printed something else.
+    #[must_use]
+    pub fn json(self) -> Value {
+        let text = self.ok();
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+    }
+}
+
+/// A process in the foreground, ended when dropped.
+pub struct Running {
+    child: Child,
+    log: PathBuf,
+    /// The line of `--ready-file`, if it was asked for.
+    pub ready: Value,
+}
+
+impl World {
+    /// Makes an empty home for the binary at `binary`.
+    ///
+    /// # Panics
+    /// When there is no place for it.
+    #[must_use]
+    pub fn new(binary: &str) -> Self {
+        let home = tempfile::Builder::new().prefix("gl-").tempdir().unwrap();
+        fs::create_dir(home.path().join("run")).unwrap();
+        Self {
+            home,
+            binary: PathBuf::from(binary),
+            extra: Vec::new(),
+            started: AtomicUsize::new(0),
+        }
+    }
+
+    /// Adds a variable to the environment of all that is started from now on.
+    pub fn set(&mut self, name: &str, value: &str) {
+        self.extra.retain(|(known, _)| known != name);
+        self.extra.push((name.to_owned(), value.to_owned()));
+    }
+
+    /// Returns a path in the home.
+    #[must_use]
+    pub fn path(&self, relative: &str) -> PathBuf {
+        self.home.path().join(relative)
+    }
+
+    /// Writes a file in the home and returns its path.
+    ///
+    /// # Panics
+    /// When it cannot be written.
+    #[must_use]
+    pub fn file(&self, relative: &str, text: &str) -> String {
+        let path = self.path(relative);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path.display().to_string()
+    }
+
+    /// Returns the state folder that commands use by default.
+    #[must_use]
+    pub fn state(&self) -> PathBuf {
+        self.path("state/gangline")
+    }
+
+    /// Returns the command, not started yet.
+    #[must_use]
+    #[allow(clippy::disallowed_methods, reason = "the far side of a test")]
+    pub fn command(&self, args: &[&str]) -> Command {
+        let home = self.home.path();
+        let mut command = Command::new(&self.binary);
+        command
+            .args(args)
+            .current_dir(home)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", home)
+            .env("XDG_STATE_HOME", home.join("state"))
+            .env("XDG_CONFIG_HOME", home.join("config"))
+            .env("XDG_RUNTIME_DIR", home.join("run"))
+            .env("TMPDIR", "/tmp")
+            .envs(self.extra.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    /// Runs a command to its end.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    #[must_use]
+    pub fn run(&self, args: &[&str]) -> Ran {
+        let output = self.command(args).stdin(Stdio::null()).output().unwrap();
+        Ran {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// Starts a command that stays, its output going to a file.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    #[must_use]
+    pub fn start(&self, args: &[&str]) -> Running {
+        self.start_with(&[], args)
+    }
+
+    /// Like [`Self::start`] with more variables.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    #[must_use]
+    pub fn start_with(&self, env: &[(&str, &str)], args: &[&str]) -> Running {
+        let name = format!("log-{}.txt", self.started.fetch_add(1, Ordering::SeqCst));
+        let log = self.path(&name);
+        let file = File::create(&log).unwrap();
+        let child = self
+            .command(args)
+            .envs(env.iter().copied())
+            .stdin(Stdio::null())
+            .stdout(file.try_clone().unwrap())
+            .stderr(file)
+            .spawn()
+            .unwrap();
+        Running { child, log, ready: Value::Null }
+    }
+
+    /// Starts a command with `--ready-file` and waits for its line.
+    ///
+    /// # Panics
+    /// When the line does not come in time; shows the command's output.
+    #[must_use]
+    pub fn start_ready(&self, args: &[&str]) -> Running {
+        let number = self.started.fetch_add(1, Ordering::SeqCst);
+        let ready = self.path(&format!("ready-{number}"));
+        let ready_text = ready.display().to_string();
+        let mut all = args.to_vec();
+        all.extend(["--ready-file", &ready_text]);
+        let mut running = self.start(&all);
+        running.ready = eventually(&format!("{args:?} to be ready"), || {
+            if let Ok(Some(status)) = running.child.try_wait() {
+                panic!("{args:?} ended with {status}:\n{}", running.output());
+            }
+            let text = fs::read_to_string(&ready).ok()?;
+            text.ends_with('\n').then(|| serde_json::from_str(&text).unwrap())
+        });
+        running
+    }
+
+    /// Returns the processes of this world that run now, with their command lines.
+    #[must_use]
+    pub fn processes(&self) -> Vec<(i32, String)> {
+        let needle = format!("HOME={}\0", self.home.path().display());
+        let own = std::process::id().to_string();
+        let mut found = Vec::new();
+        for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let Ok(pid) = name.parse::<i32>() else { continue };
+            if name == own {
+                continue;
+            }
+            let Ok(environment) = fs::read(entry.path().join("environ")) else { continue };
+            if contains(&environment, needle.as_bytes()) {
+                let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+                found.push((pid, String::from_utf8_lossy(&line).replace('\0', " ")));
+            }
+        }
+        found
+    }
+
+    /// Returns the processes whose command line contains `part`.
+    #[must_use]
+    pub fn processes_like(&self, part: &str) -> Vec<i32> {
+        self.processes().into_iter().filter(|(_, line)| line.contains(part)).map(|p| p.0).collect()
+    }
+}
+
+/// Many processes make many logs; the last lines of each are shown unless that is switched off.
+fn print_logs() -> bool {
+    std::env::var_os("GANGLINE_TEST_QUIET").is_none()
+}
+
+fn contains(haystack: &[u8], needle: &[u8]) -> bool {
+    haystack.windows(needle.len()).any(|window| window == needle)
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            for entry in fs::read_dir(self.home.path()).into_iter().flatten().flatten() {
+                let path = entry.path();
+                let named = path.extension().is_some_and(|extension| extension == "txt");
+                if named && print_logs() {
+                    let text = fs::read_to_string(&path).unwrap_or_default();
+                    let tail: Vec<&str> = text.lines().rev().take(40).collect();
+                    let tail: Vec<&str> = tail.into_iter().rev().collect();
+                    eprintln!("--- {}\n{}", path.display(), tail.join("\n"));
+                }
+            }
+        }
+        // Parents first may start children anew, so look again until nobody is left.
+        for _ in 0..50 {
+            let left = self.processes();
+            if left.is_empty() {
+                break;
+            }
+            for (pid, _) in left {
+                let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+            }
+            std::thread::park_timeout(std::time::Duration::from_millis(20));
+        }
+    }
+}
+
+impl Running {
+    /// Returns the process id.
+    ///
+    /// # Panics
+    /// Never on Linux: process ids fit.
+    #[must_use]
+    pub fn pid(&self) -> i32 {
+        i32::try_from(self.child.id()).unwrap()
+    }
+
+    /// Returns what it printed so far.
+    #[must_use]
+    pub fn output(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    /// Returns the file its output goes to.
+    #[must_use]
+    pub fn log(&self) -> &Path {
+        &self.log
+    }
+
+    /// Sends a signal.
+    pub fn signal(&self, signal: Signal) {
+        let _ = kill(Pid::from_raw(self.pid()), signal);
+    }
+
+    /// Returns its exit code if it has ended; -1 after a signal.
+    ///
+    /// # Panics
+    /// When the system does not say.
+    pub fn ended(&mut self) -> Option<i32> {
+        self.child.try_wait().unwrap().map(|status| status.code().unwrap_or(-1))
+    }
+
+    /// Kills it with SIGKILL and waits for its end.
+    pub fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// Asks it to end and returns its exit code.
+    ///
+    /// # Panics
+    /// When it does not end in time.
+    pub fn terminate(&mut self) -> i32 {
+        self.signal(Signal::SIGTERM);
+        self.wait()
+    }
+
+    /// Waits for its end and returns its exit code; -1 after a signal.
+    ///
+    /// # Panics
+    /// When it does not end in time.
+    pub fn wait(&mut self) -> i32 {
+        let log = self.log.clone();
+        let child = &mut self.child;
+        eventually(&format!("the end of the process that writes {}", log.display()), || {
+            child.try_wait().unwrap().map(|status| status.code().unwrap_or(-1))
+        })
+    }
+
+    /// Returns a field of the ready line as text.
+    ///
+    /// # Panics
+    /// When there is no such field.
+    #[must_use]
+    pub fn field(&self, name: &str) -> String {
+        self.ready[name]
+            .as_str()
+            .unwrap_or_else(|| panic!("no {name} in {}", self.ready))
+            .to_owned()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}

@@ -1,0 +1,263 @@
+//! The command line: what may be typed, and its help. No logic.
+
+use std::{net::SocketAddr, path::PathBuf};
+
+use clap::{Args, Parser, Subcommand};
+use gangline_core::{ApprovalNumber, MessageId, name::AgentName};
+
+/// Hitches AI coding agents to a chat network that people and agents share.
+#[derive(Debug, Parser)]
+#[command(name = "gangline", version, about, max_term_width = 100, arg_required_else_help = true)]
+#[command(after_help = "Start with `gangline demo`: it needs no key and no network.\n\
+    Exit codes: 0 done; 1 your input or the state forbids it; 2 the surroundings failed \
+    (disk, port, program); 3 another \
+    daemon has the agent; 64 wrong usage; 78 a configuration that no restart will mend.")]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Global {
+    /// The state folder [default: $XDG_STATE_HOME/gangline; reading commands fall back to the
+    /// demo's when only that exists]
+    #[arg(long, global = true, value_name = "DIR", env = "GANGLINE_STATE")]
+    pub(crate) state: Option<PathBuf>,
+    /// The configuration [default: ./agents.yaml, else $XDG_CONFIG_HOME/gangline/agents.yaml]
+    #[arg(long, global = true, value_name = "FILE", env = "GANGLINE_CONFIG")]
+    pub(crate) config: Option<PathBuf>,
+    /// Print JSON instead of text, on every reading command
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a hub with one guide agent and a stand-in model: nothing to install, no key
+    Demo(Demo),
+    /// Run the hub in the foreground: IRC server, agents of the configuration; Ctrl-C drains
+    Up(Up),
+    /// Run the small IRC server alone, in the foreground
+    Ircd(Ircd),
+    /// List the agents and what each of them does
+    Ps,
+    /// Show one agent, or all
+    Status {
+        /// The agent's nick
+        agent: Option<AgentName>,
+    },
+    /// Show what an agent did, oldest first
+    Logs(Logs),
+    /// Give an agent a prompt from the command line
+    Prompt(Prompt),
+    /// Show the life of one message on one screen
+    Trace {
+        /// The message's id, such as m42
+        message: MessageId,
+    },
+    /// List the approvals that wait, or all
+    Approvals {
+        /// Closed ones too
+        #[arg(long)]
+        all: bool,
+    },
+    /// Allow what an approval asks for
+    Approve(Decide),
+    /// Refuse what an approval asks for
+    Deny(Decide),
+    /// Check the configuration, or print its schema
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// The stand-in model: a scripted server, for demos and tests
+    #[command(subcommand)]
+    Standin(StandinCommand),
+    /// The native model loop by itself
+    #[command(subcommand)]
+    Harness(HarnessCommand),
+    /// The process of one agent; started by `up`
+    Daemon(Daemon),
+}
+
+impl Command {
+    /// Returns whether the process outlives the shell command that an agent started it with: it
+    /// must not carry that agent's mark.
+    pub(crate) fn stays(&self) -> bool {
+        matches!(self, Self::Demo(_) | Self::Up(_) | Self::Daemon(_))
+    }
+
+    /// Returns whether the process tells of its life on standard error.
+    pub(crate) fn talkative(&self) -> bool {
+        matches!(self, Self::Demo(_) | Self::Up(_) | Self::Daemon(_) | Self::Ircd(_))
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Demo {
+    /// Write one JSON line to this file when everything is ready
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ready_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Up {
+    /// Write one JSON line to this file when everything is ready
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ready_file: Option<PathBuf>,
+    /// Where the IRC server listens; loopback only [default: server.host and server.port]
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) listen: Option<SocketAddr>,
+    /// Start no agents: the IRC server and the accounts only, for daemons that something else
+    /// starts
+    #[arg(long)]
+    pub(crate) no_agents: bool,
+    /// The longest wait before a daemon that died is started again
+    #[arg(long, value_name = "SECONDS", default_value_t = 60,
+          value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) restart_delay_max: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Ircd {
+    /// Where to listen; loopback only. Port 0 takes a free one
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:6667")]
+    pub(crate) listen: SocketAddr,
+    /// The server's and network's name
+    #[arg(long, default_value = "spark")]
+    pub(crate) name: String,
+    /// Write one JSON line to this file when everything is ready
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ready_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Logs {
+    /// The agent's nick; all agents if absent
+    pub(crate) agent: Option<AgentName>,
+    /// How many events
+    #[arg(short = 'n', long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=500))]
+    pub(crate) lines: u32,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Prompt {
+    /// The agent's nick
+    pub(crate) agent: AgentName,
+    /// The text; `-` reads standard input
+    pub(crate) text: String,
+    /// Wait for the answer and print it
+    #[arg(long)]
+    pub(crate) wait: bool,
+    /// Give up waiting after so many seconds (exit code 1; the message stays queued)
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, requires = "wait")]
+    pub(crate) timeout: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Decide {
+    /// The approval's number
+    #[arg(value_parser = approval_number)]
+    pub(crate) number: ApprovalNumber,
+    /// A word for the agent
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) note: Option<String>,
+}
+
+fn approval_number(text: &str) -> Result<ApprovalNumber, std::num::ParseIntError> {
+    text.parse().map(ApprovalNumber)
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Read the configuration and say what is wrong with it, with line and column
+    Check {
+        /// The file [default: as for `up`]
+        file: Option<PathBuf>,
+    },
+    /// Print the JSON Schema of agents.yaml
+    Schema,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum StandinCommand {
+    /// Serve the model wires; without a script it is the guide of the demo
+    Serve(StandinServe),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StandinServe {
+    /// Where to listen. Port 0 takes a free one
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8668")]
+    pub(crate) listen: SocketAddr,
+    /// A YAML script of rules and replies
+    #[arg(long, value_name = "FILE")]
+    pub(crate) script: Option<PathBuf>,
+    /// Keep every request in this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) record: Option<PathBuf>,
+    /// Hold this lock while serving, so that there is one
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub(crate) lock: Option<PathBuf>,
+    /// When asked to end, wait until nobody holds this lock: an agent may still need its model
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub(crate) outlive: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum HarnessCommand {
+    /// Serve one model loop over HTTP: GET /events, POST /prompt, POST /cancel
+    Serve(HarnessServe),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HarnessServe {
+    /// Where to listen; loopback only. Port 0 takes a free one
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8669")]
+    pub(crate) listen: SocketAddr,
+    /// The model, an id or haiku, sonnet, opus
+    #[arg(long)]
+    pub(crate) model: Option<String>,
+    /// Where the model is served
+    #[arg(long, value_name = "URL", env = "ANTHROPIC_BASE_URL")]
+    pub(crate) base_url: Option<String>,
+    /// Text put before the conversation
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) system_prompt: Option<String>,
+    /// Loop iterations before a prompt is ended
+    #[arg(long, default_value_t = 10)]
+    pub(crate) max_turns: u32,
+    /// The folder its tools work in
+    #[arg(long, value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
+    /// The file that holds the bearer token; made if missing
+    /// [default: harness.token in the state folder]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// Let every tool run without asking: for sandboxes
+    #[arg(long)]
+    pub(crate) allow_all: bool,
+    /// Write one JSON line to this file when everything is ready
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ready_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Daemon {
+    /// The agent's nick
+    pub(crate) agent: AgentName,
+    /// Where the IRC server is, if not as configured
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) irc: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,63 @@
+//! The commands, one file each. Start at [`run`].
+
+mod approvals;
+mod config;
+mod daemon;
+mod decide;
+mod demo;
+mod harness;
+mod ircd;
+mod logs;
+mod prompt;
+mod ps;
+mod standin;
+mod status;
+mod trace;
+mod up;
+
+use gangline_api::approval::Decision;
+use gangline_os::{CancellationToken, signals::Signals};
+
+use crate::{
+    cli::{Cli, Command, ConfigCommand, HarnessCommand, StandinCommand},
+    failure::Failure,
+};
+
+/// Runs the command; returns its exit code.
+pub(crate) async fn run(cli: Cli) -> Result<u8, Failure> {
+    let global = cli.global;
+    match cli.command {
+        Command::Demo(args) => demo::run(&global, args).await,
+        Command::Up(args) => up::run(&global, args).await,
+        Command::Ircd(args) => ircd::run(&global, args).await,
+        Command::Ps => ps::run(&global).await,
+        Command::Status { agent } => status::run(&global, agent).await,
+        Command::Logs(args) => logs::run(&global, args).await,
+        Command::Prompt(args) => prompt::run(&global, args).await,
+        Command::Trace { message } => trace::run(&global, message).await,
+        Command::Approvals { all } => approvals::run(&global, all).await,
+        Command::Approve(args) => decide::run(&global, args, Decision::Allow).await,
+        Command::Deny(args) => decide::run(&global, args, Decision::Deny).await,
+        Command::Config(ConfigCommand::Check { file }) => config::check(&global, file),
+        Command::Config(ConfigCommand::Schema) => config::schema(),
+        Command::Standin(StandinCommand::Serve(args)) => standin::serve(args).await,
+        Command::Harness(HarnessCommand::Serve(args)) => harness::serve(&global, args).await,
+        Command::Daemon(args) => daemon::run(&global, args).await,
+    }
+}
+
+/// Returns a token that the first request to end cancels, and what waits for that request: poll it
+/// beside the work.
+fn until_asked() -> Result<(CancellationToken, impl Future<Output = ()>), Failure> {
+    let stop = CancellationToken::new();
+    let mut signals = Signals::new()
+        .map_err(|error| Failure::environment(error).doing("cannot listen to signals"))?;
+    let asked = stop.clone();
+    let waiting = async move {
+        signals.next().await;
+        asked.cancel();
+        // The work ends by itself now, or by a second request.
+        signals.next().await;
+    };
+    Ok((stop, waiting))
+}

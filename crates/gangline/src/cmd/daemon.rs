@@ -1,0 +1,139 @@
+//! `gangline daemon`: the process of one agent.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use gangline_agent::{IrcSettings, Settings};
+use gangline_api::config::AgentConfig;
+use gangline_hub::credentials;
+use gangline_os::{
+    clock, fsio,
+    paths::Paths,
+    process::{base_env, detach_session},
+    secret::Secret,
+};
+use gangline_runtime::registry;
+
+use crate::{
+    cli::{Daemon, Global},
+    configuration::{self, Loaded},
+    failure::Failure,
+    output, place,
+};
+
+#[cfg(test)]
+mod tests;
+
+/// A token file is one short line.
+const TOKEN_MAX: u64 = 4096;
+
+pub(super) async fn run(global: &Global, args: Daemon) -> Result<u8, Failure> {
+    let settings = settings(global, &args)?;
+    if let Err(error) = detach_session() {
+        // Started by hand from a shell: the terminal stays.
+        tracing::debug!(%error, "stays in its session");
+    }
+    let ended = gangline_agent::run(settings).await;
+    match ended.code {
+        0 => tracing::info!(why = ended.why, "ended"),
+        _ => output::note(&format!("error: {}", ended.why)),
+    }
+    Ok(ended.code)
+}
+
+fn settings(global: &Global, args: &Daemon) -> Result<Settings, Failure> {
+    let mut paths = place::plain(global)?;
+    let loaded = configuration::load(&paths.config_file)?;
+    if let (None, Some(state)) = (&global.state, loaded.state()) {
+        paths.state = state;
+    }
+    let agent = loaded.agent(&args.agent)?.clone();
+    configuration::available(&agent)?;
+    let irc = irc(&loaded, &agent, &paths, args.irc.as_deref())?;
+    let api_key = agent.api_key_env.as_deref().map(from_environment).transpose()?;
+    let secrets = secrets(&agent, &paths, irc.login.as_ref(), api_key.as_ref());
+    let backend = agent.agent;
+    Ok(Settings {
+        everybody: loaded.config.agents.iter().map(|agent| agent.nick.clone()).collect(),
+        irc,
+        child_env: child_env(&agent),
+        api_key,
+        secrets,
+        clock: clock::system(),
+        make_runtime: Arc::new(move || match registry::make(backend.as_str()) {
+            Ok(runtime) => runtime,
+            // `available` has seen it; the table of backends is constant.
+            Err(error) => unreachable!("{error}"),
+        }),
+        paths,
+        agent,
+    })
+}
+
+fn irc(
+    loaded: &Loaded,
+    agent: &AgentConfig,
+    paths: &Paths,
+    given: Option<&str>,
+) -> Result<IrcSettings, Failure> {
+    let network = &loaded.config.network;
+    let address = match given {
+        Some(address) => address.to_owned(),
+        None if network.embedded => loaded.embedded_address()?.to_string(),
+        None => loaded.config.server.address(),
+    };
+    let login = match (&network.sasl, network.embedded) {
+        (_, true) => {
+            let file = credentials::agent_secret_file(paths, &agent.nick);
+            let secret = credentials::load_or_make(&file).map_err(Failure::environment)?;
+            Some((agent.nick.to_string(), secret))
+        }
+        (Some(sasl), false) => {
+            let account = sasl.account.clone().unwrap_or_else(|| agent.nick.to_string());
+            Some((account, from_environment(&sasl.password_env)?))
+        }
+        (None, false) => None,
+    };
+    Ok(IrcSettings { address, own: network.embedded, login, trust_nicks: network.trust_nicks })
+}
+
+/// Returns the value of a variable that the configuration names.
+fn from_environment(name: &str) -> Result<Secret, Failure> {
+    match std::env::var(name) {
+        Ok(value) if !value.trim().is_empty() => Ok(Secret::new(value.trim())),
+        Ok(_) | Err(_) => Err(Failure::config(anyhow::anyhow!("the variable {name} is not set"))
+            .hint("the configuration names it: set it where the hub is started")),
+    }
+}
+
+/// Returns the environment of the backend: what every child may have, and what is configured.
+fn child_env(agent: &AgentConfig) -> BTreeMap<String, String> {
+    let base = base_env().into_iter();
+    let text = base
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    text.chain(agent.env.clone()).collect()
+}
+
+/// Returns every value that must be masked.
+fn secrets(
+    agent: &AgentConfig,
+    paths: &Paths,
+    login: Option<&(String, Secret)>,
+    api_key: Option<&Secret>,
+) -> Vec<Secret> {
+    let configured = agent.env.iter().filter(|(name, _)| is_secret(name));
+    let owner = fsio::read_text_capped(&credentials::owner_token_file(paths), TOKEN_MAX).ok();
+    login
+        .map(|(_, password)| password.clone())
+        .into_iter()
+        .chain(api_key.cloned())
+        .chain(owner.map(|token| Secret::new(token.trim())))
+        .chain(configured.map(|(_, value)| Secret::new(value.as_str())))
+        .collect()
+}
+
+/// Returns whether a variable of this name holds what must not be shown.
+fn is_secret(name: &str) -> bool {
+    const SIGNS: [&str; 7] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH"];
+    let name = name.to_ascii_uppercase();
+    SIGNS.iter().any(|sign| name.contains(sign))
+}

@@ -1,0 +1,116 @@
+//! `gangline demo`: a hub with one guide agent, whose model is the stand-in.
+
+mod ports;
+mod scene;
+
+use gangline_hub::{
+    hub::{self, HubOptions, Listening, Progress},
+    kept::Kept,
+    restart::LONGEST_DELAY,
+};
+use gangline_os::{clock, fsio, lock, paths::Paths};
+
+use super::up;
+use crate::{
+    cli::{Demo, Global},
+    configuration::{self, Loaded},
+    failure::Failure,
+    keep::{self, Keep},
+    output, place,
+};
+use ports::Ports;
+
+pub(super) async fn run(global: &Global, args: Demo) -> Result<u8, Failure> {
+    let paths = paths(global)?;
+    fsio::private_dir(&paths.state).map_err(Failure::environment)?;
+    refuse_second(&paths)?;
+    let ports = ports::choose(&paths, !global.json)?;
+    let loaded = stage(&paths, ports)?;
+    let keep = Keep::new(&paths)?;
+    loaded.enabled().try_for_each(|agent| keep.prepare(agent))?;
+    let guide = loaded.agent(&scene::GUIDE.parse().map_err(Failure::config)?)?;
+    let standin = keep.standin(ports.standin, guide)?;
+    let locks = locks(&paths, &loaded);
+    let options = HubOptions {
+        paths: paths.clone(),
+        clock: clock::system(),
+        name: loaded.config.server.name.clone(),
+        irc: Some(loaded.embedded_address()?),
+        irc_elsewhere: loaded.config.server.address(),
+        agents: loaded.enabled().map(|agent| agent.nick.clone()).collect(),
+        accounts: Vec::new(),
+        longest_delay: LONGEST_DELAY,
+        ready_file: args.ready_file,
+    };
+    let kept = |listening: &Listening| -> Vec<Kept> {
+        let daemon = |agent| keep.daemon(agent, &loaded.config, &listening.irc);
+        std::iter::once(standin).chain(loaded.enabled().map(daemon)).collect()
+    };
+    let told = |listening: &Listening, progress| tell(global, &paths, listening, progress);
+    tokio::select! {
+        ended = hub::run(options, kept, told) => ended.map(|()| 0).map_err(Failure::from),
+        haste = keep::in_haste(locks) => match haste? {},
+    }
+}
+
+fn paths(global: &Global) -> Result<Paths, Failure> {
+    let plain = place::plain(global)?;
+    let state = match global.state {
+        Some(_) => plain.state,
+        None => place::demo_state(&plain.state),
+    };
+    Ok(Paths { config_file: state.join("agents.yaml"), state, runtime: plain.runtime })
+}
+
+/// A second demo must not write over the first one's ports and configuration.
+fn refuse_second(paths: &Paths) -> Result<(), Failure> {
+    match lock::probe(&paths.hub_lock()).map_err(Failure::environment)? {
+        None => Ok(()),
+        Some(holder) => {
+            Err(Failure::user(format!("a hub runs on {} already: {holder}", paths.state.display()))
+                .hint("end it, or give this one a folder of its own by --state DIR"))
+        }
+    }
+}
+
+/// Writes the workspace and the configuration.
+fn stage(paths: &Paths, ports: Ports) -> Result<Loaded, Failure> {
+    let workspace = paths.state.join("workspace");
+    scene::make_workspace(&workspace)?;
+    let text = scene::configuration(&workspace, ports)?;
+    fsio::write_private(&paths.config_file, text.as_bytes()).map_err(Failure::environment)?;
+    configuration::load(&paths.config_file)
+}
+
+fn locks(paths: &Paths, loaded: &Loaded) -> Vec<std::path::PathBuf> {
+    let agents = loaded.enabled().map(|agent| paths.agent_lock(agent.nick.folded()));
+    agents.chain([keep::standin_lock(paths)]).collect()
+}
+
+/// Returns what other commands need to find the demo's state.
+fn flag(global: &Global, paths: &Paths) -> String {
+    let usual = paths.state.parent().filter(|usual| place::demo_state(usual) == paths.state);
+    match (&global.state, usual) {
+        (None, Some(usual)) if !usual.join("gangline.db").is_file() => String::new(),
+        _ => format!(" --state {}", paths.state.display()),
+    }
+}
+
+fn tell(global: &Global, paths: &Paths, listening: &Listening, progress: Progress) {
+    let told = match (global.json, progress) {
+        (true, Progress::Ready) => output::json_line(&up::ready(paths, listening)),
+        (true, Progress::Listening | Progress::Draining) => Ok(()),
+        (false, Progress::Listening) => {
+            output::print(&scene::introduction(&flag(global, paths), paths, listening))
+        }
+        (false, Progress::Ready) => {
+            output::print("ready: demo-guide is in #general. Ctrl-C ends the demo.\n")
+        }
+        (false, Progress::Draining) => {
+            output::print("ending: a turn may settle; Ctrl-C again is in haste\n")
+        }
+    };
+    if let Err(failure) = told {
+        failure.report();
+    }
+}

@@ -1,0 +1,99 @@
+//! `gangline ircd`: the IRC server alone, in the foreground.
+
+use std::path::Path;
+
+use gangline_api::ready::ReadyLine;
+use gangline_hub::{
+    credentials,
+    ircd::{self, IrcdError, IrcdOptions},
+};
+use gangline_os::{clock, fsio, paths::Paths, secret::Secret};
+use tokio::sync::oneshot;
+
+use crate::{
+    cli::{Global, Ircd},
+    failure::Failure,
+    invite, output, place,
+};
+
+pub(super) async fn run(global: &Global, args: Ircd) -> Result<u8, Failure> {
+    let paths = place::plain(global)?;
+    check_name(&args.name)?;
+    let owner_file = credentials::owner_token_file(&paths);
+    let owner = credentials::load_or_make(&owner_file).map_err(Failure::environment)?;
+    let options = IrcdOptions {
+        listen: args.listen,
+        name: args.name,
+        state: paths.state.clone(),
+        accounts: Vec::new(),
+        clock: clock::system(),
+    };
+    let (stop, asked) = super::until_asked()?;
+    let (bound, listening) = oneshot::channel::<std::net::SocketAddr>();
+    let tell = async {
+        match listening.await {
+            Ok(address) => {
+                tell(global, &paths, (&address.to_string(), &owner), args.ready_file.as_deref())
+            }
+            // It did not start: `serve` says why.
+            Err(_) => Ok(()),
+        }
+    };
+    let served = async { tokio::try_join!(serve(options, bound, stop), tell) };
+    tokio::select! {
+        served = served => served.map(|_| 0),
+        () = asked => Ok(0),
+    }
+}
+
+async fn serve(
+    options: IrcdOptions,
+    bound: oneshot::Sender<std::net::SocketAddr>,
+    stop: gangline_os::CancellationToken,
+) -> Result<(), Failure> {
+    ircd::serve(options, bound, stop).await.map_err(|error| match error {
+        IrcdError::Bind(_) => Failure::environment(error).doing("the IRC server cannot run"),
+        _ => Failure::environment(error)
+            .doing("the IRC server cannot run")
+            .hint("a hub, or another `gangline ircd`, may have this state folder: see --state"),
+    })
+}
+
+fn check_name(name: &str) -> Result<(), Failure> {
+    let legal = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if !name.is_empty() && name.len() <= 63 && name.chars().all(legal) {
+        return Ok(());
+    }
+    Err(Failure::user("a server's name is 1 to 63 of a-z, 0-9, -, _ and ."))
+}
+
+fn tell(
+    global: &Global,
+    paths: &Paths,
+    (irc, owner): (&str, &Secret),
+    ready_file: Option<&Path>,
+) -> Result<(), Failure> {
+    let ready = ReadyLine {
+        pid: std::process::id(),
+        irc: irc.to_owned(),
+        http: None,
+        token: owner.expose().to_owned(),
+        state: paths.state.clone(),
+    };
+    if global.json {
+        output::json_line(&ready)?;
+    } else {
+        let invitation = invite::lines(irc, owner, Some("#general"));
+        output::print(&format!(
+            "The IRC server listens on {irc}.\n\n{invitation}\nCtrl-C ends it.\n"
+        ))?;
+    }
+    write_ready(ready_file, &ready)
+}
+
+/// Writes the ready line if a file for it was named.
+pub(super) fn write_ready(file: Option<&Path>, ready: &ReadyLine) -> Result<(), Failure> {
+    let Some(file) = file else { return Ok(()) };
+    let line = serde_json::to_string(ready).map_err(Failure::environment)?;
+    fsio::write_private(file, format!("{line}\n").as_bytes()).map_err(Failure::environment)
+}

@@ -1,0 +1,152 @@
+//! `gangline prompt`: a message from the command line, and its answer if it is waited for.
+
+use std::{
+    io::{self, Read as _},
+    time::Duration,
+};
+
+use gangline_broker::{Broker, MessageRow, NewMessage};
+use gangline_core::{AgentName, MessageId, MessageState, Origin, Redactor};
+use gangline_os::{clock, doorbell, lock, paths::Paths};
+
+use super::decide;
+use crate::{
+    cli::{Global, Prompt},
+    failure::Failure,
+    output, place, show, store, unmark, view,
+};
+
+/// The largest text that is taken, in bytes.
+const TEXT_MAX: u64 = 1024 * 1024;
+/// How often the row is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// The exit code when there is no answer.
+const NO_ANSWER: u8 = 1;
+
+pub(super) async fn run(global: &Global, args: Prompt) -> Result<u8, Failure> {
+    if unmark::is_marked() {
+        return Err(Failure::user("an agent does not prompt in the owner's name")
+            .hint("agents speak to one another with their own tools (GANGLINE_RUN is set here)"));
+    }
+    let text = text(args.text)?;
+    let paths = place::of_existing(global)?;
+    let broker = store::for_message(&paths, &args.agent).await?;
+    store::known(&broker, &paths, &args.agent).await?;
+    let accepted = broker.accept(message(&args.agent, &text)).await?;
+    doorbell::ring(&paths.doorbell(args.agent.folded()));
+    warn_if_down(&paths, &args.agent);
+    if !args.wait {
+        return told(global, &broker, accepted.id).await;
+    }
+    output::note(&accepted.id.to_string());
+    match settled(&broker, accepted.id, Duration::from_secs(args.timeout)).await? {
+        Some(row) => answered(global, &row),
+        None => Err(Failure::user(format!(
+            "{} has no answer after {} s; it stays queued",
+            accepted.id, args.timeout
+        ))
+        .hint(format!("`gangline trace {}` tells where it stands", accepted.id))),
+    }
+}
+
+fn text(given: String) -> Result<String, Failure> {
+    let text = if given == "-" { from_stdin()? } else { given };
+    match text.trim() {
+        "" => Err(Failure::user("the prompt is empty")),
+        text => Ok(text.to_owned()),
+    }
+}
+
+fn from_stdin() -> Result<String, Failure> {
+    let mut text = String::new();
+    io::stdin()
+        .take(TEXT_MAX + 1)
+        .read_to_string(&mut text)
+        .map_err(|error| Failure::environment(error).doing("cannot read standard input"))?;
+    if text.len() as u64 > TEXT_MAX {
+        return Err(Failure::user(format!("a prompt has at most {TEXT_MAX} bytes")));
+    }
+    Ok(text)
+}
+
+fn message(agent: &AgentName, text: &str) -> NewMessage {
+    let user = std::env::var("USER").ok().filter(|user| !user.trim().is_empty());
+    NewMessage {
+        agent: agent.clone(),
+        network_id: "local".to_owned(),
+        intake_key: None,
+        origin: Origin::Cli,
+        principal: decide::owner(),
+        sender: user.unwrap_or_else(|| "cli".to_owned()),
+        target: String::new(),
+        body: Redactor::new([]).redact(text),
+        in_reply_to: None,
+        cause_root: None,
+        hops: 0,
+        state: MessageState::Accepted,
+        cursor: None,
+        not_before: None,
+        msgid: None,
+    }
+}
+
+fn warn_if_down(paths: &Paths, agent: &AgentName) {
+    if let Ok(None) = lock::probe(&paths.agent_lock(agent.folded())) {
+        output::note(&format!(
+            "warning: the daemon of {agent} is not running: the message waits until it is"
+        ));
+    }
+}
+
+async fn told(global: &Global, broker: &Broker, id: MessageId) -> Result<u8, Failure> {
+    if global.json {
+        output::json(&broker.message(id).await?.as_ref().map(view::message))?;
+    } else {
+        output::print(&format!("{id}\n"))?;
+    }
+    Ok(0)
+}
+
+/// Waits until nothing more will happen to the message; none when the patience is over.
+async fn settled(
+    broker: &Broker,
+    id: MessageId,
+    patience: Duration,
+) -> Result<Option<MessageRow>, Failure> {
+    let clock = clock::system();
+    let begun = clock.monotonic();
+    loop {
+        match broker.message(id).await? {
+            Some(row) if row.state.is_terminal() => return Ok(Some(row)),
+            Some(_) => {}
+            None => return Err(Failure::user(format!("{id} is gone from the store"))),
+        }
+        if clock.monotonic().saturating_sub(begun) >= patience {
+            return Ok(None);
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+fn answered(global: &Global, row: &MessageRow) -> Result<u8, Failure> {
+    if global.json {
+        output::json(&view::message(row))?;
+    } else if let Some(answer) = &row.answer {
+        output::print(&format!("{}\n", show::text::lines(answer.as_str().trim_end())))?;
+    }
+    match row.state {
+        MessageState::Answered => Ok(0),
+        MessageState::NoReply => {
+            output::note("the agent says that no reply is needed");
+            Ok(0)
+        }
+        state => {
+            let reason = row
+                .reason
+                .as_deref()
+                .map_or_else(String::new, |reason| format!(": {}", show::text::one_line(reason)));
+            output::note(&format!("{} is {state}{reason}", row.id));
+            Ok(NO_ANSWER)
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! `gangline standin serve`: the scripted model.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use gangline_os::{
+    CancellationToken, clock, fsio,
+    lock::{self, FileLock},
+    process,
+};
+use gangline_standin::{Script, StandinOptions, script::MAX_SCRIPT_BYTES};
+use tokio::net::TcpListener;
+
+use crate::{cli::StandinServe, failure::Failure, output};
+
+/// How often a lock that is to be outlived is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// A daemon has so long to end, its kill ladder included.
+const OUTLIVE_MAX: Duration = Duration::from_secs(40);
+
+pub(super) async fn serve(args: StandinServe) -> Result<u8, Failure> {
+    let script = args.script.as_deref().map(read).transpose()?;
+    let _lock = args.lock.as_deref().map(take).transpose()?;
+    let listener = TcpListener::bind(args.listen).await.map_err(|error| {
+        Failure::environment(error).doing(format!("cannot listen on {}", args.listen))
+    })?;
+    let address = listener.local_addr().map_err(Failure::environment)?;
+    output::print(&format!("stand-in model on http://{address}: no model is behind it\n"))?;
+    let (stop, asked) = until_asked(args.outlive)?;
+    let options = StandinOptions { listener, script, record: args.record, clock: clock::system() };
+    tokio::select! {
+        served = gangline_standin::serve(options, stop) => served.map_err(Failure::environment)?,
+        () = asked => {}
+    }
+    Ok(0)
+}
+
+/// Returns a token that is cancelled by a request to end, once nobody holds `outlive` any more; and
+/// what waits for that, which ends itself by a second request.
+fn until_asked(
+    outlive: Option<PathBuf>,
+) -> Result<(CancellationToken, impl Future<Output = ()>), Failure> {
+    let (asked, waiting) = super::until_asked()?;
+    let stop = CancellationToken::new();
+    let (token, begin) = (stop.clone(), asked.clone());
+    let then = async move {
+        begin.cancelled().await;
+        if let Some(lock) = outlive {
+            free(&lock).await;
+        }
+        token.cancel();
+        std::future::pending::<()>().await;
+    };
+    let both = async move {
+        tokio::select! {
+            () = waiting => {}
+            () = then => {}
+        }
+    };
+    Ok((stop, both))
+}
+
+/// Waits until nobody holds the lock, but not for ever.
+async fn free(lock: &Path) {
+    let held = async {
+        while let Ok(Some(_)) = lock::probe(lock) {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    };
+    if tokio::time::timeout(OUTLIVE_MAX, held).await.is_err() {
+        tracing::warn!(lock = %lock.display(), "still held: ends nevertheless");
+    }
+}
+
+fn read(file: &Path) -> Result<Script, Failure> {
+    let what = || format!("cannot use the script {}", file.display());
+    let text = fsio::read_text_capped(file, MAX_SCRIPT_BYTES as u64)
+        .map_err(|error| Failure::config(error).doing(what()))?;
+    Script::parse(&text).map_err(|error| Failure::config(error).doing(what()))
+}
+
+/// Takes the lock that a hub knows us by, and leaves the hub's session: its Ctrl-C is not ours.
+fn take(lock: &Path) -> Result<FileLock, Failure> {
+    if let Err(error) = process::detach_session() {
+        tracing::debug!(%error, "stays in its session");
+    }
+    FileLock::try_take(lock, "gangline standin")
+        .map_err(|error| Failure::environment(error).doing("another stand-in runs there already"))
+}

@@ -1,0 +1,36 @@
+//! `gangline status`: one agent whole, or all.
+
+use gangline_api::status::AgentStatus;
+use gangline_core::AgentName;
+use gangline_os::{clock, paths::Paths};
+
+use crate::{cli::Global, configuration, failure::Failure, output, place, show, store, view};
+
+pub(super) async fn run(global: &Global, agent: Option<AgentName>) -> Result<u8, Failure> {
+    let paths = place::of_existing(global)?;
+    let Some(agent) = agent else {
+        let agents = all(&paths).await?;
+        return if global.json { output::json(&agents) } else { print(&agents) }.map(|()| 0);
+    };
+    let broker = store::existing(&paths).await?;
+    store::known(&broker, &paths, &agent).await?;
+    let status = view::status(&store::facts(&broker, &paths, &agent).await?);
+    if global.json { output::json(&status) } else { print(&[status]) }.map(|()| 0)
+}
+
+/// Returns the status of every agent that is known.
+pub(super) async fn all(paths: &Paths) -> Result<Vec<AgentStatus>, Failure> {
+    let broker = store::existing(paths).await?;
+    let rows = broker.agents().await?;
+    let mut all = Vec::new();
+    for name in store::names(&rows, configuration::quiet(&paths.config_file).as_ref()) {
+        all.push(view::status(&store::facts(&broker, paths, &name).await?));
+    }
+    Ok(all)
+}
+
+fn print(agents: &[AgentStatus]) -> Result<(), Failure> {
+    let now = clock::system().now();
+    let texts: Vec<String> = agents.iter().map(|agent| show::agents::whole(agent, now)).collect();
+    output::print(&texts.join("\n"))
+}

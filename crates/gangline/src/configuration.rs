@@ -1,0 +1,161 @@
+//! The configuration file: read with a limit, parsed, its paths made absolute.
+
+use std::{
+    fmt::Write as _,
+    io,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    path::{Path, PathBuf},
+};
+
+use gangline_api::config::{
+    self, AgentConfig, Config, ConfigError, MAX_CONFIG_BYTES, Warning, resolve_path,
+};
+use gangline_core::AgentName;
+use gangline_os::fsio::{self, TooLarge};
+use gangline_runtime::registry;
+
+use crate::failure::Failure;
+
+#[cfg(test)]
+mod tests;
+
+/// A configuration that can be used, and the file it is from.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) config: Config,
+    pub(crate) file: PathBuf,
+}
+
+/// Reads a configuration.
+pub(crate) fn load(file: &Path) -> Result<Loaded, Failure> {
+    let config = config::parse(&read(file)?, &file.display().to_string())?;
+    Ok(Loaded { config, file: file.to_owned() }.resolved())
+}
+
+/// Reads a configuration for what it may tell; none if there is no usable one.
+pub(crate) fn quiet(file: &Path) -> Option<Loaded> {
+    load(file).ok()
+}
+
+fn read(file: &Path) -> Result<String, Failure> {
+    fsio::read_text_capped(file, MAX_CONFIG_BYTES as u64).map_err(|error| {
+        let size = error.get_ref().and_then(|inner| inner.downcast_ref::<TooLarge>());
+        if let Some(TooLarge { size, .. }) = size {
+            return ConfigError::too_large(&file.display().to_string(), *size).into();
+        }
+        match error.kind() {
+            io::ErrorKind::NotFound => missing(file),
+            _ => Failure::config(error).doing("cannot read the configuration"),
+        }
+    })
+}
+
+fn missing(file: &Path) -> Failure {
+    Failure::config(anyhow::anyhow!("there is no configuration {}", file.display()))
+        .hint("write an agents.yaml here, or name one by --config FILE")
+        .hint("`gangline demo` needs none")
+}
+
+impl Loaded {
+    /// Makes relative paths start at the file's folder, and `~` the home directory.
+    fn resolved(mut self) -> Self {
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        let base = self.file.parent().map_or_else(|| PathBuf::from("."), Path::to_owned);
+        let base = crate::place::absolute(&base);
+        for agent in &mut self.config.agents {
+            agent.directory = resolve_path(&agent.directory, home.as_deref(), &base);
+        }
+        let state = self.config.state.take();
+        self.config.state = state.map(|state| resolve_path(&state, home.as_deref(), &base));
+        self
+    }
+
+    /// Returns the state folder that the file names.
+    pub(crate) fn state(&self) -> Option<PathBuf> {
+        self.config.state.clone()
+    }
+
+    /// Returns the agents that shall run.
+    pub(crate) fn enabled(&self) -> impl Iterator<Item = &AgentConfig> {
+        self.config.agents.iter().filter(|agent| agent.enabled)
+    }
+
+    /// Returns one agent.
+    pub(crate) fn agent(&self, name: &AgentName) -> Result<&AgentConfig, Failure> {
+        self.config.agent(name).ok_or_else(|| {
+            let known = self.config.agents.iter().map(|agent| &agent.nick);
+            Failure::config(anyhow::anyhow!("there is no agent {name} in {}", self.file.display()))
+                .hint(known_agents(known))
+        })
+    }
+
+    /// Returns the loopback address of the embedded IRC server.
+    pub(crate) fn embedded_address(&self) -> Result<SocketAddr, Failure> {
+        let server = &self.config.server;
+        match loopback(&server.host) {
+            Some(ip) => Ok(SocketAddr::new(ip, server.port)),
+            None => Err(Failure::config(anyhow::anyhow!(
+                "the embedded IRC server listens on loopback only, not on `{}`",
+                server.host
+            ))
+            .hint("write `host: 127.0.0.1` under `server:`")
+            .hint("or join a server elsewhere by `network: {embedded: false}`")),
+        }
+    }
+
+    /// Makes sure that this build can run every agent that shall run, before anything starts.
+    pub(crate) fn can_run(&self) -> Result<(), Failure> {
+        self.enabled().try_for_each(|agent| {
+            available(agent)?;
+            has_folder(agent)
+        })
+    }
+
+    /// Returns the parser's warnings, and what this build cannot do, one text each.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let parsed = self.config.warnings.iter().map(Warning::to_string);
+        let absent = self.config.agents.iter().filter_map(|agent| {
+            let error = registry::make(agent.agent.as_str()).err()?;
+            Some(format!("{}: {}: {error}", self.file.display(), agent.nick))
+        });
+        parsed.chain(absent).collect()
+    }
+}
+
+/// Makes sure that this build has the agent's backend.
+pub(crate) fn available(agent: &AgentConfig) -> Result<(), Failure> {
+    registry::make(agent.agent.as_str()).map(drop).map_err(|error| {
+        Failure::config(error)
+            .doing(format!("cannot run {}", agent.nick))
+            .hint("write `agent: native`, or switch it off by `enabled: false`")
+    })
+}
+
+fn has_folder(agent: &AgentConfig) -> Result<(), Failure> {
+    if agent.directory.is_dir() {
+        return Ok(());
+    }
+    Err(Failure::config(anyhow::anyhow!(
+        "cannot run {}: its directory {} is not there",
+        agent.nick,
+        agent.directory.display()
+    ))
+    .hint("make it, or write another `directory`"))
+}
+
+/// Returns one line that names the agents there are.
+pub(crate) fn known_agents<'a>(known: impl Iterator<Item = &'a AgentName>) -> String {
+    let mut text = String::new();
+    for name in known {
+        let _ = write!(text, "{}{name}", if text.is_empty() { "known are " } else { ", " });
+    }
+    if text.is_empty() { "no agent is known yet".to_owned() } else { text }
+}
+
+fn loopback(host: &str) -> Option<IpAddr> {
+    if host.eq_ignore_ascii_case("localhost") {
+        return Some(Ipv4Addr::LOCALHOST.into());
+    }
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    bare.parse::<IpAddr>().ok().filter(IpAddr::is_loopback)
+}

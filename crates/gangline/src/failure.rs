@@ -1,0 +1,180 @@
+//! The one error of the edge: what went wrong, why, what to do about it, and the exit code.
+
+use std::{error::Error, fmt::Write as _, io};
+
+use gangline_api::config::ConfigError;
+use gangline_broker::{BrokerError, DecideError, OpenError};
+use gangline_hub::hub::HubError;
+
+#[cfg(test)]
+mod tests;
+
+/// Whose turn it is to do something about a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// The input or the state forbids it.
+    User,
+    /// Disk, port or program failed.
+    Environment,
+    /// The command line is wrong.
+    Usage,
+    /// No restart will mend it.
+    Config,
+}
+
+impl Exit {
+    /// Returns the exit code, as the help has it.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::User => 1,
+            Self::Environment => 2,
+            Self::Usage => 64,
+            Self::Config => 78,
+        }
+    }
+}
+
+/// Why a command failed.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    exit: Exit,
+    error: anyhow::Error,
+    hints: Vec<String>,
+}
+
+impl Failure {
+    /// Returns a failure that the user's input or the state is the reason of.
+    pub(crate) fn user(message: impl Into<String>) -> Self {
+        Self::new(Exit::User, anyhow::Error::msg(message.into()))
+    }
+
+    /// Returns a failure of the surroundings.
+    pub(crate) fn environment(error: impl Into<anyhow::Error>) -> Self {
+        Self::new(Exit::Environment, error.into())
+    }
+
+    /// Returns a failure that no restart mends.
+    pub(crate) fn config(error: impl Into<anyhow::Error>) -> Self {
+        Self::new(Exit::Config, error.into())
+    }
+
+    fn new(exit: Exit, error: anyhow::Error) -> Self {
+        Self { exit, error, hints: Vec::new() }
+    }
+
+    /// Puts before the error what was tried.
+    pub(crate) fn doing(mut self, what: impl Into<String>) -> Self {
+        self.error = self.error.context(what.into());
+        self
+    }
+
+    /// Adds what to do about it.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Returns the exit code's meaning.
+    pub(crate) fn exit(&self) -> Exit {
+        self.exit
+    }
+
+    /// Returns the lines for people: `error:`, `caused by:`, `hint:`.
+    pub(crate) fn text(&self) -> String {
+        let mut text = format!("error: {}\n", self.error);
+        let mut last = self.error.to_string();
+        for cause in self.error.chain().skip(1) {
+            let cause = cause.to_string();
+            // A transparent error says the same twice.
+            if cause != last {
+                let _ = writeln!(text, "caused by: {cause}");
+            }
+            last = cause;
+        }
+        let known = self.error.chain().find_map(known_hint);
+        for hint in self.hints.iter().map(String::as_str).chain(known) {
+            let _ = writeln!(text, "hint: {hint}");
+        }
+        text
+    }
+
+    /// Prints itself on standard error.
+    pub(crate) fn report(&self) {
+        let _ = io::Write::write_all(&mut anstream::stderr(), self.text().as_bytes());
+    }
+}
+
+/// Causes that always have the same remedy, wherever they come up.
+fn known_hint(cause: &(dyn Error + 'static)) -> Option<&'static str> {
+    let error = cause.downcast_ref::<io::Error>()?;
+    match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            Some("another program listens there already: end it, or choose another port")
+        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            Some("the disk is full: make room and try again; nothing that was accepted is lost")
+        }
+        _ => None,
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        Self::config(error)
+    }
+}
+
+impl From<OpenError> for Failure {
+    fn from(error: OpenError) -> Self {
+        let exit = open_exit(&error);
+        Self::new(exit, error.into())
+    }
+}
+
+fn open_exit(error: &OpenError) -> Exit {
+    match error {
+        OpenError::NewerSchema { .. }
+        | OpenError::Corrupt { .. }
+        | OpenError::NotADatabase { .. }
+        | OpenError::TooOldSqlite { .. } => Exit::Config,
+        OpenError::Busy { .. } | OpenError::Io { .. } => Exit::Environment,
+    }
+}
+
+impl From<BrokerError> for Failure {
+    fn from(error: BrokerError) -> Self {
+        let exit = match &error {
+            BrokerError::Corrupt { .. } => Exit::Config,
+            BrokerError::UnknownMessage(_) | BrokerError::Invalid(_) => Exit::User,
+            BrokerError::Fenced { .. }
+            | BrokerError::TurnNotOpen { .. }
+            | BrokerError::Busy { .. }
+            | BrokerError::Degraded { .. }
+            | BrokerError::Engine { .. }
+            | BrokerError::Closed => Exit::Environment,
+        };
+        Self::new(exit, error.into())
+    }
+}
+
+impl From<DecideError> for Failure {
+    fn from(error: DecideError) -> Self {
+        match error {
+            DecideError::Store(error) => Self::from(error).doing("cannot decide"),
+            DecideError::Unknown(_) | DecideError::Closed { .. } => {
+                Self::new(Exit::User, error.into())
+            }
+        }
+    }
+}
+
+impl From<HubError> for Failure {
+    fn from(error: HubError) -> Self {
+        let exit = match &error {
+            HubError::Taken { .. } => Exit::User,
+            HubError::Store(error) => open_exit(error),
+            HubError::State { .. } | HubError::Irc(_) => Exit::Environment,
+        };
+        Self::new(exit, error.into())
+    }
+}

@@ -1,0 +1,165 @@
+//! The processes that a hub of this program keeps: this program again, with other arguments.
+
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
+
+use gangline_api::config::{AgentConfig, Config};
+use gangline_hub::kept::Kept;
+use gangline_os::{
+    fsio, lock,
+    paths::Paths,
+    proc,
+    process::{Group, Output, Signal, Spawn, Stdin, base_env},
+    signals::Signals,
+};
+
+use crate::{failure::Failure, logging};
+
+#[cfg(test)]
+mod tests;
+
+/// A log that is larger when a hub starts makes room; one older one is kept.
+const LOG_MAX: u64 = 16 * 1024 * 1024;
+
+/// What all kept processes have in common.
+#[derive(Debug, Clone)]
+pub(crate) struct Keep {
+    program: PathBuf,
+    paths: Paths,
+}
+
+impl Keep {
+    /// Returns a maker of processes that use these paths.
+    pub(crate) fn new(paths: &Paths) -> Result<Self, Failure> {
+        let program = std::env::current_exe().map_err(|error| {
+            Failure::environment(error).doing("cannot tell where this program lies")
+        })?;
+        Ok(Self { program, paths: paths.clone() })
+    }
+
+    /// Makes the folder of an agent, with room in its log.
+    pub(crate) fn prepare(&self, agent: &AgentConfig) -> Result<(), Failure> {
+        let folder = self.paths.agent_dir(agent.nick.folded());
+        fsio::private_dir(&folder).map_err(Failure::environment)?;
+        make_room(&self.daemon_log(agent))
+    }
+
+    /// Returns the daemon of an agent.
+    pub(crate) fn daemon(&self, agent: &AgentConfig, config: &Config, irc: &str) -> Kept {
+        let args: Vec<OsString> = [
+            "daemon".as_ref(),
+            agent.nick.as_str().as_ref(),
+            "--state".as_ref(),
+            self.paths.state.as_os_str(),
+            "--config".as_ref(),
+            self.paths.config_file.as_os_str(),
+            "--irc".as_ref(),
+            irc.as_ref(),
+        ]
+        .map(OsString::from)
+        .to_vec();
+        let password = config.network.sasl.as_ref().map(|sasl| sasl.password_env.as_str());
+        let variables = agent.api_key_env.as_deref().into_iter().chain(password);
+        Kept {
+            name: agent.nick.to_string(),
+            spawn: self.spawn(args, &self.daemon_log(agent), environment(variables)),
+            lock: self.paths.agent_lock(agent.nick.folded()),
+        }
+    }
+
+    /// Returns the stand-in model on this port, which outlives the agent that asks it, and makes
+    /// room in its log.
+    pub(crate) fn standin(&self, port: u16, of: &AgentConfig) -> Result<Kept, Failure> {
+        let lock = standin_lock(&self.paths);
+        let log = self.paths.state.join("standin.log");
+        make_room(&log)?;
+        let listen = format!("127.0.0.1:{port}");
+        let outlive = self.paths.agent_lock(of.nick.folded());
+        let args: Vec<OsString> = [
+            "standin".as_ref(),
+            "serve".as_ref(),
+            "--listen".as_ref(),
+            listen.as_ref(),
+            "--lock".as_ref(),
+            lock.as_os_str(),
+            "--outlive".as_ref(),
+            outlive.as_os_str(),
+        ]
+        .map(OsString::from)
+        .to_vec();
+        let spawn = self.spawn(args, &log, environment(std::iter::empty()));
+        Ok(Kept { name: "standin".to_owned(), spawn, lock })
+    }
+
+    fn daemon_log(&self, agent: &AgentConfig) -> PathBuf {
+        self.paths.agent_dir(agent.nick.folded()).join("daemon.log")
+    }
+
+    fn spawn(&self, args: Vec<OsString>, log: &Path, env: Vec<(OsString, OsString)>) -> Spawn {
+        Spawn {
+            program: self.program.clone(),
+            args,
+            cwd: self.paths.state.clone(),
+            env,
+            stdin: Stdin::Null,
+            stdout: Output::File(log.to_owned()),
+            stderr: Output::File(log.to_owned()),
+            group: Group::Session,
+        }
+    }
+}
+
+/// Returns the lock that the demo's stand-in holds.
+pub(crate) fn standin_lock(paths: &Paths) -> PathBuf {
+    paths.state.join("standin.lock")
+}
+
+/// Returns what every child may have, our own switches, and the variables that are named.
+fn environment<'a>(named: impl Iterator<Item = &'a str>) -> Vec<(OsString, OsString)> {
+    const OURS: [&str; 2] = ["GANGLINE_FAILPOINTS", logging::VARIABLE];
+    let mut env = base_env();
+    for name in OURS.into_iter().chain(named) {
+        if let Some(value) = std::env::var_os(name) {
+            env.retain(|(known, _)| known != name);
+            env.push((name.into(), value));
+        }
+    }
+    env
+}
+
+/// Moves a log aside that has grown large.
+fn make_room(log: &Path) -> Result<(), Failure> {
+    if !std::fs::metadata(log).is_ok_and(|about| about.len() > LOG_MAX) {
+        return Ok(());
+    }
+    std::fs::rename(log, log.with_extension("log.1")).map_err(|error| {
+        Failure::environment(error).doing(format!("cannot move {} aside", log.display()))
+    })
+}
+
+/// Waits for a second request to end, which means now: the holders of these locks are asked again,
+/// which they take as haste, and at the third one killed. Never returns.
+pub(crate) async fn in_haste(locks: Vec<PathBuf>) -> Result<std::convert::Infallible, Failure> {
+    let listening = |error| Failure::environment(error).doing("cannot listen to signals");
+    let mut signals = Signals::new().map_err(listening)?;
+    signals.next().await;
+    signals.next().await;
+    tracing::info!("asked twice: in haste");
+    signal_holders(&locks, Signal::Term);
+    loop {
+        signals.next().await;
+        tracing::warn!("asked again: killing");
+        signal_holders(&locks, Signal::Kill);
+    }
+}
+
+fn signal_holders(locks: &[PathBuf], signal: Signal) {
+    for holder in locks.iter().filter_map(|path| lock::probe(path).ok().flatten()) {
+        let (Some(pid), Some(start)) = (holder.pid, holder.start_time) else { continue };
+        if let Err(error) = proc::signal_exact(pid, start, signal) {
+            tracing::warn!(pid, %error, "cannot signal a process");
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Logging: to standard error, at the level of `GANGLINE_LOG`.
+
+use std::io::IsTerminal as _;
+
+use tracing_subscriber::EnvFilter;
+
+use crate::output;
+
+/// The variable that holds the levels, such as `debug` or `warn,gangline_agent=trace`.
+pub(crate) const VARIABLE: &str = "GANGLINE_LOG";
+
+/// Begins to log: what happens to those that stay, only warnings to all others.
+pub(crate) fn begin(talkative: bool) {
+    let usual = if talkative { "warn,gangline=info" } else { "warn" };
+    let filter = match std::env::var(VARIABLE) {
+        Ok(asked) if !asked.trim().is_empty() => EnvFilter::try_new(&asked).unwrap_or_else(|why| {
+            output::note(&format!(
+                "warning: {VARIABLE} is not understood ({why}): {usual} is used"
+            ));
+            EnvFilter::new(usual)
+        }),
+        Ok(_) | Err(_) => EnvFilter::new(usual),
+    };
+    let coloured = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let logging = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(coloured)
+        .try_init();
+    if let Err(error) = logging {
+        output::note(&format!("warning: cannot log: {error}"));
+    }
+}

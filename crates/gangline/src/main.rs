@@ -1,0 +1,63 @@
+//! The one binary: reads the command line, wires the crates together, turns errors into exit codes.
+//!
+//! No logic of the product is here. Start at [`main`]; each command has a file in [`cmd`].
+
+mod cli;
+mod cmd;
+mod configuration;
+mod failure;
+mod invite;
+mod keep;
+mod logging;
+mod output;
+mod place;
+mod show;
+mod store;
+mod unmark;
+mod view;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use cli::Cli;
+use failure::{Exit, Failure};
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return refused(&error),
+    };
+    match start(cli) {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => {
+            failure.report();
+            ExitCode::from(failure.exit().code())
+        }
+    }
+}
+
+/// Help and version are what was asked for; everything else is wrong usage.
+fn refused(error: &clap::Error) -> ExitCode {
+    // Nothing can be done about a terminal that is gone.
+    let _ = error.print();
+    match error.kind() {
+        clap::error::ErrorKind::DisplayHelp | clap::error::ErrorKind::DisplayVersion => {
+            ExitCode::SUCCESS
+        }
+        _ => ExitCode::from(Exit::Usage.code()),
+    }
+}
+
+fn start(cli: Cli) -> Result<u8, Failure> {
+    if cli.command.stays() {
+        unmark::shed_mark()?;
+    }
+    logging::begin(cli.command.talkative());
+    // A second installation of the provider is no fault.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::environment(error).doing("cannot start the async runtime"))?;
+    runtime.block_on(cmd::run(cli))
+}

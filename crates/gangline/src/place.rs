@@ -1,0 +1,61 @@
+//! Where things lie for a command: the configuration and the state folder.
+
+use std::path::{Path, PathBuf};
+
+use gangline_os::paths::{Overrides, Paths};
+
+use crate::{cli::Global, configuration, failure::Failure, output};
+
+#[cfg(test)]
+mod tests;
+
+/// Returns the paths as the command line and the environment have them; the configuration's own
+/// `state` is not looked at.
+pub(crate) fn plain(global: &Global) -> Result<Paths, Failure> {
+    let overrides =
+        Overrides { config: global.config.clone(), state: global.state.clone(), folder: None };
+    let paths = Paths::from_env_with(overrides).map_err(|error| {
+        Failure::environment(error).hint("give --state and --config, or set HOME")
+    })?;
+    Ok(Paths {
+        config_file: absolute(&paths.config_file),
+        state: absolute(&paths.state),
+        runtime: paths.runtime,
+    })
+}
+
+/// Returns the path from the root of the file system: daemons work in other folders.
+pub(crate) fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// Returns the paths for a command that looks at what a hub left: the state folder that was
+/// named, else the configuration's, else the usual one, else the demo's if only that has a
+/// database.
+pub(crate) fn of_existing(global: &Global) -> Result<Paths, Failure> {
+    let mut paths = plain(global)?;
+    if global.state.is_none() {
+        if let Some(state) = configuration::quiet(&paths.config_file).and_then(|it| it.state()) {
+            paths.state = state;
+        }
+        let usual = paths.state.clone();
+        paths.state = choose(&usual, &|state| state.join("gangline.db").is_file());
+        if paths.state != usual {
+            output::note(&format!("note: looking at the demo's state, {}", paths.state.display()));
+        }
+    }
+    if global.config.is_none() && paths.state.join("agents.yaml").is_file() {
+        paths.config_file = paths.state.join("agents.yaml");
+    }
+    Ok(paths)
+}
+
+/// Returns the demo's state folder below the usual one.
+pub(crate) fn demo_state(usual: &Path) -> PathBuf {
+    usual.join("demo")
+}
+
+fn choose(usual: &Path, has_database: &dyn Fn(&Path) -> bool) -> PathBuf {
+    let demo = demo_state(usual);
+    if !has_database(usual) && has_database(&demo) { demo } else { usual.to_owned() }
+}

@@ -1,0 +1,9 @@
+//! Text for people: tables, ages, lives of messages. Pure; colours are taken out by
+//! [`output`](crate::output) unless a terminal shows them.
+
+pub(crate) mod agents;
+pub(crate) mod approvals;
+pub(crate) mod events;
+pub(crate) mod table;
+pub(crate) mod text;
+pub(crate) mod trace;

@@ -1,0 +1,103 @@
+//! The agents: one line each, or one of them whole.
+
+use std::{fmt::Write as _, time::Duration};
+
+use gangline_api::status::{AgentStatus, WaitingFor};
+use gangline_os::clock::{UnixMicros, parse_rfc3339};
+
+use super::{
+    table::{Cell, table},
+    text::{Paint, age, one_line, paint},
+};
+
+#[cfg(test)]
+mod tests;
+
+/// Returns the list of `ps`.
+pub(crate) fn list(agents: &[AgentStatus], now: UnixMicros) -> String {
+    if agents.is_empty() {
+        return "no agents yet\n".to_owned();
+    }
+    let rows: Vec<_> = agents
+        .iter()
+        .map(|agent| {
+            [
+                Cell::from(agent.nick.as_str()),
+                state(agent),
+                Cell::from(agent.pid.map_or_else(|| "-".to_owned(), |pid| pid.to_string())),
+                Cell::from(agent.turn_count.to_string()),
+                Cell::from(last_turn(agent, now)),
+                Cell::from(one_line(&agent.description)),
+            ]
+        })
+        .collect();
+    table(["AGENT", "STATE", "PID", "TURNS", "LAST", "DOING"], &rows)
+}
+
+fn state(agent: &AgentStatus) -> Cell {
+    let (word, paint) = match agent.phase.as_str() {
+        "parked" => ("parked", Paint::Red),
+        "down" => ("down", Paint::Red),
+        phase if agent.paused && phase == "idle" => ("paused", Paint::Yellow),
+        phase if !agent.waiting_for.is_empty() => (phase, Paint::Yellow),
+        phase => (phase, Paint::Green),
+    };
+    Cell::painted(paint, word)
+}
+
+fn last_turn(agent: &AgentStatus, now: UnixMicros) -> String {
+    match agent.last_activation {
+        #[allow(clippy::cast_possible_truncation, reason = "the wire has seconds as a float")]
+        Some(seconds) => age(now.since(UnixMicros((seconds * 1e6) as i64))),
+        None => "-".to_owned(),
+    }
+}
+
+/// Returns all about one agent.
+pub(crate) fn whole(agent: &AgentStatus, now: UnixMicros) -> String {
+    let mut out = format!("{}\n", paint(Paint::Bold, agent.nick.as_str()));
+    let mut line = |name: &str, value: &str| {
+        let _ = writeln!(out, "  {name:<10}{value}");
+    };
+    line("state", &state(agent).shown());
+    line("doing", &one_line(&agent.description));
+    line("daemon", &daemon(agent));
+    line("turns", &turns(agent, now));
+    if let Some(session) = &agent.session {
+        line("session", &one_line(session));
+    }
+    for waiting in &agent.waiting_for {
+        line("waits for", &waits(waiting, now));
+    }
+    out
+}
+
+fn turns(agent: &AgentStatus, now: UnixMicros) -> String {
+    match agent.last_activation {
+        Some(_) => format!("{}, the last {} ago", agent.turn_count, last_turn(agent, now)),
+        None => agent.turn_count.to_string(),
+    }
+}
+
+fn daemon(agent: &AgentStatus) -> String {
+    let epoch = agent.epoch.map_or_else(String::new, |epoch| format!(", epoch {epoch}"));
+    match agent.pid {
+        Some(pid) => format!("process {pid}{epoch}"),
+        None => format!("not running{epoch}"),
+    }
+}
+
+fn waits(waiting: &WaitingFor, now: UnixMicros) -> String {
+    match waiting {
+        WaitingFor::Approval { number, tool, summary, asked_at } => {
+            let since = parse_rfc3339(asked_at).map_or(Duration::ZERO, |at| now.since(at));
+            format!(
+                "approval {number} ({}): {}; asked {} ago",
+                one_line(tool),
+                one_line(summary),
+                age(since)
+            )
+        }
+        WaitingFor::Login { hint } => format!("a login: {}", one_line(hint)),
+    }
+}

@@ -1,0 +1,134 @@
+//! Events: what an agent did, one line each.
+
+use std::fmt::Write as _;
+
+use gangline_api::event::{Block, Event, EventRecord, StepState};
+use gangline_core::MessageId;
+use gangline_os::clock::parse_rfc3339;
+use jiff::tz::TimeZone;
+
+use super::text::{Paint, cut, day, one_line, paint, time};
+
+#[cfg(test)]
+mod tests;
+
+/// How much of a text is shown, in characters.
+const TEXT_MAX: usize = 160;
+
+/// What happened, in two parts: a word and the rest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Told {
+    pub(crate) what: String,
+    pub(crate) text: String,
+}
+
+fn told(what: impl Into<String>, text: impl Into<String>) -> Told {
+    Told { what: what.into(), text: text.into() }
+}
+
+/// Returns the lines of `logs`.
+pub(crate) fn list(events: &[EventRecord], zone: &TimeZone) -> String {
+    if events.is_empty() {
+        return "nothing has happened yet\n".to_owned();
+    }
+    let mut out = String::new();
+    for event in events {
+        let at = match parse_rfc3339(&event.at) {
+            Some(at) => format!("{} {}", day(at, zone), time(at, zone)),
+            None => one_line(&event.at),
+        };
+        let turn = event.turn.map_or_else(|| "-".to_owned(), |turn| turn.to_string());
+        for Told { what, text } in describe(event) {
+            let _ = writeln!(
+                out,
+                "{} {} {turn:<6} {what:<11} {text}",
+                paint(Paint::Dim, &at),
+                event.agent
+            );
+        }
+    }
+    out
+}
+
+/// Returns what an event tells: nothing, one line, or one for each block of a model's message.
+pub(crate) fn describe(event: &EventRecord) -> Vec<Told> {
+    match event.event() {
+        Ok(Some(known)) => known_event(&known),
+        // Of a newer version, or damaged: shown as it is.
+        Ok(None) | Err(_) => vec![told(one_line(&event.kind), short(&event.payload.to_string()))],
+    }
+}
+
+fn known_event(event: &Event) -> Vec<Told> {
+    let one = match event {
+        Event::Assistant(message) => return message.content.iter().filter_map(block).collect(),
+        Event::MessageAccepted(it) => {
+            let from = one_line(&it.sender);
+            told("accepted", format!("{} from {from}: {}", it.message, short(&it.preview)))
+        }
+        Event::TurnStarted(it) => {
+            told("turn", format!("started for {}, attempt {}", names(&it.messages), it.attempt))
+        }
+        Event::ToolResult(it) => {
+            let how = if it.is_error { " failed" } else { "" };
+            told("result", format!("{}{how}: {}", one_line(&it.name), short(&it.preview)))
+        }
+        Event::Sent(it) => told("said", format!("to {}: {}", it.to, short(&it.preview))),
+        Event::TurnEnded(it) => told("turn", ended(&it.outcome, it.reason.as_deref())),
+        Event::ApprovalAsked(it) => {
+            let tool = one_line(&it.tool);
+            told(
+                format!("approval {}", it.number),
+                format!("asked: {tool}: {}", short(&it.summary)),
+            )
+        }
+        Event::ApprovalDecided(it) => {
+            let said = match it.decision {
+                gangline_api::approval::Decision::Allow => "allowed",
+                gangline_api::approval::Decision::Deny => "denied",
+            };
+            told(format!("approval {}", it.number), format!("{said} by {}", one_line(&it.by)))
+        }
+        Event::Phase(it) => told("phase", format!("{} → {}", one_line(&it.from), one_line(&it.to))),
+        Event::StartStep(it) => {
+            let state = match it.state {
+                StepState::Done => "done",
+                StepState::Absent => "absent",
+            };
+            told("start", format!("{}: {state}", one_line(&it.step)))
+        }
+        Event::Notice(it) => told("notice", format!("{}: {}", one_line(&it.code), short(&it.text))),
+    };
+    vec![one]
+}
+
+fn block(block: &Block) -> Option<Told> {
+    match block {
+        Block::Text { text } if text.trim().is_empty() => None,
+        Block::Text { text } => Some(told("text", short(text))),
+        Block::ToolUse { name, input, .. } => {
+            Some(told("tool", format!("{} {}", one_line(name), short(&input.to_string()))))
+        }
+        Block::Thinking { .. } => Some(told("thinking", "…")),
+    }
+}
+
+/// Returns how a turn ended.
+pub(crate) fn ended(outcome: &str, reason: Option<&str>) -> String {
+    match reason {
+        Some(reason) => format!("ended: {} ({})", one_line(outcome), short(reason)),
+        None => format!("ended: {}", one_line(outcome)),
+    }
+}
+
+fn names(messages: &[MessageId]) -> String {
+    match messages {
+        [] => "nobody".to_owned(),
+        all => all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// Returns the beginning of a foreign text on one line.
+pub(crate) fn short(text: &str) -> String {
+    cut(&one_line(text), TEXT_MAX)
+}

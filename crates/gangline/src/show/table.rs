@@ -1,0 +1,53 @@
+//! Columns: as wide as their widest cell, the last one free.
+
+use super::text::{Paint, paint};
+
+#[cfg(test)]
+mod tests;
+
+/// One cell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Cell {
+    text: String,
+    paint: Paint,
+}
+
+impl Cell {
+    /// Returns a cell that is painted.
+    pub(crate) fn painted(paint: Paint, text: impl Into<String>) -> Self {
+        Self { text: text.into(), paint }
+    }
+
+    /// Returns the cell's text, painted.
+    pub(crate) fn shown(&self) -> String {
+        paint(self.paint, &self.text)
+    }
+}
+
+impl<T: Into<String>> From<T> for Cell {
+    fn from(text: T) -> Self {
+        Self::painted(Paint::Plain, text)
+    }
+}
+
+/// Returns the lines of a table with a heading.
+pub(crate) fn table<const N: usize>(heading: [&str; N], rows: &[[Cell; N]]) -> String {
+    let heading = heading.map(|text| Cell::painted(Paint::Bold, text));
+    let all = || std::iter::once(&heading).chain(rows);
+    let mut widths = [0; N];
+    for (column, width) in widths.iter_mut().enumerate() {
+        *width = all().map(|row| row[column].text.chars().count()).max().unwrap_or(0);
+    }
+    let mut out = String::new();
+    for row in all() {
+        for (column, cell) in row.iter().enumerate() {
+            out.push_str(&cell.shown());
+            if column + 1 < N {
+                let gap = widths[column] + 2 - cell.text.chars().count();
+                out.push_str(&" ".repeat(gap));
+            }
+        }
+        out.push('\n');
+    }
+    out
+}

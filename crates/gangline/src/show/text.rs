@@ -1,0 +1,114 @@
+//! Small pieces of text: safe for terminals, ages, times of day, colours.
+
+use std::{fmt::Write as _, time::Duration};
+
+use gangline_os::clock::UnixMicros;
+use jiff::{Timestamp, tz::TimeZone};
+
+#[cfg(test)]
+mod tests;
+
+/// How a piece of text is painted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Paint {
+    /// Of less weight.
+    Dim,
+    /// A heading.
+    Bold,
+    /// All is well.
+    Green,
+    /// Somebody should look.
+    Yellow,
+    /// It failed.
+    Red,
+    /// As it is.
+    Plain,
+}
+
+/// Returns the text painted.
+pub(crate) fn paint(paint: Paint, text: &str) -> String {
+    let code = match paint {
+        Paint::Dim => "2",
+        Paint::Bold => "1",
+        Paint::Green => "32",
+        Paint::Yellow => "33",
+        Paint::Red => "31",
+        Paint::Plain => return text.to_owned(),
+    };
+    format!("\u{1b}[{code}m{text}\u{1b}[0m")
+}
+
+/// Returns foreign text on one line, with everything that a terminal could obey made visible.
+pub(crate) fn one_line(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.trim_end().chars() {
+        match c {
+            '\n' => out.push_str(" ⏎ "),
+            '\t' => out.push(' '),
+            c => push_visible(&mut out, c),
+        }
+    }
+    out
+}
+
+/// Returns foreign text with its lines and tabs kept and all other control characters made
+/// visible.
+pub(crate) fn lines(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => out.push(c),
+            c => push_visible(&mut out, c),
+        }
+    }
+    out
+}
+
+fn push_visible(out: &mut String, c: char) {
+    match c {
+        // Overrides of the direction could make a line read as another one.
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => out.push('\u{fffd}'),
+        c if c.is_control() => {
+            let _ = write!(out, "{}", c.escape_default());
+        }
+        c => out.push(c),
+    }
+}
+
+/// Returns at most so many characters of a text, with a mark if there were more.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let mut out: String = text.chars().take(most.saturating_sub(1)).collect();
+    out.push('…');
+    out
+}
+
+/// Returns a duration in its largest unit: `3s`, `12m`, `5h`, `2d`.
+pub(crate) fn age(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3600 => format!("{}m", seconds / 60),
+        3600..86_400 => format!("{}h", seconds / 3600),
+        _ => format!("{}d", seconds / 86_400),
+    }
+}
+
+/// Returns the day, local.
+pub(crate) fn day(at: UnixMicros, zone: &TimeZone) -> String {
+    format(at, zone, "%Y-%m-%d")
+}
+
+/// Returns the time of day with milliseconds, local.
+pub(crate) fn time(at: UnixMicros, zone: &TimeZone) -> String {
+    format(at, zone, "%H:%M:%S%.3f")
+}
+
+fn format(at: UnixMicros, zone: &TimeZone, form: &str) -> String {
+    match Timestamp::from_microsecond(at.0) {
+        Ok(stamp) => stamp.to_zoned(zone.clone()).strftime(form).to_string(),
+        Err(_) => at.to_string(),
+    }
+}

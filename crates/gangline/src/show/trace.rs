@@ -1,0 +1,206 @@
+//! The life of one message on one screen, in the order of time.
+
+use std::fmt::Write as _;
+
+use gangline_broker::{ApprovalRow, OutboxRow, OutboxState, Trace, TurnRow};
+use gangline_core::{MessageId, MessageState};
+use gangline_os::clock::UnixMicros;
+use jiff::tz::TimeZone;
+
+use super::{
+    events::{self, Told},
+    text::{Paint, day, lines, one_line, paint, time},
+};
+use crate::view;
+
+#[cfg(test)]
+mod tests;
+
+/// Events of these kinds are told by rows that know more.
+const TOLD_BY_ROWS: [&str; 6] = [
+    "message_accepted",
+    "turn_started",
+    "turn_ended",
+    "sent",
+    "approval_asked",
+    "approval_decided",
+];
+
+struct Step {
+    at: UnixMicros,
+    paint: Paint,
+    told: Told,
+}
+
+/// Returns the screen.
+pub(crate) fn screen(trace: &Trace, zone: &TimeZone) -> String {
+    let mut out = heading(trace);
+    let mut steps = steps(trace);
+    // Steps of the same moment keep the order in which they were found.
+    steps.sort_by_key(|step| step.at);
+    let mut today = String::new();
+    for Step { at, paint: colour, told } in steps {
+        let its_day = day(at, zone);
+        if its_day != today {
+            let _ = writeln!(out, "\n{}", paint(Paint::Dim, &its_day));
+            today = its_day;
+        }
+        let at = paint(Paint::Dim, &time(at, zone));
+        let what = paint(colour, &format!("{:<12}", told.what));
+        let _ = writeln!(out, "{at}  {what} {}", told.text);
+    }
+    out.push_str(&ending(trace));
+    out
+}
+
+fn heading(trace: &Trace) -> String {
+    let message = &trace.message;
+    let place = if message.target.is_empty() {
+        String::new()
+    } else {
+        format!(" in {}", one_line(&message.target))
+    };
+    let who = &message.principal;
+    let account = if who.account == message.sender {
+        who.tier.to_string()
+    } else {
+        format!("{}, {}", one_line(&who.account), who.tier)
+    };
+    format!(
+        "{}  to {}  {}\n{}{place} from {} ({account})\n> {}\n",
+        paint(Paint::Bold, &message.id.to_string()),
+        message.agent,
+        paint(state_paint(message.state), message.state.as_str()),
+        message.origin,
+        one_line(&message.sender),
+        events::short(message.body.as_str()),
+    )
+}
+
+fn state_paint(state: MessageState) -> Paint {
+    match state {
+        MessageState::Answered | MessageState::NoReply => Paint::Green,
+        MessageState::Accepted | MessageState::InTurn | MessageState::Held => Paint::Yellow,
+        MessageState::Failed
+        | MessageState::Expired
+        | MessageState::Refused
+        | MessageState::Cancelled
+        | MessageState::DeadLetter => Paint::Red,
+    }
+}
+
+fn steps(trace: &Trace) -> Vec<Step> {
+    let mut steps = vec![step(trace.message.accepted_at, "accepted", String::new())];
+    if let Some(root) = trace.message.cause_root {
+        let hops = trace.message.hops;
+        steps.push(step(trace.message.accepted_at, "caused by", format!("{root}, hop {hops}")));
+    }
+    steps.extend(trace.turns.iter().map(|turn| started(trace, turn)));
+    for event in &trace.events {
+        if !TOLD_BY_ROWS.contains(&event.kind.as_str()) {
+            let told = events::describe(&view::event(event));
+            steps.extend(told.into_iter().map(|told| Step {
+                at: event.at,
+                paint: Paint::Plain,
+                told,
+            }));
+        }
+    }
+    steps.extend(trace.approvals.iter().flat_map(approval));
+    steps.extend(trace.outbox.iter().flat_map(|row| line(row, trace.message.id)));
+    steps.extend(trace.turns.iter().filter_map(|turn| ended(trace, turn)));
+    steps.extend(settled(trace));
+    steps
+}
+
+fn step(at: UnixMicros, what: impl Into<String>, text: impl Into<String>) -> Step {
+    Step { at, paint: Paint::Plain, told: Told { what: what.into(), text: text.into() } }
+}
+
+fn started(trace: &Trace, turn: &TurnRow) -> Step {
+    let taken = view::how_taken(&trace.events, turn.turn, trace.message.id);
+    let text = taken.map_or_else(String::new, |it| format!("{}, attempt {}", it.how, it.attempt));
+    step(turn.started_at, format!("turn {}", turn.turn), text)
+}
+
+fn ended(trace: &Trace, turn: &TurnRow) -> Option<Step> {
+    let reason = trace
+        .events
+        .iter()
+        .filter(|event| event.turn == Some(turn.turn) && event.kind == "turn_ended")
+        .find_map(|event| view::event(event).payload["reason"].as_str().map(str::to_owned));
+    let outcome = turn.outcome.as_deref().unwrap_or("?");
+    let paint = if outcome == "completed" { Paint::Green } else { Paint::Red };
+    let told = Told {
+        what: format!("turn {}", turn.turn),
+        text: events::ended(outcome, reason.as_deref()),
+    };
+    Some(Step { at: turn.ended_at?, paint, told })
+}
+
+fn approval(row: &ApprovalRow) -> Vec<Step> {
+    let name = format!("approval {}", row.number);
+    let summary = events::short(row.summary.as_str());
+    let asked = format!("asked: {}: {summary}", one_line(&row.tool));
+    let mut steps = vec![Step {
+        at: row.opened_at,
+        paint: Paint::Yellow,
+        told: Told { what: name.clone(), text: asked },
+    }];
+    if let Some(at) = row.closed_at {
+        let by = row.decided_by.as_ref().map(|by| format!(" by {}", one_line(&by.account)));
+        let note = row.note.as_ref().map(|note| format!(" ({})", events::short(note.as_str())));
+        let (by, note) = (by.unwrap_or_default(), note.unwrap_or_default());
+        steps.push(step(at, name, format!("{}{by}{note}", row.state)));
+    }
+    steps
+}
+
+/// One line said: when it was committed, and what became of it.
+fn line(row: &OutboxRow, message: MessageId) -> Vec<Step> {
+    let part =
+        if row.parts > 1 { format!(" {}/{}", row.part + 1, row.parts) } else { String::new() };
+    let answer = if row.in_reply_to == Some(message) { " (answer)" } else { "" };
+    let said =
+        format!("to {}{answer}: {}", one_line(&row.target), events::short(row.body.as_str()));
+    let what = format!("line{part}");
+    let mut steps = vec![step(row.created_at, what.clone(), said)];
+    let tries =
+        if row.attempts > 1 { format!(" after {} tries", row.attempts) } else { String::new() };
+    let doubled = if row.may_be_doubled { "; may be doubled" } else { "" };
+    let (at, paint, text) = match row.state {
+        OutboxState::Queued => (None, Paint::Yellow, String::new()),
+        OutboxState::Sent => (row.sent_at, Paint::Yellow, format!("sent, not confirmed{doubled}")),
+        OutboxState::Confirmed => {
+            (row.settled_at, Paint::Green, format!("confirmed{tries}{doubled}"))
+        }
+        OutboxState::Undeliverable => {
+            let why = events::short(row.why.as_deref().unwrap_or("no reason is known"));
+            (row.settled_at, Paint::Red, format!("undeliverable: {why}"))
+        }
+    };
+    if let Some(at) = at {
+        steps.push(Step { at, paint, told: Told { what, text } });
+    }
+    steps
+}
+
+fn settled(trace: &Trace) -> Option<Step> {
+    let message = &trace.message;
+    let reason = message.reason.as_deref().map(events::short).unwrap_or_default();
+    let told = Told { what: message.state.to_string(), text: reason };
+    Some(Step { at: message.settled_at?, paint: state_paint(message.state), told })
+}
+
+/// The whole answer, or what the message waits for.
+fn ending(trace: &Trace) -> String {
+    let message = &trace.message;
+    if let Some(answer) = &message.answer {
+        return format!("\n{}\n{}\n", paint(Paint::Bold, "answer"), lines(answer.as_str()));
+    }
+    match (message.state.is_terminal(), &message.reason) {
+        (false, Some(reason)) => format!("\nnot settled yet: {}\n", events::short(reason)),
+        (false, None) => "\nnot settled yet\n".to_owned(),
+        (true, _) => String::new(),
+    }
+}

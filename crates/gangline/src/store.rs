@@ -1,0 +1,90 @@
+//! Opening the store for a command, and what every command asks it.
+
+use gangline_broker::{AgentRow, Broker, MessageFilter, MessageRow, OpenOptions};
+use gangline_core::{AgentName, MessageState};
+use gangline_os::{clock, fsio, lock, paths::Paths};
+
+use crate::{
+    configuration::{self, Loaded},
+    failure::Failure,
+    view::Facts,
+};
+
+/// Opens the store of a state folder that has one; never makes it.
+pub(crate) async fn existing(paths: &Paths) -> Result<Broker, Failure> {
+    if !paths.database().is_file() {
+        return Err(absent(paths));
+    }
+    open(paths).await
+}
+
+fn absent(paths: &Paths) -> Failure {
+    Failure::user(format!("there is no database in {}", paths.state.display()))
+        .hint("start a hub by `gangline up` or `gangline demo`, or name its folder by --state DIR")
+}
+
+/// Opens the store for a message to an agent of the configuration, making it if it is missing.
+pub(crate) async fn for_message(paths: &Paths, to: &AgentName) -> Result<Broker, Failure> {
+    if paths.database().is_file() {
+        return open(paths).await;
+    }
+    let configured = configuration::quiet(&paths.config_file);
+    if configured.is_none_or(|loaded| loaded.config.agent(to).is_none()) {
+        return Err(absent(paths));
+    }
+    fsio::private_dir(&paths.state).map_err(Failure::environment)?;
+    open(paths).await
+}
+
+async fn open(paths: &Paths) -> Result<Broker, Failure> {
+    let options = OpenOptions { path: paths.database(), clock: clock::system() };
+    Ok(Broker::open(options).await?)
+}
+
+/// Returns the names of all agents that the store or the configuration knows, in order.
+pub(crate) fn names(rows: &[AgentRow], loaded: Option<&Loaded>) -> Vec<AgentName> {
+    let configured = loaded.into_iter().flat_map(|loaded| &loaded.config.agents);
+    let mut names: Vec<AgentName> = configured.map(|agent| agent.nick.clone()).collect();
+    names.extend(rows.iter().map(|row| row.agent.clone()));
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// Makes sure that an agent is known; the failure names those that are.
+pub(crate) async fn known(
+    broker: &Broker,
+    paths: &Paths,
+    agent: &AgentName,
+) -> Result<(), Failure> {
+    let rows = broker.agents().await?;
+    let names = names(&rows, configuration::quiet(&paths.config_file).as_ref());
+    if names.contains(agent) {
+        return Ok(());
+    }
+    Err(Failure::user(format!("there is no agent {agent}"))
+        .hint(configuration::known_agents(names.iter())))
+}
+
+/// Gathers what is known about one agent.
+pub(crate) async fn facts(
+    broker: &Broker,
+    paths: &Paths,
+    agent: &AgentName,
+) -> Result<Facts, Failure> {
+    let open = |states| MessageFilter { agent: Some(agent.clone()), states, before: None };
+    let ids = |rows: Vec<MessageRow>| rows.into_iter().rev().map(|row| row.id).collect();
+    let waiting = broker.messages(open(vec![MessageState::Accepted]), 0).await?;
+    let working = broker.messages(open(vec![MessageState::InTurn]), 0).await?;
+    let lock = paths.agent_lock(agent.folded());
+    Ok(Facts {
+        nick: agent.clone(),
+        row: broker.agent(agent).await?,
+        holder: lock::probe(&lock).map_err(|error| {
+            Failure::environment(error).doing(format!("cannot ask for {}", lock.display()))
+        })?,
+        waiting: ids(waiting),
+        working: ids(working),
+        approvals: broker.approvals(Some(agent), true).await?,
+    })
+}

@@ -1,0 +1,183 @@
+//! Configurations that cannot be used: a clear error, exit code 78, and nothing started.
+
+use std::fs::File;
+
+use gangline_testkit::Ran;
+
+use crate::standin::world;
+
+fn check(text: &str) -> Ran {
+    let world = world();
+    let file = world.file("agents.yaml", text);
+    let mut ran = world.run(&["config", "check", &file]);
+    let home = world.path("").display().to_string();
+    ran.stderr = ran.stderr.replace(&home, "");
+    ran.stdout = ran.stdout.replace(&home, "");
+    ran
+}
+
+fn refused(text: &str, parts: &[&str]) {
+    let ran = check(text);
+    assert_eq!(ran.code, 78, "{}{}", ran.stdout, ran.stderr);
+    for part in parts {
+        assert!(ran.stderr.contains(part), "no `{part}` in:\n{}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_good_file_is_ok_and_its_agents_are_counted() {
+    let ran =
+        check("server: {name: oak}\nagents:\n  - {nick: oak-ada, agent: native, directory: .}\n");
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (0, "agents.yaml: ok (1 agent)\n"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(ran.stderr, "");
+}
+
+#[test]
+fn a_backend_that_this_build_lacks_is_a_warning_to_the_check() {
+    let ran =
+        check("server: {name: oak}\nagents:\n  - {nick: oak-ada, agent: codex, directory: .}\n");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let expect = "warning: agents.yaml: oak-ada: there is no backend `codex` in this build; there is: native\n";
+    assert_eq!(ran.stderr, expect);
+}
+
+/// R0-62: an unknown backend is named with its place.
+#[test]
+fn an_unknown_backend_is_named_with_its_line() {
+    refused(
+        "server: {name: oak}\nagents:\n  - nick: oak-ada\n    agent: claud\n    directory: .\n",
+        &["agents.yaml:4:12: ", "claud", "claude", "4 |     agent: claud"],
+    );
+}
+
+#[test]
+fn a_nick_that_is_no_server_and_name_is_refused() {
+    refused(
+        "server: {name: oak}\nagents:\n  - {nick: ada, agent: native, directory: .}\n",
+        &["agents.yaml:3:", "`ada`", "<server>-<name>"],
+    );
+}
+
+#[test]
+fn a_path_in_a_nick_is_refused() {
+    refused(
+        "server: {name: oak}\nagents:\n  - {nick: oak-../../etc, agent: native, directory: .}\n",
+        &["agents.yaml:3:", "oak-../../etc"],
+    );
+    let ran = world().run(&["daemon", "oak-../../etc"]);
+    assert_eq!(ran.code, 64, "{}", ran.stderr);
+    assert!(ran.stderr.contains("is not an agent's nick"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_file_of_a_hundred_megabytes_is_refused_before_it_is_read() {
+    let world = world();
+    let file = world.file("agents.yaml", "");
+    File::options().write(true).open(&file).unwrap().set_len(100 << 20).unwrap();
+    let ran = world.run(&["config", "check", &file]);
+    assert_eq!(ran.code, 78, "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("the file has 104857600 bytes; at most 1048576 are read"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn an_alias_bomb_is_refused() {
+    let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for level in 1..12 {
+        let before = format!("*a{}", level - 1);
+        let list = vec![before; 9].join(", ");
+        bomb.push_str(&format!("a{level}: &a{level} [{list}]\n"));
+    }
+    refused(&bomb, &["agents.yaml"]);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_told_apart_from_one_that_is_missing() {
+    let world = world();
+    let folder = world.path("folder").display().to_string();
+    std::fs::create_dir(&folder).unwrap();
+    let ran = world.run(&["config", "check", &folder]);
+    assert_eq!(ran.code, 78);
+    assert!(ran.stderr.contains("cannot read the configuration\ncaused by: "), "{}", ran.stderr);
+    assert!(ran.stderr.contains(&folder), "{}", ran.stderr);
+
+    let binary = world.path("binary").display().to_string();
+    std::fs::write(&binary, b"agents: \xff\xfe").unwrap();
+    let ran = world.run(&["config", "check", &binary]);
+    assert_eq!(ran.code, 78);
+    assert!(ran.stderr.contains("UTF-8"), "{}", ran.stderr);
+
+    let ran = world.run(&["up"]);
+    assert_eq!(ran.code, 78);
+    assert!(ran.stderr.starts_with("error: there is no configuration "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("gangline/agents.yaml"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("hint: `gangline demo` needs none"), "{}", ran.stderr);
+}
+
+/// Whatever cannot run is told before anything runs.
+#[test]
+fn up_starts_nothing_when_one_agent_cannot_run() {
+    let check = |agent: &str, parts: &[&str]| {
+        let world = world();
+        let text = format!(
+            "server: {{name: oak, host: 127.0.0.1, port: 1}}\nagents:\n  \
+             - {{nick: oak-ada, agent: native, directory: .}}\n  - {agent}\n"
+        );
+        let _ = world.file("agents.yaml", &text);
+        let ran = world.run(&["up"]);
+        assert_eq!(ran.code, 78, "{}", ran.stderr);
+        for part in parts {
+            assert!(ran.stderr.contains(part), "no `{part}` in:\n{}", ran.stderr);
+        }
+        assert!(!world.state().exists(), "nothing is made");
+        assert!(world.processes().is_empty());
+    };
+    check(
+        "{nick: oak-bob, agent: claude, directory: .}",
+        &["error: cannot run oak-bob", "no backend `claude` in this build", "hint: "],
+    );
+    check(
+        "{nick: oak-bob, agent: native, directory: nowhere}",
+        &["cannot run oak-bob: its directory ", "nowhere is not there"],
+    );
+}
+
+#[test]
+fn the_embedded_server_listens_on_loopback_only() {
+    let world = world();
+    let _ =
+        world.file("agents.yaml", "server: {name: oak, host: 0.0.0.0, port: 6667}\nagents: []\n");
+    let ran = world.run(&["up"]);
+    assert_eq!(ran.code, 78, "{}", ran.stderr);
+    assert!(ran.stderr.contains("loopback only, not on `0.0.0.0`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("hint: write `host: 127.0.0.1`"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_daemon_of_an_unknown_agent_names_those_that_are_known() {
+    let world = world();
+    let _ = world.file(
+        "agents.yaml",
+        "server: {name: oak}\nagents:\n  - {nick: oak-ada, agent: native, directory: .}\n",
+    );
+    let ran = world.run(&["daemon", "oak-bob"]);
+    assert_eq!(ran.code, 78, "{}", ran.stderr);
+    assert!(ran.stderr.contains("there is no agent oak-bob"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("hint: known are oak-ada"), "{}", ran.stderr);
+}
+
+#[test]
+fn the_schema_is_the_one_that_is_documented() {
+    let printed = world().run(&["config", "schema"]).json();
+    let documented = include_str!("../../../../docs/agents.schema.json");
+    let documented: serde_json::Value = serde_json::from_str(documented).unwrap();
+    assert_eq!(printed, documented);
+}

@@ -1,0 +1,80 @@
+//! What the program says of itself.
+
+use crate::standin::world;
+
+#[test]
+fn the_help_lists_every_command() {
+    let help = world().run(&["--help"]).ok();
+    insta::assert_snapshot!(help, @r#"
+    Hitches AI coding agents to a chat network that people and agents share.
+
+    Usage: gangline [OPTIONS] <COMMAND>
+
+    Commands:
+      demo       Run a hub with one guide agent and a stand-in model: nothing to install, no key
+      up         Run the hub in the foreground: IRC server, agents of the configuration; Ctrl-C drains
+      ircd       Run the small IRC server alone, in the foreground
+      ps         List the agents and what each of them does
+      status     Show one agent, or all
+      logs       Show what an agent did, oldest first
+      prompt     Give an agent a prompt from the command line
+      trace      Show the life of one message on one screen
+      approvals  List the approvals that wait, or all
+      approve    Allow what an approval asks for
+      deny       Refuse what an approval asks for
+      config     Check the configuration, or print its schema
+      standin    The stand-in model: a scripted server, for demos and tests
+      harness    The native model loop by itself
+      daemon     The process of one agent; started by `up`
+      help       Print this message or the help of the given subcommand(s)
+
+    Options:
+          --state <DIR>    The state folder [default: $XDG_STATE_HOME/gangline; reading commands fall
+                           back to the demo's when only that exists] [env: GANGLINE_STATE=]
+          --config <FILE>  The configuration [default: ./agents.yaml, else
+                           $XDG_CONFIG_HOME/gangline/agents.yaml] [env: GANGLINE_CONFIG=]
+          --json           Print JSON instead of text, on every reading command
+      -h, --help           Print help
+      -V, --version        Print version
+
+    Start with `gangline demo`: it needs no key and no network.
+    Exit codes: 0 done; 1 your input or the state forbids it; 2 the surroundings failed (disk, port,
+    program); 3 another daemon has the agent; 64 wrong usage; 78 a configuration that no restart will
+    mend.
+    "#);
+}
+
+#[test]
+fn wrong_usage_has_an_exit_code_of_its_own() {
+    let world = world();
+    let commands: [&[&str]; 5] = [
+        &[],
+        &["dance"],
+        &["logs", "-n", "501"],
+        &["trace", "42"],
+        &["prompt", "oak-ada", "x", "--timeout", "3"],
+    ];
+    for command in commands {
+        let ran = world.run(command);
+        assert_eq!(ran.code, 64, "{command:?}: {}", ran.stderr);
+        assert!(!ran.stderr.is_empty(), "{command:?}");
+    }
+    assert_eq!(world.run(&["help", "prompt"]).code, 0);
+    let version = world.run(&["--version"]).ok();
+    assert_eq!(version, format!("gangline {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let world = world();
+    let mut command = world.command(&["config", "schema"]);
+    let mut child = command
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert!(output.status.success(), "{}", output.status);
+}

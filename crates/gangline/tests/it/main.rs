@@ -1,0 +1,17 @@
+//! The program as its users have it: real processes, real sockets, real files.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "only tests, which measure real time and tell what they saw"
+)]
+
+mod config;
+mod demo;
+mod fire;
+mod harness;
+mod help;
+mod http;
+mod standin;
+mod state;
