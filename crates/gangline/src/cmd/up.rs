@@ -27,7 +27,7 @@ pub(super) async fn run(global: &Global, args: Up) -> Result<u8, Failure> {
     for warning in loaded.config.warnings.iter().map(ToString::to_string) {
         output::note(&format!("warning: {warning}"));
     }
-
+    loaded.can_run()?;
     let irc = address(&loaded, args.listen)?;
     let keep = Keep::new(&paths)?;
     loaded.enabled().try_for_each(|agent| keep.prepare(agent))?;

@@ -132,10 +132,11 @@ fn up_starts_nothing_when_one_agent_cannot_run() {
              - {{nick: oak-ada, agent: native, directory: .}}\n  - {agent}\n"
         );
         let _ = world.file("agents.yaml", &text);
-        let ran = world.run(&["up"]);
-        assert_eq!(ran.code, 78, "{}", ran.stderr);
+        let mut up = world.start(&["up"]);
+        assert_eq!(up.wait(), 78, "{}", up.output());
+        let said = up.output();
         for part in parts {
-            assert!(ran.stderr.contains(part), "no `{part}` in:\n{}", ran.stderr);
+            assert!(said.contains(part), "no `{part}` in:\n{said}");
         }
         assert!(!world.state().exists(), "nothing is made");
         assert!(world.processes().is_empty());
