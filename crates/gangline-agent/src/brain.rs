@@ -175,6 +175,7 @@ impl Brain {
                     ask.1 = Some(number);
                 }
                 if let Some(decision) = decided {
+                    self.keeper.push(Record::Delivered(number));
                     self.decided(turn, request, decision);
                 }
             }
@@ -291,9 +292,9 @@ impl Brain {
                 }
             }
             RuntimeEvent::ToolResult { turn, id, name, is_error, content } => {
-                let preview = &content[..content.floor_char_boundary(RESULT_PREVIEW)];
                 let tool = tool_kind(&name);
-                let preview = preview.to_owned();
+                // Masked before it is cut: half a secret is one too.
+                let preview = self.me.redactor.redact(&content).head(RESULT_PREVIEW).into_string();
                 self.record(Some(turn), event::ToolResult { id, name, is_error, preview });
                 self.think(Input::Runtime(RuntimeInput::ToolResult { turn, tool }));
             }

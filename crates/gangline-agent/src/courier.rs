@@ -11,7 +11,7 @@ mod intake;
 mod outbox;
 mod speaker;
 
-use std::{collections::HashSet, sync::Arc};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use gangline_broker::Broker;
 use gangline_core::{
@@ -30,6 +30,9 @@ use crate::bus::Incoming;
 
 use cursors::Cursors;
 use outbox::InFlight;
+
+/// How long a store that cannot be read at the start is waited for.
+const RETRY_EVERY: Duration = Duration::from_secs(2);
 
 /// The courier's part of the daemon.
 pub(crate) struct Office {
@@ -95,7 +98,12 @@ impl Courier {
         mut tick: watch::Receiver<u64>,
         stop: CancellationToken,
     ) {
-        self.load_cursors().await;
+        while !self.load_cursors().await {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = tokio::time::sleep(RETRY_EVERY) => {}
+            }
+        }
         loop {
             let outbox = Arc::clone(&self.office.outbox);
             let event = tokio::select! {
@@ -109,7 +117,7 @@ impl Courier {
                 Event::OutboxRung => self.send_waiting().await,
                 Event::Tick => {
                     self.keep_cursors().await;
-                    self.retry_catch_up();
+                    self.retry_catch_up().await;
                     self.send_waiting().await;
                 }
                 Event::Link(None) | Event::Stop => {
@@ -146,6 +154,7 @@ impl Courier {
             LinkEvent::JoinFailed { channel, why, .. } => warn!(%channel, why, "cannot join"),
             LinkEvent::Parted { channel, why } | LinkEvent::Kicked { channel, why, .. } => {
                 info!(%channel, why, "no longer in the channel");
+                self.cursors.left(&Target::Channel(channel.clone()));
                 self.office.joined.send_modify(|joined| {
                     joined.remove(&channel);
                 });

@@ -143,6 +143,8 @@ impl Keeper {
                 self.pause_before_retry().await;
                 self.until_written(&Record::End(Box::new(undo))).await?;
                 self.tell(Incoming::TakeFailed { turn }).await;
+                // The undo is written, so the store writes again.
+                self.tell(Incoming::StoreOk).await;
                 Ok(())
             }
             Err(error) => self.give_up(error).await,
@@ -190,7 +192,8 @@ impl Keeper {
         error!(%error, "the store cannot go on");
         let fatal = match error {
             BrokerError::Fenced { .. } => Fatal::Fenced(error.to_string()),
-            other => Fatal::Corrupt(other.to_string()),
+            BrokerError::Corrupt { .. } => Fatal::Corrupt(error.to_string()),
+            other => Fatal::TaskEnded(other.to_string()),
         };
         let _ = self.fatal.send(fatal).await;
         Err(GivenUp)

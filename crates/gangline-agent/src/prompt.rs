@@ -26,7 +26,8 @@ pub(crate) fn text(waiting: &Waiting) -> String {
         sender: &row.sender,
         body: row.body.as_str(),
         unread: 0,
-        attempt: row.attempt,
+        // A drain gives an attempt back, but what it said was said.
+        attempt: row.attempt.max(row.takes),
         already_sent: &waiting.said,
     })
 }

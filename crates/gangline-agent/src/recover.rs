@@ -71,8 +71,7 @@ async fn recover_one(
         outcome,
         settle: recovered.settle.iter().map(|one| settle(one, &me.redactor)).collect(),
         sends,
-        // Recorded under our epoch: the turn's own may not write any more.
-        events: new_event(me, None, &ended).into_iter().collect(),
+        events: new_event(me, Some(turn), &ended).into_iter().collect(),
         withdraw_approvals: Some("the daemon ended".to_owned()),
     };
     broker.end_turn(end).await?;

@@ -32,6 +32,8 @@ use parts::Parts;
 
 /// How long the start waits for IRC before the runner is started without it.
 const JOIN_BUDGET: Duration = Duration::from_secs(10);
+/// So many ticks in a row may find the brain's queue full.
+const UNHEARD_MAX: u32 = 2;
 /// What a predecessor's processes get between TERM and KILL.
 const SWEEP_GRACE: Duration = Duration::from_secs(3);
 
@@ -169,13 +171,13 @@ impl Parts {
             return Why::Asked;
         }
         let mut ready = false;
-        let mut beats = 0_u64;
+        let (mut beats, mut unheard) = (0_u64, 0);
         loop {
             if !ready && self.is_ready() {
-                ready = true;
-                self.announce_ready(settings).await;
+                ready = self.announce_ready(settings).await;
             }
             tokio::select! {
+                biased;
                 _ = signals.next() => return Why::Asked,
                 Some(fatal) = self.fatal.recv() => return Why::Fatal(fatal),
                 Some(end) = self.tasks.next_end() => {
@@ -188,8 +190,15 @@ impl Parts {
                     if self.beat.load(std::sync::atomic::Ordering::SeqCst) < beats {
                         return Why::Fatal(Fatal::Stuck);
                     }
-                    beats += 1;
-                    let _ = self.brain.try_send(Incoming::Heartbeat(beats));
+                    // A full queue is not a stuck brain, until it stays full.
+                    if self.brain.try_send(Incoming::Heartbeat(beats + 1)).is_ok() {
+                        (beats, unheard) = (beats + 1, 0);
+                    } else {
+                        unheard += 1;
+                    }
+                    if unheard > UNHEARD_MAX {
+                        return Why::Fatal(Fatal::Stuck);
+                    }
                 }
                 Ok(()) = self.joined.changed(), if !ready => {}
                 Ok(()) = self.view.changed(), if !ready => {}
@@ -199,19 +208,26 @@ impl Parts {
 
     fn is_ready(&self) -> bool {
         let joined: &HashSet<_> = &self.joined.borrow();
-        let phase = self.view.borrow().phase;
-        let up = !matches!(phase, PhaseName::Down | PhaseName::Starting | PhaseName::Parked);
+        let view = self.view.borrow();
+        let down = matches!(view.phase, PhaseName::Down | PhaseName::Starting | PhaseName::Parked);
+        // A paused agent starts no backend, and that is as ready as it gets.
+        let up = view.paused || !down;
         up && self.home.is_subset(joined)
     }
 
-    async fn announce_ready(&self, settings: &Settings) {
+    /// Says so in the store and to the hub; returns whether the store took it.
+    async fn announce_ready(&self, settings: &Settings) -> bool {
         let update = AgentUpdate { ready: true, ..AgentUpdate::default() };
         let said: Result<(), BrokerError> =
             self.broker.set_agent(&settings.agent.nick, self.epoch, update).await;
         match said {
             Ok(()) => info!("ready"),
-            Err(error) => tracing::warn!(%error, "cannot say that it is ready"),
+            Err(error) => {
+                tracing::warn!(%error, "cannot say that it is ready");
+                return false;
+            }
         }
         doorbell::ring(&settings.paths.doorbell("hub"));
+        true
     }
 }

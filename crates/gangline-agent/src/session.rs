@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use gangline_core::{agent::Life, outcome::Cause};
 use gangline_runtime::{
-    EVENT_QUEUE, Prompt, Runtime, RuntimeEvent, SessionId, StartOptions, StopReason,
+    EVENT_QUEUE, FailureKind, Prompt, Runtime, RuntimeEvent, SessionId, StartOptions, StopReason,
+    TurnResult,
 };
 use tokio::sync::mpsc;
 use tracing::{debug, warn};
@@ -41,7 +42,10 @@ impl Session {
             let event = match &mut open {
                 Some(running) => tokio::select! {
                     command = commands.recv() => Event::Command(command),
-                    Some(event) = running.events.recv() => Event::Runtime(event),
+                    // A backend that is gone without a word has crashed.
+                    event = running.events.recv() => Event::Runtime(
+                        event.unwrap_or(RuntimeEvent::Exited { code: -1 }),
+                    ),
                 },
                 None => Event::Command(commands.recv().await),
             };
@@ -66,7 +70,13 @@ impl Session {
             *open = None;
             self.exited(life, Cause::Theirs).await;
         } else {
+            let overflow = is_overflow(&event);
             self.tell(life, event).await;
+            if overflow {
+                // The session no longer fits its model: the next one begins empty.
+                self.options.resume = None;
+                self.end(open, StopReason::Restart).await;
+            }
         }
     }
 
@@ -151,6 +161,16 @@ impl Session {
     async fn exited(&self, life: Life, cause: Cause) {
         let _ = self.brain.send(Incoming::Exited { life, cause }).await;
     }
+}
+
+fn is_overflow(event: &RuntimeEvent) -> bool {
+    matches!(
+        event,
+        RuntimeEvent::Finished {
+            result: TurnResult::Failed { kind: FailureKind::ContextOverflow, .. },
+            ..
+        }
+    )
 }
 
 /// Returns the session to go on with, if one is kept.

@@ -1,7 +1,7 @@
 //! What the daemon says by itself, in one place.
 
 use gangline_broker::NUMBER_PLACEHOLDER;
-use gangline_core::AgentName;
+use gangline_core::{AgentName, redact::Redactor};
 use serde_json::Value;
 
 pub(crate) const DENIED: &str = "a person refused this; do not try it again in another way";
@@ -13,22 +13,23 @@ pub(crate) const INTERRUPT_TIMEOUT: &str = "the backend did not react to an inte
 pub(crate) const PAUSED: &str = "paused: messages are kept and not fed";
 pub(crate) const RESUMED: &str = "resumed";
 
-/// An argument shown in one line is cut here, in characters.
+/// An argument shown in one line is cut here, in bytes: the announcement is one IRC line.
 const ARGUMENT_MAX: usize = 120;
 
 pub(crate) fn circuit_open(deaths: usize) -> String {
     format!("the backend died {deaths} times in a row: say `resume` to try again")
 }
 
-/// Returns one line that says what a tool would do.
-pub(crate) fn approval_summary(input: &Value) -> String {
+/// Returns one line that says what a tool would do: masked, then cut, so that no half of a secret
+/// is left; without control characters.
+pub(crate) fn approval_summary(input: &Value, redactor: &Redactor) -> String {
     let known = ["command", "file_path", "path", "pattern", "url"];
     let argument = known.iter().find_map(|name| input.get(name).and_then(Value::as_str));
     let shown = argument.map_or_else(|| input.to_string(), str::to_owned);
-    let clean: String =
-        shown.chars().map(|c| if c.is_control() { ' ' } else { c }).take(ARGUMENT_MAX).collect();
-    let more = if shown.chars().count() > ARGUMENT_MAX { " …" } else { "" };
-    format!("{clean}{more}")
+    let shown = redactor.redact(&shown).into_string();
+    let clean: String = shown.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let cut = &clean[..clean.floor_char_boundary(ARGUMENT_MAX)];
+    if cut.len() < clean.len() { format!("{cut} …") } else { clean }
 }
 
 /// Returns the line by which a room learns that an approval waits.

@@ -156,7 +156,8 @@ impl SpeakingTools {
         in_reply_to: Option<MessageId>,
     ) -> Result<NewMessage, String> {
         let hops = context.hops + 1;
-        if in_reply_to.is_none() && hops > self.max_hops {
+        // An answer may go one hop further than a request; it owes none itself.
+        if hops > self.max_hops + i64::from(in_reply_to.is_some()) {
             return Err(format!(
                 "not sent: this request was passed on {} times already; a human has to take over",
                 context.hops

@@ -25,7 +25,7 @@ use crate::{
 
 /// How long daemons get to settle their turns when the hub is asked to end: their own budget is
 /// 20 s and a kill ladder.
-const DRAIN_BUDGET: Duration = Duration::from_secs(40);
+const DRAIN_BUDGET: Duration = Duration::from_secs(75);
 
 /// What a hub is started with.
 pub struct HubOptions {
@@ -96,6 +96,8 @@ pub async fn run(
     kept: impl FnOnce(&Listening) -> Vec<Kept>,
     told: impl Fn(&Listening, Progress),
 ) -> Result<(), HubError> {
+    let mut signals =
+        Signals::new().map_err(|source| HubError::State { path: "signals".into(), source })?;
     let paths = &options.paths;
     let _lock = take_lock(paths)?;
     let owner_file = credentials::owner_token_file(paths);
@@ -114,7 +116,8 @@ pub async fn run(
     let listening = Listening { irc, owner };
     told(&listening, Progress::Listening);
     let mut reconciler = Reconciler::new(clock, options.longest_delay, kept(&listening));
-    keep(&options, &broker, &listening, (&mut reconciler, &told)).await?;
+    let watched = (&mut reconciler, &mut tasks, &mut signals);
+    let kept = keep(&options, &broker, &listening, (watched, &told)).await;
     told(&listening, Progress::Draining);
     reconciler.drain(DRAIN_BUDGET).await;
     stop_irc.cancel();
@@ -123,7 +126,7 @@ pub async fn run(
         warn!(%error, "the store did not close");
     }
     info!("hub ended");
-    Ok(())
+    kept
 }
 
 /// How far the hub is.
@@ -183,17 +186,19 @@ async fn start_ircd(
     }
 }
 
+/// What the hub watches while it runs.
+type Watched<'a> =
+    (&'a mut Reconciler, &'a mut gangline_os::task::TaskGroup, &'a mut Signals);
+
 async fn keep(
     options: &HubOptions,
     broker: &Broker,
     listening: &Listening,
-    (reconciler, told): (&mut Reconciler, &impl Fn(&Listening, Progress)),
+    ((reconciler, tasks, signals), told): (Watched<'_>, &impl Fn(&Listening, Progress)),
 ) -> Result<(), HubError> {
     let bell_path = options.paths.doorbell("hub");
     let bell =
         Doorbell::bind(&bell_path).map_err(|source| HubError::State { path: bell_path, source })?;
-    let mut signals =
-        Signals::new().map_err(|source| HubError::State { path: "signals".into(), source })?;
     let mut ready = false;
     loop {
         reconciler.look();
@@ -208,6 +213,10 @@ async fn keep(
             () = bell.rung() => {}
             () = tokio::time::sleep(patience) => {}
             _ = signals.next() => return Ok(()),
+            Some(end) = tasks.next_end() => {
+                let what = format!("{} ended: {:?}", end.name, end.how);
+                return Err(HubError::Irc(what.into()));
+            }
         }
     }
 }

@@ -186,7 +186,7 @@ impl Reconciler {
                         let _ = proc::signal_exact(pid, start, signal);
                     }
                 }
-                self.signal_unlocked(signal);
+                self.signal_unlocked(signal, &holders);
                 told = true;
             }
             let _ = tokio::time::timeout(Duration::from_millis(50), self.child_ended()).await;
@@ -194,8 +194,10 @@ impl Reconciler {
     }
 
     /// A child that does not hold its lock (yet, or any more) is signalled by its own id.
-    fn signal_unlocked(&self, signal: Signal) {
-        for pid in self.slots.iter().filter_map(|slot| slot.child) {
+    /// One signal each: a second one means haste.
+    fn signal_unlocked(&self, signal: Signal, holders: &[Holder]) {
+        let told = |pid: u32| holders.iter().any(|holder| holder.pid == Some(pid));
+        for pid in self.slots.iter().filter_map(|slot| slot.child).filter(|pid| !told(*pid)) {
             if let Some(start) = proc::start_time(pid) {
                 let _ = proc::signal_exact(pid, start, signal);
             }

@@ -13,7 +13,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    thread::JoinHandle,
+    time::Duration,
 };
 
 use async_trait::async_trait;
@@ -28,6 +28,8 @@ use crate::{
 const NAME: &str = "native";
 /// The daemon sends at most a prompt, an interrupt and decisions.
 const COMMANDS: usize = 16;
+/// A stopped loop cancels its request and its tool within this; then it is left behind.
+const STOP_WITHIN: Duration = Duration::from_secs(10);
 
 enum Command {
     Prompt(Prompt),
@@ -46,7 +48,6 @@ pub struct Native {
 struct Open {
     commands: mpsc::Sender<Command>,
     busy: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
 }
 
 impl Native {
@@ -82,7 +83,7 @@ impl Runtime for Native {
         let busy = Arc::new(AtomicBool::new(false));
         let (started, session) = oneshot::channel::<Result<SessionId, String>>();
         let shared = Arc::clone(&busy);
-        let thread = gangline_os::task::thread("native", move || {
+        gangline_os::task::thread("native", move || {
             worker::run(worker::Start { options, events, inbox, busy: shared, started });
         })
         .map_err(|error| fail(error.to_string()))?;
@@ -90,7 +91,7 @@ impl Runtime for Native {
             .await
             .map_err(|_| fail("its thread ended at once".to_owned()))?
             .map_err(fail)?;
-        self.open = Some(Open { commands, busy, thread: Some(thread) });
+        self.open = Some(Open { commands, busy });
         Ok(SessionHandle { runtime: NAME, session: Some(session), pid: None })
     }
 
@@ -129,14 +130,14 @@ impl Runtime for Native {
     }
 
     async fn stop(&mut self, _reason: StopReason) {
-        let Some(mut open) = self.open.take() else { return };
+        let Some(open) = self.open.take() else { return };
         // A worker that is gone has said its exit already.
-        let _ = open.commands.send(Command::Stop).await;
-        open.commands.closed().await;
-        if let Some(thread) = open.thread.take()
-            && thread.join().is_err()
-        {
-            tracing::error!("the native loop's thread panicked");
+        let ended = async {
+            let _ = open.commands.send(Command::Stop).await;
+            open.commands.closed().await;
+        };
+        if tokio::time::timeout(STOP_WITHIN, ended).await.is_err() {
+            tracing::error!("the native loop does not end; its thread is left behind");
         }
     }
 

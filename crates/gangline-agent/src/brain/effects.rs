@@ -103,7 +103,7 @@ impl Brain {
         let ask = ask.clone();
         let message = self.core.view().messages.first().copied();
         let row = message.and_then(|id| self.rows.get(&id)).map(|waiting| &waiting.row);
-        let summary = texts::approval_summary(&ask.input);
+        let summary = texts::approval_summary(&ask.input, &self.me.redactor);
         let announce = row.filter(|row| !row.target.is_empty()).map(|row| BrokerSend {
             agent: self.me.agent.clone(),
             turn: Some(turn),

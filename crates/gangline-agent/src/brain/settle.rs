@@ -70,8 +70,7 @@ pub(crate) fn sends_for(
         sends.push(BrokerSend {
             agent: agent.clone(),
             turn: Some(turn),
-            // One answer per message: neither epoch nor attempt is part of its key.
-            idem_key: format!("a-{}", row.id),
+            idem_key: answer_key(row),
             target: row.target.clone(),
             lines: lines.lines,
             kind: if row.origin == Origin::Agent { LineKind::Notice } else { LineKind::Privmsg },
@@ -84,7 +83,7 @@ pub(crate) fn sends_for(
         sends.push(BrokerSend {
             agent: agent.clone(),
             turn: Some(turn),
-            idem_key: format!("w-{}-{}", row.id, row.takes),
+            idem_key: format!("w-{}-{:x}-{}", row.id, row.accepted_at.0, row.takes),
             target: row.target.clone(),
             lines: split::redacted_lines(&redactor.redact(&text), |_| String::new()).lines,
             kind: LineKind::Notice,
@@ -93,6 +92,12 @@ pub(crate) fn sends_for(
         });
     }
     sends
+}
+
+/// One answer per message: neither epoch nor attempt is part of its key. The time is, since ids
+/// begin anew in a database that replaces a damaged one, and the room keeps keys for ever.
+fn answer_key(row: &MessageRow) -> String {
+    format!("a-{}-{:x}", row.id, row.accepted_at.0)
 }
 
 /// An answer to an agent of this installation is a row of its own: the row is the delivery.
@@ -109,7 +114,7 @@ fn answer_row(
     Some(NewMessage {
         agent: asker,
         network_id: "local".to_owned(),
-        intake_key: Some(format!("{agent}/a-{}", row.id)),
+        intake_key: Some(format!("{agent}/{}", answer_key(row))),
         origin: Origin::Agent,
         principal: Principal { account: agent.to_string(), tier: Tier::Agent },
         sender: agent.to_string(),

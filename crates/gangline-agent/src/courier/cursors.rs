@@ -38,14 +38,34 @@ pub(super) enum Written {
 pub(super) struct Cursors {
     places: HashMap<String, Place>,
     failed: HashSet<Target>,
+    /// Up to when direct lines were looked for; kept in the store.
     looked_at: Option<String>,
+    /// From when the look under way began: a nick without a place begins there.
+    since: Option<String>,
+    /// Whether this connection's look for direct lines was answered.
+    targets_known: bool,
 }
 
 impl Cursors {
     pub(super) fn forget_progress(&mut self) {
+        self.targets_known = false;
         for place in self.places.values_mut() {
             place.caught_up = false;
         }
+    }
+
+    /// We are no longer in the channel: what is said there now is history's when we come back.
+    pub(super) fn left(&mut self, target: &Target) {
+        if let Some(place) = self.places.get_mut(target.folded()) {
+            place.caught_up = false;
+        }
+    }
+
+    /// Returns whether everything said directly before now is taken in.
+    fn direct_is_caught_up(&self) -> bool {
+        let behind =
+            |(target, place): (&String, &Place)| place.asked_at.is_some() && !place.caught_up && !target.starts_with('#');
+        self.targets_known && !self.places.iter().any(behind)
     }
 
     pub(super) fn failed(&mut self, target: &Target) {
@@ -77,15 +97,17 @@ impl Cursors {
 
     /// A live line could not be committed: what follows is taken from history again.
     pub(super) fn lost(&mut self, conversation: &Target) {
-        if let Some(place) = self.places.get_mut(conversation.folded()) {
-            place.caught_up = false;
-        }
+        let place = self.places.entry(conversation.folded().to_owned()).or_default();
+        place.caught_up = false;
+        place.asked_at.get_or_insert_default();
         self.failed.insert(conversation.clone());
     }
 }
 
 impl Courier {
-    pub(super) async fn load_cursors(&mut self) {
+    /// Reads the places; returns whether it could. Without them nothing may be taken in: history
+    /// would be taken for read.
+    pub(super) async fn load_cursors(&mut self) -> bool {
         match self.office.broker.cursors(&self.office.agent, &self.office.network_id).await {
             Ok(kept) => {
                 for (target, text) in kept {
@@ -96,8 +118,12 @@ impl Courier {
                         self.cursors.places.insert(target, place);
                     }
                 }
+                true
             }
-            Err(error) => warn!(%error, "cannot read how far history was taken in"),
+            Err(error) => {
+                warn!(%error, "cannot read how far history was taken in");
+                false
+            }
         }
     }
 
@@ -133,6 +159,12 @@ impl Courier {
             return;
         }
         place.asked_at = Some(clock::rfc3339(self.office.clock.now()));
+        // A nick without a place begins where the look for direct lines began, never at its
+        // newest line: that one may be unread.
+        if place.cursor.is_none() && matches!(target, Target::Nick(_)) {
+            let since = self.cursors.since.as_deref();
+            place.cursor = since.and_then(|time| Cursor::timestamp(time).ok());
+        }
         let after = place.cursor.clone();
         if !self.command(LinkCommand::CatchUp { target: target.clone(), after }) {
             self.cursors.failed.insert(target);
@@ -152,8 +184,11 @@ impl Courier {
         }
     }
 
-    pub(super) fn retry_catch_up(&mut self) {
+    pub(super) async fn retry_catch_up(&mut self) {
         if self.up {
+            if !self.cursors.targets_known {
+                self.find_targets().await;
+            }
             for target in std::mem::take(&mut self.cursors.failed) {
                 self.catch_up(target);
             }
@@ -167,19 +202,15 @@ impl Courier {
             self.looked(&now).await;
         }
         if let Some(after) = self.cursors.looked_at.clone() {
+            self.cursors.since = Some(after.clone());
             self.command(LinkCommand::FindTargets { after });
         }
     }
 
     pub(super) fn found_targets(&mut self, targets: Vec<(Target, String)>) {
-        let since = self.cursors.looked_at.clone();
+        self.cursors.targets_known = true;
         for (target, _) in targets {
             if let Target::Nick(_) = target {
-                let place = self.cursors.places.entry(target.folded().to_owned()).or_default();
-                if place.cursor.is_none() {
-                    let from = since.as_deref().and_then(|time| Cursor::timestamp(time).ok());
-                    place.cursor = from;
-                }
                 self.catch_up(target);
             }
         }
@@ -206,8 +237,14 @@ impl Courier {
         self.catch_up(target);
     }
 
-    /// Remembers that direct lines up to now were seen.
-    pub(super) async fn looked(&mut self, time: &str) {
+    /// A direct line was taken in: the next look begins behind it, if nothing before it is open.
+    pub(super) async fn looked_past(&mut self, time: &str) {
+        if self.cursors.direct_is_caught_up() {
+            self.looked(time).await;
+        }
+    }
+
+    async fn looked(&mut self, time: &str) {
         let office = &self.office;
         let kept =
             office.broker.move_cursor(&office.agent, &office.network_id, TARGETS, time).await;

@@ -1,10 +1,10 @@
 //! Words that are not prompts: decisions on approvals, and what an operator says.
 
 use gangline_broker::{
-    ApprovalRow, DecideError, Decision as Decided, LineKind, Send as BrokerSend,
+    ApprovalRow, ApprovalState, DecideError, Decision as Decided, LineKind, Send as BrokerSend,
 };
 use gangline_core::{
-    Principal,
+    ApprovalNumber, Principal,
     agent::PhaseName,
     approval::{self, Addressed, Decision, LineOrder, OpenApproval, OperatorWord, Resolution},
     trust::Action,
@@ -21,6 +21,24 @@ pub(super) enum Handled {
     Yes,
     /// It is a prompt like any other.
     No,
+    /// It may be one, and the store does not say now: it must be taken in again.
+    NotNow,
+}
+
+/// Returns what the line means for the open approvals.
+fn resolve(line: &Line, text: &str, addressed: Addressed, open: &[ApprovalRow]) -> Resolution {
+    // Echoes and lines come in the order of the room, so an announcement that was echoed stands
+    // before this line. A line from history has no such order: it needs a number.
+    let announced = |row: &ApprovalRow| {
+        let echoed = row.announced_at.is_some() || row.announced_msgid.is_some();
+        echoed.then(|| LineOrder("0".to_owned()))
+    };
+    let waiting: Vec<OpenApproval> = open
+        .iter()
+        .map(|row| OpenApproval { number: row.number, announced: announced(row) })
+        .collect();
+    let order = (!line.from_history).then(|| LineOrder("1".to_owned()));
+    approval::resolve(text, addressed, &waiting, order.as_ref())
 }
 
 impl Courier {
@@ -43,51 +61,83 @@ impl Courier {
             Ok(open) => open,
             Err(error) => {
                 warn!(%error, "cannot read approvals");
-                return Handled::No;
+                return Handled::NotNow;
             }
         };
-        // Echoes and lines come in the order of the room, so an announcement that was echoed
-        // stands before this line. A line from history has no such order: it needs a number.
-        let announced = |row: &ApprovalRow| {
-            let echoed = row.announced_at.is_some() || row.announced_msgid.is_some();
-            echoed.then(|| LineOrder("0".to_owned()))
-        };
-        let waiting: Vec<OpenApproval> = open
-            .iter()
-            .map(|row| OpenApproval { number: row.number, announced: announced(row) })
-            .collect();
-        let order = (!line.from_history).then(|| LineOrder("1".to_owned()));
-        match approval::resolve(text, addressed, &waiting, order.as_ref()) {
-            Resolution::NotADecision => return Handled::No,
+        match resolve(line, text, addressed, &open) {
+            Resolution::NotADecision => Handled::No,
             Resolution::NeedsNumber { open } => {
                 let numbers: Vec<String> = open.iter().map(|n| format!("yes {n}")).collect();
                 let text = format!("which one? say {}", numbers.join(" or "));
-                self.answer(line, &text).await;
+                self.answer_who_may(line, who, &text).await
             }
-            Resolution::Unknown(number) => {
-                self.answer(line, &format!("there is no open approval {number}")).await;
-            }
+            Resolution::Unknown(number) => self.decide_void(line, who, (number, text)).await,
             Resolution::Decided { number, decision } => {
-                if let Err(refusal) = self.office.policy.may(who, Action::Approve, 0) {
-                    self.answer(line, &refusal.to_string()).await;
-                    return Handled::Yes;
-                }
-                let decided = match decision {
-                    Decision::Allow => Decided::Allow,
-                    Decision::Deny => Decided::Deny,
-                };
-                match self.office.broker.decide(number, decided, who.clone(), None).await {
-                    Ok(_) => {
-                        info!(%number, %decision, by = who.account, "decided");
-                        self.office.rescan.notify_one();
-                    }
-                    Err(DecideError::Store(error)) => {
-                        warn!(%error, "cannot record a decision");
-                        self.answer(line, "the store cannot write now: say it again later").await;
-                    }
-                    Err(error) => self.answer(line, &error.to_string()).await,
-                }
+                self.decide(line, who, (number, decision)).await
             }
+        }
+    }
+
+    /// Tells somebody who may decide; tells others that they may not.
+    async fn answer_who_may(&self, line: &Line, who: &Principal, text: &str) -> Handled {
+        match self.office.policy.may(who, Action::Approve, 0) {
+            Ok(()) => self.answer(line, text).await,
+            Err(refusal) => self.answer(line, &refusal.to_string()).await,
+        }
+        Handled::Yes
+    }
+
+    /// An approval whose daemon died is decided for the message's next attempt.
+    async fn decide_void(
+        &self,
+        line: &Line,
+        who: &Principal,
+        (number, text): (ApprovalNumber, &str),
+    ) -> Handled {
+        let row = match self.office.broker.approval(number).await {
+            Ok(row) => row,
+            Err(error) => {
+                warn!(%error, "cannot read an approval");
+                return Handled::NotNow;
+            }
+        };
+        let void = row
+            .is_some_and(|row| row.agent == self.office.agent && row.state == ApprovalState::Void);
+        match approval::parse(text) {
+            Some(said) if void => self.decide(line, who, (number, said.decision)).await,
+            Some(_) | None => {
+                let text = format!("there is no open approval {number}");
+                self.answer_who_may(line, who, &text).await
+            }
+        }
+    }
+
+    async fn decide(
+        &self,
+        line: &Line,
+        who: &Principal,
+        (number, decision): (ApprovalNumber, Decision),
+    ) -> Handled {
+        if let Err(refusal) = self.office.policy.may(who, Action::Approve, 0) {
+            self.answer(line, &refusal.to_string()).await;
+            return Handled::Yes;
+        }
+        let decided = match decision {
+            Decision::Allow => Decided::Allow,
+            Decision::Deny => Decided::Deny,
+        };
+        match self.office.broker.decide(number, decided, who.clone(), None).await {
+            Ok(_) => {
+                info!(%number, %decision, by = who.account, "decided");
+                self.office.rescan.notify_one();
+            }
+            Err(DecideError::Store(error)) => {
+                warn!(%error, "cannot record a decision; the line is taken from history later");
+                return Handled::NotNow;
+            }
+            // The same line taken in twice finds its own decision: nothing to say.
+            Err(DecideError::Closed { .. }) if line.from_history => {}
+            Err(error) => self.answer(line, &error.to_string()).await,
         }
         Handled::Yes
     }
@@ -170,7 +220,8 @@ impl Courier {
             idem_key: format!("r-{key}"),
             target,
             lines: vec![self.office.redactor.redact(&text)],
-            kind: LineKind::Privmsg,
+            // A notice never wakes: what the harness says by itself starts no talk among agents.
+            kind: LineKind::Notice,
             in_reply_to: None,
             deliver: None,
         };

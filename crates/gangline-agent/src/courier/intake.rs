@@ -35,7 +35,7 @@ impl Courier {
             Taken::NotNow => return self.cursors.lost(&conversation),
         }
         if let (Target::Nick(_), Some(time)) = (&line.target, &line.server_time) {
-            self.looked(&time.clone()).await;
+            self.looked_past(&time.clone()).await;
         }
     }
 
@@ -52,8 +52,10 @@ impl Courier {
         let who = self.office.principal(line).await;
         let cause = self.office.cause(line, &who).await;
         let Some(heard) = self.office.hear(line, &cause) else { return Taken::Done };
-        if let Handled::Yes = self.words(line, &who, &heard.text, heard.addressed).await {
-            return Taken::Done;
+        match self.words(line, &who, &heard.text, heard.addressed).await {
+            Handled::Yes => return Taken::Done,
+            Handled::NotNow => return Taken::NotNow,
+            Handled::No => {}
         }
         let state = match self.office.policy.may(&who, Action::Prompt, cause.hops) {
             Ok(()) => MessageState::Accepted,
@@ -179,17 +181,21 @@ impl Office {
 
     /// Reads an agent's line's cause from the outbox that it came from.
     async fn cause(&self, line: &Line, who: &Principal) -> Cause {
-        if who.tier != Tier::Agent || !self.own {
+        if who.tier != Tier::Agent {
             return Cause::default();
+        }
+        // A line whose cause is not known counts as the last that may be passed on.
+        let far = Cause { hops: self.policy.max_hops, ..Cause::default() };
+        if !self.own {
+            return far;
         }
         let id = line.gangline_id.as_deref().and_then(|id| id.rsplit_once('.'));
         let (Some((idem_key, _)), Ok(sender)) = (id, who.account.parse()) else {
-            // An agent's line without a cause counts as far from any person.
-            return Cause { hops: 1, ..Cause::default() };
+            return far;
         };
         let rows = self.broker.outbox_by_idem(&sender, idem_key).await.unwrap_or_default();
         let Some(row) = rows.into_iter().next() else {
-            return Cause { hops: 1, ..Cause::default() };
+            return far;
         };
         let mut answers = None;
         if let Some(id) = row.in_reply_to

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use gangline_broker::{LineKind, OutboxId, OutboxRow, Send as BrokerSend};
+use gangline_broker::{LineKind, OutboxId, OutboxRow, PAGE_MAX, Send as BrokerSend};
 use gangline_core::name::{Nick, Target};
 use gangline_irc::client::{LineKind as WireKind, LinkCommand, Say};
 use tracing::{debug, warn};
@@ -40,8 +40,8 @@ impl Courier {
         if !self.up || self.in_flight.rows.len() >= WINDOW {
             return;
         }
-        let limit = u32::try_from(WINDOW).unwrap_or(u32::MAX);
-        let rows = match self.office.broker.outbox_pending(&self.office.agent, limit).await {
+        // All that a page holds: lines for a room that cannot be joined must not hold up others.
+        let rows = match self.office.broker.outbox_pending(&self.office.agent, PAGE_MAX).await {
             Ok(rows) => rows,
             Err(error) => return warn!(%error, "cannot read the outbox"),
         };
@@ -65,6 +65,13 @@ impl Courier {
         let ids: Vec<OutboxId> = due.iter().map(|row| row.id).collect();
         if let Err(error) = self.office.broker.mark_sent(&ids).await {
             return warn!(%error, "cannot mark lines as sent");
+        }
+        if !self.office.own {
+            for row in due.iter().filter(|row| row.attempts > 0) {
+                if let Err(error) = self.office.broker.may_be_doubled(row.id).await {
+                    warn!(%error, "cannot record that a line may be doubled");
+                }
+            }
         }
         gangline_os::failpoint::hit("courier.before_say");
         for row in due {
@@ -139,6 +146,10 @@ impl Courier {
 
     pub(super) async fn failed(&mut self, key: &str, why: &str, numeric: Option<u16>) {
         let Some(row) = self.in_flight.rows.remove(key) else { return };
+        if self.office.own && why.starts_with("STORE_FAILED") {
+            // Not kept and not delivered: it stays in the outbox and is said again at the tick.
+            return debug!(key, why, "the server's store cannot write");
+        }
         debug!(key, why, numeric, "the server refused a line");
         self.give_up(row, why).await;
     }

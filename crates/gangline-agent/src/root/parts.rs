@@ -36,6 +36,9 @@ use crate::{
     tools::{SpeakingTools, TurnContext},
 };
 
+/// The unit of the reconnect wait (1, 2, 4 … 60 of it) on the installation's own server.
+const OWN_BACKOFF_UNIT: Duration = Duration::from_millis(80);
+
 /// Everything the root holds on to.
 pub(super) struct Parts {
     pub(super) broker: Broker,
@@ -248,6 +251,10 @@ fn link_config(settings: &Settings) -> LinkConfig {
     config.realname = format!("gangline agent ({})", settings.agent.agent);
     config.sasl.clone_from(&settings.irc.login);
     config.channels.clone_from(&settings.agent.channels);
+    if settings.irc.own {
+        // The installation's own server is back soon after its hub: 0.08 … 5 s instead of 1 … 60.
+        config.timing.backoff_unit = OWN_BACKOFF_UNIT;
+    }
     config.trusted_tags = if settings.irc.own { TrustTags::Believe } else { TrustTags::Ignore };
     config
 }

@@ -45,6 +45,8 @@ pub(super) fn run(start: Start) {
         }
     };
     runtime.block_on(serve(start));
+    // A name that is being resolved, or a file on a dead mount, must not hold up the end.
+    runtime.shutdown_background();
 }
 
 async fn serve(start: Start) {
@@ -65,8 +67,10 @@ async fn serve(start: Start) {
     let mut worker =
         Worker { harness, shared, permits, events: start.events, busy: start.busy, running: None };
     worker.send(RuntimeEvent::Ready { session }).await;
-    worker.serve(start.inbox).await;
+    let inbox = worker.serve(start.inbox).await;
     worker.send(RuntimeEvent::Exited { code: 0 }).await;
+    // Closed last: by it the adapter sees that everything was told.
+    drop(inbox);
 }
 
 fn build(
@@ -123,7 +127,7 @@ enum Step {
 }
 
 impl Worker {
-    async fn serve(&mut self, mut inbox: mpsc::Receiver<Command>) {
+    async fn serve(&mut self, mut inbox: mpsc::Receiver<Command>) -> mpsc::Receiver<Command> {
         loop {
             match self.step(&mut inbox).await {
                 Step::EventWaits => self.pass_on().await,
@@ -134,7 +138,10 @@ impl Worker {
                 Step::Command(Some(Command::Interrupt)) => self.harness.cancel(),
                 Step::Command(Some(Command::Decide(verdict))) => self.permits.decide(verdict),
                 Step::Command(Some(Command::SetModel(model))) => self.harness.set_model(&model),
-                Step::Command(Some(Command::Stop) | None) => return self.wind_up().await,
+                Step::Command(Some(Command::Stop) | None) => {
+                    self.wind_up().await;
+                    return inbox;
+                }
             }
         }
     }

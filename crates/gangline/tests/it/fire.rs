@@ -238,7 +238,9 @@ fn random_kills_lose_nothing_and_double_nothing() {
     let seed = std::env::var("GANGLINE_FIRE_SEED").ok().and_then(|seed| seed.parse().ok());
     let seed = seed.unwrap_or_else(|| u64::from(std::process::id()) * 7919 + 1);
     println!("seed {seed}");
-    let (hub, standin) = (Mutex::new(fire.hub()), Mutex::new(fire.standin()));
+    let standin = Mutex::new(fire.standin());
+    let args = ["--config", &fire.config, "up", "--restart-delay-max", "2"];
+    let hub = Mutex::new(fire.world.start_ready(&args));
     let told: Vec<Mutex<Told>> = (0..3).map(|_| Mutex::default()).collect();
     let done = AtomicBool::new(false);
     let kills = AtomicUsize::new(0);
@@ -334,7 +336,7 @@ fn check_history(fire: &Fire, accepted: &[String]) {
 fn sender(fire: &Fire, n: usize, told: &Mutex<Told>) {
     let nick = format!("sender{n}");
     let mut peer = None;
-    for count in 0..100 {
+    for count in 0..120 {
         let token = format!("tok-{n}-{count}");
         let agent = (n + count) % 5;
         let connection = peer.get_or_insert_with(|| {
