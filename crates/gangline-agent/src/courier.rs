@@ -52,6 +52,8 @@ pub(crate) struct Office {
     pub(crate) everybody: Vec<AgentName>,
     /// Cancelled when nothing is taken in any more: history keeps it for the successor.
     pub(crate) closed: CancellationToken,
+    /// Cancelled when the places in history are known: the link waits for it.
+    pub(crate) opened: CancellationToken,
     pub(crate) policy: trust::Policy,
     pub(crate) brain: mpsc::Sender<Incoming>,
     pub(crate) link: mpsc::Sender<LinkCommand>,
@@ -104,6 +106,7 @@ impl Courier {
                 () = tokio::time::sleep(RETRY_EVERY) => {}
             }
         }
+        self.office.opened.cancel();
         loop {
             let outbox = Arc::clone(&self.office.outbox);
             let event = tokio::select! {
@@ -117,7 +120,7 @@ impl Courier {
                 Event::OutboxRung => self.send_waiting().await,
                 Event::Tick => {
                     self.keep_cursors().await;
-                    self.retry_catch_up().await;
+                    self.retry_catch_up();
                     self.send_waiting().await;
                 }
                 Event::Link(None) | Event::Stop => {
@@ -134,7 +137,7 @@ impl Courier {
                 info!(nick, network, first, "on IRC");
                 self.up = true;
                 self.in_flight.clear();
-                self.find_targets().await;
+                self.find_targets();
                 self.send_waiting().await;
             }
             LinkEvent::Down { why, retry_in } => {
@@ -163,7 +166,7 @@ impl Courier {
             LinkEvent::HistoryPage { target, lines, cursor, .. } => {
                 self.page(target, lines, cursor).await;
             }
-            LinkEvent::CaughtUp { target } => self.caught_up(&target).await,
+            LinkEvent::CaughtUp { target } => self.caught_up(&target),
             LinkEvent::CatchUpFailed { target, why } => {
                 warn!(%target, why, "cannot catch up; trying again at the next tick");
                 self.cursors.failed(&target);

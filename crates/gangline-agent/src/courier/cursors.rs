@@ -21,8 +21,8 @@ const TARGETS: &str = "*";
 struct Place {
     cursor: Option<Cursor>,
     caught_up: bool,
-    /// When the last page was asked for: where a history without a line begins.
-    asked_at: Option<String>,
+    /// A page was asked for: until the answer, lines before it may be missing.
+    asked: bool,
     dirty: bool,
 }
 
@@ -64,7 +64,7 @@ impl Cursors {
     /// Returns whether everything said directly before now is taken in.
     fn direct_is_caught_up(&self) -> bool {
         let behind =
-            |(target, place): (&String, &Place)| place.asked_at.is_some() && !place.caught_up && !target.starts_with('#');
+            |(target, place): (&String, &Place)| place.asked && !place.caught_up && !target.starts_with('#');
         self.targets_known && !self.places.iter().any(behind)
     }
 
@@ -99,32 +99,46 @@ impl Cursors {
     pub(super) fn lost(&mut self, conversation: &Target) {
         let place = self.places.entry(conversation.folded().to_owned()).or_default();
         place.caught_up = false;
-        place.asked_at.get_or_insert_default();
+        place.asked = true;
         self.failed.insert(conversation.clone());
     }
 }
 
 impl Courier {
-    /// Reads the places; returns whether it could. Without them nothing may be taken in: history
-    /// would be taken for read.
+    /// Reads the places, and gives what has none the present as its place; returns whether it
+    /// could. Before the link is up: what is said from the first JOIN on is ours to take in,
+    /// whenever we die.
     pub(super) async fn load_cursors(&mut self) -> bool {
-        match self.office.broker.cursors(&self.office.agent, &self.office.network_id).await {
-            Ok(kept) => {
-                for (target, text) in kept {
-                    if target == TARGETS {
-                        self.cursors.looked_at = Some(text);
-                    } else if let Ok(cursor) = text.parse() {
-                        let place = Place { cursor: Some(cursor), ..Place::default() };
-                        self.cursors.places.insert(target, place);
-                    }
-                }
-                true
-            }
+        let office = &self.office;
+        let kept = match office.broker.cursors(&office.agent, &office.network_id).await {
+            Ok(kept) => kept,
             Err(error) => {
                 warn!(%error, "cannot read how far history was taken in");
-                false
+                return false;
+            }
+        };
+        for (target, text) in kept {
+            if target == TARGETS {
+                self.cursors.looked_at = Some(text);
+            } else if let Ok(cursor) = text.parse() {
+                let place = Place { cursor: Some(cursor), ..Place::default() };
+                self.cursors.places.insert(target, place);
             }
         }
+        let now = clock::rfc3339(self.office.clock.now());
+        if self.cursors.looked_at.is_none() {
+            self.looked(&now).await;
+        }
+        for channel in self.office.home.iter().map(|channel| channel.folded().to_owned()) {
+            let place = self.cursors.places.entry(channel).or_default();
+            if place.cursor.is_none() {
+                place.cursor = Cursor::timestamp(&now).ok();
+                place.dirty = true;
+            }
+        }
+        self.keep_cursors().await;
+        let kept = self.cursors.places.values().all(|place| !place.dirty);
+        kept && self.cursors.looked_at.is_some()
     }
 
     /// Writes the places that moved in memory only.
@@ -158,7 +172,7 @@ impl Courier {
         if place.caught_up {
             return;
         }
-        place.asked_at = Some(clock::rfc3339(self.office.clock.now()));
+        place.asked = true;
         // A nick without a place begins where the look for direct lines began, never at its
         // newest line: that one may be unread.
         if place.cursor.is_none() && matches!(target, Target::Nick(_)) {
@@ -171,23 +185,16 @@ impl Courier {
         }
     }
 
-    /// There is nothing after the cursor. A history without any line has no newest one to stand
-    /// at: then the place is the time at which it was asked for, or the first line ever said while
-    /// we are away would be taken for an old one.
-    pub(super) async fn caught_up(&mut self, target: &Target) {
+    /// There is nothing after the cursor.
+    pub(super) fn caught_up(&mut self, target: &Target) {
         let place = self.cursors.places.entry(target.folded().to_owned()).or_default();
         place.caught_up = true;
-        if place.cursor.is_none() {
-            place.cursor = place.asked_at.as_deref().and_then(|at| Cursor::timestamp(at).ok());
-            place.dirty = true;
-            self.keep_cursors().await;
-        }
     }
 
-    pub(super) async fn retry_catch_up(&mut self) {
+    pub(super) fn retry_catch_up(&mut self) {
         if self.up {
             if !self.cursors.targets_known {
-                self.find_targets().await;
+                self.find_targets();
             }
             for target in std::mem::take(&mut self.cursors.failed) {
                 self.catch_up(target);
@@ -195,12 +202,8 @@ impl Courier {
         }
     }
 
-    /// Asks who wrote directly while we were away; a first start begins with now, and keeps it.
-    pub(super) async fn find_targets(&mut self) {
-        if self.cursors.looked_at.is_none() {
-            let now = clock::rfc3339(self.office.clock.now());
-            self.looked(&now).await;
-        }
+    /// Asks who wrote directly while we were away.
+    pub(super) fn find_targets(&mut self) {
         if let Some(after) = self.cursors.looked_at.clone() {
             self.cursors.since = Some(after.clone());
             self.command(LinkCommand::FindTargets { after });

@@ -140,12 +140,17 @@ impl Parts {
         spawn_inner(&mut tasks, settings, (&shared, &started), (brain_task, ends));
         let config = link_config(settings);
         let stop_link = flush.clone();
+        let opened = CancellationToken::new();
+        let may_connect = opened.clone();
         tasks.spawn("link", async move {
-            // The flush token ends the link only after its courier.
-            let end = Link::run(config, link_end, link_events, stop_link.child_token()).await;
+            tokio::select! {
+                () = may_connect.cancelled() => {}
+                () = stop_link.cancelled() => return,
+            }
+            let end = Link::run(config, link_end, link_events, stop_link).await;
             tracing::debug!(?end, "link ended");
         });
-        let courier = Courier::new(office(settings, &shared, (joined_sender, intake.clone())));
+        let courier = Courier::new(office(settings, &shared, (joined_sender, intake.clone(), opened)));
         let carried = flush.clone();
         let courier_ticks = ticks.clone();
         tasks.spawn("courier", async move { courier.run(events, courier_ticks, carried).await });
@@ -216,7 +221,11 @@ fn spawn_inner(
 fn office(
     settings: &Settings,
     shared: &Shared,
-    (joined, closed): (watch::Sender<HashSet<ChannelName>>, CancellationToken),
+    (joined, closed, opened): (
+        watch::Sender<HashSet<ChannelName>>,
+        CancellationToken,
+        CancellationToken,
+    ),
 ) -> Office {
     let own = settings.irc.own;
     let network_id =
@@ -232,6 +241,7 @@ fn office(
         home: settings.agent.channels.iter().cloned().collect(),
         everybody: settings.everybody.clone(),
         closed,
+        opened,
         policy: trust::Policy::default(),
         brain: shared.brain.clone(),
         link: shared.link.clone(),
