@@ -75,7 +75,7 @@ pub(crate) struct Courier {
 }
 
 enum Event {
-    Link(Option<LinkEvent>),
+    Link(Option<Box<LinkEvent>>),
     OutboxRung,
     Tick,
     Stop,
@@ -110,13 +110,13 @@ impl Courier {
         loop {
             let outbox = Arc::clone(&self.office.outbox);
             let event = tokio::select! {
-                event = link.recv() => Event::Link(event),
+                event = link.recv() => Event::Link(event.map(Box::new)),
                 () = outbox.notified() => Event::OutboxRung,
                 Ok(()) = tick.changed() => Event::Tick,
                 () = stop.cancelled() => Event::Stop,
             };
             match event {
-                Event::Link(Some(event)) => self.link_event(event).await,
+                Event::Link(Some(event)) => self.link_event(*event).await,
                 Event::OutboxRung => self.send_waiting().await,
                 Event::Tick => {
                     self.keep_cursors().await;

@@ -187,8 +187,7 @@ async fn start_ircd(
 }
 
 /// What the hub watches while it runs.
-type Watched<'a> =
-    (&'a mut Reconciler, &'a mut gangline_os::task::TaskGroup, &'a mut Signals);
+type Watched<'a> = (&'a mut Reconciler, &'a mut gangline_os::task::TaskGroup, &'a mut Signals);
 
 async fn keep(
     options: &HubOptions,

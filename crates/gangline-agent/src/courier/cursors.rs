@@ -63,8 +63,9 @@ impl Cursors {
 
     /// Returns whether everything said directly before now is taken in.
     fn direct_is_caught_up(&self) -> bool {
-        let behind =
-            |(target, place): (&String, &Place)| place.asked && !place.caught_up && !target.starts_with('#');
+        let behind = |(target, place): (&String, &Place)| {
+            place.asked && !place.caught_up && !target.starts_with('#')
+        };
         self.targets_known && !self.places.iter().any(behind)
     }
 

@@ -150,7 +150,8 @@ impl Parts {
             let end = Link::run(config, link_end, link_events, stop_link).await;
             tracing::debug!(?end, "link ended");
         });
-        let courier = Courier::new(office(settings, &shared, (joined_sender, intake.clone(), opened)));
+        let courier =
+            Courier::new(office(settings, &shared, (joined_sender, intake.clone(), opened)));
         let carried = flush.clone();
         let courier_ticks = ticks.clone();
         tasks.spawn("courier", async move { courier.run(events, courier_ticks, carried).await });

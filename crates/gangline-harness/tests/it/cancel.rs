@@ -153,6 +153,7 @@ pub(crate) fn alive(pid: &str) -> bool {
 async fn dead(pid: &str) {
     within(async {
         while alive(pid) {
+            // sleep: looks at a fact of the system again and again, within a deadline
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     })
@@ -162,9 +163,11 @@ async fn dead(pid: &str) {
 /// Waits until the command has written its grandchild's pid.
 async fn grandchild(file: &Path) -> String {
     within(async {
+        // sleep: looks at a fact of the system again and again, within a deadline
         loop {
             match std::fs::read_to_string(file) {
                 Ok(pid) if pid.ends_with('\n') => return pid.trim().to_owned(),
+                // sleep: looks at a fact of the system again and again, within a deadline
                 _ => tokio::time::sleep(Duration::from_millis(10)).await,
             }
         }

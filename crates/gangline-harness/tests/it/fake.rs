@@ -141,6 +141,7 @@ async fn answer(
         }
         Some(Reply::Stream(chunks)) => {
             // The end of the body comes a moment after the last event, as over a network.
+            // sleep: the far side's own slowness
             let moment = tokio::time::sleep(Duration::from_millis(5));
             let pause = stream::once(moment).filter_map(|()| async { None });
             Body::from_stream(pieces(chunks).chain(pause))

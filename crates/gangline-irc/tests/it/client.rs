@@ -206,6 +206,7 @@ async fn only_a_healthy_connection_lets_the_wait_begin_anew() {
     rig.up().await;
     peer.expect("JOIN #den").await;
     // Healthy for longer than the limit: the time that so many answered PINGs take.
+    // sleep: the time itself is what is tested
     let until = tokio::time::sleep(Duration::from_millis(60));
     tokio::pin!(until);
     while !until.is_elapsed() {

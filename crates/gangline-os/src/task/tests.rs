@@ -44,6 +44,7 @@ async fn an_end_is_not_lost_when_the_wait_for_it_is_dropped() {
 #[tokio::test]
 async fn stop_waits_for_the_willing_and_names_those_it_aborted() {
     let mut group = TaskGroup::new("test");
+    // sleep: a task that takes its time is what is tested
     group.spawn("willing", async { tokio::time::sleep(Duration::from_millis(20)).await });
     let (held, mut released) = oneshot::channel::<()>();
     group.spawn("stubborn", async move {

@@ -93,6 +93,7 @@ pub(crate) async fn until(what: &str, holds: impl Fn() -> bool) {
     let clock = SystemClock;
     let end = clock.monotonic() + DEADLINE;
     while !holds() {
+        // sleep: looks at a fact of the system again and again, within a deadline
         assert!(clock.monotonic() < end, "waited in vain until {what}");
         sleep(Duration::from_millis(5)).await;
     }

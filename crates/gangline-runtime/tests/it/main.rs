@@ -1,3 +1,4 @@
 //! The adapters against the stand-in model, over real HTTP.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "only tests")]
 
 mod native;

@@ -99,7 +99,7 @@ const TABLE: &[Row] = &[
         must_not_know: &["sqlx"],
     },
     Row { name: "gangline", may_use: PRODUCT, must_not_know: &["sqlx"] },
-    Row { name: "gangline-testkit", may_use: &["gangline-os"], must_not_know: &["sqlx"] },
+    Row { name: "gangline-testkit", may_use: &["gangline-os"], must_not_know: &[] },
     Row { name: "xtask", may_use: &[], must_not_know: &[] },
 ];
 
