@@ -121,6 +121,7 @@ impl Courier {
                 Event::Tick => {
                     self.keep_cursors().await;
                     self.retry_catch_up();
+                    self.record_confirmed().await;
                     self.send_waiting().await;
                 }
                 Event::Link(None) | Event::Stop => {
@@ -166,7 +167,10 @@ impl Courier {
             LinkEvent::HistoryPage { target, lines, cursor, .. } => {
                 self.page(target, lines, cursor).await;
             }
-            LinkEvent::CaughtUp { target } => self.caught_up(&target),
+            LinkEvent::CaughtUp { target } => {
+                self.caught_up(&target);
+                self.send_waiting().await;
+            }
             LinkEvent::CatchUpFailed { target, why } => {
                 warn!(%target, why, "cannot catch up; trying again at the next tick");
                 self.cursors.failed(&target);

@@ -51,3 +51,6 @@ impl<T> Outgoing<T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -40,3 +40,6 @@ pub(crate) fn system(agent: &AgentConfig) -> String {
             .replace("{directory}", &agent.directory.display().to_string())
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,7 @@
 mod parts;
 mod stop;
 
-use std::{collections::HashSet, time::Duration};
+use std::time::Duration;
 
 use gangline_api::event::{Event, StartStep, StepState};
 use gangline_broker::{AgentUpdate, Broker, BrokerError, OpenError, OpenOptions};
@@ -200,19 +200,24 @@ impl Parts {
                         return Why::Fatal(Fatal::Stuck);
                     }
                 }
-                Ok(()) = self.joined.changed(), if !ready => {}
+                // Back in the rooms after a while away is ready anew: a hub may wait for it.
+                Ok(()) = self.joined.changed() => ready &= self.is_home(),
                 Ok(()) = self.view.changed(), if !ready => {}
             }
         }
     }
 
     fn is_ready(&self) -> bool {
-        let joined: &HashSet<_> = &self.joined.borrow();
         let view = self.view.borrow();
         let down = matches!(view.phase, PhaseName::Down | PhaseName::Starting | PhaseName::Parked);
         // A paused agent starts no backend, and that is as ready as it gets.
         let up = view.paused || !down;
-        up && self.home.is_subset(joined)
+        up && self.is_home()
+    }
+
+    /// Returns whether it is in all its rooms.
+    fn is_home(&self) -> bool {
+        self.home.is_subset(&self.joined.borrow())
     }
 
     /// Says so in the store and to the hub; returns whether the store took it.

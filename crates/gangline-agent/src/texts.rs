@@ -10,8 +10,8 @@ pub(crate) const WITHDRAWN: &str =
 pub(crate) const START_TIMEOUT: &str = "the backend did not get ready in time and was ended";
 pub(crate) const TURN_TIMEOUT: &str = "the turn gave no sign of life and is being ended";
 pub(crate) const INTERRUPT_TIMEOUT: &str = "the backend did not react to an interrupt: ended";
-pub(crate) const PAUSED: &str = "paused: messages are kept and not fed";
-pub(crate) const RESUMED: &str = "resumed";
+pub(crate) const PAUSED: &str = "messages are kept and not fed";
+pub(crate) const RESUMED: &str = "messages are fed again";
 
 /// An argument shown in one line is cut here, in bytes: the announcement is one IRC line.
 const ARGUMENT_MAX: usize = 120;
@@ -42,3 +42,6 @@ pub(crate) fn approval_announcement(
          `@{agent} no`"
     )
 }
+
+#[cfg(test)]
+mod tests;

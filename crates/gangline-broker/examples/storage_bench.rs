@@ -1,9 +1,11 @@
 //! Measures the store under many real processes, beside a bare loop in the same layout.
 //!
-//! `cargo run -p gangline-broker --example storage_bench [processes] [seconds]`. Each process makes
-//! cycles of two commits (accept a message, cancel it), as fast as it can. The bare loop makes the
-//! same statements over one connection with the same lock and the same sync, and nothing else.
-//! Both run in turn (A B A B), so that they share the machine's mood.
+//! `cargo run -p gangline-broker --example storage_bench [--json] [--rounds N] [processes]
+//! [seconds]`. With `--json` nothing is printed but one line with the cycles a second of every
+//! round. Each process makes cycles of two commits (accept a message, cancel it), as fast as it can. The bare loop makes the
+//! same statements over one connection with the same lock and the same sync, and nothing else; for
+//! one process with 50 producers it puts 50 statements into each commit.
+//! All run in turn (A B A B), so that they share the machine's mood.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement prints and may panic")]
 
@@ -33,13 +35,39 @@ fn main() {
             ["child", how, store, seconds, tag] => {
                 child(how, Path::new(store), seconds.parse().unwrap(), tag).await;
             }
-            [] => measure(50, 5).await,
-            [processes] => measure(processes.parse().unwrap(), 5).await,
-            [processes, seconds, ..] => {
-                measure(processes.parse().unwrap(), seconds.parse().unwrap()).await;
-            }
+            _ => measure(&asked(&args)).await,
         }
     });
+}
+
+/// What is printed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Table,
+    Json,
+}
+
+/// What the measurement is told.
+struct Asked {
+    form: Form,
+    rounds: usize,
+    processes: usize,
+    seconds: u64,
+}
+
+fn asked(args: &[&str]) -> Asked {
+    let mut asked = Asked { form: Form::Table, rounds: 2, processes: 50, seconds: 5 };
+    let (mut args, mut numbers) = (args.iter(), Vec::new());
+    while let Some(arg) = args.next() {
+        match *arg {
+            "--json" => asked.form = Form::Json,
+            "--rounds" => asked.rounds = args.next().unwrap().parse().unwrap(),
+            number => numbers.push(number.parse::<u64>().unwrap()),
+        }
+    }
+    asked.processes = numbers.first().map_or(50, |n| usize::try_from(*n).unwrap());
+    asked.seconds = numbers.get(1).copied().unwrap_or(5);
+    asked
 }
 
 /// What one process did.
@@ -47,38 +75,63 @@ struct Score {
     micros: Vec<u64>,
 }
 
-async fn measure(processes: usize, seconds: u64) {
+/// Cycles a second of both sides, one a round.
+#[derive(Default)]
+struct Rates {
+    subject: Vec<f64>,
+    anchor: Vec<f64>,
+}
+
+impl Rates {
+    fn ratio(&self) -> f64 {
+        self.subject.iter().sum::<f64>() / self.anchor.iter().sum::<f64>()
+    }
+
+    fn json(&self) -> String {
+        format!("{{\"subject\":{:?},\"anchor\":{:?}}}", self.subject, self.anchor)
+    }
+}
+
+async fn measure(asked: &Asked) {
     let folder = tempfile::Builder::new().prefix("gangline-bench").tempdir_in(".").unwrap();
-    println!("| run | cycles/s | p50 ms | p99 ms | max ms | slowest / fastest process |");
-    println!("|---|---|---|---|---|---|");
-    let mut rates = Vec::new();
-    for round in 1..=2 {
-        for how in ["bare", "store"] {
-            let name = format!("{processes} × {how}, {round}");
-            rates.push((how, run(folder.path(), how, (processes, seconds), &name).await));
-        }
+    let &Asked { form, processes, seconds, .. } = asked;
+    if form == Form::Table {
+        println!("| run | cycles/s | p50 ms | p99 ms | max ms | slowest / fastest process |");
+        println!("|---|---|---|---|---|---|");
     }
-    let many = ratio(&rates);
-    let mut rates = Vec::new();
-    for round in 1..=2 {
-        for (how, label) in [("bare", "1 × bare loop"), ("producers", "1 × store, 50 producers")]
-        {
-            let name = format!("{label}, {round}");
-            rates.push((how, run(folder.path(), how, (1, seconds), &name).await));
-        }
+    let (mut many, mut one, mut alone) = (Rates::default(), Rates::default(), Vec::new());
+    for round in 1..=asked.rounds {
+        let run = async |how: &str, count: usize, label: &str| {
+            let name = format!("{count} × {label}, {round}");
+            run(folder.path(), how, (count, seconds), (form, &name)).await
+        };
+        many.anchor.push(run("bare", processes, "bare").await);
+        many.subject.push(run("store", processes, "store").await);
+        alone.push(run("bare", 1, "bare loop").await);
+        one.anchor.push(run("grouped", 1, "bare loop, 50 in a commit").await);
+        one.subject.push(run("producers", 1, "store, 50 producers").await);
     }
-    println!("\nratio of {processes} processes: {many:.2}; of one process: {:.2}", ratio(&rates));
-    println!("fdatasync of one appended page, p50 / p99: {}", anchor(folder.path()));
+    let (p50, p99) = anchor(folder.path());
+    match form {
+        Form::Table => {
+            let (many, one) = (many.ratio(), one.ratio());
+            println!("\nratio of {processes} processes: {many:.2}; of one process: {one:.2}");
+            println!("fdatasync of one appended page, p50 / p99: {p50} / {p99} µs");
+        }
+        Form::Json => println!(
+            "{{\"one\":{},\"many\":{},\"alone\":{alone:?},\"fdatasync\":[{p50},{p99}]}}",
+            one.json(),
+            many.json()
+        ),
+    }
 }
 
-fn ratio(rates: &[(&str, f64)]) -> f64 {
-    let sum = |bare: bool| -> f64 {
-        rates.iter().filter(|(how, _)| (*how == "bare") == bare).map(|(_, rate)| rate).sum()
-    };
-    sum(false) / sum(true)
-}
-
-async fn run(folder: &Path, how: &str, (count, seconds): (usize, u64), name: &str) -> f64 {
+async fn run(
+    folder: &Path,
+    how: &str,
+    (count, seconds): (usize, u64),
+    (form, name): (Form, &str),
+) -> f64 {
     let store = tempfile::tempdir_in(folder).unwrap();
     let path = store.path().join("gangline.db");
     let broker = Broker::open(StoreOptions { path: path.clone(), clock: clock::system() });
@@ -113,11 +166,11 @@ async fn run(folder: &Path, how: &str, (count, seconds): (usize, u64), name: &st
         scores.push(Score { micros });
     }
     broker.close().await.unwrap();
-    report(name, &scores, seconds)
+    report((form, name), &scores, seconds)
 }
 
 #[allow(clippy::cast_precision_loss, reason = "counts of a short run")]
-fn report(name: &str, scores: &[Score], seconds: u64) -> f64 {
+fn report((form, name): (Form, &str), scores: &[Score], seconds: u64) -> f64 {
     let cycles = |score: &Score| score.micros.len() / 2;
     let mut all: Vec<u64> = scores.iter().flat_map(|score| score.micros.iter().copied()).collect();
     all.sort_unstable();
@@ -125,6 +178,9 @@ fn report(name: &str, scores: &[Score], seconds: u64) -> f64 {
     let rate = scores.iter().map(cycles).sum::<usize>() as f64 / seconds as f64;
     let least = scores.iter().map(cycles).min().unwrap();
     let most = scores.iter().map(cycles).max().unwrap();
+    if form == Form::Json {
+        return rate;
+    }
     println!(
         "| {name} | {rate:.0} | {:.2} | {:.1} | {:.1} | {least} / {most} |",
         at(0.5),
@@ -134,7 +190,8 @@ fn report(name: &str, scores: &[Score], seconds: u64) -> f64 {
     rate
 }
 
-fn anchor(folder: &Path) -> String {
+/// Microseconds of an appended and synced page, p50 and p99.
+fn anchor(folder: &Path) -> (u128, u128) {
     let clock = clock::system();
     let mut file = File::create(folder.join("anchor")).unwrap();
     let mut micros: Vec<u128> = (0..500)
@@ -146,14 +203,15 @@ fn anchor(folder: &Path) -> String {
         })
         .collect();
     micros.sort_unstable();
-    format!("{} / {} µs", micros[250], micros[495])
+    (micros[250], micros[495])
 }
 
 async fn child(how: &str, path: &Path, seconds: u64, tag: &str) {
     let clock = clock::system();
     let length = Duration::from_secs(seconds);
     let micros = match how {
-        "bare" => bare(path, tag, (&clock, length)).await,
+        "bare" => bare(path, tag, (&clock, length), Batch::One).await,
+        "grouped" => bare(path, tag, (&clock, length), Batch::Fifty).await,
         "store" => store(&opened(path).await, tag, (&clock, length), true).await,
         _ => producers(path, (&clock, length)).await,
     };
@@ -253,7 +311,20 @@ struct Layout {
     log: File,
 }
 
-async fn bare(path: &Path, tag: &str, (clock, length): (&SharedClock, Duration)) -> Vec<u64> {
+/// How many statements the bare loop puts into one commit.
+#[derive(Clone, Copy)]
+enum Batch {
+    One,
+    /// As if 50 producers always had one ready: the most that grouping can give.
+    Fifty,
+}
+
+async fn bare(
+    path: &Path,
+    tag: &str,
+    (clock, length): (&SharedClock, Duration),
+    batch: Batch,
+) -> Vec<u64> {
     use rustix::fs::{FlockOperation, flock};
     let mut connection = sqlx::sqlite::SqliteConnectOptions::new()
         .filename(path)
@@ -269,17 +340,23 @@ async fn bare(path: &Path, tag: &str, (clock, length): (&SharedClock, Duration))
     sqlx::raw_sql("BEGIN IMMEDIATE; COMMIT").execute(&mut connection).await.unwrap();
     flock(&lock, FlockOperation::Unlock).unwrap();
     let files = Layout { lock, log: File::open(with("-wal")).unwrap() };
+    let size = match batch {
+        Batch::One => 1,
+        Batch::Fifty => 50,
+    };
     ready();
     let begin = clock.monotonic();
     let mut micros = Vec::new();
     let mut from = begin;
     while clock.monotonic() - begin < length {
-        let key = format!("{tag}-{}", micros.len());
-        let mut id = None;
+        let keys = (0..size).map(|n| format!("{tag}-{}-{n}", micros.len()));
+        let mut changes: Vec<Change> = keys.map(Change::Insert).collect();
         for _ in 0..2 {
-            id = Some(commit(&mut connection, &files, (tag, &key), id).await);
+            let ids = commit(&mut connection, &files, tag, changes).await;
+            changes = ids.into_iter().map(Change::Update).collect();
             let now = clock.monotonic();
-            micros.push(u64::try_from((now - from).as_micros()).unwrap());
+            let took = u64::try_from((now - from).as_micros()).unwrap();
+            micros.extend(std::iter::repeat_n(took, size));
             from = now;
         }
     }
@@ -287,22 +364,31 @@ async fn bare(path: &Path, tag: &str, (clock, length): (&SharedClock, Duration))
     micros
 }
 
+/// One statement of a cycle.
+enum Change {
+    Insert(String),
+    Update(i64),
+}
+
 async fn commit(
     connection: &mut SqliteConnection,
     files: &Layout,
-    (tag, key): (&str, &str),
-    id: Option<i64>,
-) -> i64 {
+    tag: &str,
+    changes: Vec<Change>,
+) -> Vec<i64> {
     use rustix::fs::{FlockOperation, flock};
+    let mut ids = Vec::new();
     flock(&files.lock, FlockOperation::LockExclusive).unwrap();
     sqlx::query("BEGIN IMMEDIATE").execute(&mut *connection).await.unwrap();
-    let statement = match id {
-        Some(id) => sqlx::query(UPDATE).bind(id),
-        None => sqlx::query(INSERT).bind(tag).bind(key).bind("x".repeat(200)),
-    };
-    let done = statement.execute(&mut *connection).await.unwrap();
+    for change in changes {
+        let statement = match change {
+            Change::Update(id) => sqlx::query(UPDATE).bind(id),
+            Change::Insert(key) => sqlx::query(INSERT).bind(tag).bind(key).bind("x".repeat(200)),
+        };
+        ids.push(statement.execute(&mut *connection).await.unwrap().last_insert_rowid());
+    }
     sqlx::query("COMMIT").execute(&mut *connection).await.unwrap();
     flock(&files.lock, FlockOperation::Unlock).unwrap();
     files.log.sync_data().unwrap();
-    done.last_insert_rowid()
+    ids
 }

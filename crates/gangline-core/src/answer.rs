@@ -278,12 +278,17 @@ struct FinalText {
     at: usize,
 }
 
+/// Returns whether anything of the text is left on a line: control characters are not.
+fn says_something(text: &str) -> bool {
+    text.chars().any(|c| !c.is_control() && !c.is_whitespace())
+}
+
 fn final_text(acts: &[Act]) -> Option<FinalText> {
     let mut blocks: Vec<&str> = Vec::new();
     let mut at = 0;
     for (place, act) in acts.iter().enumerate().rev() {
         match act {
-            Act::Text(text) if !text.trim().is_empty() => {
+            Act::Text(text) if says_something(text) => {
                 at = at.max(place);
                 blocks.push(text.trim());
             }

@@ -7,7 +7,7 @@ use gangline_broker::{Broker, OpenError, OpenOptions};
 use gangline_core::{AgentName, Tier};
 use gangline_os::{
     CancellationToken,
-    clock::SharedClock,
+    clock::{SharedClock, UnixMicros},
     doorbell::Doorbell,
     fsio,
     lock::{FileLock, LockError, probe},
@@ -104,6 +104,7 @@ pub async fn run(
     let owner = credentials::load_or_make(&owner_file)
         .map_err(|source| HubError::State { path: owner_file, source })?;
     let clock = options.clock.clone();
+    let begun = clock.now();
     let broker = Broker::open(OpenOptions { path: paths.database(), clock: clock.clone() }).await?;
     let stop_irc = CancellationToken::new();
     let mut tasks = gangline_os::task::TaskGroup::new("hub");
@@ -117,7 +118,7 @@ pub async fn run(
     told(&listening, Progress::Listening);
     let mut reconciler = Reconciler::new(clock, options.longest_delay, kept(&listening));
     let watched = (&mut reconciler, &mut tasks, &mut signals);
-    let kept = keep(&options, &broker, &listening, (watched, &told)).await;
+    let kept = keep(&options, (&broker, begun), &listening, (watched, &told)).await;
     told(&listening, Progress::Draining);
     reconciler.drain(DRAIN_BUDGET).await;
     stop_irc.cancel();
@@ -191,7 +192,7 @@ type Watched<'a> = (&'a mut Reconciler, &'a mut gangline_os::task::TaskGroup, &'
 
 async fn keep(
     options: &HubOptions,
-    broker: &Broker,
+    store: (&Broker, UnixMicros),
     listening: &Listening,
     ((reconciler, tasks, signals), told): (Watched<'_>, &impl Fn(&Listening, Progress)),
 ) -> Result<(), HubError> {
@@ -201,7 +202,7 @@ async fn keep(
     let mut ready = false;
     loop {
         reconciler.look();
-        if !ready && all_ready(options, broker, reconciler).await {
+        if !ready && all_ready(options, store, reconciler).await {
             ready = true;
             write_ready(options, listening)?;
             told(listening, Progress::Ready);
@@ -220,8 +221,14 @@ async fn keep(
     }
 }
 
-/// Every process holds its lock, and every agent said under its present epoch that it is ready.
-async fn all_ready(options: &HubOptions, broker: &Broker, reconciler: &Reconciler) -> bool {
+/// Every process holds its lock, and every agent said under its present epoch that it is ready:
+/// with an IRC server of ours, since that server began, for an adopted daemon has to come back.
+async fn all_ready(
+    options: &HubOptions,
+    (broker, begun): (&Broker, UnixMicros),
+    reconciler: &Reconciler,
+) -> bool {
+    let since = if options.irc.is_some() { begun } else { UnixMicros(0) };
     let all_up =
         reconciler.standings().values().all(|standing| matches!(standing, Standing::Up { .. }));
     if !all_up {
@@ -231,7 +238,8 @@ async fn all_ready(options: &HubOptions, broker: &Broker, reconciler: &Reconcile
         let holder = probe(&options.paths.agent_lock(agent.as_str())).ok().flatten();
         let pid = holder.and_then(|holder| holder.pid).map(i64::from);
         match broker.agent(agent).await {
-            Ok(Some(row)) if row.ready_at.is_some() && pid == Some(row.pid) => {}
+            Ok(Some(row)) if row.ready_at.is_some_and(|at| at >= since) && pid == Some(row.pid) => {
+            }
             _ => return false,
         }
     }

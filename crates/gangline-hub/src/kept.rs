@@ -72,6 +72,7 @@ pub struct Reconciler {
     tasks: TaskGroup,
     exits: mpsc::Receiver<Exited>,
     report: mpsc::Sender<Exited>,
+    draining: bool,
 }
 
 impl Reconciler {
@@ -91,7 +92,7 @@ impl Reconciler {
                 child: None,
             })
             .collect();
-        Self { clock, slots, tasks: TaskGroup::new("kept"), exits, report }
+        Self { clock, slots, tasks: TaskGroup::new("kept"), exits, report, draining: false }
     }
 
     /// Returns where each process stands.
@@ -117,7 +118,11 @@ impl Reconciler {
         let now = self.clock.monotonic();
         if let Some(slot) = self.slots.iter_mut().find(|slot| slot.kept.name == exited.name) {
             slot.child = None;
-            slot.died(exited.code, now);
+            if self.draining {
+                info!(name = slot.kept.name, code = ?exited.code, "ended");
+            } else {
+                slot.died(exited.code, now);
+            }
         }
         // The task that waited is done; collect it.
         let _ = self.tasks.next_end().await;
@@ -172,6 +177,7 @@ impl Reconciler {
     /// Asks every process to end, waits, and kills what is left after the budget.
     pub async fn drain(&mut self, budget: Duration) {
         let begun = self.clock.monotonic();
+        self.draining = true;
         let mut told = false;
         loop {
             let holders: Vec<Holder> = self.holders();

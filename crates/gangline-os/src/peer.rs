@@ -39,6 +39,14 @@ pub fn tcp_peer_uid(local: SocketAddr, peer: SocketAddr) -> io::Result<Option<u3
     Ok(None)
 }
 
+/// Returns whether another user is at the other end of a TCP connection within this machine; what
+/// cannot be known counts as no.
+#[must_use]
+pub fn is_another_users(local: SocketAddr, peer: SocketAddr) -> bool {
+    let ours = nix::unistd::getuid().as_raw();
+    matches!(tcp_peer_uid(local, peer), Ok(Some(uid)) if uid != ours)
+}
+
 /// Finds the row of the peer's own socket: its local address is our peer, its remote one is us.
 ///
 /// Only established rows of a process count: one whose socket is closed has user 0, which would

@@ -26,13 +26,21 @@ pub const ENTRIES: &[Entry] = &[Entry {
     make: || Box::new(native::Native::default()),
 }];
 
+/// Returns what makes a new, unstarted adapter of that name.
+///
+/// # Errors
+/// [`UnknownRuntime`] names the backends there are.
+pub fn maker(name: &str) -> Result<fn() -> Box<dyn Runtime>, UnknownRuntime> {
+    ENTRIES.iter().find(|entry| entry.name == name).map(|entry| entry.make).ok_or_else(|| {
+        let known: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
+        UnknownRuntime { name: name.to_owned(), known: known.join(", ") }
+    })
+}
+
 /// Returns a new, unstarted adapter.
 ///
 /// # Errors
 /// [`UnknownRuntime`] names the backends there are.
 pub fn make(name: &str) -> Result<Box<dyn Runtime>, UnknownRuntime> {
-    ENTRIES.iter().find(|entry| entry.name == name).map(|entry| (entry.make)()).ok_or_else(|| {
-        let known: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
-        UnknownRuntime { name: name.to_owned(), known: known.join(", ") }
-    })
+    maker(name).map(|make| make())
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sqlx::{ConnectOptions, Row, sqlite::SqliteConnectOptions};
+use sqlx::{ConnectOptions, Connection as _, Row, sqlite::SqliteConnectOptions};
 
 /// Returns what SQLite says of the file's soundness: `ok` when there is nothing to say. For a
 /// file that nobody has open.
@@ -25,6 +25,8 @@ pub fn query(path: &Path, sql: &'static str) -> Vec<String> {
         let options = SqliteConnectOptions::new().filename(path).disable_statement_logging();
         let mut connection = options.connect().await.unwrap();
         let rows = sqlx::query(sql).fetch_all(&mut connection).await.unwrap();
+        // Dropped, it would be closed behind our back, and a last one writes as it goes.
+        connection.close().await.unwrap();
         rows.iter()
             .map(|row| {
                 row.try_get::<String, _>(0)

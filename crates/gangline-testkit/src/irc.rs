@@ -2,7 +2,9 @@
 
 use std::{
     io::{BufRead, BufReader, Write},
-    net::TcpStream,
+    net::{TcpListener, TcpStream},
+    os::unix::process::CommandExt as _,
+    process::{Child, Command, Stdio},
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, Ordering},
@@ -19,9 +21,15 @@ pub struct IrcPeer {
     seen: Arc<Mutex<Vec<String>>>,
     gone: Arc<AtomicBool>,
     read_up_to: usize,
+    /// Carries the bytes for a peer of another user.
+    relay: Option<Child>,
     /// The nick it registered with.
     pub nick: String,
 }
+
+/// Joins two connections, byte for byte.
+const RELAY: &str = "exec 3<>\"/dev/tcp/${1%:*}/${1##*:}\" 4<>\"/dev/tcp/${2%:*}/${2##*:}\"; cat <&3 \
+                     >&4 & exec cat <&4 >&3";
 
 impl IrcPeer {
     /// Connects, registers and waits for the end of the greeting.
@@ -40,16 +48,49 @@ impl IrcPeer {
     #[must_use]
     pub fn connect_with(address: &str, (nick, password): (&str, Option<&str>), caps: &str) -> Self {
         let mut peer = Self::open(address, nick);
-        peer.send(&format!("CAP REQ :{caps}"));
+        peer.register(password, caps);
+        peer
+    }
+
+    /// Registers with the nick it was opened with, and waits for the end of the greeting.
+    ///
+    /// # Panics
+    /// When the server does not greet in time.
+    pub fn register(&mut self, password: Option<&str>, caps: &str) {
+        self.send(&format!("CAP REQ :{caps}"));
         if let Some(password) = password {
-            peer.send(&format!("PASS {password}"));
+            self.send(&format!("PASS {password}"));
         }
-        peer.send(&format!("NICK {nick}"));
-        peer.send(&format!("USER {nick} 0 * :{nick}"));
-        peer.send("CAP END");
-        peer.wait("end of the greeting", |line| {
+        let nick = self.nick.clone();
+        self.send(&format!("NICK {nick}"));
+        self.send(&format!("USER {nick} 0 * :{nick}"));
+        self.send("CAP END");
+        self.wait("end of the greeting", |line| {
             (command(line) == "376" || command(line) == "422").then_some(())
         });
+    }
+
+    /// Connects without a word, as another user of this machine. Only root can.
+    ///
+    /// # Panics
+    /// When the process that carries the bytes cannot be started.
+    #[must_use]
+    #[allow(clippy::disallowed_methods, reason = "the far side of a test")]
+    pub fn open_as(uid: u32, address: &str, nick: &str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let ours = listener.local_addr().unwrap().to_string();
+        let relay = Command::new("bash")
+            .args(["-c", RELAY, "relay", address, &ours])
+            .current_dir("/")
+            .stdin(Stdio::null())
+            .uid(uid)
+            .gid(uid)
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        let (stream, _) = listener.accept().unwrap();
+        let mut peer = Self::over(stream, nick);
+        peer.relay = Some(relay);
         peer
     }
 
@@ -62,6 +103,10 @@ impl IrcPeer {
         let stream = eventually_within(PATIENCE, &format!("a listener on {address}"), || {
             TcpStream::connect(address).ok()
         });
+        Self::over(stream, nick)
+    }
+
+    fn over(stream: TcpStream, nick: &str) -> Self {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let mut reply = stream.try_clone().unwrap();
         let reader = BufReader::new(stream.try_clone().unwrap());
@@ -79,7 +124,7 @@ impl IrcPeer {
             }
             ended.store(true, Ordering::SeqCst);
         });
-        Self { stream, seen, gone, read_up_to: 0, nick: nick.to_owned() }
+        Self { stream, seen, gone, read_up_to: 0, relay: None, nick: nick.to_owned() }
     }
 
     /// Sends one raw line; returns whether the connection took it.
@@ -115,7 +160,8 @@ impl IrcPeer {
         }
     }
 
-    /// Returns the whole history of a target, oldest first, as the server keeps it.
+    /// Returns the whole history of a target, oldest first, as the server keeps it. Needs the
+    /// capability `batch`.
     ///
     /// # Panics
     /// When the server does not answer in time.
@@ -126,7 +172,9 @@ impl IrcPeer {
             self.send(&format!("CHATHISTORY AFTER {target} {after} 100"));
             let mut page = Vec::new();
             self.wait("a page of history", |line| {
-                if command(line) == "PRIVMSG" || command(line) == "NOTICE" {
+                // Live lines may stand before the page.
+                let paged = tag(line, "batch").is_some();
+                if paged && (command(line) == "PRIVMSG" || command(line) == "NOTICE") {
                     page.push(line.to_owned());
                 }
                 let ends = command(line) == "BATCH" && line.contains("BATCH -");
@@ -145,6 +193,14 @@ impl IrcPeer {
     /// When the connection is gone.
     pub fn send(&mut self, line: &str) {
         write!(self.stream, "{line}\r\n").unwrap();
+    }
+
+    /// Sends bytes that need not be a line.
+    ///
+    /// # Panics
+    /// When the connection is gone.
+    pub fn send_bytes(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).unwrap();
     }
 
     /// Joins a channel and waits for the end of its names.
@@ -219,6 +275,11 @@ impl IrcPeer {
 impl Drop for IrcPeer {
     fn drop(&mut self) {
         let _ = self.stream.shutdown(std::net::Shutdown::Both);
+        if let Some(mut relay) = self.relay.take() {
+            let group = nix::unistd::Pid::from_raw(i32::try_from(relay.id()).unwrap());
+            let _ = nix::sys::signal::killpg(group, nix::sys::signal::Signal::SIGKILL);
+            let _ = relay.wait();
+        }
     }
 }
 

@@ -6,9 +6,11 @@
 
 pub mod database;
 pub mod irc;
+pub mod stage;
 pub mod wait;
 pub mod world;
 
 pub use irc::IrcPeer;
+pub use stage::Stage;
 pub use wait::{eventually, eventually_within};
 pub use world::{Ran, Running, World};

@@ -58,6 +58,16 @@ impl Ran {
     }
 }
 
+impl From<std::process::Output> for Ran {
+    fn from(output: std::process::Output) -> Self {
+        Self {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
 /// A process in the foreground, ended when dropped.
 pub struct Running {
     child: Child,
@@ -139,12 +149,7 @@ impl World {
     /// When it cannot be started.
     #[must_use]
     pub fn run(&self, args: &[&str]) -> Ran {
-        let output = self.command(args).stdin(Stdio::null()).output().unwrap();
-        Ran {
-            code: output.status.code().unwrap_or(-1),
-            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-        }
+        self.command(args).stdin(Stdio::null()).output().unwrap().into()
     }
 
     /// Starts a command that stays, its output going to a file.

@@ -165,8 +165,8 @@ pub(crate) struct Decide {
     pub(crate) note: Option<String>,
 }
 
-fn approval_number(text: &str) -> Result<ApprovalNumber, std::num::ParseIntError> {
-    text.parse().map(ApprovalNumber)
+fn approval_number(text: &str) -> Result<ApprovalNumber, &'static str> {
+    text.parse().map(ApprovalNumber).map_err(|_| "give the approval's number, such as 12")
 }
 
 #[derive(Debug, Subcommand)]

@@ -8,11 +8,12 @@ use std::{
 };
 
 use gangline_api::config::{
-    self, AgentConfig, Config, ConfigError, MAX_CONFIG_BYTES, Warning, resolve_path,
+    self, AgentConfig, Backend, Config, ConfigError, MAX_CONFIG_BYTES, MentionWhenBusy, Warning,
+    resolve_path,
 };
 use gangline_core::AgentName;
 use gangline_os::fsio::{self, TooLarge};
-use gangline_runtime::registry;
+use gangline_runtime::{Runtime, registry};
 
 use crate::failure::Failure;
 
@@ -106,9 +107,29 @@ impl Loaded {
     /// Makes sure that this build can run every agent that shall run, before anything starts.
     pub(crate) fn can_run(&self) -> Result<(), Failure> {
         self.enabled().try_for_each(|agent| {
-            available(agent)?;
+            available(agent).map(drop)?;
+            has_key(agent)?;
             has_folder(agent)
         })
+    }
+
+    /// Returns what is configured and has no effect in this build, one text each.
+    fn idle_keys(&self) -> Vec<String> {
+        let defaults = Config::default();
+        let mut idle = Vec::new();
+        if self.config.webhooks != defaults.webhooks {
+            idle.push("webhooks".to_owned());
+        }
+        if self.config.supervisor != defaults.supervisor {
+            idle.push("supervisor".to_owned());
+        }
+        for agent in &self.config.agents {
+            if agent.mention_when_busy != MentionWhenBusy::Queue {
+                idle.push(format!("mention_when_busy of {}", agent.nick));
+            }
+        }
+        let file = self.file.display();
+        idle.iter().map(|key| format!("{file}: `{key}` has no effect in this version")).collect()
     }
 
     /// Returns the parser's warnings, and what this build cannot do, one text each.
@@ -118,17 +139,30 @@ impl Loaded {
             let error = registry::make(agent.agent.as_str()).err()?;
             Some(format!("{}: {}: {error}", self.file.display(), agent.nick))
         });
-        parsed.chain(absent).collect()
+        parsed.chain(absent).chain(self.idle_keys()).collect()
     }
 }
 
-/// Makes sure that this build has the agent's backend.
-pub(crate) fn available(agent: &AgentConfig) -> Result<(), Failure> {
-    registry::make(agent.agent.as_str()).map(drop).map_err(|error| {
+/// Returns what makes the agent's backend, if this build has it.
+pub(crate) fn available(agent: &AgentConfig) -> Result<fn() -> Box<dyn Runtime>, Failure> {
+    registry::maker(agent.agent.as_str()).map_err(|error| {
         Failure::config(error)
             .doing(format!("cannot run {}", agent.nick))
             .hint("write `agent: native`, or switch it off by `enabled: false`")
     })
+}
+
+/// The native loop speaks to a model itself: one that is not on this machine wants a key.
+fn has_key(agent: &AgentConfig) -> Result<(), Failure> {
+    let near = ["http://127.0.0.1", "http://localhost", "http://[::1]"];
+    let local =
+        agent.base_url.as_deref().is_some_and(|url| near.iter().any(|near| url.starts_with(near)));
+    if agent.agent != Backend::Native || local || agent.api_key_env.is_some() {
+        return Ok(());
+    }
+    Err(Failure::config(anyhow::anyhow!("cannot run {}: its model wants a key", agent.nick))
+        .hint("write `api_key_env: NAME`, the environment variable that holds it")
+        .hint("or `base_url: http://127.0.0.1:PORT` for a model on this machine"))
 }
 
 fn has_folder(agent: &AgentConfig) -> Result<(), Failure> {

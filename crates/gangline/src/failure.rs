@@ -104,16 +104,23 @@ impl Failure {
     }
 }
 
+const DISK_FULL: &str =
+    "the disk is full: make room and try again; nothing that was accepted is lost";
+
+/// What SQLite says on a full disk: of a file, and of the memory that its processes share.
+const SQLITE_FULL: [&str; 2] = ["(code: 13)", "(code: 4874)"];
+
 /// Causes that always have the same remedy, wherever they come up.
 fn known_hint(cause: &(dyn Error + 'static)) -> Option<&'static str> {
-    let error = cause.downcast_ref::<io::Error>()?;
+    let Some(error) = cause.downcast_ref::<io::Error>() else {
+        let text = cause.to_string();
+        return SQLITE_FULL.iter().any(|code| text.contains(code)).then_some(DISK_FULL);
+    };
     match error.kind() {
         io::ErrorKind::AddrInUse => {
             Some("another program listens there already: end it, or choose another port")
         }
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            Some("the disk is full: make room and try again; nothing that was accepted is lost")
-        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Some(DISK_FULL),
         _ => None,
     }
 }

@@ -1,14 +1,16 @@
 //! Anchor for a mention's way: lines from a TCP connection go to a child's standard input, lines
 //! of its standard output go back. Listens on a free port, prints it, serves one connection.
-//! Usage: `bare_bridge PROGRAM [ARGUMENTS]`.
-#![allow(clippy::print_stdout, reason = "its one line of output tells the port")]
+//! With `--stamp` it is such a child instead: for each line it tells when it saw it, in nanoseconds
+//! since 1970. Usage: `bare_bridge PROGRAM [ARGUMENTS]` or `bare_bridge --stamp`.
+#![allow(clippy::print_stdout, reason = "its output is how it tells the port, and the time")]
 #![allow(
     clippy::disallowed_methods,
-    reason = "an anchor is what a bare program does: it starts its child itself"
+    reason = "an anchor is what a bare program does: it starts its child and reads the clock itself"
 )]
 
 use std::io::{Error, ErrorKind, Result};
 use std::process::Stdio;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
@@ -19,6 +21,9 @@ async fn main() -> Result<()> {
     let missing = || Error::new(ErrorKind::InvalidInput, "usage: bare_bridge PROGRAM [ARGUMENTS]");
     let mut arguments = std::env::args_os().skip(1);
     let program = arguments.next().ok_or_else(missing)?;
+    if program == "--stamp" {
+        return stamp();
+    }
     let mut child = Command::new(program)
         .args(arguments)
         .stdin(Stdio::piped())
@@ -46,4 +51,14 @@ async fn main() -> Result<()> {
             },
         }
     }
+}
+
+/// The child: blocking, so that nothing comes between the line and the clock.
+fn stamp() -> Result<()> {
+    for line in std::io::stdin().lines() {
+        line?;
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).map_err(Error::other)?;
+        println!("{}", since.as_nanos());
+    }
+    Ok(())
 }

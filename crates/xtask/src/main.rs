@@ -1,4 +1,4 @@
-//! Repository tasks: `cargo xtask test | demo | up | tidy | conformance | bench`.
+//! Repository tasks: `cargo xtask test | demo | up | tidy | conformance | bench | fuzz`.
 //! Knows the layout of this repository and nothing of the product's logic. Start at [`Task`].
 #![allow(
     clippy::print_stdout,
@@ -7,6 +7,7 @@
 )]
 
 mod bench;
+mod fuzz;
 mod launch;
 mod metadata;
 mod shell;
@@ -39,6 +40,8 @@ enum Task {
     Conformance(ConformanceArgs),
     /// Measure goals against their anchors, in turn, in the same run.
     Bench(bench::BenchArgs),
+    /// Look for input that breaks a reader of hostile bytes, guided by coverage.
+    Fuzz(fuzz::FuzzArgs),
 }
 
 #[derive(Args)]
@@ -76,6 +79,7 @@ fn main() -> ExitCode {
             tidy::conformance::Mode::Show
         }),
         Task::Bench(args) => bench::run(&args),
+        Task::Fuzz(args) => fuzz::run(&args),
     };
     outcome.unwrap_or_else(|error| {
         eprintln!("xtask: {error:#}");

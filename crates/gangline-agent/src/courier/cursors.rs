@@ -61,6 +61,10 @@ impl Cursors {
         }
     }
 
+    pub(super) fn is_caught_up(&self, target: &Target) -> bool {
+        self.places.get(target.folded()).is_some_and(|place| place.caught_up)
+    }
+
     /// Returns whether everything said directly before now is taken in.
     fn direct_is_caught_up(&self) -> bool {
         let behind = |(target, place): (&String, &Place)| {

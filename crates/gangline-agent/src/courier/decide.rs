@@ -161,6 +161,10 @@ impl Courier {
             }
             OperatorWord::Pause => (Word::Pause, "paused: I keep what comes and start nothing"),
             OperatorWord::Resume => (Word::Resume, "resumed"),
+            OperatorWord::Abort if self.office.view.borrow().turn.is_none() => {
+                self.answer(line, "there is no turn to end").await;
+                return Handled::Yes;
+            }
             OperatorWord::Abort => (Word::Abort, "ending the turn"),
         };
         // A word from history was said to another state of things.

@@ -1,6 +1,8 @@
 //! In: a line of IRC becomes a durable message, or nothing.
 
-use gangline_broker::{Accepted, CursorMove, LineKind, NewMessage, Send as BrokerSend};
+use gangline_broker::{
+    Accepted, CursorMove, LineKind, MessageFilter, NewMessage, Send as BrokerSend,
+};
 use gangline_core::{
     AgentName, MessageId, MessageState, Origin, Principal, Target, Tier,
     approval::Addressed,
@@ -187,7 +189,7 @@ impl Office {
         // A line whose cause is not known counts as the last that may be passed on.
         let far = Cause { hops: self.policy.max_hops, ..Cause::default() };
         if !self.own {
-            return far;
+            return self.cause_elsewhere(who).await.unwrap_or(far);
         }
         let id = line.gangline_id.as_deref().and_then(|id| id.rsplit_once('.'));
         let (Some((idem_key, _)), Ok(sender)) = (id, who.account.parse()) else {
@@ -205,6 +207,18 @@ impl Office {
             answers = Some(id);
         }
         Cause { answers, root: row.cause_root, hops: row.hops }
+    }
+
+    /// Elsewhere nothing tells which line of a colleague's this is: it counts as caused by the
+    /// newest message that the colleague was given.
+    async fn cause_elsewhere(&self, who: &Principal) -> Option<Cause> {
+        let agent = who.account.trim_start_matches('~').parse().ok()?;
+        let given = [MessageState::InTurn, MessageState::Answered, MessageState::NoReply];
+        let filter =
+            MessageFilter { agent: Some(agent), states: given.to_vec(), ..Default::default() };
+        let newest = self.broker.messages(filter, 1).await.ok()?.pop()?;
+        let root = newest.cause_root.or(Some(newest.id));
+        Some(Cause { answers: None, root, hops: newest.hops + 1 })
     }
 }
 

@@ -17,11 +17,18 @@ const WINDOW: usize = LINK_QUEUE / 2;
 #[derive(Default)]
 pub(super) struct InFlight {
     rows: HashMap<String, OutboxRow>,
+    /// Confirmed by the server, and the store could not take it yet.
+    unrecorded: HashMap<String, (OutboxRow, Option<String>)>,
 }
 
 impl InFlight {
+    /// The link is down: nothing is under way. What the server has confirmed stays confirmed.
     pub(super) fn clear(&mut self) {
         self.rows.clear();
+    }
+
+    fn holds(&self, key: &str) -> bool {
+        self.rows.contains_key(key) || self.unrecorded.contains_key(key)
     }
 
     pub(super) fn unconfirmed(&mut self, key: &str) {
@@ -49,7 +56,8 @@ impl Courier {
         let joined = self.office.joined.borrow().clone();
         let due: Vec<OutboxRow> = rows
             .into_iter()
-            .filter(|row| !self.in_flight.rows.contains_key(&key(row)))
+            .filter(|row| !self.in_flight.holds(&key(row)))
+            .filter(|row| !self.is_doubtful(row))
             .filter(|row| match row.target.parse() {
                 // A channel of ours that is still being joined: its turn comes with `Joined`.
                 Ok(Target::Channel(channel)) => {
@@ -80,6 +88,13 @@ impl Courier {
         gangline_os::failpoint::hit("courier.after_say");
     }
 
+    /// A line that was said before to a server that is not ours may stand in the room already:
+    /// its history is looked at first.
+    fn is_doubtful(&self, row: &OutboxRow) -> bool {
+        let Ok(target @ Target::Channel(_)) = row.target.parse::<Target>() else { return false };
+        !self.office.own && row.attempts > 0 && !self.cursors.is_caught_up(&target)
+    }
+
     async fn say(&mut self, row: OutboxRow) {
         let Ok(target) = row.target.parse::<Target>() else {
             return self.give_up(row, "the target is no channel and no nick").await;
@@ -104,19 +119,33 @@ impl Courier {
             return self.confirmed_from_history(key, msgid).await;
         };
         gangline_os::failpoint::hit("courier.before_confirm");
-        self.settle_confirmed(&row, msgid).await;
+        if !self.settle_confirmed(&row, msgid.clone()).await {
+            self.in_flight.unrecorded.insert(key.to_owned(), (row, msgid));
+        }
         if self.in_flight.rows.len() < WINDOW / 2 {
             self.office.outbox.notify_one();
         }
     }
 
-    async fn settle_confirmed(&self, row: &OutboxRow, msgid: Option<String>) {
+    /// Records a confirmation; returns whether the store took it.
+    async fn settle_confirmed(&self, row: &OutboxRow, msgid: Option<String>) -> bool {
         if let Err(error) = self.office.broker.confirm(row.id, msgid.clone()).await {
-            // It stays `sent`: the successor says it again and the server knows it.
-            return warn!(%error, "cannot record a confirmation");
+            // After a crash the successor says it again, and our own server knows it.
+            warn!(%error, "cannot record a confirmation");
+            return false;
         }
         if row.idem_key.starts_with("ap-") && row.part == 0 {
             self.announced(row, msgid).await;
+        }
+        true
+    }
+
+    /// Records what could not be recorded when it was confirmed.
+    pub(super) async fn record_confirmed(&mut self) {
+        for (key, (row, msgid)) in std::mem::take(&mut self.in_flight.unrecorded) {
+            if !self.settle_confirmed(&row, msgid.clone()).await {
+                self.in_flight.unrecorded.insert(key, (row, msgid));
+            }
         }
     }
 

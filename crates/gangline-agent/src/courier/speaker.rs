@@ -1,6 +1,6 @@
 //! Who speaks: an account and its tier. A nick is never proof.
 
-use gangline_core::{Principal, Tier};
+use gangline_core::{Principal, Tier, name::fold};
 use gangline_irc::client::Line;
 
 use super::Office;
@@ -21,7 +21,9 @@ impl Office {
             return Principal { account: account.clone(), tier: Tier::Stranger };
         }
         if self.trust_nicks {
-            let tier = if line.bot { Tier::Agent } else { Tier::Member };
+            // A colleague's nick makes less of its bearer, so it may be believed.
+            let colleague = self.everybody.iter().any(|a| a.folded() == fold(&line.nick));
+            let tier = if line.bot || colleague { Tier::Agent } else { Tier::Member };
             return Principal { account: format!("~{}", line.nick), tier };
         }
         stranger(line)

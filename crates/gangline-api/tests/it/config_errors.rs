@@ -117,6 +117,7 @@ fn bad_values_are_quoted_with_their_line() {
     ]));
 }
 
+/// R0-62.
 #[test]
 fn bad_nicks_say_what_a_nick_is() {
     check(told(&[

@@ -148,7 +148,7 @@ fn an_unknown_kind_is_skipped_but_a_broken_payload_is_an_error() {
     assert!(Event::decode("phase", more).unwrap().is_some(), "new fields are ignored");
 }
 
-/// R0-52: S0's seven fields keep their names and forms.
+/// R0-52, C36: S0's seven fields keep their names and forms.
 #[test]
 fn status_has_its_golden_form() {
     let idle = AgentStatus {
@@ -191,6 +191,7 @@ fn status_has_its_golden_form() {
     insta::assert_snapshot!([golden(&idle), golden(&working)].join("\n"));
 }
 
+/// C36: our own times.
 #[test]
 fn errors_approvals_and_the_ready_line_have_their_golden_form() {
     let error =

@@ -132,6 +132,8 @@ impl Story {
     }
 }
 
+/// R0-14, R1-28, C4: a message wakes the idle agent, the next one follows in order, and the backend
+/// is not started again.
 #[test]
 fn a_message_is_taken_prompted_and_answered_and_the_next_one_follows() {
     let mut story = Story::working();
@@ -227,6 +229,7 @@ fn an_approval_of_another_turn_is_denied() {
     story.runtime(asked, "decide a Deny");
 }
 
+/// R0-20, R0-21, R1-46, C7: a death gives the message back, and the session goes on after 5 s.
 #[test]
 fn an_exit_in_a_turn_gives_the_message_back_and_the_runtime_comes_back_after_its_delay() {
     let mut story = Story::working();
@@ -238,7 +241,7 @@ fn an_exit_in_a_turn_gives_the_message_back_and_the_runtime_comes_back_after_its
     story.after(1).is(Input::Tick, "start 2 Resume");
 }
 
-/// R0-22: three deaths within 300 s open the breaker; the queue is released.
+/// R0-22, R0-53, R1-46: three deaths within 300 s open the breaker; the queue is released.
 #[test]
 fn three_deaths_in_300_seconds_park_the_agent_and_a_resume_half_opens() {
     let mut story = Story::working();
@@ -257,6 +260,7 @@ fn three_deaths_in_300_seconds_park_the_agent_and_a_resume_half_opens() {
     story.exits(4, "parked 3");
 }
 
+/// R0-22.
 #[test]
 fn deaths_that_are_far_apart_do_not_park() {
     let mut story = Story::working();
@@ -271,6 +275,7 @@ fn deaths_that_are_far_apart_do_not_park() {
     }
 }
 
+/// R0-20, R0-22.
 #[test]
 fn deaths_that_we_caused_do_not_count() {
     let mut story = Story::with(AgentOptions { start: StartMode::Eager, ..Default::default() });
@@ -377,6 +382,7 @@ fn an_exit_while_a_turn_is_recorded_ends_it_without_using_up_an_attempt() {
     assert_eq!(story.agent.view().phase, PhaseName::Down);
 }
 
+/// C3: reading is taking part in the turn.
 #[test]
 fn messages_that_are_read_join_the_turn() {
     let mut story = Story::working();

@@ -66,6 +66,7 @@ fn check_one(acts: &[Act], expect: &str) {
     check(&[message(1)], acts, expect);
 }
 
+/// C12, R0-19.
 #[test]
 fn the_final_text_is_relayed_if_no_send_was_the_answer() {
     check_one(&[text("all pass")], "answered relay `all pass`");
@@ -77,6 +78,7 @@ fn the_final_text_is_relayed_if_no_send_was_the_answer() {
     check_one(&[text("all pass"), tool()], "answered relay `all pass`");
 }
 
+/// C12.
 #[test]
 fn an_answer_by_tool_is_not_repeated() {
     check_one(&[tool(), sent("#lab"), text("I answered")], "answered");

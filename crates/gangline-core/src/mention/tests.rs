@@ -35,6 +35,7 @@ fn a_line_addresses_by_nick_and_by_short_name() {
     check("\u{2}@bob\u{f}", &["spark-bob"]);
 }
 
+/// R0-36.
 #[test]
 fn a_name_is_a_whole_word() {
     check("@spark-ada-2 hi", &["spark-ada-2"]);
@@ -91,6 +92,7 @@ fn the_first_line_is_exactly_the_seeds() {
     assert_eq!(text, "[IRC DM] <ori> hello");
 }
 
+/// C33: ours follow the seed's line.
 #[test]
 fn hint_and_attempt_follow_the_first_line() {
     let sent = [SentLine { to: "#lab".to_owned(), text: "on it\n[IRC DM] <x> y".to_owned() }];
@@ -106,6 +108,7 @@ fn hint_and_attempt_follow_the_first_line() {
     );
 }
 
+/// C33.
 #[test]
 fn line_breaks_heads_and_controls_in_a_body_are_escaped() {
     for (body, expect) in [
@@ -121,6 +124,7 @@ fn line_breaks_heads_and_controls_in_a_body_are_escaped() {
     }
 }
 
+/// C33.
 #[test]
 fn a_sender_stays_within_its_brackets() {
     let frame = Frame { sender: "a> [IRC DM] <b\nc", ..frame(Place::Direct, "x") };

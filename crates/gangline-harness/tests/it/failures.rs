@@ -22,6 +22,7 @@ async fn fails(script: Vec<Reply>) -> (ApiError, Arc<Told>, Fake) {
     }
 }
 
+/// R4-07, R4-16: the prompt fails with the API.
 #[tokio::test]
 async fn a_refused_key_is_an_auth_error_at_once() {
     for status in [401, 403] {
@@ -53,6 +54,7 @@ async fn a_retired_model_is_a_clear_error_that_names_the_alias() {
     assert_eq!(fake.requests()[0]["model"], "claude-3-haiku-20240307");
 }
 
+/// R4-16.
 #[tokio::test]
 async fn a_conversation_that_is_too_long_is_an_overflow() {
     let too_long = "prompt is too long: 1200000 tokens > 1000000 maximum";

@@ -143,7 +143,7 @@ impl Events {
     }
 }
 
-/// R4-19, R4-20, R4-22.
+/// R4-19, R4-20, R4-22, C25, C36: all six kinds, each with whole seconds.
 #[tokio::test]
 async fn the_event_stream_is_what_the_seed_says_byte_for_byte() {
     let thinking = block(

@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 
 use crate::fake::*;
 
-/// R4-05, R4-07, R4-10, R4-12, R4-13: the order of events, each with the whole block.
+/// R4-05, R4-07, R4-10, R4-12, R4-13, R4-14, R4-16, R2-41, C25: the order of events, each with the
+/// whole block.
 #[tokio::test]
 async fn a_tool_call_is_run_and_its_result_goes_back_until_the_model_only_speaks() {
     let fake = Fake::start(vec![
@@ -63,7 +64,7 @@ async fn a_tool_call_is_run_and_its_result_goes_back_until_the_model_only_speaks
     );
 }
 
-/// R4-01, R4-02, R4-15, C24: what every request carries.
+/// R4-01, R4-02, R4-06, R4-12, R4-15, C24: what every request carries; there is no handler.
 #[tokio::test]
 async fn a_request_carries_key_version_model_system_tools_and_cache_marks() {
     let fake = Fake::start(vec![says("hi"), says("hi")]).await;
@@ -99,7 +100,7 @@ async fn a_request_carries_key_version_model_system_tools_and_cache_marks() {
     assert_eq!(fake.requests()[1]["tools"], fake.requests()[0]["tools"]);
 }
 
-/// R4-01: the defaults.
+/// R4-01, R4-06: the defaults; no tools and no handler.
 #[tokio::test]
 async fn without_options_a_request_has_the_defaults_and_nothing_empty() {
     let fake = Fake::start(vec![says("hi")]).await;
@@ -144,7 +145,7 @@ async fn calls_after_a_failed_one_are_not_run_and_are_answered_with_stubs() {
     );
 }
 
-/// R4-18: an unknown tool, a panic and unreadable input are results, not failures.
+/// R4-04, R4-18: an unknown tool, a panic and unreadable input are results, not failures.
 #[tokio::test]
 async fn whatever_goes_wrong_in_a_tool_is_told_to_the_model() {
     let half = json!({"type": "input_json_delta", "partial_json": "{\"say\": \"ha"});
@@ -283,7 +284,7 @@ async fn a_second_prompt_is_refused_while_one_runs_and_taken_afterwards() {
     assert_eq!(within(harness.prompt("third")).await.unwrap().final_text, "later");
 }
 
-/// Whoever hears "idle" may prompt at once.
+/// R4-06, R4-14: whoever hears "idle" may prompt at once.
 #[tokio::test]
 async fn idle_is_told_when_the_harness_is_free() {
     #[derive(Default)]

@@ -11,6 +11,7 @@ fn waits_double_up_to_a_minute_and_begin_anew_after_a_healthy_life() {
     assert_eq!(deaths.ended(None, HEALTHY_AFTER), After::Restart(FIRST_DELAY));
 }
 
+/// Exit code 78 is an end that no restart mends.
 #[test]
 fn a_broken_configuration_is_not_tried_again() {
     assert_eq!(Deaths::new(LONGEST_DELAY).ended(Some(EXIT_CONFIG), SHORT), After::GiveUp);

@@ -1,10 +1,11 @@
 //! The loop around the session: the socket, the clock, the two queues. No rules of IRC.
 
-use std::{collections::VecDeque, future, io, pin::Pin, time::Duration};
+use std::{collections::VecDeque, future, io, net::SocketAddr, pin::Pin, time::Duration};
 
 use gangline_os::{
     CancellationToken,
     lines::{Line, LineReader},
+    peer,
 };
 use tokio::{
     io::AsyncWriteExt as _,
@@ -16,7 +17,7 @@ use tokio::{
 };
 
 use super::{
-    LinkCommand, LinkConfig, LinkEnd, LinkEvent, backoff,
+    LinkCommand, LinkConfig, LinkEnd, LinkEvent, TrustTags, backoff,
     session::{Output, Retry, Session, register::MaySendPassword},
 };
 use crate::wire::{LINE_MAX, Message};
@@ -43,6 +44,9 @@ struct Socket {
     reader: LineReader<OwnedReadHalf>,
     writer: OwnedWriteHalf,
     unsent: VecDeque<u8>,
+    /// Our end and the server's, until it is known whose the server is: its first line shows
+    /// that it has taken the connection, and comes before we give a password.
+    unproven: Option<(SocketAddr, SocketAddr)>,
 }
 
 /// What woke the loop.
@@ -175,17 +179,20 @@ impl Runner {
     fn connected(&mut self, result: io::Result<TcpStream>) {
         let opened = result.and_then(|stream| {
             stream.set_nodelay(true)?;
-            let loopback = stream.peer_addr()?.ip().to_canonical().is_loopback();
-            Ok((stream, loopback))
+            let ends = (stream.local_addr()?, stream.peer_addr()?);
+            Ok((stream, ends))
         });
         match opened {
             Err(error) => self.lost(format!("cannot connect: {error}"), Retry::Usual),
-            Ok((stream, loopback)) => {
+            Ok((stream, ends)) => {
+                let loopback = ends.1.ip().to_canonical().is_loopback();
+                let believed = self.config.trusted_tags == TrustTags::Believe;
                 let (reader, writer) = stream.into_split();
                 self.connection = Connection::Open(Socket {
                     reader: LineReader::new(reader, LINE_MAX),
                     writer,
                     unsent: VecDeque::new(),
+                    unproven: (loopback && believed).then_some(ends),
                 });
                 let password = if loopback { MaySendPassword::Yes } else { MaySendPassword::No };
                 self.session.connected(self.now(), password);
@@ -195,6 +202,9 @@ impl Runner {
 
     fn read(&mut self, result: io::Result<Option<Line>>) {
         let now = self.now();
+        if self.is_impostor(&result) {
+            return self.lost("the server is another user's".to_owned(), Retry::Slow);
+        }
         match result {
             Ok(Some(Line::Text(line))) => match Message::parse(&line) {
                 Ok(message) => self.session.received(now, message),
@@ -206,6 +216,16 @@ impl Runner {
             Ok(None) => self.lost("the server closed the connection".to_owned(), Retry::Usual),
             Err(error) => self.lost(format!("reading failed: {error}"), Retry::Usual),
         }
+    }
+
+    /// A server of ours whose stamps we believe must be run by our own user: whoever takes its
+    /// port while it is down could make anybody the owner.
+    fn is_impostor(&mut self, read: &io::Result<Option<Line>>) -> bool {
+        let Connection::Open(socket) = &mut self.connection else { return false };
+        if !matches!(read, Ok(Some(_))) {
+            return false;
+        }
+        socket.unproven.take().is_some_and(|(local, peer)| peer::is_another_users(local, peer))
     }
 
     fn wrote(&mut self, result: io::Result<usize>) {
@@ -319,7 +339,7 @@ impl Connection {
 impl Socket {
     /// Cancel-safe: yes; see [`LineReader::next`], and `write` takes all or nothing.
     async fn next(&mut self, may_read: bool) -> Wake {
-        let Self { reader, writer, unsent } = self;
+        let Self { reader, writer, unsent, .. } = self;
         let may_read = may_read && unsent.len() < UNSENT_MAX;
         let has_unsent = !unsent.is_empty();
         let (first, _) = unsent.as_slices();

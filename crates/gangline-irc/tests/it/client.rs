@@ -80,6 +80,7 @@ async fn a_link_registers_with_all_capabilities_and_a_password_and_its_lines_are
     assert_eq!(rig.event().await, confirmed("k.1", Some("m1")));
 }
 
+/// R1-01, R1-07.
 #[tokio::test]
 async fn a_link_works_without_capabilities_motd_and_005_and_pongs_confirm_its_lines() {
     let listener = Peer::bind().await;

@@ -56,6 +56,7 @@ async fn a_child_that_does_not_read_gets_term() {
     all_gone(&child, &all);
 }
 
+/// R0-09: the wait for an end is over at last.
 #[tokio::test]
 async fn a_shell_that_ignores_term_is_killed_with_its_grandchild() {
     let script =

@@ -33,6 +33,7 @@ async fn sweep_older(epoch: &RunMark, grace: Duration) -> SweepReport {
     soon(sweep(kept, grace)).await
 }
 
+/// R0-21: cleaning up after a crash.
 #[tokio::test]
 async fn a_sweep_ends_what_an_older_epoch_left_and_nothing_else() {
     let (old, new) = (mark("older", 1), mark("older", 2));

@@ -101,6 +101,7 @@ async fn output_is_appended_to_a_private_file() {
     assert_eq!(fs::metadata(&log).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
+/// R1-03.
 #[tokio::test]
 async fn a_daemon_leads_a_session_of_its_own_and_outlives_the_drop_of_its_child() {
     let mut child = start(Spawn { group: Group::Session, ..role("detach", &[]) });

@@ -141,8 +141,8 @@ fn texts(events: &[RuntimeEvent]) -> String {
     all
 }
 
-/// R0-06, R0-15, R0-18: ready with a session; a prompt's text comes as a normalised message; the
-/// turn ends once.
+/// R0-03, R0-04, R0-05, R0-06, R0-15, R0-17, R0-18: ready with a session, told to whoever listened
+/// before the start; a prompt's text comes as a normalised message; the turn ends once.
 #[tokio::test]
 async fn a_prompt_is_accepted_answered_and_finished() {
     let (mut rig, _called) = Rig::new(PermissionMode::Ask).await;
@@ -156,7 +156,8 @@ async fn a_prompt_is_accepted_answered_and_finished() {
     assert_eq!(events.last(), Some(&end));
 }
 
-/// R0-12, C23: the backend refuses a second prompt; queueing is the daemon's part.
+/// R0-12, R0-13, C23: giving a prompt does not wait for its answer; the backend refuses a second
+/// one; queueing is the daemon's part.
 #[tokio::test]
 async fn a_prompt_in_mid_turn_is_refused_as_busy() {
     let (mut rig, _called) = Rig::new(PermissionMode::Ask).await;
@@ -216,7 +217,7 @@ async fn what_is_not_on_the_list_is_denied() {
     assert!(texts(&events).contains("not on this agent's list"), "{events:?}");
 }
 
-/// The daemon's tools are called with the turn and the backend's own call id.
+/// R2-41: the daemon's tools are called with the turn and the backend's own call id.
 #[tokio::test]
 async fn a_tool_of_the_daemon_is_called_with_its_turn() {
     let (mut rig, mut called) = Rig::new(PermissionMode::Ask).await;
@@ -229,7 +230,8 @@ async fn a_tool_of_the_daemon_is_called_with_its_turn() {
     assert_eq!(call.input["text"], "plum");
 }
 
-/// R0-08 … R0-11, R0-16: stop ends an open turn and says so; the session can be gone on with.
+/// R0-03, R0-08, R0-10, R0-11, R0-16, R0-20, R3-03: stop ends an open turn and says so with exit
+/// code 0; the session can be gone on with.
 #[tokio::test]
 async fn a_stopped_session_is_resumed_under_its_id() {
     let (mut rig, _called) = Rig::new(PermissionMode::Ask).await;

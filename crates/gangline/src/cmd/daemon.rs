@@ -11,7 +11,6 @@ use gangline_os::{
     process::{base_env, detach_session},
     secret::Secret,
 };
-use gangline_runtime::registry;
 
 use crate::{
     cli::{Daemon, Global},
@@ -47,11 +46,10 @@ fn settings(global: &Global, args: &Daemon) -> Result<Settings, Failure> {
         paths.state = state;
     }
     let agent = loaded.agent(&args.agent)?.clone();
-    configuration::available(&agent)?;
+    let make = configuration::available(&agent)?;
     let irc = irc(&loaded, &agent, &paths, args.irc.as_deref())?;
     let api_key = agent.api_key_env.as_deref().map(from_environment).transpose()?;
     let secrets = secrets(&agent, &paths, irc.login.as_ref(), api_key.as_ref());
-    let backend = agent.agent;
     Ok(Settings {
         everybody: loaded.config.agents.iter().map(|agent| agent.nick.clone()).collect(),
         irc,
@@ -59,11 +57,7 @@ fn settings(global: &Global, args: &Daemon) -> Result<Settings, Failure> {
         api_key,
         secrets,
         clock: clock::system(),
-        make_runtime: Arc::new(move || match registry::make(backend.as_str()) {
-            Ok(runtime) => runtime,
-            // `available` has seen it; the table of backends is constant.
-            Err(error) => unreachable!("{error}"),
-        }),
+        make_runtime: Arc::new(make),
         paths,
         agent,
     })

@@ -24,7 +24,7 @@ pub(super) async fn run(global: &Global, args: Up) -> Result<u8, Failure> {
     if let (None, Some(state)) = (&global.state, loaded.state()) {
         paths.state = state;
     }
-    for warning in loaded.config.warnings.iter().map(ToString::to_string) {
+    for warning in loaded.warnings() {
         output::note(&format!("warning: {warning}"));
     }
     loaded.can_run()?;

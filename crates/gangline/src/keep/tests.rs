@@ -5,6 +5,7 @@ use gangline_os::{paths::Paths, process::Group};
 
 use super::{Keep, make_room};
 
+/// R1-03.
 #[test]
 fn a_daemon_is_this_program_with_its_paths_and_a_session_of_its_own() {
     let paths =

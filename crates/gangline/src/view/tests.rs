@@ -201,6 +201,7 @@ fn a_daemon_that_is_gone_is_down_whatever_it_said_last() {
     assert_eq!((status.activity, status.pending), (Activity::Idle, 2));
 }
 
+/// R0-53.
 #[test]
 fn an_open_breaker_is_told_even_when_the_daemon_is_gone() {
     let mut facts = facts();
@@ -229,6 +230,7 @@ fn a_status_says_what_the_agent_works_on_and_waits_for() {
     assert_eq!((number.0, asked_at.as_str()), (12, "2026-11-21T12:00:02.000Z"));
 }
 
+/// R0-52.
 #[test]
 fn a_paused_agent_is_paused_only_while_it_does_nothing() {
     let mut facts = facts();

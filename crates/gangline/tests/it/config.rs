@@ -129,7 +129,7 @@ fn up_starts_nothing_when_one_agent_cannot_run() {
         let world = world();
         let text = format!(
             "server: {{name: oak, host: 127.0.0.1, port: 1}}\nagents:\n  \
-             - {{nick: oak-ada, agent: native, directory: .}}\n  - {agent}\n"
+             - {{nick: oak-ada, agent: native, directory: ., api_key_env: NONE}}\n  - {agent}\n"
         );
         let _ = world.file("agents.yaml", &text);
         let mut up = world.start(&["up"]);
@@ -146,7 +146,7 @@ fn up_starts_nothing_when_one_agent_cannot_run() {
         &["error: cannot run oak-bob", "no backend `claude` in this build", "hint: "],
     );
     check(
-        "{nick: oak-bob, agent: native, directory: nowhere}",
+        "{nick: oak-bob, agent: native, directory: nowhere, api_key_env: NONE}",
         &["cannot run oak-bob: its directory ", "nowhere is not there"],
     );
 }

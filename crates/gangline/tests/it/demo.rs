@@ -38,6 +38,16 @@ impl Demo {
         self.hub.field("state")
     }
 
+    fn kill_guide(&self) {
+        use nix::{
+            sys::signal::{Signal, kill},
+            unistd::Pid,
+        };
+        for pid in self.world.processes_like(&format!("daemon {GUIDE}")) {
+            kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
+        }
+    }
+
     fn run(&self, args: &[&str]) -> gangline_testkit::Ran {
         let state = self.state();
         let mut all = vec!["--state", &state];
@@ -46,7 +56,8 @@ impl Demo {
     }
 }
 
-/// R0-36, R1-28, C12, C33: a mention wakes the agent, its final text is said in the room, once.
+/// R0-01, R0-36, R1-10, R1-28, C12, C33: a mention wakes the agent, its final text is said in the
+/// room, once.
 #[test]
 fn a_mention_is_answered_in_the_room() {
     let demo = Demo::start();
@@ -66,7 +77,7 @@ fn a_mention_is_answered_in_the_room() {
     assert!(!alice.lines().iter().any(|line| line.contains("exactly nothing")));
 }
 
-/// The demo's tools: what only looks runs by itself; a shell command waits for the owner.
+/// C5: what only looks runs by itself; a shell command waits for the owner.
 #[test]
 fn a_shell_command_waits_for_the_owner_and_is_refused_to_others() {
     let demo = Demo::start();
@@ -140,7 +151,7 @@ fn an_answer_sent_by_tool_is_not_repeated() {
     assert_eq!(from_guide, ["tangerine 9", "and then this"]);
 }
 
-/// Three people while it is busy: three answers, in order, none lost (R0-12, R0-14, C3).
+/// Three people while it is busy: three answers, in order, none lost (R0-12, R0-14, R0-15, C3).
 #[test]
 fn what_comes_while_it_is_busy_is_answered_in_order() {
     let demo = Demo::start();
@@ -162,7 +173,8 @@ fn what_comes_while_it_is_busy_is_answered_in_order() {
     alice.hears(GUIDE, "alice", "third");
 }
 
-/// `gangline prompt --wait` prints the answer; `trace` shows the message's life.
+/// `gangline prompt --wait` prints the answer; `trace` shows the message's life; the steps of the
+/// start are recorded (R0-35, R1-45, C6).
 #[test]
 fn a_prompt_from_the_command_line_is_answered_there_and_can_be_traced() {
     let demo = Demo::start();
@@ -292,7 +304,8 @@ fn a_killed_hub_is_replaced_and_its_daemons_are_adopted() {
     alice.hears(GUIDE, "#general", "back");
 }
 
-/// F4: the daemon dies in the middle of a turn; the message is answered once, by its successor.
+/// F4: the daemon dies in the middle of a turn; the message is answered once, by its successor,
+/// and so is what was said while nobody listened (R0-21, C18).
 #[test]
 fn a_daemon_killed_in_the_middle_of_a_turn_answers_after_its_restart() {
     let demo = Demo::start();
@@ -311,6 +324,33 @@ fn a_daemon_killed_in_the_middle_of_a_turn_answers_after_its_restart() {
     alice.hears(GUIDE, "#general", "while you were away");
     let trace = demo.run(&["trace", "m1"]).ok();
     assert!(trace.contains("lost") && trace.contains("answered"), "{trace}");
+}
+
+/// An approval outlives the daemon that asked: the successor asks again under the same number,
+/// and a decision made meanwhile counts for the next attempt.
+#[test]
+fn an_approval_survives_the_death_of_its_daemon() {
+    let demo = Demo::start();
+    let mut alice = demo.member("alice");
+    let mut boss = demo.owner("boss");
+    alice.say("#general", "@demo-guide run echo once-$((1+1))");
+    assert!(alice.hears(GUIDE, "#general", "approval").starts_with("approval 1 "));
+    demo.kill_guide();
+    assert!(alice.hears(GUIDE, "#general", "approval").starts_with("approval 1 "), "same number");
+    boss.hears(GUIDE, "#general", "approval 1 ");
+    boss.say("#general", "@demo-guide yes 1");
+    alice.hears(GUIDE, "#general", "once-2");
+
+    alice.say("#general", "@demo-guide run echo twice-$((2+2))");
+    assert!(alice.hears(GUIDE, "#general", "approval").starts_with("approval 2 "));
+    demo.kill_guide();
+    let _ = demo.run(&["approve", "2"]).ok();
+    alice.hears(GUIDE, "#general", "twice-4");
+    for answer in ["once-2", "twice-4"] {
+        let count = alice.lines().iter().filter(|line| line.contains(answer)).count();
+        // The answer quotes the command and its output on lines of their own.
+        assert_eq!(count, 1, "{answer}");
+    }
 }
 
 /// A drained hub leaves nothing behind (R0-37).

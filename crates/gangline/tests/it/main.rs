@@ -7,11 +7,15 @@
     reason = "only tests, which measure real time and tell what they saw"
 )]
 
+mod bad_input;
+mod clients;
 mod config;
 mod demo;
 mod fire;
+mod foreign;
 mod harness;
 mod help;
 mod http;
 mod standin;
 mod state;
+mod trust;

@@ -54,7 +54,7 @@ fn a_prompt_without_any_state_says_how_to_begin() {
     assert!(ran.stderr.contains("there is no database"), "{}", ran.stderr);
 }
 
-/// A message to an agent whose daemon is down waits for it.
+/// R0-13: giving a prompt returns once it is stored; it waits for a daemon that is down.
 #[test]
 fn a_prompt_is_kept_while_the_daemon_is_down() {
     let world = configured();

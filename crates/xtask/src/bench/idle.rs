@@ -1,145 +1,162 @@
 //! P1 and P9: what it costs to do nothing. The subject is `gangline up` with agents that nobody
 //! speaks to; the anchor the example `bare_tokio`, which holds the same descriptors and no product.
 
-use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use super::{Bench, Measured, procfs};
-use crate::shell;
+use super::Bench;
+use super::fleet::Fleet;
+use super::place::{Place, Program};
+use super::procfs::{self, Memory, Work};
+use super::row::{Bound, Row, median};
 
-/// How long the hub and its daemons may take to stand.
-const READY: Duration = Duration::from_secs(120);
-/// How long they may take to end.
-const END: Duration = Duration::from_secs(60);
 /// From the last daemon's start to the measurement, so that nothing of the start is measured.
-const SETTLE: Duration = Duration::from_secs(5);
+const SETTLE: Duration = Duration::from_secs(6);
+/// How long nothing is done, for P9's processor time.
+const IDLE: Duration = Duration::from_secs(10);
+/// The agents of P9.
+const MANY: usize = 50;
 
 /// P1.
-pub(super) fn one_daemon(bench: &Bench) -> Result<Measured> {
-    let (product, bare) = (bench.product()?, bench.anchor("bare_tokio")?);
-    bench.in_turn(|| Fleet::start(&product, 1)?.measure_daemons(), || anchors(&bare, 1))
+pub(super) fn one_daemon(bench: &Bench) -> Result<Vec<Row>> {
+    let (mut subject, mut anchor) = (Vec::new(), Vec::new());
+    let (mut anonymous, mut bare_anonymous) = (Vec::new(), Vec::new());
+    bench.each_round(|| {
+        let fleet = Fleet::start(&bench.place, 1, nobody()?)?;
+        std::thread::sleep(SETTLE);
+        let memory = sum(&fleet.daemons)?;
+        drop(fleet);
+        subject.push(memory.pss);
+        anonymous.push(memory.anonymous);
+        let bare = anchors(&bench.place, 1)?;
+        anchor.push(bare.pss);
+        bare_anonymous.push(bare.anonymous);
+        Ok(())
+    })?;
+    let notes = vec![
+        format!(
+            "of it in no file (heap, stacks, relocated pages): {:.0} KiB; of the bare one: {:.0} \
+             KiB; the rest is code",
+            median(&anonymous),
+            median(&bare_anonymous)
+        ),
+        "the hub runs the same program: of code that both use, the daemon is charged one half"
+            .to_owned(),
+    ];
+    Ok(vec![Row {
+        what: "memory (PSS) of an idle daemon / of a bare tokio program",
+        unit: "KiB",
+        bound: Bound::AtMost(10.0),
+        subject,
+        anchor,
+        notes,
+    }])
+}
+
+/// One round of P9's subject.
+struct Crowd {
+    daemons: Memory,
+    hub: Memory,
+    daemons_work: Work,
+    hub_work: Work,
 }
 
 /// P9.
-pub(super) fn fifty_daemons(bench: &Bench) -> Result<Measured> {
-    let (product, bare) = (bench.product()?, bench.anchor("bare_tokio")?);
-    bench.in_turn(|| Fleet::start(&product, 50)?.measure_all(), || anchors(&bare, 50))
+pub(super) fn fifty_daemons(bench: &Bench) -> Result<Vec<Row>> {
+    let (mut crowds, mut bare) = (Vec::new(), Vec::new());
+    bench.each_round(|| {
+        crowds.push(crowd(&bench.place)?);
+        bare.push(anchors(&bench.place, MANY)?);
+        Ok(())
+    })?;
+    let middle = |figure: fn(&Crowd) -> f64| -> f64 {
+        median(&crowds.iter().map(figure).collect::<Vec<_>>())
+    };
+    let bare_anonymous: Vec<f64> = bare.iter().map(|memory| memory.anonymous).collect();
+    let (many, seconds) = (50.0, IDLE.as_secs_f64());
+    let notes = vec![
+        format!(
+            "a daemon: {:.0} KiB, of it in no file {:.0} KiB; a bare one: in no file {:.0} KiB; \
+             the hub: {:.0} KiB",
+            middle(|crowd| crowd.daemons.pss) / many,
+            middle(|crowd| crowd.daemons.anonymous) / many,
+            median(&bare_anonymous) / many,
+            middle(|crowd| crowd.hub.pss)
+        ),
+        format!(
+            "idle for {seconds:.0} s (their tick comes every 30 s): {MANY} daemons used {:.1} ms of processor time ({:.3} \
+             wake-ups a second each), the hub {:.1} ms ({:.1} a second)",
+            middle(|crowd| crowd.daemons_work.cpu),
+            middle(|crowd| crowd.daemons_work.sleeps) / many / seconds,
+            middle(|crowd| crowd.hub_work.cpu),
+            middle(|crowd| crowd.hub_work.sleeps) / seconds
+        ),
+    ];
+    Ok(vec![Row {
+        what: "memory (PSS) of 50 idle daemons and their hub / of 50 bare tokio programs",
+        unit: "KiB",
+        bound: Bound::AtMost(4.0),
+        subject: crowds.iter().map(|crowd| crowd.daemons.pss + crowd.hub.pss).collect(),
+        anchor: bare.iter().map(|memory| memory.pss).collect(),
+        notes,
+    }])
 }
 
-/// A hub with daemons, in a folder of its own; both are gone when it is dropped.
-struct Fleet {
-    hub: Child,
-    program: PathBuf,
-    folder: PathBuf,
-    daemons: Vec<u32>,
+fn crowd(place: &Place) -> Result<Crowd> {
+    let fleet = Fleet::start(place, MANY, nobody()?)?;
+    std::thread::sleep(SETTLE);
+    let (daemons_before, hub_before) = (work(&fleet.daemons)?, work(&[fleet.hub()])?);
+    std::thread::sleep(IDLE);
+    let (daemons_after, hub_after) = (work(&fleet.daemons)?, work(&[fleet.hub()])?);
+    let since =
+        |a: Work, b: Work| Work { cpu: b.cpu - a.cpu, sleeps: (b.sleeps - a.sleeps).max(0.0) };
+    Ok(Crowd {
+        daemons: sum(&fleet.daemons)?,
+        hub: sum(&[fleet.hub()])?,
+        daemons_work: since(daemons_before, daemons_after),
+        hub_work: since(hub_before, hub_after),
+    })
 }
 
-impl Fleet {
-    fn start(product: &Path, count: usize) -> Result<Self> {
-        let folder = fresh_folder("fleet")?;
-        let config = folder.join("agents.yaml");
-        let text = config_text(&folder, count, free_port()?);
-        fs::write(&config, text).context("cannot write the configuration")?;
-        let program = fs::canonicalize(product).context("no gangline built")?;
-        let ready = folder.join("ready.json");
-        let log = fs::File::create(folder.join("hub.log")).context("cannot make the hub's log")?;
-        let hub = shell::command(&program)
-            .arg("up")
-            .arg("--config")
-            .arg(&config)
-            .arg("--state")
-            .arg(folder.join("state"))
-            .arg("--ready-file")
-            .arg(&ready)
-            .stdin(Stdio::null())
-            .stdout(log.try_clone().context("cannot share the hub's log")?)
-            .stderr(log)
-            .spawn()
-            .context("cannot start gangline up")?;
-        let mut fleet = Self { hub, program, folder, daemons: Vec::new() };
-        fleet.daemons = fleet.wait_for_daemons(&ready, count)?;
-        std::thread::sleep(SETTLE);
-        Ok(fleet)
+fn sum(pids: &[u32]) -> Result<Memory> {
+    let mut all = Memory::default();
+    for pid in pids {
+        let one = procfs::memory_of(*pid)?;
+        all.pss += one.pss;
+        all.anonymous += one.anonymous;
     }
-
-    fn wait_for_daemons(&mut self, ready: &Path, count: usize) -> Result<Vec<u32>> {
-        let folder = self.folder.to_string_lossy().into_owned();
-        let (hub, program) = (&mut self.hub, &self.program);
-        let daemons = shell::wait_for(READY, || {
-            if let Some(status) = hub.try_wait().context("cannot ask for the hub")? {
-                let log =
-                    fs::read_to_string(Path::new(&folder).join("hub.log")).unwrap_or_default();
-                bail!("gangline up ended with {status}:\n{log}");
-            }
-            let found = procfs::processes(program, "daemon", &folder)?;
-            Ok((ready.exists() && found.len() == count).then_some(found))
-        })?;
-        daemons.with_context(|| format!("{count} daemons did not stand within {READY:?}"))
-    }
-
-    fn measure_daemons(&self) -> Result<f64> {
-        self.daemons.iter().map(|pid| procfs::pss_of(*pid)).sum()
-    }
-
-    fn measure_all(&self) -> Result<f64> {
-        Ok(self.measure_daemons()? + procfs::pss_of(self.hub.id())?)
-    }
+    Ok(all)
 }
 
-impl Drop for Fleet {
-    /// Ends the hub as Ctrl-C would, which drains the daemons; whoever is left is killed.
-    fn drop(&mut self) {
-        let signal = |name: &str, pid: u32| {
-            shell::run(shell::command("kill").args(["-s", name, &pid.to_string()]))
-        };
-        let _ = signal("INT", self.hub.id());
-        let ended = shell::wait_for(END, || Ok(self.hub.try_wait()?));
-        if !matches!(ended, Ok(Some(_))) {
-            eprintln!("gangline up did not end within {END:?} and is killed");
-            let _ = self.hub.kill();
-            let _ = self.hub.wait();
-        }
-        let folder = self.folder.to_string_lossy().into_owned();
-        for pid in procfs::processes(&self.program, "daemon", &folder).unwrap_or_default() {
-            let _ = signal("KILL", pid);
-        }
-        let _ = fs::remove_dir_all(&self.folder);
+fn work(pids: &[u32]) -> Result<Work> {
+    let mut all = Work::default();
+    for pid in pids {
+        let one = procfs::work_of(*pid)?;
+        all.cpu += one.cpu;
+        all.sleeps += one.sleeps;
     }
+    Ok(all)
 }
 
-/// Agents with the native loop and a model address where nothing listens: idle, they never ask.
-fn config_text(folder: &Path, count: usize, port: u16) -> String {
-    let mut text = format!("server:\n  name: bench\n  host: 127.0.0.1\n  port: {port}\nagents:\n");
-    for number in 1..=count {
-        text.push_str(&format!(
-            "  - nick: bench-a{number}\n    agent: native\n    directory: {}\n    \
-             channels: [\"#general\"]\n    base_url: http://127.0.0.1:9\n",
-            folder.display()
-        ));
-    }
-    text
-}
-
-/// A port that was free a moment ago; the configuration wants a number.
-fn free_port() -> Result<u16> {
+/// A port where no model listens: idle, an agent never asks.
+fn nobody() -> Result<u16> {
     let listener = TcpListener::bind("127.0.0.1:0").context("cannot listen")?;
     Ok(listener.local_addr().context("cannot tell the port")?.port())
 }
 
 /// Starts that many bare programs, each connected to a listener here, and sums their memory.
-fn anchors(program: &Path, count: usize) -> Result<f64> {
-    let folder = fresh_folder("anchors")?;
+fn anchors(place: &Place, count: usize) -> Result<Memory> {
+    let folder = place.folder()?;
     let listener = TcpListener::bind("127.0.0.1:0").context("cannot listen")?;
     let address = listener.local_addr().context("cannot tell the port")?.to_string();
     let mut children = Children(Vec::new());
     for number in 0..count {
-        let mut child = shell::command(program)
+        let mut child = place
+            .command(Program::BareTokio)
             .arg(&address)
             .arg(folder.join(format!("{number}.sock")))
             .stdout(Stdio::piped())
@@ -154,10 +171,8 @@ fn anchors(program: &Path, count: usize) -> Result<f64> {
         }
     }
     // The connections wait in the listener's queue; that is all they have to do.
-    let sum = children.0.iter().map(|child| procfs::pss_of(child.id())).sum();
-    drop(children);
-    fs::remove_dir_all(&folder).context("cannot remove the anchors' folder")?;
-    sum
+    let pids: Vec<u32> = children.0.iter().map(Child::id).collect();
+    sum(&pids)
 }
 
 /// Kills its processes when dropped.
@@ -170,13 +185,4 @@ impl Drop for Children {
             let _ = child.wait();
         }
     }
-}
-
-fn fresh_folder(name: &str) -> Result<PathBuf> {
-    let folder = std::env::temp_dir().join(format!("gangline-bench-{}-{name}", std::process::id()));
-    if folder.exists() {
-        fs::remove_dir_all(&folder).context("cannot empty the folder of an older run")?;
-    }
-    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    Ok(folder)
 }

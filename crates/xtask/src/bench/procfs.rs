@@ -6,18 +6,69 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 /// The memory of a process in KiB, shared pages counted by share.
-pub(super) fn pss_of(pid: u32) -> Result<f64> {
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Memory {
+    pub(super) pss: f64,
+    /// The part that no file stands behind, and pages of programs that were written to: each
+    /// process has its own.
+    pub(super) anonymous: f64,
+}
+
+/// Returns the memory of a process.
+pub(super) fn memory_of(pid: u32) -> Result<Memory> {
     let path = format!("/proc/{pid}/smaps_rollup");
     let text = fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
-    pss_in(&text).with_context(|| format!("{path} has no Pss"))
+    memory_in(&text).with_context(|| format!("{path} has no Pss"))
 }
 
-pub(super) fn pss_in(text: &str) -> Option<f64> {
-    let line = text.lines().find_map(|line| line.strip_prefix("Pss:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse().ok()
+pub(super) fn memory_in(text: &str) -> Option<Memory> {
+    let field = |name: &str| -> Option<f64> {
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        line.trim().strip_suffix("kB")?.trim().parse().ok()
+    };
+    Some(Memory { pss: field("Pss:")?, anonymous: field("Pss_Anon:").unwrap_or_default() })
 }
 
-/// Running processes of a program whose arguments or environment contain both texts.
+/// What a process has done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Work {
+    /// Time on a processor, in milliseconds.
+    pub(super) cpu: f64,
+    /// How often a thread went to sleep by itself.
+    pub(super) sleeps: f64,
+}
+
+/// Returns the sum of what the process's threads have done.
+pub(super) fn work_of(pid: u32) -> Result<Work> {
+    let folder = format!("/proc/{pid}/task");
+    let mut work = Work::default();
+    for entry in fs::read_dir(&folder).with_context(|| format!("cannot list {folder}"))? {
+        let thread = entry?.path();
+        // A thread may end while it is looked at.
+        let schedule = fs::read_to_string(thread.join("schedstat")).unwrap_or_default();
+        let status = fs::read_to_string(thread.join("status")).unwrap_or_default();
+        let part = work_in(&schedule, &status);
+        work.cpu += part.cpu;
+        work.sleeps += part.sleeps;
+    }
+    Ok(work)
+}
+
+pub(super) fn work_in(schedule: &str, status: &str) -> Work {
+    let nanoseconds: f64 =
+        schedule.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or_default();
+    let sleeps = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+    let sleeps = sleeps.and_then(|count| count.trim().parse().ok()).unwrap_or_default();
+    Work { cpu: nanoseconds / 1e6, sleeps }
+}
+
+/// Returns the load of the last minute, in words.
+pub(super) fn load() -> String {
+    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split_whitespace().next().unwrap_or("unknown").to_owned()
+}
+
+/// Running processes of a program with this argument, whose arguments contain `mention`.
 pub(super) fn processes(program: &Path, argument: &str, mention: &str) -> Result<Vec<u32>> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc").context("cannot list processes")? {
@@ -30,10 +81,8 @@ pub(super) fn processes(program: &Path, argument: &str, mention: &str) -> Result
             continue;
         }
         let arguments = fs::read(path.join("cmdline")).unwrap_or_default();
-        let environment = fs::read(path.join("environ")).unwrap_or_default();
-        let has = |bytes: &[u8], text: &str| String::from_utf8_lossy(bytes).contains(text);
         if arguments.split(|byte| *byte == 0).any(|part| part == argument.as_bytes())
-            && (has(&arguments, mention) || has(&environment, mention))
+            && String::from_utf8_lossy(&arguments).contains(mention)
         {
             found.push(pid);
         }

@@ -4,32 +4,75 @@
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
-use super::{Bench, Measured};
+use super::Bench;
+use super::place::Program;
+use super::row::{Bound, Row, median};
 use crate::shell;
+
+/// How long each run of each side lasts: five runs a round.
+const SECONDS: usize = 3;
+/// More rounds than this would take too long.
+const MOST_ROUNDS: usize = 4;
 
 /// The last line of the example's output.
 #[derive(Deserialize)]
-struct Figures {
-    /// Cycles a second of the broker, one a round.
-    subject: Vec<f64>,
-    /// Cycles a second of a bare single-writer loop, one a round.
-    anchor: Vec<f64>,
+pub(super) struct Figures {
+    /// One process with 50 producers, and one bare loop with 50 statements in a commit.
+    pub(super) one: Pair,
+    /// 50 processes, and 50 bare loops.
+    pub(super) many: Pair,
+    /// One bare loop with one statement in a commit.
+    pub(super) alone: Vec<f64>,
+    /// Microseconds of `fdatasync` after appending 4 KiB: p50, p99.
+    pub(super) fdatasync: (f64, f64),
+}
+
+/// Cycles a second, one figure a round.
+#[derive(Deserialize)]
+pub(super) struct Pair {
+    pub(super) subject: Vec<f64>,
+    pub(super) anchor: Vec<f64>,
 }
 
 /// P6.
-pub(super) fn producers(bench: &Bench) -> Result<Measured> {
-    if !shell::root().join("crates/gangline-broker/examples/storage_bench.rs").exists() {
-        return Ok(Measured::NotYet("gangline-broker has no example storage_bench"));
-    }
-    let mut example = shell::cargo();
+pub(super) fn cycles(bench: &Bench) -> Result<Vec<Row>> {
+    let mut example = bench.place.command(Program::StorageBench);
+    let rounds = bench.rounds.min(MOST_ROUNDS).to_string();
     example
-        .args(["run", "--quiet", "--package", "gangline-broker", "--example", "storage_bench"])
-        .args(bench.profile)
-        .args(["--", "--json", "--rounds", &bench.rounds.to_string()]);
-    let text = shell::read(&mut example)?;
+        .args(["--json", "--rounds", &rounds, "50", &SECONDS.to_string()])
+        .current_dir(bench.place.folder()?);
+    rows(&shell::read(&mut example)?)
+}
+
+pub(super) fn rows(text: &str) -> Result<Vec<Row>> {
     let line = text.lines().rfind(|line| line.starts_with('{')).unwrap_or_default();
-    let figures: Figures = serde_json::from_str(line).context(
-        "the last line of storage_bench is not {\"subject\":[…],\"anchor\":[…]}, one figure a round",
-    )?;
-    Ok(Measured::Figures { subject: figures.subject, anchor: figures.anchor })
+    let figures: Figures =
+        serde_json::from_str(line).context("cannot read the last line of storage_bench")?;
+    let bound = Bound::AtLeast(0.7);
+    let (p50, p99) = figures.fdatasync;
+    Ok(vec![
+        Row {
+            what: "durable cycles of one process with 50 producers / of a bare loop that commits 50 at once",
+            unit: "/s",
+            bound,
+            subject: figures.one.subject,
+            anchor: figures.one.anchor,
+            notes: vec![
+                format!(
+                    "a cycle: accept a message, cancel it; each synced. A bare loop that commits \
+                     each alone: {:.0} /s",
+                    median(&figures.alone)
+                ),
+                format!("4 KiB appended and synced in the same minute: p50 {p50} µs, p99 {p99} µs"),
+            ],
+        },
+        Row {
+            what: "durable cycles of 50 processes / of 50 bare loops in the same layout",
+            unit: "/s",
+            bound,
+            subject: figures.many.subject,
+            anchor: figures.many.anchor,
+            notes: Vec::new(),
+        },
+    ])
 }

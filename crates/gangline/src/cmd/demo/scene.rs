@@ -8,6 +8,20 @@ use gangline_os::paths::Paths;
 use super::ports::Ports;
 use crate::{failure::Failure, invite};
 
+/// Returns how this program is called: by its name if that finds it, else by its path.
+fn invocation() -> String {
+    const NAME: &str = "gangline";
+    let Ok(exe) = std::env::current_exe() else { return NAME.to_owned() };
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|folder| folder.join(NAME)).find(|p| p.is_file());
+    if found.is_some_and(|found| found.canonicalize().ok() == exe.canonicalize().ok()) {
+        return NAME.to_owned();
+    }
+    let here = std::env::current_dir().ok();
+    let near = here.and_then(|here| exe.strip_prefix(here).map(std::path::Path::to_owned).ok());
+    near.map_or_else(|| exe.display().to_string(), |near| format!("./{}", near.display()))
+}
+
 #[cfg(test)]
 mod tests;
 
@@ -63,6 +77,7 @@ pub(super) fn configuration(workspace: &Path, ports: Ports) -> Result<String, Fa
 /// Returns what is said once IRC clients can join; `state` is the option by which other commands
 /// find the demo.
 pub(super) fn introduction(state: &str, paths: &Paths, listening: &Listening) -> String {
+    let gangline = invocation();
     let join = invite::lines(&listening.irc, &listening.owner, Some("#general"));
     format!(
         "Gangline's demo: an IRC server, one agent, and a stand-in for its model.\n\
@@ -76,10 +91,10 @@ pub(super) fn introduction(state: &str, paths: &Paths, listening: &Listening) ->
          @demo-guide sleep 5                          five seconds of work\n  \
          @demo-guide post hi                          it speaks by its own tool\n\n\
          To approve, say as the owner in the room:    @demo-guide yes\n\
-         or in a second terminal:                     gangline approvals{state}\n  \
-         {:<42} gangline approve N{state}\n\
-         To look around there:                        gangline ps{state}\n  \
-         {:<42} gangline trace m1{state}\n\n\
+         or in a second terminal:                     {gangline} approvals{state}\n  \
+         {:<42} {gangline} approve N{state}\n\
+         To look around there:                        {gangline} ps{state}\n  \
+         {:<42} {gangline} trace m1{state}\n\n\
          State and logs are in {}\n",
         "",
         "",

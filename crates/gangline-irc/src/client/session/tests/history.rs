@@ -17,6 +17,7 @@ fn page(story: &mut Story, label: &str, lines: &[&str]) -> Vec<String> {
     story.server("BATCH -h")
 }
 
+/// C18.
 #[test]
 fn pages_are_asked_for_until_one_is_empty() {
     let mut story = Story::rich();

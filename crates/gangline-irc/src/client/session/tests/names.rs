@@ -63,6 +63,7 @@ fn lines_may_be_said_under_another_nick_if_the_configuration_says_so() {
     assert_eq!(story.command(say("k", "#den", "hi")), ["PRIVMSG #den :hi", "PING gangline-1"]);
 }
 
+/// R1-47.
 #[test]
 fn the_wanted_nick_is_asked_for_as_soon_as_its_holder_leaves() {
     for line in [":ada!x@h QUIT :a.b c.d", ":ADA!x@h NICK other"] {
@@ -137,6 +138,7 @@ fn a_refused_join_is_told_and_tried_again() {
     }
 }
 
+/// R1-07.
 #[test]
 fn a_channel_that_was_left_is_not_joined_again() {
     let mut story = Story::new(den());
@@ -153,6 +155,7 @@ fn a_channel_that_was_left_is_not_joined_again() {
     assert_eq!(story.server(":irc 376 ada :End"), ["<up ada on irc with 0 caps>"]);
 }
 
+/// R1-47.
 #[test]
 fn a_wish_for_a_channel_made_while_down_is_kept() {
     let mut story = Story::new(config());

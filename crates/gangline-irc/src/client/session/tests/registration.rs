@@ -118,6 +118,7 @@ fn a_mechanism_that_is_not_plain_is_not_tried() {
     assert_eq!(story.server(":irc CAP * LS :sasl=EXTERNAL,SCRAM-SHA-256"), ["CAP END"]);
 }
 
+/// R1-07.
 #[test]
 fn the_server_pings_and_is_answered_before_lines_that_wait_for_the_pace() {
     let mut story = Story::plain();
@@ -185,6 +186,7 @@ fn capabilities_that_come_and_go_later_are_followed() {
     );
 }
 
+/// R1-47.
 #[test]
 fn a_second_connection_begins_from_nothing_and_is_not_the_first() {
     let mut story = Story::rich();

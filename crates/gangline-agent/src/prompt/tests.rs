@@ -1,0 +1,71 @@
+use gangline_broker::MessageRow;
+use gangline_core::{
+    MessageId, MessageState, Principal, Tier, recovery::SentLine, redact::Redacted,
+};
+use gangline_os::clock::UnixMicros;
+
+use super::*;
+
+fn row(origin: Origin, target: &str, body: &str) -> MessageRow {
+    MessageRow {
+        id: MessageId(1),
+        agent: "spark-ada".parse().unwrap(),
+        network_id: "n".to_owned(),
+        intake_key: None,
+        origin,
+        principal: Principal { account: "~eve".to_owned(), tier: Tier::Member },
+        sender: "eve".to_owned(),
+        target: target.to_owned(),
+        body: Redacted::from_store(body.to_owned()),
+        in_reply_to: None,
+        cause_root: None,
+        hops: 0,
+        state: MessageState::InTurn,
+        reason: None,
+        answer: None,
+        attempt: 1,
+        takes: 1,
+        turn: None,
+        not_before: None,
+        msgid: None,
+        accepted_at: UnixMicros(0),
+        taken_at: None,
+        settled_at: None,
+    }
+}
+
+fn prompt(row: MessageRow, said: Vec<SentLine>) -> String {
+    text(&Waiting { row, said })
+}
+
+/// R0-36, C33: the first line is exactly the seed's.
+#[test]
+fn a_mention_and_a_direct_line_have_their_exact_form() {
+    let mention = row(Origin::Mention, "#general", "@spark-ada hello");
+    assert_eq!(prompt(mention, vec![]), "[IRC @mention in #general] <eve> @spark-ada hello");
+    let direct = row(Origin::Direct, "eve", "hello");
+    assert_eq!(prompt(direct, vec![]), "[IRC DM] <eve> hello");
+    let cli = row(Origin::Cli, "", "two\nlines");
+    assert_eq!(prompt(cli, vec![]), "two\nlines");
+}
+
+/// R0-21: the agent is told of the cut-off attempt. A drain gives the attempt back; what the first
+/// try sent is quoted all the same.
+#[test]
+fn a_second_take_says_so_and_quotes_what_was_sent() {
+    let again = MessageRow { takes: 2, ..row(Origin::Mention, "#general", "go") };
+    let said = vec![SentLine { to: "#general".to_owned(), text: "on it".to_owned() }];
+    let prompt = prompt(again, said);
+    assert!(prompt.contains("attempt 2") && prompt.contains("> #general: on it"), "{prompt}");
+}
+
+/// R1-57: the default system prompt names the agent and its folder, and can be replaced.
+#[test]
+fn the_system_prompt_is_the_configured_one_or_the_default() {
+    let mut agent = AgentConfig::new("spark-ada".parse().unwrap(), "/srv/ada".into());
+    let default = system(&agent);
+    assert!(default.contains("You are spark-ada") && default.contains("/srv/ada"), "{default}");
+    assert!(!default.contains('{'), "every place is filled in: {default}");
+    agent.system_prompt = Some("be brief".to_owned());
+    assert_eq!(system(&agent), "be brief");
+}

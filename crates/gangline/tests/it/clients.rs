@@ -1,0 +1,128 @@
+//! Real people's IRC clients against the embedded server: what a newcomer would start.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+use gangline_testkit::{World, eventually};
+
+/// Ends a client of ours when the test is over, also when it failed.
+struct Client(Child);
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// R1-01, R1-56. Shown by 1: `@demo-guide hello` from `ii` in `#general` is answered in the room.
+#[test]
+fn a_mention_from_ii_is_answered_in_the_room() {
+    let world = World::new(env!("CARGO_BIN_EXE_gangline"));
+    let hub = world.start_ready(&["demo"]);
+    let port = hub.field("irc").rsplit_once(':').unwrap().1.to_owned();
+    let folder = world.path("ii");
+    fs::create_dir(&folder).unwrap();
+    let ii = Command::new("ii")
+        .args([
+            "-i",
+            &folder.display().to_string(),
+            "-s",
+            "127.0.0.1",
+            "-p",
+            &port,
+            "-n",
+            "newcomer",
+        ])
+        .env("HOME", world.path(""))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let _ii = Client(ii);
+    let server = folder.join("127.0.0.1");
+    // `ii` makes a pipe named `in`; a file of that name would be nobody's.
+    write_to(&pipe(&server.join("in")), "/j #general\n");
+    let room = server.join("#general");
+    heard(&room.join("out"), "newcomer(~newcomer@localhost) has joined");
+    write_to(&pipe(&room.join("in")), "@demo-guide hello\n");
+    heard(&room.join("out"), "<demo-guide> I am a stand-in");
+}
+
+fn pipe(path: &Path) -> PathBuf {
+    eventually(&format!("{}", path.display()), || path.exists().then(|| path.to_owned()))
+}
+
+fn write_to(path: &Path, text: &str) {
+    fs::write(path, text).unwrap();
+}
+
+fn heard(path: &Path, part: &str) -> String {
+    eventually(&format!("`{part}` in {}", path.display()), || {
+        let text = fs::read_to_string(path).unwrap_or_default();
+        text.contains(part).then_some(text)
+    })
+}
+
+/// R1-01, R1-56. Shown by 1: the same from irssi, as the owner by server password, who then
+/// approves.
+#[test]
+fn an_owner_in_irssi_is_answered_and_approves() {
+    let world = World::new(env!("CARGO_BIN_EXE_gangline"));
+    let hub = world.start_ready(&["demo"]);
+    let port = hub.field("irc").rsplit_once(':').unwrap().1.to_owned();
+    let password = format!("owner:{}", hub.field("token"));
+    let screen = Screen::start(&world);
+    // irssi sends five lines at once and then one in two seconds: that is its own pace.
+    screen.types(&format!("/connect 127.0.0.1 {port} {password}"));
+    screen.shows("End of /MOTD command|There is no message of the day");
+    screen.types("/join #general");
+    screen.shows("has joined #general");
+    screen.types("@demo-guide run echo six-$((3+3))");
+    screen.shows("approval 1 for");
+    screen.types("@demo-guide yes");
+    screen.shows("six-6");
+}
+
+/// irssi in a terminal of its own.
+struct Screen {
+    socket: String,
+}
+
+impl Screen {
+    fn start(world: &World) -> Self {
+        let screen = Self { socket: world.path("tmux.sock").display().to_string() };
+        let home = world.path("irssi").display().to_string();
+        let irssi = format!("irssi --home={home} --nick=boss");
+        screen.tmux(&["-f", "/dev/null", "new-session", "-d", "-x", "160", "-y", "50", &irssi]);
+        screen.shows("Irssi|irssi");
+        screen
+    }
+
+    fn tmux(&self, args: &[&str]) -> String {
+        let output = Command::new("tmux").args(["-S", &self.socket]).args(args).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    fn types(&self, text: &str) {
+        self.tmux(&["send-keys", "-l", text]);
+        self.tmux(&["send-keys", "Enter"]);
+    }
+
+    fn shows(&self, parts: &str) {
+        eventually(&format!("`{parts}` on the screen"), || {
+            let screen = self.tmux(&["capture-pane", "-p", "-J", "-S", "-200"]);
+            parts.split('|').any(|part| screen.contains(part)).then_some(())
+        });
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        self.tmux(&["kill-server"]);
+    }
+}

@@ -1,0 +1,159 @@
+//! P4: the way of a mention from a person's IRC connection to the backend. The backend here is the
+//! native one, whose model is a server: the way ends with the first byte of the request to it.
+
+use std::fs::File;
+use std::io::Write;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+use super::bridge::Bridge;
+use super::fleet::{self, Fleet};
+use super::model::{self, Model};
+use super::procfs;
+use super::row::{Bound, Row, median};
+use super::{Bench, place::Place};
+use crate::shell;
+
+/// Mentions that are measured in each round, and those before them that are not.
+const MENTIONS: usize = 100;
+const WARM_UP: usize = 20;
+/// The server reads 8 lines a second of one person; so many persons take turns.
+const PERSONS: usize = 5;
+/// Before each of the three things that are measured, and the least time a turn takes in all, so
+/// that nothing is left of the turn before.
+const PAUSE: Duration = Duration::from_millis(5);
+const TURN: Duration = Duration::from_millis(80);
+
+/// What is synced to disk one after the other before the request may go out.
+const COMMITS: [&str; 4] = [
+    "irc.db: the line in the room's history",
+    "gangline.db: the message accepted",
+    "gangline.db: taken into a turn",
+    "the session's history: the prompt",
+];
+/// What the goal allows: so many times the bridge, and so many syncs.
+const BRIDGES: f64 = 5.0;
+const SYNCS: f64 = 1.5;
+
+/// Figures of one or more rounds, in microseconds; processor time in milliseconds a turn.
+#[derive(Default)]
+struct Figures {
+    mention: Vec<f64>,
+    bridge: Vec<f64>,
+    fsync: Vec<f64>,
+    hub: Vec<f64>,
+    daemon: Vec<f64>,
+}
+
+/// P4.
+pub(super) fn to_the_model(bench: &Bench) -> Result<Vec<Row>> {
+    let mut figures = Figures::default();
+    bench.each_round(|| {
+        let round = round(&bench.place)?;
+        figures.mention.push(median(&round.mention));
+        figures.bridge.push(median(&round.bridge));
+        figures.fsync.push(median(&round.fsync));
+        figures.hub.extend(round.hub);
+        figures.daemon.extend(round.daemon);
+        Ok(())
+    })?;
+    let anchor = figures
+        .bridge
+        .iter()
+        .zip(&figures.fsync)
+        .map(|(bridge, fsync)| BRIDGES * bridge + SYNCS * fsync)
+        .collect();
+    Ok(vec![Row {
+        what: "mention to the request at the model, p50 / 5 × a bare bridge + 1.5 × fsync, p50",
+        unit: "µs",
+        bound: Bound::AtMost(1.0),
+        notes: notes(&figures),
+        subject: figures.mention,
+        anchor,
+    }])
+}
+
+fn notes(figures: &Figures) -> Vec<String> {
+    let (mention, bridge) = (median(&figures.mention), median(&figures.bridge));
+    let fsync = median(&figures.fsync);
+    let commits = f64::from(u32::try_from(COMMITS.len()).unwrap_or(u32::MAX));
+    let allowed = BRIDGES * bridge + commits * fsync;
+    vec![
+        format!(
+            "a bare bridge, line to child: {bridge:.0} µs (plain ratio {:.1}); 4 KiB appended and \
+             fdatasync: {fsync:.0} µs",
+            mention / bridge
+        ),
+        format!("{} syncs, one after the other: {}", COMMITS.len(), COMMITS.join(" → ")),
+        format!(
+            "against 5 × bridge + {} × fsync = {allowed:.0} µs: ratio {:.2}; all but the syncs: \
+             about {:.0} µs",
+            COMMITS.len(),
+            mention / allowed,
+            (mention - commits * fsync).max(0.0)
+        ),
+        format!(
+            "processor time of a whole turn: hub {:.1} ms, daemon {:.1} ms; {} mentions a round",
+            median(&figures.hub),
+            median(&figures.daemon),
+            MENTIONS
+        ),
+    ]
+}
+
+fn round(place: &Place) -> Result<Figures> {
+    let model = Model::listen()?;
+    let fleet = Fleet::start(place, 1, model.port)?;
+    let mut bridge = Bridge::start(place)?;
+    let folder = place.folder()?;
+    let mut file = File::create(folder.join("synced")).context("cannot make a file to sync")?;
+    let join =
+        |number| super::irc::Person::join(&fleet.irc, &format!("person{number}"), fleet::ROOM);
+    let mut persons = (0..PERSONS).map(join).collect::<Result<Vec<_>>>()?;
+    let (agent, mut figures) = (fleet::agent(1), Figures::default());
+    let heard = format!("PRIVMSG {} :{}", fleet::ROOM, model::ANSWER);
+    let mut before = (0.0, 0.0);
+    for number in 0..WARM_UP + MENTIONS {
+        if number == WARM_UP {
+            figures = Figures::default();
+            before = used(&fleet)?;
+        }
+        let begin = shell::now();
+        sleep(PAUSE);
+        figures.bridge.push(bridge.pass(&format!("@{agent} ping {number}"))?);
+        sleep(PAUSE);
+        figures.fsync.push(append_and_sync(&mut file)?);
+        sleep(PAUSE);
+        let person = &mut persons[number % PERSONS];
+        let said = person.say(fleet::ROOM, &format!("@{agent} ping {number}"))?;
+        figures.mention.push(micros(model.arrival()?.saturating_duration_since(said)));
+        for person in &mut persons {
+            person.hear(&[&format!(":{agent}!"), &heard])?;
+        }
+        sleep(TURN.saturating_sub(begin.elapsed()));
+    }
+    let after = used(&fleet)?;
+    let turns = f64::from(u32::try_from(MENTIONS).unwrap_or(u32::MAX));
+    figures.hub.push((after.0 - before.0) / turns);
+    figures.daemon.push((after.1 - before.1) / turns);
+    Ok(figures)
+}
+
+/// Processor time of hub and daemon so far, in milliseconds.
+fn used(fleet: &Fleet) -> Result<(f64, f64)> {
+    let daemon = *fleet.daemons.first().context("no daemon")?;
+    Ok((procfs::work_of(fleet.hub())?.cpu, procfs::work_of(daemon)?.cpu))
+}
+
+fn append_and_sync(file: &mut File) -> Result<f64> {
+    let start: Instant = shell::now();
+    file.write_all(&[7; 4096]).context("cannot append")?;
+    file.sync_data().context("cannot sync")?;
+    Ok(micros(start.elapsed()))
+}
+
+fn micros(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e6
+}

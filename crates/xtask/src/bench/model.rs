@@ -1,0 +1,101 @@
+//! A model that costs nothing: a bare TCP listener that tells when the first byte of a request to
+//! `POST /v1/messages` came, and answers with one short text.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use crate::shell;
+
+/// What the model says to everything.
+pub(super) const ANSWER: &str = "pong";
+/// How long a request may take to come.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The listener; its threads end with this process or when their connection does.
+pub(super) struct Model {
+    pub(super) port: u16,
+    arrivals: Receiver<Instant>,
+}
+
+impl Model {
+    /// Listens on a free port.
+    pub(super) fn listen() -> Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0").context("cannot listen")?;
+        let port = listener.local_addr().context("cannot tell the port")?.port();
+        let (tell, arrivals) = mpsc::channel();
+        std::thread::spawn(move || {
+            for connection in listener.incoming().flatten() {
+                let tell = tell.clone();
+                std::thread::spawn(move || {
+                    if let Err(error) = serve(connection, &tell) {
+                        eprintln!("the bench's model: {error:#}");
+                    }
+                });
+            }
+        });
+        Ok(Self { port, arrivals })
+    }
+
+    /// Waits for the next request and returns when its first byte came.
+    pub(super) fn arrival(&self) -> Result<Instant> {
+        self.arrivals.recv_timeout(PATIENCE).context("no request reached the model")
+    }
+}
+
+fn serve(connection: TcpStream, tell: &Sender<Instant>) -> Result<()> {
+    connection.set_nodelay(true).context("cannot switch off delays")?;
+    let mut to = connection.try_clone().context("cannot share the connection")?;
+    let mut from = BufReader::new(connection);
+    let answer = answer();
+    loop {
+        if from.fill_buf().context("cannot read a request")?.is_empty() {
+            return Ok(());
+        }
+        let came = shell::now();
+        let (mut head, mut length) = (String::new(), 0);
+        loop {
+            let mut line = String::new();
+            from.read_line(&mut line).context("cannot read a request")?;
+            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().context("a length that is none")?;
+            }
+            if line.trim().is_empty() {
+                break;
+            }
+            head.push_str(&line);
+        }
+        let mut body = vec![0; length];
+        from.read_exact(&mut body).context("cannot read a request's body")?;
+        if !head.starts_with("POST /v1/messages ") {
+            bail!("not a request for a message: {head}");
+        }
+        to.write_all(answer.as_bytes()).context("cannot answer")?;
+        // The measurement may be over.
+        let _ = tell.send(came);
+    }
+}
+
+/// The response with its stream of events, ready to be written at once.
+fn answer() -> String {
+    let events = [
+        r#"{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"bench","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}}"#.to_owned(),
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#.to_owned(),
+        format!(r#"{{"type":"content_block_delta","index":0,"delta":{{"type":"text_delta","text":"{ANSWER}"}}}}"#),
+        r#"{"type":"content_block_stop","index":0}"#.to_owned(),
+        r#"{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":1}}"#.to_owned(),
+        r#"{"type":"message_stop"}"#.to_owned(),
+    ];
+    let mut body = String::new();
+    for event in &events {
+        let kind = event.split('"').nth(3).unwrap_or_default();
+        body.push_str(&format!("event: {kind}\ndata: {event}\n\n"));
+    }
+    format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
