@@ -126,6 +126,8 @@ fn environment<'a>(named: impl Iterator<Item = &'a str>) -> Vec<(OsString, OsStr
             env.push((name.into(), value));
         }
     }
+    // One heap instead of one for each of a daemon's few threads: 0.3 MB of every daemon.
+    env.push(("MALLOC_ARENA_MAX".into(), "1".into()));
     env
 }
 
