@@ -298,6 +298,8 @@ fn a_full_disk_of_the_agents_store_only_delays() {
     std::os::unix::fs::symlink(stage.world.path("irc.db"), state.join("irc.db")).unwrap();
     let mut hub = stage.up();
     let mut alice = stage.member("alice");
+    // A person with an account is answered also while away.
+    let mut boss = stage.owner("boss");
     alice.say("#general", "@bi-ada sleep 3");
     eventually("the turn", || {
         (stage.query("SELECT state FROM messages") == ["in_turn"]).then_some(())
@@ -307,7 +309,7 @@ fn a_full_disk_of_the_agents_store_only_delays() {
         alice.say("#general", &format!("@bi-ada say exactly later-{n}"));
         alice.hears("alice", "#general", &format!("later-{n}"));
     }
-    alice.say(ADA, "say exactly later-direct");
+    boss.say(ADA, "say exactly later-direct");
     alice.wait("the end of the turn's work", |line| line.contains("+typing=done").then_some(()));
     let sleeper = "SELECT state FROM messages WHERE body LIKE '%sleep 3'";
     assert_eq!(stage.query(sleeper), ["in_turn"], "the disk is full");
@@ -319,6 +321,7 @@ fn a_full_disk_of_the_agents_store_only_delays() {
     hub.kill();
     let mut hub = stage.up();
     let mut alice = stage.member("alice");
+    let mut boss = stage.owner("boss");
     let wanted = ["later-0", "later-1", "later-2"];
     let said = eventually("the answers", || {
         let said = kept(&mut alice, ADA, "#general");
@@ -328,7 +331,7 @@ fn a_full_disk_of_the_agents_store_only_delays() {
         assert_eq!(said.iter().filter(|text| *text == token).count(), 1, "{said:?}");
     }
     eventually("the direct answer", || {
-        let said = kept(&mut alice, ADA, ADA);
+        let said = kept(&mut boss, ADA, ADA);
         (said == ["later-direct"]).then_some(())
     });
     assert_eq!(stage.world.processes_like("gangline daemon"), before, "it never died");
