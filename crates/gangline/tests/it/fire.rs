@@ -268,7 +268,7 @@ fn random_kills_lose_nothing_and_double_nothing() {
     );
     assert!(total >= 300, "{total} messages");
     // Whoever died last is brought back by the test or the hub; then everything settles.
-    settled(&fire, accepted.len());
+    settled(&fire, &accepted);
     let quickest = (0..5)
         .map(|_| {
             let begun = Instant::now();
@@ -283,14 +283,20 @@ fn random_kills_lose_nothing_and_double_nothing() {
 }
 
 /// Waits until nothing is open; else shows what is, and what its agents last said of themselves.
-fn settled(fire: &Fire, accepted: usize) {
+fn settled(fire: &Fire, accepted: &[String]) {
     let open = "SELECT agent || ' m' || id || ' ' || state || ' attempt ' || attempt || ' ' || \
                 body FROM messages WHERE state IN ('accepted', 'in_turn', 'held')";
     let begun = Instant::now();
     loop {
-        let all: usize = fire.query("SELECT count(*) FROM messages")[0].parse().unwrap();
+        let bodies: BTreeSet<String> = fire
+            .query("SELECT body FROM messages")
+            .iter()
+            .filter_map(|body| body.rsplit(' ').next().map(str::to_owned))
+            .collect();
+        let missing: Vec<&String> =
+            accepted.iter().filter(|token| !bodies.contains(*token)).collect();
         let left = fire.query(open);
-        if all >= accepted && left.is_empty() {
+        if missing.is_empty() && left.is_empty() {
             return;
         }
         if begun.elapsed() > SETTLE {
@@ -302,7 +308,7 @@ fn settled(fire: &Fire, accepted: usize) {
                 println!("{line}\n  {}", tail.into_iter().rev().collect::<Vec<_>>().join("\n  "));
             }
             println!("{}", fire.world.run(&["status"]).stdout);
-            panic!("{all} of {accepted} in the store, {} not settled", left.len());
+            panic!("accepted and not in the store: {missing:?}; {} not settled", left.len());
         }
         thread::park_timeout(Duration::from_millis(100));
     }
@@ -339,12 +345,7 @@ fn sender(fire: &Fire, n: usize, told: &Mutex<Told>) {
     for count in 0..120 {
         let token = format!("tok-{n}-{count}");
         let agent = (n + count) % 5;
-        let connection = peer.get_or_insert_with(|| {
-            let caps = "message-tags server-time echo-message";
-            let mut peer = IrcPeer::connect_with(&fire.irc, (&nick, None), caps);
-            peer.join("#general");
-            peer
-        });
+        let connection = peer.get_or_insert_with(|| come_in(fire, &nick));
         connection.try_send(&format!("PRIVMSG #general :@fire-a{agent} say exactly {token}"));
         let echoed = connection.listen(Duration::from_secs(10), |line| {
             let said = irc::said(line)?;
@@ -361,6 +362,24 @@ fn sender(fire: &Fire, n: usize, told: &Mutex<Told>) {
         drop(told);
         thread::park_timeout(Duration::from_millis(100));
     }
+}
+
+/// Comes into the room, however often the server dies in between.
+fn come_in(fire: &Fire, nick: &str) -> IrcPeer {
+    eventually_within(SETTLE, &format!("{nick} in the room"), || {
+        let mut peer = IrcPeer::open(&fire.irc, nick);
+        for line in [
+            "CAP REQ :message-tags server-time echo-message",
+            &format!("NICK {nick}"),
+            &format!("USER {nick} 0 * :{nick}"),
+            "CAP END",
+            "JOIN #general",
+        ] {
+            peer.try_send(line);
+        }
+        let joined = |line: &str| (irc::command(line) == "366").then_some(());
+        peer.listen(Duration::from_secs(10), joined).map(|()| peer)
+    })
 }
 
 fn arsonist(
