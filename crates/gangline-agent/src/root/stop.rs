@@ -47,12 +47,15 @@ impl Parts {
         ended
     }
 
-    /// Lets the open turn end, then interrupts it; a second signal does so at once.
+    /// Lets the open turn end, then interrupts it; a second signal does so at once, and so does an
+    /// approval that waits: nothing is taken in any more, so nobody could decide it.
     async fn settle(&mut self, signals: &mut Signals) {
         let _ = self.brain.send(Incoming::Drain(Hurry::Soft)).await;
         let drained = self.drained.clone();
+        let mut view = self.view.clone();
         let soft = tokio::select! {
             () = drained.cancelled() => true,
+            Ok(_) = view.wait_for(|view| view.approvals > 0) => false,
             () = tokio::time::sleep(SETTLE_BUDGET) => false,
             _ = signals.next() => false,
         };

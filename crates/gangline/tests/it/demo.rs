@@ -353,6 +353,30 @@ fn an_approval_survives_the_death_of_its_daemon() {
     }
 }
 
+/// A drain withdraws an approval that waits and does not wait for it; the next life asks again
+/// under the same number, and the message is answered once.
+#[test]
+fn a_drain_withdraws_an_approval_and_the_next_life_asks_again() {
+    let mut demo = Demo::start();
+    let mut alice = demo.member("alice");
+    alice.say("#general", "@demo-guide run echo later-$((3+3))");
+    assert!(alice.hears(GUIDE, "#general", "approval").starts_with("approval 1 "));
+    assert_eq!(demo.hub.terminate(), 0, "{}", demo.hub.output());
+    let all = demo.run(&["approvals", "--all", "--json"]).json();
+    assert_eq!(all[0]["state"], "withdrawn", "{all}");
+    demo.hub = demo.world.start_ready(&["demo"]);
+    let mut boss = demo.owner("boss");
+    let open = eventually("the same approval to be asked again", || {
+        let open = demo.run(&["approvals", "--json"]).json();
+        (open[0]["number"] == 1).then_some(open)
+    });
+    assert_eq!(open.as_array().unwrap().len(), 1, "{open}");
+    boss.say("#general", "@demo-guide yes 1");
+    boss.hears(GUIDE, "#general", "later-6");
+    let trace = demo.run(&["trace", "m1"]).ok();
+    assert!(trace.contains("interrupted:drain") && trace.contains("answered"), "{trace}");
+}
+
 /// A drained hub leaves nothing behind (R0-37).
 #[test]
 fn a_signal_drains_everything() {
