@@ -39,6 +39,7 @@ use crate::{
     bus::{Hurry, Incoming, Record, SessionCommand, Word},
     inbox::Waiting,
     outgoing::Outgoing,
+    texts,
     tools::{self, TurnContext},
 };
 
@@ -82,6 +83,8 @@ pub(crate) struct Brain {
     asks: HashMap<String, (ApprovalAsk, Option<ApprovalNumber>)>,
     /// Details that were not recorded because the store did not keep up.
     skipped: u64,
+    /// The id of the open turn's prompt.
+    prompt_uuid: String,
     shown: show::Shown,
 }
 
@@ -119,6 +122,7 @@ impl Brain {
             rows: HashMap::new(),
             asks: HashMap::new(),
             skipped: 0,
+            prompt_uuid: String::new(),
             shown: show::Shown::default(),
         }
     }
@@ -184,6 +188,11 @@ impl Brain {
                 self.decided(turn, request, decision);
             }
             Incoming::Operator(word) => self.operator(word),
+            Incoming::Read { messages } => self.think(Input::Read { messages }),
+            Incoming::JoinFailed { turn, messages } => {
+                self.think(Input::JoinFailed { turn, messages });
+            }
+            Incoming::Care(care) => self.session.push(SessionCommand::Care(care)),
             Incoming::StoreDegraded(why) => {
                 warn!(why, "degraded: no new turns");
                 self.think(Input::StoreDegraded);
@@ -270,11 +279,32 @@ impl Brain {
         match event {
             RuntimeEvent::Ready { session } => {
                 info!(%session, "runtime ready");
-                self.keeper.push(Record::Agent(gangline_broker::AgentUpdate {
-                    session: Some(Some(session.0)),
-                    ..Default::default()
-                }));
+                self.session_is(session);
                 self.think(Input::Runtime(RuntimeInput::Ready { life }));
+            }
+            RuntimeEvent::Session { session } => {
+                info!(%session, "the session has another id");
+                self.session_is(session);
+            }
+            RuntimeEvent::Began => self.think(Input::Runtime(RuntimeInput::Started { life })),
+            RuntimeEvent::Alive { turn } => {
+                self.think(Input::Runtime(RuntimeInput::Output { turn }));
+            }
+            RuntimeEvent::LoggedIn => {
+                self.notice(None, "logged_in", texts::LOGGED_IN.to_owned());
+                self.shown.login_hint = None;
+                self.think(Input::Runtime(RuntimeInput::LoggedIn { life }));
+            }
+            RuntimeEvent::Compacting => {
+                self.shown.compacting = true;
+                self.notice(None, "compacting", texts::COMPACTING.to_owned());
+                self.show();
+            }
+            RuntimeEvent::Compacted { failed } => {
+                self.shown.compacting = false;
+                let text = failed.unwrap_or_else(|| texts::COMPACTED.to_owned());
+                self.notice(None, "compacted", text);
+                self.show();
             }
             RuntimeEvent::Accepted { turn } => {
                 self.think(Input::Runtime(RuntimeInput::Accepted { turn }));
@@ -303,7 +333,7 @@ impl Brain {
                 self.asks.insert(ask.request.clone(), (ask, None));
                 self.think(Input::Runtime(RuntimeInput::ApprovalAsked { turn, request }));
             }
-            RuntimeEvent::Usage { turn, usage } => self.usage(turn, usage),
+            RuntimeEvent::Usage { turn, usage } => self.usage(turn, &usage),
             RuntimeEvent::Notice { text } => {
                 self.notice(None, "runtime", text);
             }
@@ -319,6 +349,13 @@ impl Brain {
         }
     }
 
+    fn session_is(&mut self, session: gangline_runtime::SessionId) {
+        self.keeper.push(Record::Agent(gangline_broker::AgentUpdate {
+            session: Some(Some(session.0)),
+            ..Default::default()
+        }));
+    }
+
     fn finish(&mut self, turn: TurnId, result: TurnResult) -> Finish {
         match result {
             TurnResult::Completed => Finish::Completed,
@@ -326,6 +363,11 @@ impl Brain {
             TurnResult::Failed { kind, why } => {
                 self.notice(Some(turn), kind.as_str(), why);
                 Finish::Failed(kind.as_str().to_owned())
+            }
+            TurnResult::NeedsLogin { hint } => {
+                self.shown.login_hint = Some(hint.clone());
+                self.notice(Some(turn), "needs_login", hint);
+                Finish::NeedsLogin
             }
             TurnResult::RateLimited { retry_after } => {
                 let wait = retry_after.unwrap_or(RATE_LIMIT_DEFAULT_S);
@@ -335,17 +377,20 @@ impl Brain {
         }
     }
 
-    fn usage(&mut self, turn: TurnId, usage: gangline_runtime::Usage) {
+    fn usage(&mut self, turn: TurnId, usage: &gangline_runtime::Usage) {
         let count = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
+        if usage.context_tokens.is_some() {
+            self.shown.context = (usage.context_tokens, usage.context_window);
+        }
         let usage = NewUsage {
             agent: self.me.agent.clone(),
             turn: Some(turn),
-            model: String::new(),
+            model: usage.model.clone(),
             input: count(usage.input_tokens),
             output: count(usage.output_tokens),
-            cache_read: 0,
-            cache_write: 0,
-            cost_micros: None,
+            cache_read: count(usage.cache_read_tokens),
+            cache_write: count(usage.cache_write_tokens),
+            cost_micros: usage.cost_micros.map(count),
         };
         self.keeper.push(Record::Usage(Box::new(usage)));
     }

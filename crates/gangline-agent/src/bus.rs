@@ -2,7 +2,7 @@
 
 use gangline_broker::{AgentUpdate, Decision, EndTurn, NewEvent, NewUsage, OpenApproval};
 use gangline_core::{ApprovalNumber, MessageId, TurnId, agent::Life, outcome::Cause};
-use gangline_runtime::{RuntimeEvent, Verdict};
+use gangline_runtime::{Prompt, RuntimeEvent, Verdict};
 
 use crate::inbox::Waiting;
 
@@ -40,6 +40,12 @@ pub(crate) enum Incoming {
     Decided { number: ApprovalNumber, turn: TurnId, request: String, decision: Decision },
     /// An operator's word.
     Operator(Word),
+    /// The agent reads these messages by tool: those that wait join the open turn.
+    Read { messages: Vec<MessageId> },
+    /// These could not join the turn that they were read in.
+    JoinFailed { turn: TurnId, messages: Vec<MessageId> },
+    /// The agent's context is to be shortened or emptied, once no turn is open.
+    Care(Care),
     /// The store cannot write.
     StoreDegraded(String),
     /// The store writes again.
@@ -61,6 +67,15 @@ pub(crate) enum Word {
     Abort,
 }
 
+/// What can be done about a backend's context between turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Care {
+    /// Shorten it.
+    Compact,
+    /// Empty it.
+    Clear,
+}
+
 /// How soon the daemon shall end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hurry {
@@ -76,7 +91,11 @@ pub(crate) enum SessionCommand {
     /// Start the backend, going on with the kept session if there is one.
     Start { life: Life, resume: bool },
     /// Hand over a prompt.
-    Prompt { turn: TurnId, text: String },
+    Prompt(Prompt),
+    /// What the backend began by itself is this turn.
+    Adopt { turn: TurnId },
+    /// Do this between turns.
+    Care(Care),
     /// End the open turn.
     Interrupt,
     /// Answer an approval.
@@ -90,6 +109,8 @@ pub(crate) enum SessionCommand {
 pub(crate) enum Record {
     /// T1.
     Take { turn: TurnId, messages: Vec<MessageId>, prompt_uuid: String },
+    /// Messages that were read join the open turn.
+    Join { turn: TurnId, messages: Vec<MessageId>, prompt_uuid: String },
     /// An approval and its announcement.
     Approval(Box<OpenApproval>),
     /// T3.

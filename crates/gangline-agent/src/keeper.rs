@@ -53,6 +53,9 @@ impl Keeper {
             Record::Take { turn, messages, prompt_uuid } => {
                 self.take(turn, messages, prompt_uuid).await
             }
+            Record::Join { turn, messages, prompt_uuid } => {
+                self.join(turn, messages, prompt_uuid).await
+            }
             Record::Approval(open) => {
                 let (turn, request) = (open.turn, open.request.clone());
                 let done = self.until_written(&Record::Approval(open)).await?;
@@ -86,7 +89,7 @@ impl Keeper {
     async fn attempt(&self, record: &Record) -> Result<Done, BrokerError> {
         let broker = &self.broker;
         match record {
-            Record::Take { .. } => Ok(Done::Written),
+            Record::Take { .. } | Record::Join { .. } => Ok(Done::Written),
             Record::Approval(open) => {
                 broker.open_approval((**open).clone()).await.map(Done::Opened)
             }
@@ -149,6 +152,36 @@ impl Keeper {
             }
             Err(error) => self.give_up(error).await,
         }
+    }
+
+    /// Messages that were read join the turn; what cannot stays in the queue.
+    async fn join(
+        &self,
+        turn: TurnId,
+        messages: Vec<MessageId>,
+        prompt_uuid: String,
+    ) -> Result<(), GivenUp> {
+        let take = Take {
+            agent: self.agent.clone(),
+            turn,
+            messages: messages.clone(),
+            prompt_uuid,
+            how: How::Read,
+        };
+        let gone = match self.broker.take(take).await {
+            Ok(taken) => taken.gone,
+            Err(error) if waiting_helps(&error) => {
+                self.degraded(&error).await;
+                messages
+            }
+            Err(BrokerError::TurnNotOpen { .. }) => messages,
+            Err(error) => return self.give_up(error).await,
+        };
+        if !gone.is_empty() {
+            self.tell(Incoming::JoinFailed { turn, messages: gone }).await;
+            self.rescan.notify_one();
+        }
+        Ok(())
     }
 
     /// Tries until it is written. Returns none if the turn had ended already: then an earlier

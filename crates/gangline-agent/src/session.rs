@@ -4,15 +4,15 @@
 
 use std::sync::Arc;
 
-use gangline_core::{agent::Life, outcome::Cause};
+use gangline_core::{TurnId, agent::Life, outcome::Cause};
 use gangline_runtime::{
-    EVENT_QUEUE, FailureKind, Prompt, Runtime, RuntimeEvent, SessionId, StartOptions, StopReason,
+    EVENT_QUEUE, FailureKind, Runtime, RuntimeEvent, SessionId, StartOptions, StopReason,
     TurnResult,
 };
 use tokio::sync::mpsc;
 use tracing::{debug, warn};
 
-use crate::bus::{Incoming, SessionCommand};
+use crate::bus::{Care, Incoming, SessionCommand};
 
 /// The session's part of the daemon.
 pub(crate) struct Session {
@@ -29,6 +29,10 @@ enum Event {
 /// A runtime that was started, and where its events come from.
 struct Open {
     life: Life,
+    /// The turn that it works on.
+    turn: Option<TurnId>,
+    /// What is to be done once no turn is open.
+    care: Option<Care>,
     runtime: Box<dyn Runtime>,
     events: mpsc::Receiver<RuntimeEvent>,
 }
@@ -62,17 +66,33 @@ impl Session {
 
     async fn pass_on(&mut self, event: RuntimeEvent, open: &mut Option<Open>) {
         let Some(life) = open.as_ref().map(|running| running.life) else { return };
-        if let RuntimeEvent::Ready { session } = &event {
+        if let RuntimeEvent::Ready { session } | RuntimeEvent::Session { session } = &event {
             self.options.resume = Some(session.clone());
         }
         if let RuntimeEvent::Exited { code } = event {
             debug!(code, "runtime exited");
             *open = None;
             self.exited(life, Cause::Theirs).await;
-        } else {
-            let overflow = is_overflow(&event);
-            self.tell(life, event).await;
-            if overflow {
+            return;
+        }
+        let ended = turn_ended(&event);
+        let hopeless = is_overflow(&event, open.as_ref());
+        self.tell(life, event).await;
+        if let Some(running) = open
+            && ended.is_some()
+            && running.turn == ended
+        {
+            running.turn = None;
+        }
+        match hopeless {
+            Overflow::No => self.care(open).await,
+            Overflow::Compact => {
+                if let Some(running) = open {
+                    running.care.get_or_insert(Care::Compact);
+                }
+                self.care(open).await;
+            }
+            Overflow::Hopeless => {
                 // The session no longer fits its model: the next one begins empty.
                 self.options.resume = None;
                 self.end(open, StopReason::Restart).await;
@@ -80,16 +100,51 @@ impl Session {
         }
     }
 
+    /// Does what was asked for, if no turn is open.
+    async fn care(&mut self, open: &mut Option<Open>) {
+        let Some(running) = open else { return };
+        if running.turn.is_some() {
+            return;
+        }
+        let done = match running.care.take() {
+            None => return,
+            Some(Care::Compact) => running.runtime.compact().await,
+            Some(Care::Clear) => running.runtime.clear().await,
+        };
+        let life = running.life;
+        if let Err(error) = done {
+            warn!(%error, "the context stays as it is");
+            let failed = Some(error.to_string());
+            self.tell(life, RuntimeEvent::Compacted { failed }).await;
+        }
+    }
+
     async fn obey(&mut self, command: SessionCommand, open: &mut Option<Open>) {
         match command {
             SessionCommand::Start { life, resume } => self.start((life, resume), open).await,
             SessionCommand::Kill => self.end(open, StopReason::Stuck).await,
-            SessionCommand::Prompt { turn, text } => {
+            SessionCommand::Prompt(prompt) => {
                 let Some(running) = open else { return };
-                if let Err(error) = running.runtime.prompt(Prompt { turn, text }).await {
-                    warn!(%error, %turn, "the runtime refused a prompt");
-                    self.end(open, StopReason::Stuck).await;
+                let turn = prompt.turn;
+                match running.runtime.prompt(prompt).await {
+                    Ok(()) => running.turn = Some(turn),
+                    Err(error) => {
+                        warn!(%error, %turn, "the runtime refused a prompt");
+                        self.end(open, StopReason::Stuck).await;
+                    }
                 }
+            }
+            SessionCommand::Adopt { turn } => {
+                let Some(running) = open else { return };
+                match running.runtime.adopt(turn).await {
+                    Ok(()) => running.turn = Some(turn),
+                    Err(error) => warn!(%error, %turn, "the runtime has no such turn"),
+                }
+            }
+            SessionCommand::Care(care) => {
+                let Some(running) = open else { return };
+                running.care = Some(care);
+                self.care(open).await;
             }
             SessionCommand::Interrupt => {
                 let Some(running) = open else { return };
@@ -116,7 +171,7 @@ impl Session {
         match runtime.start(self.options.clone(), sender).await {
             Ok(handle) => {
                 debug!(runtime = handle.runtime, session = ?handle.session, "runtime started");
-                *open = Some(Open { life, runtime, events });
+                *open = Some(Open { life, turn: None, care: None, runtime, events });
             }
             Err(error) => {
                 warn!(%error, "the runtime did not start");
@@ -163,14 +218,35 @@ impl Session {
     }
 }
 
-fn is_overflow(event: &RuntimeEvent) -> bool {
-    matches!(
-        event,
+/// What a turn's end, or a compaction's, says about the size of the conversation.
+enum Overflow {
+    No,
+    /// It no longer fits, and can be shortened.
+    Compact,
+    /// It no longer fits, and nothing but an empty one will.
+    Hopeless,
+}
+
+fn is_overflow(event: &RuntimeEvent, open: Option<&Open>) -> Overflow {
+    let can_compact = open.is_some_and(|open| open.runtime.capabilities().compact);
+    match event {
         RuntimeEvent::Finished {
             result: TurnResult::Failed { kind: FailureKind::ContextOverflow, .. },
             ..
-        }
-    )
+        } if can_compact => Overflow::Compact,
+        RuntimeEvent::Finished {
+            result: TurnResult::Failed { kind: FailureKind::ContextOverflow, .. },
+            ..
+        } => Overflow::Hopeless,
+        _ => Overflow::No,
+    }
+}
+
+fn turn_ended(event: &RuntimeEvent) -> Option<TurnId> {
+    match event {
+        RuntimeEvent::Finished { turn, .. } => Some(*turn),
+        _ => None,
+    }
 }
 
 /// Returns the session to go on with, if one is kept.

@@ -10,6 +10,9 @@ pub(crate) const WITHDRAWN: &str =
 pub(crate) const START_TIMEOUT: &str = "the backend did not get ready in time and was ended";
 pub(crate) const TURN_TIMEOUT: &str = "the turn gave no sign of life and is being ended";
 pub(crate) const INTERRUPT_TIMEOUT: &str = "the backend did not react to an interrupt: ended";
+pub(crate) const LOGGED_IN: &str = "the backend has a login again; messages are fed";
+pub(crate) const COMPACTING: &str = "the context is being shortened";
+pub(crate) const COMPACTED: &str = "the context was shortened";
 pub(crate) const PAUSED: &str = "messages are kept and not fed";
 pub(crate) const RESUMED: &str = "messages are fed again";
 

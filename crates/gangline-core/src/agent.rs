@@ -37,6 +37,8 @@ pub struct Agent {
     phase: Phase,
     paused: bool,
     degraded: bool,
+    /// The backend said that it has no login.
+    needs_login: bool,
     draining: Draining,
     /// Messages that wait, in the order in which the store gave them. Bounded: see `overflow`.
     queue: VecDeque<Queued>,
@@ -81,6 +83,7 @@ impl Agent {
             phase: Phase::Down,
             paused: false,
             degraded: false,
+            needs_login: false,
             draining: Draining::No,
             queue: VecDeque::new(),
             overflow: false,
@@ -167,6 +170,16 @@ impl Agent {
             paused: self.paused,
             draining: self.draining != Draining::No,
             degraded: self.degraded,
+            needs_login: self.needs_login,
+        }
+    }
+
+    /// Returns the life of the runtime that there is.
+    fn life(&self) -> Option<Life> {
+        match &self.phase {
+            Phase::Starting { life, .. } | Phase::Idle { life } => Some(*life),
+            Phase::Turn(turn) => Some(turn.life),
+            Phase::Down | Phase::Parked => None,
         }
     }
 
@@ -198,7 +211,7 @@ impl Agent {
     }
 
     fn may_feed(&self) -> bool {
-        !self.paused && !self.degraded && self.draining == Draining::No
+        !self.paused && !self.degraded && !self.needs_login && self.draining == Draining::No
     }
 
     fn may_start(&self) -> bool {
@@ -250,6 +263,7 @@ impl Agent {
                     out.push(Effect::Notice(Notice::Resumed));
                 }
                 self.paused = false;
+                self.needs_login = false;
                 if matches!(self.phase, Phase::Parked) {
                     self.breaker.half_open(now);
                     self.phase = Phase::Down;

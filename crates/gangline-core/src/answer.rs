@@ -203,6 +203,7 @@ pub fn settle(log: &TurnLog, rules: Rules) -> Vec<Settlement> {
             let back = Return::uncounted(Reason::RateLimited);
             returned(log, rules, &Return { not_before: Some(*until), ..back })
         }
+        Outcome::NeedsLogin => no_login(log, rules),
     };
     tell_once(log, &mut settled);
     settled
@@ -422,6 +423,17 @@ fn returned(log: &TurnLog, rules: Rules, back: &Return) -> Vec<Settlement> {
         ByTool::Nothing => give_back(message, rules, back),
     };
     log.messages.iter().map(one).collect()
+}
+
+/// Settles a turn that a backend without a login refused: what is owed an answer waits, and its
+/// asker hears why.
+fn no_login(log: &TurnLog, rules: Rules) -> Vec<Settlement> {
+    let settled = returned(log, rules, &Return::uncounted(Reason::NeedsLogin));
+    let tell = |(message, settled): (&TurnMessage, Settlement)| {
+        let waits = settled.state == MessageState::Accepted && message.in_reply_to.is_none();
+        if waits { settled.telling(Tell::NeedsLogin) } else { settled }
+    };
+    log.messages.iter().zip(settled).map(tell).collect()
 }
 
 fn give_back(message: &TurnMessage, rules: Rules, back: &Return) -> Settlement {

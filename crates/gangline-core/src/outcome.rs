@@ -46,6 +46,8 @@ pub enum Outcome {
     Failed(String),
     /// The backend takes nothing before this time.
     RateLimited(WallMicros),
+    /// The backend has no login; nothing was done.
+    NeedsLogin,
     /// Somebody ended it early.
     Interrupted(By),
     /// No sign of life within the watchdog's time.
@@ -62,6 +64,7 @@ impl Outcome {
             Self::Completed => "completed",
             Self::Failed(_) => "failed",
             Self::RateLimited(_) => "rate_limited",
+            Self::NeedsLogin => "needs_login",
             Self::Interrupted(_) => "interrupted",
             Self::TimedOut => "timed_out",
             Self::Lost(_) => "lost",
@@ -76,7 +79,11 @@ impl fmt::Display for Outcome {
         match self {
             Self::Failed(kind) => write!(f, ":{kind}"),
             Self::Interrupted(by) => write!(f, ":{}", by.as_str()),
-            Self::Completed | Self::RateLimited(_) | Self::TimedOut | Self::Lost(_) => Ok(()),
+            Self::Completed
+            | Self::RateLimited(_)
+            | Self::NeedsLogin
+            | Self::TimedOut
+            | Self::Lost(_) => Ok(()),
         }
     }
 }

@@ -39,13 +39,25 @@ pub struct AssistantMessage {
     pub content: Vec<Block>,
 }
 
-/// Tokens of one model call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+/// Tokens of one model call, or of one turn where the backend tells no finer.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens read, cached ones included.
+    /// The model that was called; empty = the session's.
+    pub model: String,
+    /// Tokens read, without those of the cache.
     pub input_tokens: u64,
     /// Tokens written.
     pub output_tokens: u64,
+    /// Tokens read from the cache.
+    pub cache_read_tokens: u64,
+    /// Tokens written to the cache.
+    pub cache_write_tokens: u64,
+    /// What it cost, in millionths of a dollar, if the backend says so.
+    pub cost_micros: Option<u64>,
+    /// How many tokens the conversation holds after it, if known: not the sum of a turn's calls.
+    pub context_tokens: Option<u64>,
+    /// How many tokens the model's context can hold, if known.
+    pub context_window: Option<u64>,
 }
 
 /// A tool that waits for a human's word.
@@ -107,6 +119,12 @@ pub enum TurnResult {
         /// Seconds to wait, if it said.
         retry_after: Option<u64>,
     },
+    /// The backend has no login, or no longer one (R2-43): nothing was done, and nothing will be
+    /// before a human has logged in.
+    NeedsLogin {
+        /// What the human has to do, in one line.
+        hint: String,
+    },
 }
 
 /// One thing that happened in a backend.
@@ -116,6 +134,28 @@ pub enum RuntimeEvent {
     Ready {
         /// The session's id, by which it can be resumed (R0-06, R0-16).
         session: SessionId,
+    },
+    /// The session goes on under another id: it has to be resumed by this one (R0-16).
+    Session {
+        /// The id.
+        session: SessionId,
+    },
+    /// The backend began a turn that nobody asked for. Answered by [`crate::Runtime::adopt`]; its
+    /// events wait until then.
+    Began,
+    /// A sign of life that is nothing else: a heartbeat, a retry. At most one a second.
+    Alive {
+        /// The turn.
+        turn: TurnId,
+    },
+    /// The backend is logged in again, after [`TurnResult::NeedsLogin`].
+    LoggedIn,
+    /// The context is being shortened.
+    Compacting,
+    /// The context was shortened, or could not be.
+    Compacted {
+        /// Why it could not be; `None` = it was.
+        failed: Option<String>,
     },
     /// The prompt reached the model.
     Accepted {

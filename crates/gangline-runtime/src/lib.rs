@@ -31,6 +31,9 @@ pub struct Prompt {
     pub turn: TurnId,
     /// The whole text, as the backend shall see it.
     pub text: String,
+    /// The id of the prompt, recorded before it is given: where the backend repeats it, its
+    /// signs belong to this prompt and no other.
+    pub uuid: String,
 }
 
 /// A human's or a rule's word on one approval.
@@ -126,6 +129,15 @@ pub trait Runtime: Send {
     /// [`RuntimeError::Busy`] while a turn is open: queueing is the daemon's part (C23).
     async fn prompt(&mut self, prompt: Prompt) -> Result<(), RuntimeError>;
 
+    /// Makes the turn that the backend began by itself ([`RuntimeEvent::Began`]) this one: its
+    /// events follow. Ignored if that turn is over and was adopted already.
+    ///
+    /// # Errors
+    /// [`RuntimeError::Unsupported`] where no turn begins unasked.
+    async fn adopt(&mut self, _turn: TurnId) -> Result<(), RuntimeError> {
+        Err(RuntimeError::Unsupported { runtime: "this", what: "begin a turn by itself" })
+    }
+
     /// Adds text to the open turn.
     ///
     /// # Errors
@@ -150,7 +162,8 @@ pub trait Runtime: Send {
     /// [`RuntimeError::Unsupported`] without the capability.
     async fn set_model(&mut self, model: &str) -> Result<(), RuntimeError>;
 
-    /// Shortens the context.
+    /// Shortens the context: [`RuntimeEvent::Compacting`], then [`RuntimeEvent::Compacted`]. The
+    /// session does it between turns; a prompt that comes meanwhile waits.
     ///
     /// # Errors
     /// [`RuntimeError::Unsupported`] without the capability.

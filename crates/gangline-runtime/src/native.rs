@@ -68,6 +68,9 @@ impl Runtime for Native {
             approvals: true,
             usage: true,
             compact: false,
+            clear: false,
+            set_model: true,
+            begins_turns: false,
             host_tools: true,
         }
     }

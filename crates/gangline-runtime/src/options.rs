@@ -58,6 +58,8 @@ pub struct StartOptions {
     pub workdir: PathBuf,
     /// Where the adapter may keep what belongs to its sessions; private to the agent.
     pub session_dir: PathBuf,
+    /// Where the backend may put files that are of no use tomorrow; private to the agent.
+    pub tmp_dir: PathBuf,
     /// A login of its own instead of the user's.
     pub account_dir: Option<PathBuf>,
     /// The whole environment of the child: nothing else is inherited.
@@ -115,6 +117,12 @@ pub struct Capabilities {
     pub usage: bool,
     /// The context can be shortened.
     pub compact: bool,
+    /// The context can be emptied.
+    pub clear: bool,
+    /// The model can be changed between turns.
+    pub set_model: bool,
+    /// The backend may begin turns by itself.
+    pub begins_turns: bool,
     /// Tools of the daemon can be offered in-process.
     pub host_tools: bool,
 }

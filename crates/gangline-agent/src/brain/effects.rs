@@ -7,7 +7,7 @@ use gangline_core::{
     approval::Decision,
 };
 use gangline_irc::client::{LinkCommand, TypingState};
-use gangline_runtime::{Answer, ApprovalAsk, Verdict};
+use gangline_runtime::{Answer, ApprovalAsk, Prompt, Verdict};
 use sha2::{Digest, Sha256};
 use tracing::{debug, error, warn};
 use uuid::Uuid;
@@ -34,8 +34,10 @@ impl Brain {
                 self.session.push(SessionCommand::Kill);
             }
             Effect::Take { turn, messages } => self.open_turn(turn, messages),
-            Effect::AdoptTurn { turn, .. } | Effect::Join { turn, .. } => {
-                debug!(%turn, "nothing to do for this backend");
+            Effect::AdoptTurn { turn, .. } => self.session.push(SessionCommand::Adopt { turn }),
+            Effect::Join { turn, messages } => {
+                let prompt_uuid = self.prompt_uuid.clone();
+                self.keeper.push(Record::Join { turn, messages, prompt_uuid });
             }
             Effect::SendPrompt { turn } => self.send_prompt(turn),
             Effect::SendInterrupt { turn } => {
@@ -78,6 +80,7 @@ impl Brain {
         };
         self.doors.context.send_replace(Some(context));
         let prompt_uuid = Uuid::new_v4().to_string();
+        self.prompt_uuid.clone_from(&prompt_uuid);
         self.keeper.push(Record::Take { turn, messages, prompt_uuid });
     }
 
@@ -87,7 +90,8 @@ impl Brain {
         let Some(first) = rows.first() else { return };
         let text = prompt::text(first);
         let typing = first.row.target.parse::<Target>().ok();
-        self.session.push(SessionCommand::Prompt { turn, text });
+        let uuid = self.prompt_uuid.clone();
+        self.session.push(SessionCommand::Prompt(Prompt { turn, text, uuid }));
         if let Some(target) = typing {
             self.typing(target, TypingState::Active);
         }

@@ -13,7 +13,21 @@ pub(super) struct Shown {
     pub(super) turns: u64,
     word: Option<&'static str>,
     paused: bool,
+    /// What somebody has to do so that the backend has a login.
+    pub(super) login_hint: Option<String>,
+    pub(super) compacting: bool,
+    /// Tokens that the conversation holds, and that the model's context can hold.
+    pub(super) context: (Option<u64>, Option<u64>),
     pub(super) last_activation: Option<f64>,
+    /// What the row said last, beside the phase, that people must hear of at once.
+    told: Trouble,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Trouble {
+    degraded: bool,
+    login_hint: Option<String>,
+    compacting: bool,
 }
 
 impl Brain {
@@ -30,8 +44,18 @@ impl Brain {
             PhaseName::Parked => "parked",
         };
         let paused = view.paused;
+        let (degraded, view_needs_login) = (view.degraded, view.needs_login);
         self.doors.view.send_replace(view);
-        if self.shown.word == Some(word) && self.shown.paused == paused {
+        if !view_needs_login {
+            self.shown.login_hint = None;
+        }
+        let trouble = Trouble {
+            degraded,
+            login_hint: self.shown.login_hint.clone(),
+            compacting: self.shown.compacting,
+        };
+        let same = self.shown.word == Some(word) && self.shown.paused == paused;
+        if same && self.shown.told == trouble {
             return;
         }
         let now = self.me.clock.now();
@@ -47,15 +71,27 @@ impl Brain {
         }
         self.shown.word = Some(word);
         self.shown.paused = paused;
-        let status = serde_json::json!({
+        let status = self.status(degraded);
+        self.shown.told = trouble;
+        self.keeper.push(Record::Agent(AgentUpdate {
+            phase: Some(word.to_owned()),
+            status_json: Some(status),
+            ..AgentUpdate::default()
+        }));
+    }
+
+    /// Returns what the agent's row says beside its phase.
+    fn status(&self, degraded: bool) -> String {
+        serde_json::json!({
             "turn_count": self.shown.turns,
             "last_activation": self.shown.last_activation,
             "records_skipped": self.skipped,
-        });
-        self.keeper.push(Record::Agent(AgentUpdate {
-            phase: Some(word.to_owned()),
-            status_json: Some(status.to_string()),
-            ..AgentUpdate::default()
-        }));
+            "degraded": degraded,
+            "needs_login": self.shown.login_hint,
+            "compacting": self.shown.compacting,
+            "context_tokens": self.shown.context.0,
+            "context_window": self.shown.context.1,
+        })
+        .to_string()
     }
 }

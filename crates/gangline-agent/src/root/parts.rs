@@ -286,6 +286,7 @@ fn start_options(settings: &Settings, shared: &Shared, started: &EpochStart) -> 
     StartOptions {
         workdir: agent.directory.clone(),
         session_dir: folder.join("sessions"),
+        tmp_dir: folder.join("tmp"),
         account_dir: None,
         env: env.into_iter().collect(),
         mode: Mode::Resident,

@@ -147,6 +147,9 @@ pub enum Finish {
         /// Until when, by the wall clock.
         until: WallMicros,
     },
+    /// Its backend has no login (R2-43): nothing is fed until [`RuntimeInput::LoggedIn`], a
+    /// [`Operator::Resume`] or the end of this life.
+    NeedsLogin,
     /// It ended because of an interrupt.
     Interrupted,
 }
@@ -201,6 +204,11 @@ pub enum RuntimeInput {
         turn: TurnId,
         /// How.
         how: Finish,
+    },
+    /// Its backend has a login again.
+    LoggedIn {
+        /// Which life.
+        life: Life,
     },
     /// The program is gone.
     Exited {

@@ -17,7 +17,19 @@ impl Agent {
         match input {
             RuntimeInput::Ready { life } => self.ready(life, out),
             RuntimeInput::Started { life } => self.started(life, out),
-            RuntimeInput::Exited { life, cause } => self.exited(now, life, cause, out),
+            RuntimeInput::LoggedIn { life } if self.life() == Some(life) => {
+                self.needs_login = false;
+            }
+            RuntimeInput::LoggedIn { life } => {
+                out.push(Effect::Notice(Notice::LateLife { life }));
+            }
+            RuntimeInput::Exited { life, cause } => {
+                if self.life() == Some(life) {
+                    // The next life finds out for itself.
+                    self.needs_login = false;
+                }
+                self.exited(now, life, cause, out);
+            }
             RuntimeInput::Accepted { turn } | RuntimeInput::Output { turn } => {
                 self.in_turn(now, turn, out, |_| {});
             }
@@ -172,6 +184,7 @@ impl Agent {
             // No prompt was given yet: it cannot be this turn's end.
             Step::Taking(_) => out.push(Effect::Notice(Notice::Late { turn })),
             Step::Prompting | Step::Working => {
+                self.needs_login |= outcome == Outcome::NeedsLogin;
                 self.close(now, &Close { outcome, runtime_gone: false }, out);
             }
             Step::Interrupting(wanted) => {
@@ -249,6 +262,7 @@ fn outcome_of(how: Finish) -> Outcome {
         Finish::Completed => Outcome::Completed,
         Finish::Failed(kind) => Outcome::Failed(kind),
         Finish::RateLimited { until } => Outcome::RateLimited(until),
+        Finish::NeedsLogin => Outcome::NeedsLogin,
         // Not by us: somebody at the runtime's own terminal.
         Finish::Interrupted => Outcome::Interrupted(By::Operator),
     }

@@ -50,4 +50,6 @@ pub struct View {
     pub draining: bool,
     /// The store cannot write.
     pub degraded: bool,
+    /// Nothing is fed before somebody has logged the backend in (R2-43).
+    pub needs_login: bool,
 }

@@ -19,6 +19,8 @@ pub enum Reason {
     TurnLost,
     /// The backend takes nothing for now.
     RateLimited,
+    /// The backend waits for a login (R2-43).
+    NeedsLogin,
     /// The daemon stopped.
     Drained,
     /// It came from another place than the turn's text was meant for.
@@ -48,6 +50,7 @@ impl Reason {
             Self::Interrupted(_) => "interrupted",
             Self::TurnLost => "turn_lost",
             Self::RateLimited => "rate_limited",
+            Self::NeedsLogin => "needs_login",
             Self::Drained => "drained",
             Self::Elsewhere => "elsewhere",
             Self::ReadOnly => "read_only",
@@ -71,6 +74,7 @@ impl fmt::Display for Reason {
             | Self::TimedOut
             | Self::TurnLost
             | Self::RateLimited
+            | Self::NeedsLogin
             | Self::Drained
             | Self::Elsewhere
             | Self::ReadOnly
@@ -90,6 +94,8 @@ pub enum Tell {
     Failed(Reason),
     /// The answer stands, but the turn was lost after it.
     TurnLost,
+    /// The message waits until somebody has logged the backend in.
+    NeedsLogin,
     /// The message was given up.
     DeadLetter {
         /// After so many attempts.
@@ -98,12 +104,13 @@ pub enum Tell {
 }
 
 impl Tell {
-    /// Returns the kind's word: `failed`, `turn_lost`, `dead_letter`.
+    /// Returns the kind's word: `failed`, `turn_lost`, `needs_login`, `dead_letter`.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Failed(_) => "failed",
             Self::TurnLost => "turn_lost",
+            Self::NeedsLogin => "needs_login",
             Self::DeadLetter { .. } => "dead_letter",
         }
     }
@@ -123,6 +130,7 @@ impl Tell {
                 }
                 Reason::TurnLost
                 | Reason::RateLimited
+                | Reason::NeedsLogin
                 | Reason::Drained
                 | Reason::Elsewhere
                 | Reason::ReadOnly
@@ -134,6 +142,11 @@ impl Tell {
             },
             Self::TurnLost => {
                 "turn_lost: my turn ended early after that answer; ask again if something is missing"
+                    .to_owned()
+            }
+            Self::NeedsLogin => {
+                "not yet: my backend has no login; your message is kept, and answered once \
+                 somebody has logged it in"
                     .to_owned()
             }
             Self::DeadLetter { attempts } => {

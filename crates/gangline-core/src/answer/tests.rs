@@ -210,7 +210,7 @@ fn a_message_without_a_target_gets_its_answer_recorded() {
 
 #[test]
 fn each_outcome_has_its_state() {
-    use Outcome::{Failed, Interrupted, Lost, RateLimited, TimedOut};
+    use Outcome::{Failed, Interrupted, Lost, NeedsLogin, RateLimited, TimedOut};
     let acts = [text("half")];
     for (ended, expect) in [
         (Failed("api_error".to_owned()), "failed(turn_failed:api_error) tell failed"),
@@ -220,6 +220,7 @@ fn each_outcome_has_its_state() {
         (Interrupted(By::Drain), "accepted(drained)"),
         (Lost(Cause::Theirs), "accepted(turn_lost)"),
         (RateLimited(WallMicros(7)), "accepted(rate_limited)"),
+        (NeedsLogin, "accepted(needs_login) tell needs_login"),
     ] {
         let log =
             TurnLog { messages: vec![message(1)], acts: acts.to_vec(), outcome: ended.clone() };
@@ -239,6 +240,7 @@ fn only_what_is_not_our_doing_uses_up_an_attempt() {
         (Outcome::Lost(Cause::Ours), false, None),
         (Outcome::Interrupted(By::Drain), false, None),
         (Outcome::RateLimited(WallMicros(7)), false, Some(WallMicros(7))),
+        (Outcome::NeedsLogin, false, None),
     ] {
         let last = TurnMessage { attempt: 5, ..message(1) };
         let log = TurnLog { messages: vec![last], acts: vec![], outcome: ended.clone() };
@@ -289,6 +291,7 @@ fn any_outcome() -> impl Strategy<Value = Outcome> {
         Outcome::Completed,
         Outcome::Failed("x".to_owned()),
         Outcome::RateLimited(WallMicros(1)),
+        Outcome::NeedsLogin,
         Outcome::Interrupted(By::Operator),
         Outcome::Interrupted(By::Drain),
         Outcome::TimedOut,
@@ -332,7 +335,8 @@ proptest! {
                 told.insert((place(message), tell.clone()));
             }
             if one.state == MessageState::Accepted {
-                prop_assert!(one.relay.is_none() && one.tell.is_none());
+                let may_tell = log.outcome == Outcome::NeedsLogin;
+                prop_assert!(one.relay.is_none() && (may_tell || one.tell.is_none()));
             }
             let bad = matches!(one.state, MessageState::Failed | MessageState::DeadLetter);
             if bad && message.in_reply_to.is_none() {

@@ -128,8 +128,12 @@ impl EventHandler for Events {
         self.push(|turn| RuntimeEvent::Usage {
             turn,
             usage: RuntimeUsage {
-                input_tokens: usage.context_tokens(),
+                input_tokens: usage.input_tokens,
                 output_tokens: usage.output_tokens,
+                cache_read_tokens: usage.cache_read_input_tokens,
+                cache_write_tokens: usage.cache_creation_input_tokens,
+                context_tokens: Some(usage.context_tokens()),
+                ..RuntimeUsage::default()
             },
         });
     }

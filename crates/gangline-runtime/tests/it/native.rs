@@ -55,6 +55,7 @@ impl Rig {
         let options = StartOptions {
             workdir: folder.path().to_owned(),
             session_dir: folder.path().join("sessions"),
+            tmp_dir: folder.path().join("tmp"),
             account_dir: None,
             env: vec![("PATH".to_owned(), std::env::var("PATH").unwrap())],
             mode: Mode::Resident,
@@ -99,7 +100,7 @@ impl Rig {
 
     async fn say(&mut self, number: i64, text: &str) {
         let text = format!("[IRC @mention in #general] <alice> {text}");
-        self.runtime.prompt(Prompt { turn: turn(number), text }).await.unwrap();
+        self.runtime.prompt(Prompt { turn: turn(number), text, uuid: format!("p{number}") }).await.unwrap();
     }
 
     /// Returns everything up to the turn's end.
@@ -163,7 +164,8 @@ async fn a_prompt_in_mid_turn_is_refused_as_busy() {
     let (mut rig, _called) = Rig::new(PermissionMode::Ask).await;
     rig.start().await;
     rig.say(1, "sleep 60").await;
-    let second = Prompt { turn: turn(2), text: "say exactly x".to_owned() };
+    let second =
+        Prompt { turn: turn(2), text: "say exactly x".to_owned(), uuid: "p2".to_owned() };
     assert!(matches!(rig.runtime.prompt(second).await, Err(RuntimeError::Busy { .. })));
     rig.runtime.interrupt().await.unwrap();
     let events = rig.until_finished().await;

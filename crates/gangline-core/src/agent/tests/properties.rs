@@ -112,10 +112,11 @@ fn read(world: &mut World, message: MessageId) {
 }
 
 fn finish(arg: u8) -> Finish {
-    match arg % 6 {
+    match arg % 7 {
         0..3 => Finish::Completed,
         3 => Finish::Failed("x".to_owned()),
         4 => Finish::RateLimited { until: WallMicros(1) },
+        5 => Finish::NeedsLogin,
         _ => Finish::Interrupted,
     }
 }

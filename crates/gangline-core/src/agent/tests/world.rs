@@ -162,7 +162,9 @@ impl World {
                     self.sign();
                 }
             }
-            RuntimeInput::Started { .. } | RuntimeInput::Finished { .. } => {}
+            RuntimeInput::Started { .. }
+            | RuntimeInput::Finished { .. }
+            | RuntimeInput::LoggedIn { .. } => {}
         }
     }
 
