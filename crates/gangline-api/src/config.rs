@@ -247,6 +247,14 @@ pub struct AgentConfig {
     /// The program of an `acp` backend, with arguments.
     #[schemars(default = "default_acp_command")]
     pub acp_command: Vec<String>,
+    /// The backend's program, with arguments that stand before ours; absent = it is looked for on
+    /// the PATH by its usual name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<Vec<String>>,
+    /// The folder of a login of its own (R3-05); absent = the user's login. A leading `~/` is the
+    /// home directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account_dir: Option<PathBuf>,
     /// Text that replaces the default system prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_prompt: Option<String>,
@@ -301,6 +309,8 @@ impl AgentConfig {
             thinking: default_thinking(),
             tags: Vec::new(),
             acp_command: default_acp_command(),
+            command: None,
+            account_dir: None,
             system_prompt: None,
             turn_timeout_seconds: default_turn_timeout(),
             permissions: default_permissions(),

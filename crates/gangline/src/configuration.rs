@@ -65,6 +65,8 @@ impl Loaded {
         let base = crate::place::absolute(&base);
         for agent in &mut self.config.agents {
             agent.directory = resolve_path(&agent.directory, home.as_deref(), &base);
+            let account = agent.account_dir.take();
+            agent.account_dir = account.map(|dir| resolve_path(&dir, home.as_deref(), &base));
         }
         let state = self.config.state.take();
         self.config.state = state.map(|state| resolve_path(&state, home.as_deref(), &base));

@@ -287,7 +287,7 @@ fn start_options(settings: &Settings, shared: &Shared, started: &EpochStart) -> 
         workdir: agent.directory.clone(),
         session_dir: folder.join("sessions"),
         tmp_dir: folder.join("tmp"),
-        account_dir: None,
+        account_dir: agent.account_dir.clone(),
         env: env.into_iter().collect(),
         mode: Mode::Resident,
         model: agent.model.clone(),

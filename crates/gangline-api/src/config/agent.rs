@@ -23,6 +23,8 @@ pub(super) const KEYS: &[&str] = &[
     "thinking",
     "tags",
     "acp_command",
+    "command",
+    "account_dir",
     "system_prompt",
     "turn_timeout_seconds",
     "permissions",
@@ -115,6 +117,17 @@ fn fields(reader: &mut Reader<'_>, section: &mut Section, agent: &mut AgentConfi
         if agent.acp_command.is_empty() {
             reader.fault(place, "`acp_command` is empty");
         }
+    }
+    if let Some(node) = section.take("command") {
+        let place = node.place;
+        let command = reader.texts("command", node).unwrap_or_default();
+        if command.is_empty() {
+            reader.fault(place, "`command` is empty");
+        }
+        agent.command = Some(command);
+    }
+    if let Some(node) = section.take("account_dir") {
+        agent.account_dir = reader.text("account_dir", &node).map(PathBuf::from);
     }
     if let Some(node) = section.take("system_prompt") {
         agent.system_prompt = reader.text("system_prompt", &node);

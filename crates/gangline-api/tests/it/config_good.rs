@@ -96,6 +96,8 @@ agents:
     max_attempts: 2
     turn_timeout_seconds: 90
     base_url: http://127.0.0.1:9000
+    command: [nice, /opt/x/bin/claude]
+    account_dir: ~/.claude-work
     api_key_env: KEY
     env: {PORT: "80", EMPTY: ""}
     enabled: false
@@ -123,6 +125,8 @@ agents:
         max_attempts: 2,
         turn_timeout_seconds: 90,
         base_url: Some("http://127.0.0.1:9000".into()),
+        command: Some(vec!["nice".into(), "/opt/x/bin/claude".into()]),
+        account_dir: Some("~/.claude-work".into()),
         api_key_env: Some("KEY".into()),
         env: [("PORT".into(), "80".into()), ("EMPTY".into(), String::new())].into(),
         enabled: false,

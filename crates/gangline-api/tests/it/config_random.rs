@@ -143,6 +143,8 @@ fn agent(number: usize) -> impl Strategy<Value = AgentConfig> {
         option::of("[A-Z_][A-Z0-9_]{0,10}"),
         collection::btree_map("[A-Z_][A-Z0-9_]{0,10}", "[^\0-\u{1f}\u{7f}-\u{9f}]{0,12}", 0..3),
         collection::btree_map("x_[a-z]{1,8}", json(), 0..3),
+        option::of(collection::vec("[!-~]{1,12}", 1..3)),
+        option::of("[!-~]{1,12}"),
     );
     (who, what, rules, rest).prop_map(move |(who, what, rules, rest)| AgentConfig {
         agent: who.0,
@@ -164,6 +166,8 @@ fn agent(number: usize) -> impl Strategy<Value = AgentConfig> {
         api_key_env: rest.1,
         env: rest.2,
         extra: rest.3,
+        command: rest.4,
+        account_dir: rest.5.map(Into::into),
         ..AgentConfig::new(format!("spark-a{number}").parse().unwrap(), who.1.into())
     })
 }
