@@ -345,6 +345,25 @@ fn a_rate_limit_gives_the_message_back_for_later() {
     story.after(30).is(Input::Tick, "take t1.2 m2");
 }
 
+#[test]
+fn a_text_that_is_too_long_says_where_it_was_cut() {
+    let mut story = Story::working();
+    story.text(&"a".repeat(turn::TEXT_MAX - 1));
+    story.text("é and more");
+    story.text("not kept");
+    let how = RuntimeInput::Finished { turn: turn(1), how: Finish::Completed };
+    let effects = story.agent.handle(story.now, Input::Runtime(how));
+    let Some(Effect::EndTurn { settle, .. }) = effects.first() else { panic!("{effects:?}") };
+    let relayed = settle[0].relay.clone().unwrap();
+    assert_eq!(relayed, format!("{}{}", "a".repeat(turn::TEXT_MAX - 1), turn::CUT));
+    // A new run of text has the whole room again.
+    let mut story = Story::working();
+    story.text(&"a".repeat(turn::TEXT_MAX + 5));
+    story.runtime(RuntimeInput::ToolResult { turn: turn(1), tool: Tool::Other }, "");
+    story.text("done");
+    story.finish(1, Finish::Completed, "end t1.1 completed m1=answered `done`");
+}
+
 /// R2-43.
 #[test]
 fn without_a_login_nothing_is_fed_until_there_is_one() {

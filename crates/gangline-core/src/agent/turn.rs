@@ -15,7 +15,9 @@ use crate::{
 use super::{ApprovalRequestId, Effect, Life, Queued};
 
 /// Text that a turn keeps for its final words, in bytes.
-const TEXT_MAX: usize = 256 * 1024;
+pub(super) const TEXT_MAX: usize = 256 * 1024;
+/// What stands where a longer text was cut.
+pub(super) const CUT: &str = "\n… (the rest is too long to be kept)";
 
 /// Where a turn stands.
 #[derive(Debug, Clone)]
@@ -114,10 +116,16 @@ impl Turn {
         if !matches!(self.acts.last(), Some(Act::Text(_))) {
             self.forget_texts();
         }
-        let room = TEXT_MAX.saturating_sub(self.text_bytes);
-        let mut text = text;
-        text.truncate(text.floor_char_boundary(room));
+        if self.text_bytes >= TEXT_MAX {
+            return;
+        }
+        let room = TEXT_MAX - self.text_bytes;
         self.text_bytes += text.len();
+        let mut text = text;
+        if text.len() > room {
+            text.truncate(text.floor_char_boundary(room));
+            text.push_str(CUT);
+        }
         self.acts.push(Act::Text(text));
     }
 
