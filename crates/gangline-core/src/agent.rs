@@ -5,7 +5,7 @@
 //! [`Input::Sent`] and [`Input::NoReply`] reach it before the tool hears `ok`; and [`Input::Tick`]
 //! comes at [`Agent::next_deadline`]. Start at [`Agent::handle`]; states in [`PhaseName`].
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use crate::{
     answer::Settlement,
@@ -16,7 +16,7 @@ use crate::{
 
 pub use effect::{Deadline, Effect, Notice, StartWith};
 pub use input::{ApprovalRequestId, Drain, Finish, Input, Life, Operator, Queued, RuntimeInput};
-pub use options::{AgentOptions, OnCrash, StartMode};
+pub use options::{AgentOptions, OnCrash, StartMode, WhenBusy};
 pub use view::{PhaseName, View};
 
 use breaker::Breaker;
@@ -53,6 +53,10 @@ pub struct Agent {
     start_after: Option<Now>,
     /// No message is fed before this time.
     feed_after: Option<Now>,
+    /// Messages of the queue that came in a turn and wake nobody before this time, unless
+    /// something else does.
+    buffered: HashSet<MessageId>,
+    buffered_until: Option<Now>,
     turns: i64,
     lives: i64,
 }
@@ -92,6 +96,8 @@ impl Agent {
             crashed: false,
             start_after: None,
             feed_after: None,
+            buffered: HashSet::new(),
+            buffered_until: None,
             turns: 0,
             lives: 0,
         }
@@ -105,11 +111,18 @@ impl Agent {
             return out;
         }
         match input {
-            Input::Message(message) => self.enqueue(message),
+            Input::Message(message) => self.enqueue(message, &mut out),
             Input::Cancelled { message } => self.queue.retain(|queued| queued.id != message),
             Input::Taken { turn } => self.taken(now, turn, &mut out),
             Input::TakeFailed { turn, gone } => self.take_failed(now, turn, &gone, &mut out),
             Input::Read { messages } => self.read(&messages, &mut out),
+            Input::Joined { turn, messages } => {
+                if let Some(open) = self.open(turn)
+                    && open.may_join()
+                {
+                    out.push(Effect::SendSteer { turn, messages });
+                }
+            }
             Input::JoinFailed { turn, messages } => {
                 if let Some(open) = self.open(turn) {
                     open.leave(&messages);
@@ -149,7 +162,9 @@ impl Agent {
             Phase::Starting { deadline, .. } => Some(*deadline),
             Phase::Turn(turn) => turn.deadline(),
             Phase::Down if self.may_start() => self.start_after,
-            Phase::Idle { .. } if self.may_feed() && !self.queue.is_empty() => self.feed_after,
+            Phase::Idle { .. } if self.may_feed() && !self.queue.is_empty() => {
+                self.feed_after.max(self.buffer_deadline())
+            }
             Phase::Down | Phase::Idle { .. } | Phase::Parked => None,
         }
     }
@@ -219,7 +234,13 @@ impl Agent {
         self.may_feed() && wanted
     }
 
-    fn enqueue(&mut self, message: Queued) {
+    /// Returns until when what waits may still be read, if all that waits was buffered.
+    fn buffer_deadline(&self) -> Option<Now> {
+        let all = self.queue.iter().all(|queued| self.buffered.contains(&queued.id));
+        self.buffered_until.filter(|_| all)
+    }
+
+    fn enqueue(&mut self, message: Queued, out: &mut Vec<Effect>) {
         let in_turn = matches!(&self.phase, Phase::Turn(turn) if turn.holds(message.id));
         let known = in_turn || self.queue.iter().any(|queued| queued.id == message.id);
         // Parked and draining agents hold nothing: the store does.
@@ -231,6 +252,20 @@ impl Agent {
         if self.overflow || self.queue.len() >= self.options.queue_max {
             self.overflow = true;
             return;
+        }
+        let may_feed = self.may_feed();
+        match (&mut self.phase, self.options.when_busy) {
+            (Phase::Turn(turn), WhenBusy::Steer)
+                if may_feed && self.queue.is_empty() && turn.may_join() =>
+            {
+                out.push(Effect::Steer { turn: turn.id, messages: vec![message.id] });
+                turn.join_steered(message);
+                return;
+            }
+            (Phase::Turn(_), WhenBusy::Buffer) => {
+                self.buffered.insert(message.id);
+            }
+            (_, WhenBusy::Queue | WhenBusy::Buffer | WhenBusy::Steer) => {}
         }
         self.queue.push_back(message);
     }
@@ -349,7 +384,10 @@ impl Agent {
                 self.start(now, out);
             }
             Phase::Idle { life }
-                if self.may_feed() && !self.queue.is_empty() && is_over(self.feed_after, now) =>
+                if self.may_feed()
+                    && !self.queue.is_empty()
+                    && is_over(self.feed_after, now)
+                    && is_over(self.buffer_deadline(), now) =>
             {
                 let life = *life;
                 self.take(life, out);
@@ -398,6 +436,9 @@ impl Agent {
         let id = self.next_turn();
         let count = self.options.messages_per_turn.max(1).min(self.queue.len());
         let taken: Vec<Queued> = self.queue.drain(..count).collect();
+        for queued in &taken {
+            self.buffered.remove(&queued.id);
+        }
         let turn = Turn::new(id, life, OpenedBy::Us, taken);
         self.feed_after = None;
         out.push(Effect::Take { turn: id, messages: turn.message_ids() });
@@ -413,6 +454,8 @@ impl Agent {
         if matches!(close.outcome, Outcome::RateLimited(_)) {
             self.feed_after = Some(now.plus(self.options.rate_limit_pause));
         }
+        self.buffered.retain(|id| self.queue.iter().any(|queued| queued.id == *id));
+        self.buffered_until = Some(now.plus(self.options.buffer_wait));
         out.push(Effect::EndTurn { turn: id, outcome: close.outcome.clone(), settle });
         if close.runtime_gone {
             self.down_or_park(now, out);

@@ -22,6 +22,9 @@ mod tell;
 /// The exact final text by which an agent says that no reply is needed.
 pub const NO_REPLY: &str = "NO_REPLY";
 
+/// [`TurnMessage::joined`] of a steered message that the runtime has not taken up yet.
+pub const NOT_YET: usize = usize::MAX;
+
 /// Who replies (C12).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ReplyMode {
@@ -74,7 +77,8 @@ pub struct TurnMessage {
     pub in_reply_to: Option<MessageId>,
     /// How it came into the turn.
     pub how: How,
-    /// How many acts came before it; they cannot answer it.
+    /// How many acts came before it; they cannot answer it. [`NOT_YET`]: it never reached the
+    /// runtime.
     pub joined: usize,
 }
 
@@ -205,6 +209,12 @@ pub fn settle(log: &TurnLog, rules: Rules) -> Vec<Settlement> {
         }
         Outcome::NeedsLogin => no_login(log, rules),
     };
+    for (message, settlement) in log.messages.iter().zip(&mut settled) {
+        // What the runtime never had is not touched by what became of the turn.
+        if message.joined == NOT_YET {
+            *settlement = give_back(message, rules, &Return::uncounted(Reason::NotSteered));
+        }
+    }
     tell_once(log, &mut settled);
     settled
 }

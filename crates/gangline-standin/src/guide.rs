@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::reply::{Conversation, Reply, Step, ToolOutcome};
 
@@ -15,6 +15,20 @@ pub const SLEEP_MAX: u64 = 600;
 const RESULT_MAX: usize = 1500;
 /// How much of the asker's text the help quotes, in characters.
 const QUOTE_MAX: usize = 120;
+
+/// A tool that runs a command: its name, and what it is given.
+type Shell = (&'static str, fn(&str) -> Value);
+
+/// The shells of the clients that are known.
+const SHELLS: [Shell; 4] = [
+    ("Bash", |command| json!({ "command": command, "description": "Run what was asked for" })),
+    ("exec_command", |command| json!({ "cmd": command })),
+    (
+        "run_shell_command",
+        |command| json!({ "command": command, "description": "Run what was asked for" }),
+    ),
+    ("run_commands", |command| json!({ "commands": [command] })),
+];
 
 /// What the asker said, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,10 +157,7 @@ fn list(conversation: &Conversation) -> Reply {
     if let Some(tool) = conversation.tool("Glob") {
         return Reply::call(tool, json!({ "pattern": "*" }));
     }
-    match conversation.tool("Bash") {
-        Some(tool) => Reply::call(tool, json!({ "command": "ls" })),
-        None => Reply::text("I have no tool to list files with."),
-    }
+    shell(conversation, "ls").unwrap_or_else(|| Reply::text("I have no tool to list files with."))
 }
 
 fn run(conversation: &Conversation, command: &str) -> Reply {
@@ -157,13 +168,15 @@ fn run(conversation: &Conversation, command: &str) -> Reply {
             (false, output) => format!("`{command}` said:\n{}", short(output)),
         });
     }
-    match conversation.tool("Bash") {
-        Some(tool) => Reply::call(
-            tool,
-            json!({ "command": command, "description": "Run what was asked for" }),
-        ),
-        None => Reply::text("I have no tool to run commands with."),
-    }
+    shell(conversation, command)
+        .unwrap_or_else(|| Reply::text("I have no tool to run commands with."))
+}
+
+/// Calls the tool on offer that runs a command.
+fn shell(conversation: &Conversation, command: &str) -> Option<Reply> {
+    SHELLS.iter().find_map(|(name, input)| {
+        conversation.tool(name).map(|tool| Reply::call(tool, input(command)))
+    })
 }
 
 fn post(conversation: &Conversation, place: Option<&str>, text: &str) -> Reply {

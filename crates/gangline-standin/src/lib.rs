@@ -2,9 +2,9 @@
 //!
 //! With a [`Script`] it answers by rules; without one it is the demo guide, which understands a
 //! few sentences and says plainly that it is a stand-in. Neither remembers a conversation: every
-//! answer follows from the request alone (a rule's `times` is the one exception). One wire so far
-//! (`wire::anthropic`); further ones translate to and from [`reply`]'s neutral types. Start at
-//! [`serve`].
+//! answer follows from the request alone (a rule's `times` is the one exception). The wires
+//! (Anthropic Messages, OpenAI Chat Completions and Responses, Gemini) translate to and from
+//! [`reply`]'s neutral types. Start at [`serve`].
 
 pub mod guide;
 pub mod reply;

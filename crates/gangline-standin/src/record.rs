@@ -6,7 +6,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use axum::http::{HeaderMap, Method};
+use axum::http::{HeaderMap, Uri, request::Parts};
 use gangline_os::clock::{SharedClock, rfc3339};
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ impl Recorder {
     }
 
     /// Writes one request; it stands whole under its name before this returns.
-    pub(crate) async fn write(&self, method: &Method, uri: &str, headers: &HeaderMap, body: &[u8]) {
+    pub(crate) async fn write(&self, parts: &Parts, body: &[u8]) {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let path = self.folder.join(format!("{number:06}.json"));
         let body = serde_json::from_slice::<Value>(body)
@@ -39,9 +39,9 @@ impl Recorder {
         let record = json!({
             "number": number,
             "at": rfc3339(self.clock.now()),
-            "method": method.as_str(),
-            "path": uri,
-            "headers": headers_without_secrets(headers),
+            "method": parts.method.as_str(),
+            "path": path_without_secrets(&parts.uri),
+            "headers": headers_without_secrets(&parts.headers),
             "body": body,
         });
         let text = format!("{record:#}\n");
@@ -56,11 +56,26 @@ impl Recorder {
     }
 }
 
+/// Gemini's clients may put their key into the query.
+fn path_without_secrets(uri: &Uri) -> String {
+    let Some(query) = uri.query() else { return uri.path().to_owned() };
+    let pair = |pair: &str| match pair.split_once('=') {
+        Some((name @ ("key" | "access_token"), _)) => format!("{name}=***"),
+        Some(_) | None => pair.to_owned(),
+    };
+    format!("{}?{}", uri.path(), query.split('&').map(pair).collect::<Vec<_>>().join("&"))
+}
+
 fn headers_without_secrets(headers: &HeaderMap) -> Value {
     let shown = headers.iter().map(|(name, value)| {
         let secret = matches!(
             name.as_str(),
-            "x-api-key" | "authorization" | "proxy-authorization" | "cookie" | "x-goog-api-key"
+            "x-api-key"
+                | "api-key"
+                | "authorization"
+                | "proxy-authorization"
+                | "cookie"
+                | "x-goog-api-key"
         );
         let text = if secret { "***".into() } else { String::from_utf8_lossy(value.as_bytes()) };
         (name.as_str().to_owned(), Value::from(text))

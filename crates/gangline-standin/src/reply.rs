@@ -46,7 +46,7 @@ pub enum Part {
     ToolUse {
         /// The call's id.
         id: String,
-        /// The tool.
+        /// The tool; of one in a namespace, the namespace, `__` and its name.
         name: String,
     },
     /// What a tool gave.
@@ -134,13 +134,40 @@ impl Conversation {
         spoken.count() as u64 + 1
     }
 
-    /// Returns the first tool on offer whose name is `name`, or ends with `__name` as tools of
-    /// an MCP server do.
+    /// Returns the tool on offer that `name` means: the one of that name; else the first that
+    /// differs from it in case only; else the first that has it behind `__`, `_` or `-`, as
+    /// clients name the tools of MCP servers.
     #[must_use]
     pub fn tool(&self, name: &str) -> Option<&str> {
-        let is = |tool: &str| tool == name || tool.ends_with(&format!("__{name}"));
-        self.tools.iter().map(String::as_str).find(|tool| is(tool))
+        let tools = || self.tools.iter().map(String::as_str);
+        tools()
+            .find(|tool| *tool == name)
+            .or_else(|| tools().find(|tool| tool.eq_ignore_ascii_case(name)))
+            .or_else(|| tools().find(|tool| is_behind_a_server(tool, name)))
     }
+
+    /// Whether `name` means this tool, which need not be on offer.
+    #[must_use]
+    pub fn means(&self, name: &str, tool: &str) -> bool {
+        let loosely = || tool.eq_ignore_ascii_case(name) || is_behind_a_server(tool, name);
+        self.tool(name).map_or_else(loosely, |known| known == tool) || tool == name
+    }
+}
+
+fn is_behind_a_server(tool: &str, name: &str) -> bool {
+    let server = tool.strip_suffix(name);
+    server.is_some_and(|server| server.len() > 1 && server.ends_with(['_', '-']))
+}
+
+/// What clients put into a user's message by themselves begins so.
+const REMINDERS: [&str; 4] =
+    ["<system-reminder>", "<environment_context>", "<turn_aborted>", "<session_context>"];
+
+/// Returns the text behind the time that a client has put before it.
+fn without_stamp(text: &str) -> &str {
+    let stamped = text.trim_start().strip_prefix("<current_datetime>");
+    let behind = stamped.and_then(|rest| rest.split_once("</current_datetime>"));
+    behind.map_or(text, |(_, text)| text.trim_start())
 }
 
 impl Part {
@@ -153,9 +180,11 @@ impl Part {
 
     fn as_text(&self) -> Option<&str> {
         match self {
-            // Some clients wrap reminders of their own into text parts.
-            Self::Text(text) if text.trim_start().starts_with("<system-reminder>") => None,
-            Self::Text(text) => Some(text),
+            Self::Text(text) => {
+                let begin = text.trim_start();
+                let reminder = REMINDERS.iter().any(|reminder| begin.starts_with(reminder));
+                (!reminder).then(|| without_stamp(text))
+            }
             Self::ToolUse { .. } | Self::ToolResult { .. } | Self::Other => None,
         }
     }
@@ -168,6 +197,8 @@ pub enum Answer {
     Reply(Reply),
     /// A refusal of the request.
     Error(HttpError),
+    /// The refusal of a prompt that is too long for the model, in the wire's words.
+    Overflow,
 }
 
 /// A message of the model, and how it is to be brought.
@@ -177,6 +208,9 @@ pub struct Reply {
     pub steps: Vec<Step>,
     /// Where the connection breaks, if it does.
     pub cut: Option<Cut>,
+    /// An error that is told in the stream behind the steps, instead of the message's end. What
+    /// is not streamed is refused with it.
+    pub fault: Option<HttpError>,
     /// Numbers that replace the counted ones.
     pub usage: UsageOverride,
     /// The stop reason, when it is not the natural one.
@@ -195,6 +229,38 @@ impl Reply {
     pub fn call(name: impl Into<String>, input: Value) -> Self {
         Self { steps: vec![Step::ToolUse { name: name.into(), input }], ..Self::default() }
     }
+
+    /// Returns why the message ends.
+    #[must_use]
+    pub fn stop(&self) -> Stop<'_> {
+        let calls = self.steps.iter().any(|step| matches!(step, Step::ToolUse { .. }));
+        match self.stop_reason.as_deref() {
+            None if calls => Stop::Tools,
+            None | Some("end_turn" | "stop_sequence") => Stop::End,
+            Some("tool_use") => Stop::Tools,
+            Some("max_tokens" | "model_context_window_exceeded") => Stop::Length,
+            Some("refusal") => Stop::Refused,
+            Some("pause_turn") => Stop::Paused,
+            Some(other) => Stop::Other(other),
+        }
+    }
+}
+
+/// Why a message ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop<'a> {
+    /// The model has said all.
+    End,
+    /// It calls tools.
+    Tools,
+    /// There is no room for more.
+    Length,
+    /// It does not want to say this.
+    Refused,
+    /// It wants to be asked again, to go on.
+    Paused,
+    /// A word of one wire, which is sent as it is.
+    Other(&'a str),
 }
 
 /// One step of a reply.
@@ -208,7 +274,8 @@ pub enum Step {
     ToolUse {
         /// The tool.
         name: String,
-        /// Its arguments.
+        /// Its arguments; a text is sent as it is where the wire can: what a freeform tool is
+        /// given, or arguments that are no object.
         input: Value,
     },
     /// Nothing is sent for so long, but for pings.
@@ -228,7 +295,7 @@ pub enum Cut {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UsageOverride {
-    /// Tokens read.
+    /// Tokens read, but for those from and to the cache.
     pub input_tokens: Option<u64>,
     /// Tokens written.
     pub output_tokens: Option<u64>,
@@ -239,7 +306,7 @@ pub struct UsageOverride {
 }
 
 /// A refusal.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HttpError {
     /// The status code.
     pub status: u16,
@@ -247,7 +314,11 @@ pub struct HttpError {
     pub headers: Vec<(String, String)>,
     /// The error's type in the wire's words; absent = the usual one of the status.
     pub kind: Option<String>,
-    /// The sentence.
+    /// The error's code, on wires that have one beside the type; absent = the usual one.
+    pub code: Option<String>,
+    /// The field that is wrong, on wires that name it.
+    pub param: Option<String>,
+    /// The sentence; empty = the usual one of the status.
     pub message: String,
     /// A body that is sent as it is, instead of the wire's own form.
     pub body: Option<String>,
@@ -257,7 +328,7 @@ impl HttpError {
     /// Returns a plain refusal.
     #[must_use]
     pub fn new(status: u16, message: impl Into<String>) -> Self {
-        Self { status, headers: Vec::new(), kind: None, message: message.into(), body: None }
+        Self { status, message: message.into(), ..Self::default() }
     }
 }
 

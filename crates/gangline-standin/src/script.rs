@@ -16,9 +16,6 @@ mod yaml;
 /// The largest script that is read, in bytes.
 pub const MAX_SCRIPT_BYTES: usize = 16 * 1024 * 1024;
 
-/// The size of a context window whose overflow is told, in tokens.
-const WINDOW: u64 = 200_000;
-
 /// A script that cannot be used; `Display` has line, column and the quoted lines.
 #[derive(Debug, thiserror::Error)]
 pub enum ScriptError {
@@ -105,7 +102,7 @@ impl When {
             return None;
         }
         if let Some(tool) = &self.tool
-            && result.as_ref().is_none_or(|result| result.tool != *tool)
+            && !result.as_ref().is_some_and(|result| conversation.means(tool, &result.tool))
         {
             return None;
         }
@@ -146,10 +143,12 @@ fn play(blocks: &[Block], matched: &Matched, conversation: &Conversation) -> Ans
         match block {
             Block::Text(text) => reply.steps.push(Step::Text(fill(text))),
             Block::Thinking(text) => reply.steps.push(Step::Thinking(fill(text))),
-            Block::ToolUse(call) => reply.steps.push(Step::ToolUse {
-                name: fill(&call.name),
-                input: fill_json(&call.input, &fill),
-            }),
+            Block::ToolUse(call) => {
+                let name = fill(&call.name);
+                let name = conversation.tool(&name).map_or(name.clone(), str::to_owned);
+                let input = fill_json(&call.input, &fill);
+                reply.steps.push(Step::ToolUse { name, input });
+            }
             Block::DelayMs(delay) => {
                 reply.steps.push(Step::Delay(std::time::Duration::from_millis(*delay)));
             }
@@ -162,19 +161,25 @@ fn play(blocks: &[Block], matched: &Matched, conversation: &Conversation) -> Ans
                     status: error.status.get(),
                     headers: error.headers.iter().map(|(k, v)| (k.clone(), v.clone())).collect(),
                     kind: error.kind.clone(),
+                    code: error.code.clone(),
+                    param: None,
                     message: error.message.as_deref().map(fill).unwrap_or_default(),
                     body: error.body.as_deref().map(fill),
                 });
             }
-            Block::Overflow => return Answer::Error(overflow(conversation)),
+            Block::StreamError(error) => {
+                reply.fault = Some(HttpError {
+                    kind: error.kind.clone(),
+                    code: error.code.clone(),
+                    message: error.message.as_deref().map(fill).unwrap_or_default(),
+                    ..HttpError::new(error.status.get(), "")
+                });
+                return Answer::Reply(reply);
+            }
+            Block::Overflow => return Answer::Overflow,
         }
     }
     Answer::Reply(reply)
-}
-
-fn overflow(conversation: &Conversation) -> HttpError {
-    let tokens = conversation.input_tokens.max(1) + WINDOW;
-    HttpError::new(400, format!("prompt is too long: {tokens} tokens > {WINDOW} maximum"))
 }
 
 fn fill_json(value: &Value, fill: &impl Fn(&str) -> String) -> Value {

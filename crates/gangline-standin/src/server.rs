@@ -6,24 +6,29 @@ use axum::{
     Router,
     body::{Body, Bytes, to_bytes},
     extract::{Request, State},
-    http::{HeaderName, HeaderValue, Method, StatusCode, header},
+    http::{HeaderName, HeaderValue, StatusCode, header, request::Parts},
     response::Response,
 };
 use futures::{Stream, StreamExt, stream};
 use gangline_os::{CancellationToken, clock::SharedClock};
+use serde_json::Value;
 use tokio::net::TcpListener;
 
 use crate::{
     Script, guide,
     record::Recorder,
     reply::{Answer, Conversation, HttpError},
-    wire::{Chunk, anthropic},
+    wire::{
+        Asked, Chunk, Endpoint, Form, Ids, Refusal, Route, Vendor, anthropic, chat, gemini,
+        responses,
+    },
 };
 
 /// The largest request, as the real interface has it.
 const MAX_REQUEST: usize = 32 * 1024 * 1024;
 /// A silent stream gets a ping so often.
 const PING_EVERY: Duration = Duration::from_secs(10);
+const JSON: &str = "application/json";
 /// What was written before a cut is given so long to leave.
 const FLUSH: Duration = Duration::from_millis(30);
 
@@ -89,70 +94,101 @@ async fn respond(State(standin): State<Arc<Standin>>, request: Request) -> Respo
     let body = to_bytes(body, MAX_REQUEST).await;
     if let Some(recorder) = &standin.recorder {
         let bytes = body.as_deref().unwrap_or_default();
-        let uri = parts.uri.path_and_query().map_or("", |uri| uri.as_str());
-        recorder.write(&parts.method, uri, &parts.headers, bytes).await;
+        recorder.write(&parts, bytes).await;
     }
+    let route = Route::of(&parts);
+    let desk = |request_id| Desk { vendor: route.vendor, request_id };
     let Ok(body) = body else {
-        return refusal(&HttpError::new(413, "Request exceeds the maximum size"), "req_standin");
+        let error = HttpError::new(413, "Request exceeds the maximum size");
+        return desk("req_standin".to_owned()).refusal(&error);
     };
-    let ids = anthropic::Ids::of(&body);
-    let path = parts.uri.path();
-    match (&parts.method, path) {
-        (&Method::HEAD | &Method::GET, "/") => {
-            finish(StatusCode::OK, "text/plain", &ids.request(), Body::empty())
+    let ids = Ids::of(&body);
+    let desk = desk(ids.request());
+    match called(&parts, route, &body) {
+        Ok(Called::Nothing) => desk.finish(StatusCode::OK, "text/plain", Body::empty()),
+        Ok(Called::Object(object)) => {
+            desk.finish(StatusCode::OK, JSON, Body::from(object.to_string()))
         }
-        (&Method::GET | &Method::HEAD, "/v1/models") => {
-            let body = anthropic::models().to_string();
-            finish(StatusCode::OK, "application/json", &ids.request(), Body::from(body))
-        }
-        (&Method::POST, "/v1/messages" | "/v1/messages/count_tokens")
-            if !parts.headers.contains_key("anthropic-version") =>
-        {
-            refusal(&HttpError::new(400, "anthropic-version: header is required"), &ids.request())
-        }
-        (&Method::POST, "/v1/messages") => messages(&standin, &body, &ids),
-        (&Method::POST, "/v1/messages/count_tokens") => count(&body, &ids),
-        (_, "/v1/messages" | "/v1/messages/count_tokens" | "/v1/models" | "/") => {
-            refusal(&HttpError::new(405, "Method Not Allowed"), &ids.request())
-        }
-        _ => refusal(&HttpError::new(404, format!("Not found: {path}")), &ids.request()),
+        Ok(Called::Asked(asked)) => answer(&standin, &asked, &ids, &desk),
+        Err(error) => desk.refusal(&error),
     }
 }
 
-fn count(body: &[u8], ids: &anthropic::Ids) -> Response {
-    match anthropic::read_for_count(body) {
-        Ok(conversation) => {
-            let body = serde_json::json!({ "input_tokens": conversation.input_tokens });
-            finish(StatusCode::OK, "application/json", &ids.request(), Body::from(body.to_string()))
+/// What a request comes to.
+enum Called {
+    /// A sign of life.
+    Nothing,
+    /// An object that follows from the request alone.
+    Object(Value),
+    /// A question to the model that is none.
+    Asked(Asked),
+}
+
+fn called(parts: &Parts, route: Route<'_>, body: &[u8]) -> Result<Called, Box<HttpError>> {
+    let Route { vendor, endpoint } = route;
+    let of_messages = matches!(endpoint, Endpoint::Messages | Endpoint::CountMessages);
+    if of_messages && !parts.headers.contains_key("anthropic-version") {
+        return Err(HttpError::new(400, "anthropic-version: header is required").into());
+    }
+    let read = |asked: Result<Asked, Refusal>| match asked {
+        Ok(asked) => Ok(Called::Asked(asked)),
+        Err(refusal) => Err(Box::new(refusal.into())),
+    };
+    let count = |counted: Result<Value, Refusal>| match counted {
+        Ok(object) => Ok(Called::Object(object)),
+        Err(refusal) => Err(Box::new(refusal.into())),
+    };
+    match endpoint {
+        Endpoint::Alive => Ok(Called::Nothing),
+        Endpoint::Messages => read(anthropic::read(body).map(Asked::Messages)),
+        Endpoint::Chat => read(chat::read(body).map(Asked::Chat)),
+        Endpoint::Responses => read(responses::read(body).map(Asked::Responses)),
+        Endpoint::Generate { model, form } => {
+            read(gemini::read(body, model, form).map(Asked::Gemini))
         }
-        Err(anthropic::Refusal(message)) => refusal(&HttpError::new(400, message), &ids.request()),
+        Endpoint::CountMessages => count(anthropic::count(body)),
+        Endpoint::CountContents { model } => count(gemini::count(body, model)),
+        Endpoint::Models => Ok(Called::Object(vendor.models())),
+        Endpoint::Model(id) => Ok(Called::Object(vendor.model(id))),
+        Endpoint::Socket => Err(no_socket().into()),
+        Endpoint::WrongMethod => Err(HttpError::new(405, "Method Not Allowed").into()),
+        Endpoint::Unknown => Err(vendor.not_found(parts.method.as_str(), parts.uri.path()).into()),
     }
 }
 
-fn messages(standin: &Standin, body: &[u8], ids: &anthropic::Ids) -> Response {
-    let asked = match anthropic::read(body) {
-        Ok(asked) => asked,
-        Err(anthropic::Refusal(message)) => {
-            return refusal(&HttpError::new(400, message), &ids.request());
-        }
-    };
-    let conversation = &asked.conversation;
+/// Refuses a WebSocket so that clients ask by requests at once: Codex does so for this status only.
+fn no_socket() -> HttpError {
+    HttpError {
+        headers: vec![("connection".to_owned(), "close".to_owned())],
+        ..HttpError::new(426, "WebSockets are not spoken here: POST to the same path")
+    }
+}
+
+fn answer(standin: &Standin, asked: &Asked, ids: &Ids, desk: &Desk) -> Response {
+    let conversation = asked.conversation();
     let reply = match standin.answer(conversation) {
         Answer::Reply(reply) => reply,
-        Answer::Error(error) => return refusal(&error, &ids.request()),
+        Answer::Error(error) => return desk.refusal(&error),
+        Answer::Overflow => return desk.refusal(&asked.overflow()),
     };
-    if asked.stream {
-        let chunks = anthropic::stream(conversation, &reply, ids);
-        let body = Body::from_stream(play(chunks, Pings::On, standin.stop.clone()));
-        return finish(StatusCode::OK, "text/event-stream; charset=utf-8", &ids.request(), body);
+    let kind = match asked.form() {
+        Form::Events => "text/event-stream; charset=utf-8",
+        Form::Whole | Form::List => JSON,
+    };
+    if let (Form::Whole, Some(fault)) = (asked.form(), &reply.fault) {
+        return desk.refusal(fault);
     }
-    let chunks = anthropic::message(conversation, &reply, ids);
+    let chunks = asked.answer(&reply, ids);
     let body = match <[Chunk; 1]>::try_from(chunks) {
-        Ok([Chunk::Bytes(whole)]) => Body::from(whole),
-        Ok([other]) => Body::from_stream(play(vec![other], Pings::Off, standin.stop.clone())),
-        Err(chunks) => Body::from_stream(play(chunks, Pings::Off, standin.stop.clone())),
+        Ok([Chunk::Bytes(all)]) => Body::from(all),
+        Ok(one) => stream_body(one.into(), asked, standin),
+        Err(chunks) => stream_body(chunks, asked, standin),
     };
-    finish(StatusCode::OK, "application/json", &ids.request(), body)
+    desk.finish(StatusCode::OK, kind, body)
+}
+
+fn stream_body(chunks: Vec<Chunk>, asked: &Asked, standin: &Standin) -> Body {
+    Body::from_stream(play(chunks, asked.ping(), standin.stop.clone()))
 }
 
 impl Standin {
@@ -164,19 +200,13 @@ impl Standin {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Pings {
-    On,
-    Off,
-}
-
 /// Plays chunks; ends with an error, which breaks the connection, at a cut or when stopped.
 fn play(
     chunks: Vec<Chunk>,
-    pings: Pings,
+    ping: Option<Chunk>,
     stop: CancellationToken,
-) -> impl Stream<Item = io::Result<Bytes>> {
-    stream::iter(chunks.into_iter().flat_map(move |chunk| split_pause(chunk, pings)))
+) -> impl Stream<Item = io::Result<Bytes>> + use<> {
+    stream::iter(chunks.into_iter().flat_map(move |chunk| split_pause(chunk, ping.as_ref())))
         .then(move |chunk| {
             let stop = stop.clone();
             async move {
@@ -200,38 +230,48 @@ fn play(
 }
 
 /// Puts a ping after every [`PING_EVERY`] of a long pause.
-fn split_pause(chunk: Chunk, pings: Pings) -> Vec<Chunk> {
-    let Chunk::Pause(mut left) = chunk else { return vec![chunk] };
+fn split_pause(chunk: Chunk, ping: Option<&Chunk>) -> Vec<Chunk> {
+    let (&Chunk::Pause(mut left), Some(ping)) = (&chunk, ping) else { return vec![chunk] };
     let mut out = Vec::new();
-    while pings == Pings::On && left > PING_EVERY {
-        out.extend([Chunk::Pause(PING_EVERY), anthropic::ping()]);
+    while left > PING_EVERY {
+        out.extend([Chunk::Pause(PING_EVERY), ping.clone()]);
         left -= PING_EVERY;
     }
     out.push(Chunk::Pause(left));
     out
 }
 
-fn refusal(error: &HttpError, request_id: &str) -> Response {
-    let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let body = Body::from(anthropic::error_body(error, request_id));
-    let mut response = finish(status, "application/json", request_id, body);
-    for (name, value) in &error.headers {
-        let pair = (HeaderName::try_from(name.as_str()), HeaderValue::try_from(value.as_str()));
-        if let (Ok(name), Ok(value)) = pair {
-            response.headers_mut().insert(name, value);
-        }
-    }
-    response
+/// Where answers to one request go out, in its vendor's form.
+struct Desk {
+    vendor: Vendor,
+    request_id: String,
 }
 
-fn finish(status: StatusCode, kind: &'static str, request_id: &str, body: Body) -> Response {
-    let mut response = Response::new(body);
-    *response.status_mut() = status;
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    if let Ok(id) = HeaderValue::from_str(request_id) {
-        headers.insert("request-id", id);
+impl Desk {
+    fn refusal(&self, error: &HttpError) -> Response {
+        let status =
+            StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let body = Body::from(self.vendor.error_body(error, &self.request_id));
+        let mut response = self.finish(status, JSON, body);
+        for (name, value) in &error.headers {
+            let pair = (HeaderName::try_from(name.as_str()), HeaderValue::try_from(value.as_str()));
+            if let (Ok(name), Ok(value)) = pair {
+                response.headers_mut().insert(name, value);
+            }
+        }
+        response
     }
-    response
+
+    fn finish(&self, status: StatusCode, kind: &'static str, body: Body) -> Response {
+        let mut response = Response::new(body);
+        *response.status_mut() = status;
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        let id = HeaderValue::from_str(&self.request_id);
+        if let (Some(name), Ok(id)) = (self.vendor.request_id_header(), id) {
+            headers.insert(name, id);
+        }
+        response
+    }
 }

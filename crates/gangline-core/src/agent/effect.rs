@@ -89,6 +89,21 @@ pub enum Effect {
         /// The messages.
         messages: Vec<MessageId>,
     },
+    /// Record these messages as `in_turn`, steered. Answered by `Joined` or `JoinFailed`.
+    Steer {
+        /// The open turn.
+        turn: TurnId,
+        /// The messages.
+        messages: Vec<MessageId>,
+    },
+    /// Give these messages to the runtime in mid-turn. Answered by `Steered` once it has taken
+    /// them up; what it never takes up goes back to the queue at the turn's end.
+    SendSteer {
+        /// The open turn.
+        turn: TurnId,
+        /// The messages.
+        messages: Vec<MessageId>,
+    },
     /// Give the turn's prompt to the runtime.
     SendPrompt {
         /// The turn.

@@ -69,7 +69,14 @@ pub enum Input {
         /// Which messages.
         messages: Vec<MessageId>,
     },
-    /// [`super::Effect::Join`] could not be committed for these.
+    /// [`super::Effect::Steer`] is committed for these.
+    Joined {
+        /// Which turn.
+        turn: TurnId,
+        /// Which messages.
+        messages: Vec<MessageId>,
+    },
+    /// [`super::Effect::Join`] or [`super::Effect::Steer`] could not be committed for these.
     JoinFailed {
         /// Which turn.
         turn: TurnId,
@@ -176,6 +183,13 @@ pub enum RuntimeInput {
     Output {
         /// Which turn.
         turn: TurnId,
+    },
+    /// It has taken up what it was steered with: what comes from now on may be the answer.
+    Steered {
+        /// Which turn.
+        turn: TurnId,
+        /// Which messages.
+        messages: Vec<MessageId>,
     },
     /// A block of the assistant's text.
     Text {

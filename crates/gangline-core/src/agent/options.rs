@@ -14,6 +14,21 @@ pub enum StartMode {
     Eager,
 }
 
+/// What a message does that comes while a turn is open (C3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum WhenBusy {
+    /// It waits for the turn's end and gets a turn of its own.
+    #[default]
+    Queue,
+    /// It wakes nobody while it is the only thing that waits: the agent may read it by tool, in
+    /// this turn or in the next that something else wakes. What is not read within
+    /// [`AgentOptions::buffer_wait`] after the turn gets a turn like any other (R1-29).
+    Buffer,
+    /// It is given to the runtime in mid-turn and takes part in the turn. Only for a runtime that
+    /// can be steered.
+    Steer,
+}
+
 /// With which session the runtime comes back after it died (C7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum OnCrash {
@@ -35,6 +50,10 @@ pub struct AgentOptions {
     pub start: StartMode,
     /// With which session it comes back.
     pub on_crash: OnCrash,
+    /// What a message does that comes while a turn is open.
+    pub when_busy: WhenBusy,
+    /// How long what was buffered in a turn may wait after it to be read (60 s).
+    pub buffer_wait: Duration,
     /// Time for the runtime to get ready (60 s).
     pub start_timeout: Duration,
     /// A turn without a sign of life for so long is ended (10 min). Stands still while an approval
@@ -65,6 +84,8 @@ impl Default for AgentOptions {
             rules: Rules::default(),
             start: StartMode::default(),
             on_crash: OnCrash::default(),
+            when_busy: WhenBusy::default(),
+            buffer_wait: Duration::from_secs(60),
             start_timeout: Duration::from_secs(60),
             turn_output: Duration::from_secs(600),
             interrupt_grace: Duration::from_secs(10),

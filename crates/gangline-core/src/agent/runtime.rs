@@ -33,6 +33,9 @@ impl Agent {
             RuntimeInput::Accepted { turn } | RuntimeInput::Output { turn } => {
                 self.in_turn(now, turn, out, |_| {});
             }
+            RuntimeInput::Steered { turn, messages } => {
+                self.in_turn(now, turn, out, |open| open.steered(&messages));
+            }
             RuntimeInput::Text { turn, text } => {
                 self.in_turn(now, turn, out, |open| open.text(text))
             }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    answer::{Act, How, Rules, Settlement, Tool, TurnLog, TurnMessage, settle},
+    answer::{Act, How, NOT_YET, Rules, Settlement, Tool, TurnLog, TurnMessage, settle},
     id::{MessageId, TurnId},
     outcome::Outcome,
     time::Now,
@@ -171,6 +171,20 @@ impl Turn {
     pub(super) fn join_read(&mut self, read: VecDeque<Queued>) {
         let joined = self.acts.len();
         self.messages.extend(read.into_iter().map(|queued| entry(queued, How::Read, joined)));
+    }
+
+    pub(super) fn join_steered(&mut self, queued: Queued) {
+        self.messages.push(entry(queued, How::Steered, NOT_YET));
+    }
+
+    /// The runtime has these messages: only what it does from now on can answer them.
+    pub(super) fn steered(&mut self, ids: &[MessageId]) {
+        let now = self.acts.len();
+        for message in &mut self.messages {
+            if message.joined == NOT_YET && ids.contains(&message.id) {
+                message.joined = now;
+            }
+        }
     }
 
     pub(super) fn leave(&mut self, ids: &[MessageId]) {

@@ -25,6 +25,8 @@ pub enum Reason {
     Drained,
     /// It came from another place than the turn's text was meant for.
     Elsewhere,
+    /// It was to be given in mid-turn, and the turn was over before.
+    NotSteered,
     /// It was read and got no answer, for the first time.
     ReadOnly,
     /// It was read and got no answer once more.
@@ -53,6 +55,7 @@ impl Reason {
             Self::NeedsLogin => "needs_login",
             Self::Drained => "drained",
             Self::Elsewhere => "elsewhere",
+            Self::NotSteered => "not_steered",
             Self::ReadOnly => "read_only",
             Self::ReadTwice => "read_twice",
             Self::SaidByTool => "said_by_tool",
@@ -77,6 +80,7 @@ impl fmt::Display for Reason {
             | Self::NeedsLogin
             | Self::Drained
             | Self::Elsewhere
+            | Self::NotSteered
             | Self::ReadOnly
             | Self::ReadTwice
             | Self::SaidByTool
@@ -133,6 +137,7 @@ impl Tell {
                 | Reason::NeedsLogin
                 | Reason::Drained
                 | Reason::Elsewhere
+                | Reason::NotSteered
                 | Reason::ReadOnly
                 | Reason::ReadTwice
                 | Reason::SaidByTool

@@ -84,7 +84,8 @@ fn list_files_calls_a_tool_and_tells_what_it_gave() {
     let prompt = "[IRC DM] <eve> list files";
     assert_eq!(call(&asked(prompt)), ("Glob".into(), json!({ "pattern": "*" })));
     let bash = Conversation { tools: vec!["Bash".into()], ..asked(prompt) };
-    assert_eq!(call(&bash), ("Bash".into(), json!({ "command": "ls" })));
+    let ls = json!({ "command": "ls", "description": "Run what was asked for" });
+    assert_eq!(call(&bash), ("Bash".into(), ls));
     let none = Conversation { tools: vec![], ..asked(prompt) };
     assert_eq!(text(&none), "I have no tool to list files with.");
     assert_eq!(text(&after(prompt, "Glob", "a.rs\nb.rs\n", false)), "The files here:\na.rs\nb.rs");
@@ -107,6 +108,31 @@ fn run_calls_bash_and_tells_the_output_or_the_refusal() {
     assert!(text(&after(prompt, "Bash", &long, false)).len() < 1600);
     let none = Conversation { tools: vec![], ..asked(prompt) };
     assert_eq!(text(&none), "I have no tool to run commands with.");
+}
+
+/// The tools of Codex, Copilot and OpenCode, Gemini CLI, Cline. What they do not require they may
+/// refuse, so each is given its own.
+#[test]
+fn a_command_runs_by_the_tool_that_the_client_has_for_it() {
+    let why = "Run what was asked for";
+    for (tool, input) in [
+        ("exec_command", json!({ "cmd": "ls" })),
+        ("bash", json!({ "command": "ls", "description": why })),
+        ("run_shell_command", json!({ "command": "ls", "description": why })),
+        ("run_commands", json!({ "commands": ["ls"] })),
+    ] {
+        for prompt in ["run ls", "list files"] {
+            let offered = Conversation { tools: vec!["x".into(), tool.into()], ..asked(prompt) };
+            assert_eq!(call(&offered), (tool.to_owned(), input.clone()), "{prompt}");
+        }
+    }
+    let glob = Conversation { tools: vec!["glob".into(), "bash".into()], ..asked("list files") };
+    assert_eq!(call(&glob), ("glob".into(), json!({ "pattern": "*" })));
+    for tool in ["gangline_send", "gangline-send", "mcp_gangline_send"] {
+        let offered =
+            Conversation { tools: vec![tool.into()], ..asked("[IRC DM] <eve> post hello") };
+        assert_eq!(call(&offered), (tool.into(), json!({ "to": "eve", "text": "hello" })));
+    }
 }
 
 #[test]

@@ -29,6 +29,7 @@ fn said(script: &Script, conversation: &Conversation) -> String {
             other => format!("{other:?}"),
         },
         Answer::Error(error) => format!("({} {})", error.status, error.message),
+        Answer::Overflow => "(overflow)".to_owned(),
     }
 }
 
@@ -96,6 +97,65 @@ rules:
     assert_eq!(said(&script, &after("go", "Read", "x")), none);
 }
 
+/// One script is for all clients: each names the tools of an MCP server in its own way.
+#[test]
+fn a_tool_is_known_by_its_name_wherever_its_server_is_named() {
+    let script = script(
+        r#"
+rules:
+  - when: {tool: send}
+    reply: [text: "sent: ${tool_result}"]
+  - when: {user: say}
+    reply: [tool_use: {name: send, input: {text: hi}}]
+  - when: {user: run}
+    reply: [tool_use: {name: Bash}]
+"#,
+    );
+    let offered = |tools: &[&str], of: Conversation| Conversation {
+        tools: tools.iter().copied().map(String::from).collect(),
+        ..of
+    };
+    for tool in ["send", "mcp__gangline__send", "gangline_send", "gangline-send", "SEND"] {
+        let tools = ["resend", "send_all", tool];
+        let called = said(&script, &offered(&tools, asked("say")));
+        assert!(called.contains(&format!("name: \"{tool}\"")), "{called}");
+        let known = said(&script, &offered(&tools, after("x", tool, "ok")));
+        assert_eq!(known, "sent: ok", "{tool}");
+        // Offered or not: a client may find tools later than at once.
+        assert_eq!(said(&script, &after("x", tool, "ok")), "sent: ok", "{tool}");
+    }
+    for other in ["resend", "send_all", "_send", "Bash"] {
+        let none = format!(
+            "(400 the stand-in's script has no rule for turn 2 after a result of {other}: x)"
+        );
+        assert_eq!(said(&script, &after("x", other, "ok")), none);
+    }
+    // The name itself is meant before any other that has it at its end.
+    let both = ["a__send", "send"];
+    assert!(said(&script, &offered(&both, asked("say"))).contains("name: \"send\""));
+    assert!(said(&script, &offered(&both, after("x", "a__send", "ok"))).starts_with("(400"));
+    assert!(said(&script, &offered(&["bash"], asked("run"))).contains("name: \"bash\""));
+    assert!(said(&script, &offered(&["other"], asked("run"))).contains("name: \"Bash\""));
+}
+
+#[test]
+fn what_a_client_puts_before_a_prompt_by_itself_is_not_asked() {
+    let script = script("rules: [{reply: [text: '${user}']}]");
+    for context in [
+        "<system-reminder>x</system-reminder>",
+        "<environment_context>x</environment_context>",
+        "<turn_aborted>x</turn_aborted>",
+        "  <session_context>x</session_context>",
+    ] {
+        let mut conversation = asked("go");
+        conversation.messages[0].parts.push(Part::Text(context.into()));
+        assert_eq!(said(&script, &conversation), "go", "{context}");
+    }
+    let stamped = "<current_datetime>now</current_datetime>\n\ngo";
+    assert_eq!(said(&script, &asked(stamped)), "go");
+    assert_eq!(said(&script, &asked("<current_datetime>go")), "<current_datetime>go");
+}
+
 /// Clients send the results of parallel calls in the order in which they ended.
 #[test]
 fn results_of_parallel_calls_are_taken_in_the_order_of_the_calls() {
@@ -135,6 +195,15 @@ rules:
   - when: {user: error}
     reply:
       - http_error: {status: 429, headers: {retry-after: "2"}, type: rate_limit_error, message: "no $0", body: "raw"}
+  - when: {user: coded}
+    reply: [http_error: {status: 400, code: context_length_exceeded}]
+  - when: {user: fault}
+    reply:
+      - text: half
+      - stream_error: {status: 529, type: overloaded_error, code: busy, message: "no $0"}
+      - text: never said
+  - when: {user: plain}
+    reply: [stream_error: {}]
   - when: {user: overflow}
     reply: [overflow]
 "#,
@@ -142,6 +211,9 @@ rules:
     insta::assert_debug_snapshot!([
         script.answer(&asked("all")),
         script.answer(&asked("error")),
+        script.answer(&asked("coded")),
+        script.answer(&asked("fault")),
+        script.answer(&asked("plain")),
         script.answer(&asked("overflow")),
     ]);
 }

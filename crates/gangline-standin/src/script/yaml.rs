@@ -1,6 +1,6 @@
 //! The script file as it is written.
 
-use std::{collections::BTreeMap, fmt, num::NonZeroU16};
+use std::{collections::BTreeMap, fmt};
 
 use regex::Regex;
 use serde::{
@@ -57,6 +57,7 @@ pub(super) enum Block {
     ToolUse(ToolCall),
     DelayMs(u64),
     HttpError(ErrorBlock),
+    StreamError(FaultBlock),
     Drop(DropAt),
     Usage(UsageOverride),
     StopReason(String),
@@ -91,29 +92,51 @@ pub(super) struct ErrorBlock {
     #[serde(default, rename = "type")]
     pub(super) kind: Option<String>,
     #[serde(default)]
+    pub(super) code: Option<String>,
+    #[serde(default)]
     pub(super) message: Option<String>,
     #[serde(default)]
     pub(super) body: Option<String>,
 }
 
+/// An error in the middle of a stream.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FaultBlock {
+    #[serde(default)]
+    pub(super) status: Status,
+    #[serde(default, rename = "type")]
+    pub(super) kind: Option<String>,
+    #[serde(default)]
+    pub(super) code: Option<String>,
+    #[serde(default)]
+    pub(super) message: Option<String>,
+}
+
 /// A status code from 400 to 599.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(try_from = "u16")]
-pub(super) struct Status(NonZeroU16);
+pub(super) struct Status(u16);
 
 impl Status {
     pub(super) fn get(self) -> u16 {
-        self.0.get()
+        self.0
+    }
+}
+
+impl Default for Status {
+    fn default() -> Self {
+        Self(500)
     }
 }
 
 impl TryFrom<u16> for Status {
     type Error = String;
     fn try_from(code: u16) -> Result<Self, String> {
-        NonZeroU16::new(code)
-            .filter(|code| (400..600).contains(&code.get()))
-            .map(Self)
-            .ok_or_else(|| format!("status {code} is not an error's: write 400 to 599"))
+        match code {
+            400..600 => Ok(Self(code)),
+            _ => Err(format!("status {code} is not an error's: write 400 to 599")),
+        }
     }
 }
 

@@ -4,8 +4,8 @@
 mod request;
 mod response;
 
-pub(crate) use request::{Refusal, read, read_for_count};
-pub(crate) use response::{Ids, error_body, message, models, ping, stream};
+pub(crate) use request::{Asked, count, read};
+pub(crate) use response::{answer, error_body, model, models, overflow, ping};
 
 #[cfg(test)]
 mod tests;

@@ -5,3 +5,4 @@
 mod peer;
 mod records;
 mod server;
+mod vendors;

@@ -84,7 +84,12 @@ fn play(world: &mut World, step: &Step) {
                 world.give(Input::Cancelled { message });
             }
         }
-        90 => read(world, message),
+        90 if arg < 90 => read(world, message),
+        90 if arg < 180 => joined(world),
+        90 => {
+            let messages = world.agent.view().messages;
+            world.give(runtime(RuntimeInput::Steered { turn, messages }));
+        }
         91..94 => {
             let seconds = [1, 5, 30, 400, 1000][usize::from(arg % 5)];
             world.now = world.now.plus(Duration::from_secs(seconds));
@@ -108,6 +113,14 @@ fn read(world: &mut World, message: MessageId) {
     let waits = world.rows.get(&message).is_some_and(|(state, _)| *state == MessageState::Accepted);
     if waits {
         world.give(Input::Read { messages: vec![message, MessageId(99)] });
+    }
+}
+
+/// The store has recorded what was steered.
+fn joined(world: &mut World) {
+    let view = world.agent.view();
+    if let Some(turn) = view.turn {
+        world.give(Input::Joined { turn, messages: view.messages });
     }
 }
 
@@ -183,10 +196,11 @@ proptest! {
         drains in any::<bool>(),
         queue_max in prop::sample::select(vec![2usize, 256]),
         messages_per_turn in 1usize..3,
+        when_busy in prop::sample::select(vec![WhenBusy::Queue, WhenBusy::Buffer, WhenBusy::Steer]),
     ) {
         let start = if eager { StartMode::Eager } else { StartMode::WhenNeeded };
         let options =
-            AgentOptions { start, queue_max, messages_per_turn, ..AgentOptions::default() };
+            AgentOptions { start, queue_max, messages_per_turn, when_busy, ..AgentOptions::default() };
         let mut world = World::new(options);
         for step in &steps {
             play(&mut world, step);

@@ -128,6 +128,7 @@ impl World {
             | Input::TakeFailed { .. }
             | Input::Taken { .. }
             | Input::Read { .. }
+            | Input::Joined { .. }
             | Input::JoinFailed { .. }
             | Input::Sent { .. }
             | Input::NoReply { .. }
@@ -155,6 +156,7 @@ impl World {
             }
             RuntimeInput::Accepted { turn }
             | RuntimeInput::Output { turn }
+            | RuntimeInput::Steered { turn, .. }
             | RuntimeInput::Text { turn, .. }
             | RuntimeInput::ToolResult { turn, .. }
             | RuntimeInput::ApprovalAsked { turn, .. } => {
@@ -206,7 +208,7 @@ impl World {
                 self.interrupting = false;
                 self.open = Some(Open { turn, messages, recorded: false, last_sign: self.now });
             }
-            Effect::Join { turn, messages } => {
+            Effect::Join { turn, messages } | Effect::Steer { turn, messages } => {
                 let Some(open) = &mut self.open else { panic!("no turn") };
                 assert!(open.turn == turn && open.recorded);
                 for id in &messages {
@@ -218,6 +220,12 @@ impl World {
                         *state = MessageState::InTurn;
                     }
                 }
+            }
+            Effect::SendSteer { turn, messages } => {
+                assert!(self.alive.is_some_and(|(_, ready)| ready), "no runtime");
+                assert!(self.is_recorded(turn) && !self.interrupting);
+                let open = self.open.as_ref().map(|open| &open.messages);
+                assert!(open.is_some_and(|open| messages.iter().all(|id| open.contains(id))));
             }
             Effect::AdoptTurn { turn, .. } => assert!(self.is_taking(turn)),
             Effect::SendPrompt { turn } => {

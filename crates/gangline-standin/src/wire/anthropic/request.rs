@@ -2,23 +2,22 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::reply::{Conversation, Message, Part, Role, tokens};
+use crate::{
+    reply::{Conversation, Message, Part, Role, tokens},
+    wire::{Form, Refusal, text_of},
+};
 
 /// A request that passed the checks.
 #[derive(Debug)]
 pub(crate) struct Asked {
     pub(crate) conversation: Conversation,
-    pub(crate) stream: bool,
+    pub(crate) form: Form,
 }
 
-/// Why a request was refused, as the sentence of an `invalid_request_error`.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Refusal(pub(crate) String);
-
 fn refuse<T>(sentence: impl Into<String>) -> Result<T, Refusal> {
-    Err(Refusal(sentence.into()))
+    Err(Refusal::new(sentence))
 }
 
 /// Reads the body of `POST /v1/messages`.
@@ -33,17 +32,18 @@ pub(crate) fn read(body: &[u8]) -> Result<Asked, Refusal> {
         }
         Some(Some(_)) => {}
     }
-    let stream = match json.get("stream") {
-        None | Some(Value::Null) => false,
-        Some(Value::Bool(stream)) => *stream,
+    let form = match json.get("stream") {
+        None | Some(Value::Null | Value::Bool(false)) => Form::Whole,
+        Some(Value::Bool(true)) => Form::Events,
         Some(_) => return refuse("stream: Input should be a valid boolean"),
     };
-    Ok(Asked { conversation: conversation(&json, body.len())?, stream })
+    Ok(Asked { conversation: conversation(&json, body.len())?, form })
 }
 
-/// Reads the body of `POST /v1/messages/count_tokens`, which needs no `max_tokens`.
-pub(crate) fn read_for_count(body: &[u8]) -> Result<Conversation, Refusal> {
-    conversation(&object(body)?, body.len())
+/// Returns the answer to `POST /v1/messages/count_tokens`, which needs no `max_tokens`.
+pub(crate) fn count(body: &[u8]) -> Result<Value, Refusal> {
+    let conversation = conversation(&object(body)?, body.len())?;
+    Ok(json!({ "input_tokens": conversation.input_tokens }))
 }
 
 fn object(body: &[u8]) -> Result<Value, Refusal> {
@@ -186,18 +186,6 @@ fn part(at: &str, block: &Value, role: Role) -> Result<Part, Refusal> {
             refuse(format!("{at}: `tool_result` blocks can only be in `user` messages"))
         }
         _ => Ok(Part::Other),
-    }
-}
-
-/// Returns the text of a string or of a list of text blocks.
-fn text_of(content: &Value) -> String {
-    match content {
-        Value::String(text) => text.clone(),
-        Value::Array(blocks) => {
-            let texts = blocks.iter().filter_map(|block| block.get("text").and_then(Value::as_str));
-            texts.collect::<Vec<_>>().join("\n")
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => String::new(),
     }
 }
 

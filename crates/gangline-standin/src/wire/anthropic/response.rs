@@ -2,170 +2,107 @@
 
 use serde_json::{Value, json};
 
+use super::Asked;
 use crate::{
-    reply::{Conversation, Cut, HttpError, Reply, Step, tokens},
-    wire::{Chunk, cut_after},
+    reply::{HttpError, Reply, Stop},
+    wire::{
+        Chunk, Form, Ids, WINDOW,
+        body::{self, At, Block, event, input_pieces, text_pieces},
+        figures::Counts,
+    },
 };
 
-/// How many characters of text one delta carries.
-const TEXT_DELTA: usize = 16;
-/// How many characters of a tool's input one delta carries.
-const JSON_DELTA: usize = 24;
-
-/// Ids of one answer. They follow from the request, so the same request gets the same ids and a
-/// conversation never sees one twice.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Ids {
-    digest: u64,
-}
-
-impl Ids {
-    pub(crate) fn of(body: &[u8]) -> Self {
-        // FNV-1a: stable over versions, which the standard hasher does not promise.
-        let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
-        Self { digest: body.iter().fold(0xcbf2_9ce4_8422_2325, step) }
-    }
-
-    /// Returns the id of the request, for the `request-id` header.
-    pub(crate) fn request(&self) -> String {
-        format!("req_standin{:016x}", self.digest)
-    }
-
-    fn message(&self) -> String {
-        format!("msg_standin{:016x}", self.digest)
-    }
-
-    fn call(&self, number: usize) -> String {
-        format!("toolu_standin{:016x}_{number}", self.digest)
+/// Returns the answer in the form that is wanted.
+pub(crate) fn answer(asked: &Asked, reply: &Reply, ids: &Ids) -> Vec<Chunk> {
+    match asked.form {
+        Form::Whole => message(asked, reply, ids),
+        Form::Events | Form::List => stream(asked, reply, ids),
     }
 }
 
-/// A block as the wire has it.
-enum Block<'a> {
-    Text(&'a str),
-    Thinking { text: &'a str, signature: String },
-    ToolUse { id: String, name: &'a str, input: &'a Value },
-}
-
-fn block<'a>(step: &'a Step, ids: &Ids, number: usize) -> Option<Block<'a>> {
-    match step {
-        Step::Text(text) => Some(Block::Text(text)),
-        Step::Thinking(text) => {
-            Some(Block::Thinking { text, signature: format!("standin{:016x}", ids.digest) })
-        }
-        Step::ToolUse { name, input } => Some(Block::ToolUse { id: ids.call(number), name, input }),
-        Step::Delay(_) => None,
-    }
+fn call_id(ids: &Ids, at: At) -> String {
+    ids.of_many("toolu_", at.step)
 }
 
 /// Returns the answer as one JSON object.
-pub(crate) fn message(conversation: &Conversation, reply: &Reply, ids: &Ids) -> Vec<Chunk> {
-    let mut content = Vec::new();
-    let mut chunks = Vec::new();
-    for (number, step) in reply.steps.iter().enumerate() {
-        match block(step, ids, number) {
-            Some(Block::Text(text)) => content.push(json!({ "type": "text", "text": text })),
-            Some(Block::Thinking { text, signature }) => content
-                .push(json!({ "type": "thinking", "thinking": text, "signature": signature })),
-            Some(Block::ToolUse { id, name, input }) => {
-                content.push(json!({ "type": "tool_use", "id": id, "name": name, "input": input }))
+fn message(asked: &Asked, reply: &Reply, ids: &Ids) -> Vec<Chunk> {
+    let content: Vec<Value> = body::blocks(reply)
+        .map(|(at, block)| match block {
+            Block::Text(text) => json!({ "type": "text", "text": text }),
+            Block::Thinking(text) => {
+                json!({ "type": "thinking", "thinking": text, "signature": ids.one("") })
             }
-            None => {}
-        }
-        if let Step::Delay(delay) = step {
-            chunks.push(Chunk::Pause(*delay));
-        }
-    }
-    let body = json!({
-        "id": ids.message(),
+            Block::ToolUse { name, input } => {
+                json!({ "type": "tool_use", "id": call_id(ids, at), "name": name, "input": input })
+            }
+        })
+        .collect();
+    let counts = Counts::of(&asked.conversation, reply);
+    let object = json!({
+        "id": ids.one("msg_"),
         "type": "message",
         "role": "assistant",
-        "model": conversation.model,
+        "model": asked.conversation.model,
         "content": content,
         "stop_reason": stop_reason(reply),
         "stop_sequence": null,
-        "usage": usage(conversation, reply, output_tokens(reply)),
+        "usage": usage(&counts, counts.output),
     });
-    let body = body.to_string();
-    let half = body.len() / 2;
-    chunks.push(Chunk::Bytes(body));
-    match reply.cut {
-        None => chunks,
-        Some(Cut::Bytes(bytes)) => cut_after(chunks, bytes),
-        // There are no blocks to count in one object.
-        Some(Cut::Blocks(_)) => cut_after(chunks, half),
-    }
+    body::whole(reply, object)
 }
 
 /// Returns the answer as server-sent events.
-pub(crate) fn stream(conversation: &Conversation, reply: &Reply, ids: &Ids) -> Vec<Chunk> {
-    let mut events = vec![event(
+fn stream(asked: &Asked, reply: &Reply, ids: &Ids) -> Vec<Chunk> {
+    let counts = Counts::of(&asked.conversation, reply);
+    let so_far = reply.usage.output_tokens.unwrap_or(1);
+    let begin = event(
         "message_start",
         json!({ "type": "message_start", "message": {
-            "id": ids.message(),
+            "id": ids.one("msg_"),
             "type": "message",
             "role": "assistant",
-            "model": conversation.model,
+            "model": asked.conversation.model,
             "content": [],
             "stop_reason": null,
             "stop_sequence": null,
-            "usage": usage(conversation, reply, 1),
+            "usage": usage(&counts, so_far),
         }}),
-    )];
-    let mut index = 0;
-    for (number, step) in reply.steps.iter().enumerate() {
-        if reply.cut == Some(Cut::Blocks(index)) {
-            break;
+    );
+    let block = |out: &mut Vec<Chunk>, at, block: Block<'_>| block_events(out, ids, at, block);
+    body::stream(reply, vec![begin], block, |out| match &reply.fault {
+        Some(fault) => out.push(event("error", error_object(fault, &ids.request()))),
+        None => {
+            let end = json!({
+                "type": "message_delta",
+                "delta": { "stop_reason": stop_reason(reply), "stop_sequence": null },
+                "usage": { "output_tokens": counts.output },
+            });
+            out.push(event("message_delta", end));
+            out.push(event("message_stop", json!({ "type": "message_stop" })));
         }
-        match block(step, ids, number) {
-            Some(block) => {
-                block_events(&mut events, index, &block);
-                index += 1;
-            }
-            None => {
-                if let Step::Delay(delay) = step {
-                    events.push(Chunk::Pause(*delay));
-                }
-            }
-        }
-    }
-    if let Some(Cut::Blocks(_)) = reply.cut {
-        events.push(Chunk::Cut);
-        return events;
-    }
-    let end = json!({
-        "type": "message_delta",
-        "delta": { "stop_reason": stop_reason(reply), "stop_sequence": null },
-        "usage": { "output_tokens": reply.usage.output_tokens.unwrap_or(output_tokens(reply)) },
-    });
-    events.push(event("message_delta", end));
-    events.push(event("message_stop", json!({ "type": "message_stop" })));
-    match reply.cut {
-        Some(Cut::Bytes(bytes)) => cut_after(events, bytes),
-        Some(Cut::Blocks(_)) | None => events,
-    }
+    })
 }
 
-fn block_events(events: &mut Vec<Chunk>, index: usize, block: &Block<'_>) {
+fn block_events(out: &mut Vec<Chunk>, ids: &Ids, at: At, block: Block<'_>) {
     let (start, deltas) = match block {
         Block::Text(text) => (
             json!({ "type": "text", "text": "" }),
-            pieces(text, TEXT_DELTA)
+            text_pieces(text)
                 .map(|piece| json!({ "type": "text_delta", "text": piece }))
                 .collect::<Vec<_>>(),
         ),
-        Block::Thinking { text, signature } => (
+        Block::Thinking(text) => (
             json!({ "type": "thinking", "thinking": "", "signature": "" }),
-            pieces(text, TEXT_DELTA)
+            text_pieces(text)
                 .map(|piece| json!({ "type": "thinking_delta", "thinking": piece }))
-                .chain([json!({ "type": "signature_delta", "signature": signature })])
+                .chain([json!({ "type": "signature_delta", "signature": ids.one("") })])
                 .collect(),
         ),
-        Block::ToolUse { id, name, input } => {
+        Block::ToolUse { name, input } => {
             let text = input.to_string();
-            let deltas = [""].into_iter().chain(pieces(&text, JSON_DELTA));
+            let deltas = [""].into_iter().chain(input_pieces(&text));
             (
-                json!({ "type": "tool_use", "id": id, "name": name, "input": {} }),
+                json!({ "type": "tool_use", "id": call_id(ids, at), "name": name, "input": {} }),
                 deltas
                     .map(|piece| json!({ "type": "input_json_delta", "partial_json": piece }))
                     .collect(),
@@ -173,18 +110,18 @@ fn block_events(events: &mut Vec<Chunk>, index: usize, block: &Block<'_>) {
         }
     };
     let named = |kind: &str, field: &str, value: Value| {
-        let mut body = json!({ "type": kind, "index": index });
+        let mut body = json!({ "type": kind, "index": at.block });
         if !value.is_null() {
             body[field] = value;
         }
         event(kind, body)
     };
-    events.push(named("content_block_start", "content_block", start));
-    if index == 0 {
-        events.push(ping());
+    out.push(named("content_block_start", "content_block", start));
+    if at.block == 0 {
+        out.push(ping());
     }
-    events.extend(deltas.into_iter().map(|delta| named("content_block_delta", "delta", delta)));
-    events.push(named("content_block_stop", "", Value::Null));
+    out.extend(deltas.into_iter().map(|delta| named("content_block_delta", "delta", delta)));
+    out.push(named("content_block_stop", "", Value::Null));
 }
 
 /// Returns the event that keeps a silent stream alive.
@@ -192,55 +129,36 @@ pub(crate) fn ping() -> Chunk {
     event("ping", json!({ "type": "ping" }))
 }
 
-fn event(name: &str, mut data: Value) -> Chunk {
-    data.sort_all_objects(); // the same bytes, however serde_json was built
-    Chunk::Bytes(format!("event: {name}\ndata: {data}\n\n"))
-}
-
-/// Splits text after every `size` characters.
-fn pieces(text: &str, size: usize) -> impl Iterator<Item = &str> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        let end = rest.char_indices().nth(size).map_or(rest.len(), |(at, _)| at);
-        let (piece, after) = rest.split_at(end);
-        rest = after;
-        (!piece.is_empty()).then_some(piece)
-    })
-}
-
 fn stop_reason(reply: &Reply) -> &str {
-    let calls = reply.steps.iter().any(|step| matches!(step, Step::ToolUse { .. }));
-    match &reply.stop_reason {
-        Some(reason) => reason,
-        None if calls => "tool_use",
-        None => "end_turn",
+    match (&reply.stop_reason, reply.stop()) {
+        (Some(reason), _) => reason,
+        (None, Stop::Tools) => "tool_use",
+        (None, Stop::End | Stop::Length | Stop::Refused | Stop::Paused | Stop::Other(_)) => {
+            "end_turn"
+        }
     }
 }
 
-fn output_tokens(reply: &Reply) -> u64 {
-    let length = |step: &Step| match step {
-        Step::Text(text) | Step::Thinking(text) => text.len(),
-        Step::ToolUse { name, input } => name.len() + input.to_string().len(),
-        Step::Delay(_) => 0,
-    };
-    tokens(reply.steps.iter().map(length).sum()).max(1)
+fn usage(counts: &Counts, output: u64) -> Value {
+    json!({
+        "input_tokens": counts.fresh,
+        "cache_creation_input_tokens": counts.cache_written,
+        "cache_read_input_tokens": counts.cache_read,
+        "output_tokens": output,
+    })
 }
 
-fn usage(conversation: &Conversation, reply: &Reply, output: u64) -> Value {
-    let told = reply.usage;
-    json!({
-        "input_tokens": told.input_tokens.unwrap_or(conversation.input_tokens),
-        "cache_creation_input_tokens": told.cache_creation_input_tokens.unwrap_or(0),
-        "cache_read_input_tokens": told.cache_read_input_tokens.unwrap_or(0),
-        "output_tokens": told.output_tokens.unwrap_or(output),
-    })
+/// Returns the refusal of a prompt that is too long.
+pub(crate) fn overflow(tokens: u64) -> HttpError {
+    HttpError::new(400, format!("prompt is too long: {tokens} tokens > {WINDOW} maximum"))
 }
 
 /// Returns the body of a refusal.
 pub(crate) fn error_body(error: &HttpError, request_id: &str) -> String {
-    if let Some(body) = &error.body {
-        return body.clone();
-    }
+    body::json_text(error_object(error, request_id))
+}
+
+fn error_object(error: &HttpError, request_id: &str) -> Value {
     let kind = error.kind.as_deref().unwrap_or(match error.status {
         401 => "authentication_error",
         402 => "billing_error",
@@ -263,20 +181,24 @@ pub(crate) fn error_body(error: &HttpError, request_id: &str) -> String {
         "error": { "type": kind, "message": message },
         "request_id": request_id,
     })
-    .to_string()
 }
 
 /// Returns the list of models: the one that is none.
 pub(crate) fn models() -> Value {
     json!({
-        "data": [{
-            "type": "model",
-            "id": "stand-in",
-            "display_name": "Stand-in (no model behind it)",
-            "created_at": "2026-01-01T00:00:00Z",
-        }],
+        "data": [model("stand-in")],
         "has_more": false,
         "first_id": "stand-in",
         "last_id": "stand-in",
+    })
+}
+
+/// Returns one model.
+pub(crate) fn model(id: &str) -> Value {
+    json!({
+        "type": "model",
+        "id": id,
+        "display_name": "Stand-in (no model behind it)",
+        "created_at": "2026-01-01T00:00:00Z",
     })
 }

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    reply::{Conversation, Cut, Message, Part, Reply, Role, Step},
-    wire::{Chunk, cut_after},
+    reply::{Conversation, Cut, HttpError, Message, Part, Reply, Role, Step},
+    wire::{self, Chunk, Form, Ids, Refusal, body::cut_after},
 };
 
 fn request(messages: Value) -> Vec<u8> {
@@ -13,7 +13,7 @@ fn request(messages: Value) -> Vec<u8> {
 }
 
 fn refusal(body: &[u8]) -> String {
-    read(body).err().map_or_else(|| "accepted".to_owned(), |Refusal(sentence)| sentence)
+    read(body).err().map_or_else(|| "accepted".to_owned(), |Refusal { message, .. }| message)
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn a_request_becomes_neutral() {
         ],
     });
     let asked = read(body.to_string().as_bytes()).unwrap();
-    assert!(asked.stream);
+    assert_eq!(asked.form, Form::Events);
     let Conversation { input_tokens, ref messages, .. } = asked.conversation;
     assert!(input_tokens > 100);
     let text = |text: &str| Part::Text(text.into());
@@ -166,24 +166,30 @@ fn reply() -> Reply {
     }
 }
 
-fn conversation() -> Conversation {
-    Conversation { model: "m".into(), input_tokens: 12, ..Conversation::default() }
+fn asked(form: Form) -> Asked {
+    let conversation =
+        Conversation { model: "m".into(), input_tokens: 12, ..Conversation::default() };
+    Asked { conversation, form }
+}
+
+fn stream(reply: &Reply) -> Vec<Chunk> {
+    wire::Asked::Messages(asked(Form::Events)).answer(reply, &Ids::of(b"x"))
 }
 
 /// The exact event sequence: what clients of the real interface rely on.
 #[test]
 fn a_stream_has_the_event_sequence_of_the_real_interface() {
-    let chunks = stream(&conversation(), &reply(), &Ids::of(b"x"));
+    let chunks = stream(&reply());
     insta::with_settings!({ omit_expression => true }, { insta::assert_snapshot!(body(&chunks)) });
 }
 
 #[test]
 fn the_plain_object_says_the_same_as_the_stream() {
-    let chunks = message(&conversation(), &reply(), &Ids::of(b"x"));
+    let chunks = answer(&asked(Form::Whole), &reply(), &Ids::of(b"x"));
     let [Chunk::Pause(_), Chunk::Bytes(text)] = chunks.as_slice() else { panic!("{chunks:?}") };
     let object: Value = serde_json::from_str(text).unwrap();
     insta::assert_json_snapshot!(object);
-    let streamed = body(&stream(&conversation(), &reply(), &Ids::of(b"x")));
+    let streamed = body(&stream(&reply()));
     assert_eq!(assemble(&streamed), object["content"]);
 }
 
@@ -223,7 +229,7 @@ fn assemble(stream: &str) -> Value {
 
 #[test]
 fn an_empty_reply_is_a_message_without_blocks() {
-    let text = body(&stream(&conversation(), &Reply::default(), &Ids::of(b"x")));
+    let text = body(&stream(&Reply::default()));
     assert!(
         text.contains("message_start")
             && text.ends_with("event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n")
@@ -233,8 +239,8 @@ fn an_empty_reply_is_a_message_without_blocks() {
 
 #[test]
 fn a_cut_comes_exactly_where_it_was_told() {
-    let cut = |cut| stream(&conversation(), &Reply { cut: Some(cut), ..reply() }, &Ids::of(b"x"));
-    let whole = body(&stream(&conversation(), &reply(), &Ids::of(b"x")));
+    let cut = |cut| stream(&Reply { cut: Some(cut), ..reply() });
+    let whole = body(&stream(&reply()));
     let none = body(&cut(Cut::Blocks(0)));
     assert!(none.starts_with("event: message_start") && none.ends_with("\n\n<<cut>>\n"));
     assert!(!none.contains("content_block"));
@@ -251,4 +257,22 @@ fn a_cut_comes_exactly_where_it_was_told() {
     }
     let all = cut_after(vec![Chunk::Bytes("ab".into())], 9);
     assert_eq!(all, [Chunk::Bytes("ab".into()), Chunk::Cut]);
+}
+
+#[test]
+fn an_error_in_the_stream_takes_the_place_of_its_end() {
+    let fault = HttpError::new(529, "");
+    let text = body(&stream(&Reply { fault: Some(fault), ..Reply::text("half") }));
+    assert!(text.contains("content_block_stop") && !text.contains("message_delta"), "{text}");
+    let end = "event: error\ndata: {\"error\":{\"message\":\"Overloaded\",\"type\":\
+               \"overloaded_error\"},\"request_id\":\"req_standinaf63f54c86021707\",\"type\":\
+               \"error\"}\n\n";
+    assert!(text.ends_with(end), "{text}");
+}
+
+#[test]
+fn a_prompt_that_is_too_long_is_told_with_its_size_and_the_limit() {
+    let error = overflow(200_012);
+    assert_eq!(error.status, 400);
+    assert_eq!(error.message, "prompt is too long: 200012 tokens > 200000 maximum");
 }
