@@ -16,6 +16,7 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use gangline_api::event;
@@ -39,8 +40,10 @@ use crate::{
     bus::{Hurry, Incoming, Record, SessionCommand, Word},
     inbox::Waiting,
     outgoing::Outgoing,
-    texts,
-    tools::{self, TurnContext},
+    rooms::Unread,
+    showing::Showing,
+    speech::TurnContext,
+    texts, tools,
 };
 
 /// Beyond so many records that wait for the store, details of a turn are no longer recorded.
@@ -57,6 +60,8 @@ pub(crate) struct Doors {
     pub(crate) link: mpsc::Sender<LinkCommand>,
     pub(crate) context: watch::Sender<Option<TurnContext>>,
     pub(crate) view: watch::Sender<View>,
+    pub(crate) showing: watch::Sender<Showing>,
+    pub(crate) unread: watch::Receiver<Unread>,
     pub(crate) rescan: Arc<Notify>,
     pub(crate) drained: CancellationToken,
     pub(crate) beat: Arc<AtomicU64>,
@@ -83,8 +88,12 @@ pub(crate) struct Brain {
     asks: HashMap<String, (ApprovalAsk, Option<ApprovalNumber>)>,
     /// Details that were not recorded because the store did not keep up.
     skipped: u64,
+    /// How many words of operators were obeyed.
+    words: u64,
     /// The id of the open turn's prompt.
     prompt_uuid: String,
+    /// What was given in the open turn and is not known to have reached the model, by its id.
+    steers: HashMap<String, Vec<MessageId>>,
     shown: show::Shown,
 }
 
@@ -93,6 +102,8 @@ struct Quiet {
     link: mpsc::Sender<LinkCommand>,
     context: watch::Sender<Option<TurnContext>>,
     view: watch::Sender<View>,
+    showing: watch::Sender<Showing>,
+    unread: watch::Receiver<Unread>,
     rescan: Arc<Notify>,
     drained: CancellationToken,
     beat: Arc<AtomicU64>,
@@ -115,6 +126,8 @@ impl Brain {
                 link: doors.link,
                 context: doors.context,
                 view: doors.view,
+                showing: doors.showing,
+                unread: doors.unread,
                 rescan: doors.rescan,
                 drained: doors.drained,
                 beat: doors.beat,
@@ -122,7 +135,9 @@ impl Brain {
             rows: HashMap::new(),
             asks: HashMap::new(),
             skipped: 0,
+            words: 0,
             prompt_uuid: String::new(),
+            steers: HashMap::new(),
             shown: show::Shown::default(),
         }
     }
@@ -177,18 +192,35 @@ impl Brain {
             Incoming::Opened { number, turn, request, decided } => {
                 if let Some(ask) = self.asks.get_mut(&request) {
                     ask.1 = Some(number);
+                    let tool = ask.0.tool.clone();
+                    let summary = texts::approval_summary(&ask.0.input, &self.me.redactor);
+                    self.record(Some(turn), event::ApprovalAsked { number, tool, summary });
                 }
                 if let Some(decision) = decided {
                     self.keeper.push(Record::Delivered(number));
                     self.decided(turn, request, decision);
                 }
             }
-            Incoming::Decided { number, turn, request, decision } => {
+            Incoming::Decided { number, turn, request, decision, by } => {
                 self.keeper.push(Record::Delivered(number));
+                let said = match decision {
+                    Decided::Allow => gangline_api::approval::Decision::Allow,
+                    Decided::Deny => gangline_api::approval::Decision::Deny,
+                };
+                self.record(Some(turn), event::ApprovalDecided { number, decision: said, by });
                 self.decided(turn, request, decision);
             }
             Incoming::Operator(word) => self.operator(word),
+            Incoming::Irc(trouble) => {
+                self.shown.irc = trouble;
+                self.show();
+            }
+            Incoming::LookAtPause => {
+                self.keeper.push(Record::LookAtPause { words: self.words });
+            }
+            Incoming::PausedRow { paused, words } => self.paused_row(paused, words),
             Incoming::Read { messages } => self.think(Input::Read { messages }),
+            Incoming::Joined { turn, messages } => self.think(Input::Joined { turn, messages }),
             Incoming::JoinFailed { turn, messages } => {
                 self.think(Input::JoinFailed { turn, messages });
             }
@@ -261,7 +293,18 @@ impl Brain {
         self.think(Input::Decision { turn, request: ApprovalRequestId(request), decision });
     }
 
+    /// Obeys what another process wrote into the row. What was read before a word of ours was
+    /// written is older than that word.
+    fn paused_row(&mut self, paused: bool, words: u64) {
+        if words != self.words || paused == self.core.view().paused {
+            return;
+        }
+        let word = if paused { Operator::Pause } else { Operator::Resume };
+        self.think(Input::Operator(word));
+    }
+
     fn operator(&mut self, word: Word) {
+        self.words += 1;
         match word {
             Word::Pause => {
                 self.keeper.push(Record::Paused(true));
@@ -309,20 +352,27 @@ impl Brain {
             RuntimeEvent::Accepted { turn } => {
                 self.think(Input::Runtime(RuntimeInput::Accepted { turn }));
             }
+            RuntimeEvent::Steered { turn, uuid } => {
+                let messages = self.steers.remove(&uuid).unwrap_or_default();
+                self.think(Input::Runtime(RuntimeInput::Steered { turn, messages }));
+            }
             RuntimeEvent::Message { turn, message } => {
                 self.record(Some(turn), wire::assistant(&message));
                 for block in message.content {
                     let input = match block {
                         Block::Text { text } => RuntimeInput::Text { turn, text },
-                        Block::ToolUse { .. } | Block::Thinking { .. } => {
+                        Block::ToolUse { id, name, .. } => {
+                            self.shown.tools.push((id, name));
                             RuntimeInput::Output { turn }
                         }
+                        Block::Thinking { .. } => RuntimeInput::Output { turn },
                     };
                     self.think(Input::Runtime(input));
                 }
             }
             RuntimeEvent::ToolResult { turn, id, name, is_error, content } => {
                 let tool = tool_kind(&name);
+                self.shown.tools.retain(|(called, _)| *called != id);
                 // Masked before it is cut: half a secret is one too.
                 let preview = self.me.redactor.redact(&content).head(RESULT_PREVIEW).into_string();
                 self.record(Some(turn), event::ToolResult { id, name, is_error, preview });
@@ -350,6 +400,7 @@ impl Brain {
     }
 
     fn session_is(&mut self, session: gangline_runtime::SessionId) {
+        self.shown.session = Some(session.0.clone());
         self.keeper.push(Record::Agent(gangline_broker::AgentUpdate {
             session: Some(Some(session.0)),
             ..Default::default()
@@ -370,9 +421,9 @@ impl Brain {
                 Finish::NeedsLogin
             }
             TurnResult::RateLimited { retry_after } => {
-                let wait = retry_after.unwrap_or(RATE_LIMIT_DEFAULT_S);
-                let until = self.me.clock.now().plus(std::time::Duration::from_secs(wait));
-                Finish::RateLimited { until: WallMicros(until.0) }
+                let wait = Duration::from_secs(retry_after.unwrap_or(RATE_LIMIT_DEFAULT_S));
+                let until = self.me.clock.now().plus(wait);
+                Finish::RateLimited { until: WallMicros(until.0), wait }
             }
         }
     }

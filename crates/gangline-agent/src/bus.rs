@@ -1,6 +1,6 @@
 //! What the tasks of one daemon tell one another.
 
-use gangline_broker::{AgentUpdate, Decision, EndTurn, NewEvent, NewUsage, OpenApproval};
+use gangline_broker::{AgentUpdate, Decision, EndTurn, How, NewEvent, NewUsage, OpenApproval};
 use gangline_core::{ApprovalNumber, MessageId, TurnId, agent::Life, outcome::Cause};
 use gangline_runtime::{Prompt, RuntimeEvent, Verdict};
 
@@ -37,12 +37,26 @@ pub(crate) enum Incoming {
     /// An approval has its number, and perhaps already its decision.
     Opened { number: ApprovalNumber, turn: TurnId, request: String, decided: Option<Decision> },
     /// A human decided.
-    Decided { number: ApprovalNumber, turn: TurnId, request: String, decision: Decision },
+    Decided {
+        number: ApprovalNumber,
+        turn: TurnId,
+        request: String,
+        decision: Decision,
+        by: String,
+    },
     /// An operator's word.
     Operator(Word),
+    /// What stands between the agent and its chat network; `None` = nothing.
+    Irc(Option<String>),
+    /// Another process may have paused the agent in its row, or lifted that.
+    LookAtPause,
+    /// So the row stood, after the so many words of operators that were written before.
+    PausedRow { paused: bool, words: u64 },
     /// The agent reads these messages by tool: those that wait join the open turn.
     Read { messages: Vec<MessageId> },
-    /// These could not join the turn that they were read in.
+    /// These joined the turn that they are to be given to.
+    Joined { turn: TurnId, messages: Vec<MessageId> },
+    /// These could not join the turn that they were read in, or meant for.
     JoinFailed { turn: TurnId, messages: Vec<MessageId> },
     /// The agent's context is to be shortened or emptied, once no turn is open.
     Care(Care),
@@ -94,6 +108,8 @@ pub(crate) enum SessionCommand {
     Prompt(Prompt),
     /// What the backend began by itself is this turn.
     Adopt { turn: TurnId },
+    /// Add a prompt to the open turn.
+    Steer(Prompt),
     /// Do this between turns.
     Care(Care),
     /// End the open turn.
@@ -109,8 +125,8 @@ pub(crate) enum SessionCommand {
 pub(crate) enum Record {
     /// T1.
     Take { turn: TurnId, messages: Vec<MessageId>, prompt_uuid: String },
-    /// Messages that were read join the open turn.
-    Join { turn: TurnId, messages: Vec<MessageId>, prompt_uuid: String },
+    /// Messages join the open turn: they were read, or are to be given to it.
+    Join { turn: TurnId, messages: Vec<MessageId>, prompt_uuid: String, how: How },
     /// An approval and its announcement.
     Approval(Box<OpenApproval>),
     /// T3.
@@ -123,6 +139,8 @@ pub(crate) enum Record {
     Agent(AgentUpdate),
     /// Whether a human paused the agent: kept over restarts.
     Paused(bool),
+    /// Reads whether the row says so, after what was written before.
+    LookAtPause { words: u64 },
     /// The runtime has a decision.
     Delivered(ApprovalNumber),
 }

@@ -7,29 +7,28 @@
 
 mod cursors;
 mod decide;
+pub(crate) mod inquiries;
 mod intake;
 mod outbox;
+mod places;
 mod speaker;
+mod trouble;
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use gangline_broker::Broker;
-use gangline_core::{
-    AgentName,
-    agent::View,
-    name::{ChannelName, Target},
-    redact::Redactor,
-    trust,
-};
+use gangline_core::{AgentName, Epoch, name::ChannelName, redact::Redactor, trust};
 use gangline_irc::client::{LinkCommand, LinkEvent};
 use gangline_os::{CancellationToken, clock::SharedClock};
 use tokio::sync::{Notify, mpsc, watch};
 use tracing::{debug, info, warn};
 
-use crate::bus::Incoming;
+use crate::{bus::Incoming, rooms::ToRooms, showing::Showing};
 
 use cursors::Cursors;
+use inquiries::{Inquiries, Inquiry};
 use outbox::InFlight;
+use trouble::Troubles;
 
 /// How long a store that cannot be read at the start is waited for.
 const RETRY_EVERY: Duration = Duration::from_secs(2);
@@ -37,6 +36,7 @@ const RETRY_EVERY: Duration = Duration::from_secs(2);
 /// The courier's part of the daemon.
 pub(crate) struct Office {
     pub(crate) agent: AgentName,
+    pub(crate) epoch: Epoch,
     pub(crate) broker: Broker,
     pub(crate) clock: SharedClock,
     pub(crate) redactor: Arc<Redactor>,
@@ -59,9 +59,16 @@ pub(crate) struct Office {
     pub(crate) link: mpsc::Sender<LinkCommand>,
     pub(crate) outbox: Arc<Notify>,
     pub(crate) rescan: Arc<Notify>,
-    pub(crate) view: watch::Receiver<View>,
+    pub(crate) showing: watch::Receiver<Showing>,
     /// Says which channels were joined, for the start's order.
     pub(crate) joined: watch::Sender<HashSet<ChannelName>>,
+    /// Says which channels the agent shall be in: those of the configuration, and what it joined
+    /// and left by itself.
+    pub(crate) wanted: watch::Sender<HashSet<ChannelName>>,
+    /// Says which of these the server does not let it be in.
+    pub(crate) kept_out: watch::Sender<HashSet<ChannelName>>,
+    /// Where lines are kept for the agent to read.
+    pub(crate) rooms: mpsc::Sender<ToRooms>,
 }
 
 /// The courier.
@@ -70,6 +77,8 @@ pub(crate) struct Courier {
     up: bool,
     cursors: Cursors,
     in_flight: InFlight,
+    inquiries: Inquiries,
+    troubles: Troubles,
     /// Nicks that were told once that they may not prompt.
     warned: HashSet<String>,
 }
@@ -77,6 +86,8 @@ pub(crate) struct Courier {
 enum Event {
     Link(Option<Box<LinkEvent>>),
     OutboxRung,
+    Asked(Inquiry),
+    AnswerDue,
     Tick,
     Stop,
 }
@@ -88,6 +99,8 @@ impl Courier {
             up: false,
             cursors: Cursors::default(),
             in_flight: InFlight::default(),
+            inquiries: Inquiries::default(),
+            troubles: Troubles::default(),
             warned: HashSet::new(),
         }
     }
@@ -96,7 +109,7 @@ impl Courier {
     /// committed would be lost; stop it by the token.
     pub(crate) async fn run(
         mut self,
-        mut link: mpsc::Receiver<LinkEvent>,
+        (mut link, mut asked): (mpsc::Receiver<LinkEvent>, mpsc::Receiver<Inquiry>),
         mut tick: watch::Receiver<u64>,
         stop: CancellationToken,
     ) {
@@ -109,8 +122,17 @@ impl Courier {
         self.office.opened.cancel();
         loop {
             let outbox = Arc::clone(&self.office.outbox);
+            let due = self.answer_due();
+            let answer_due = async {
+                match due {
+                    Some(wait) => tokio::time::sleep(wait).await,
+                    None => std::future::pending().await,
+                }
+            };
             let event = tokio::select! {
                 event = link.recv() => Event::Link(event.map(Box::new)),
+                Some(inquiry) = asked.recv() => Event::Asked(inquiry),
+                () = answer_due => Event::AnswerDue,
                 () = outbox.notified() => Event::OutboxRung,
                 Ok(()) = tick.changed() => Event::Tick,
                 () = stop.cancelled() => Event::Stop,
@@ -118,6 +140,8 @@ impl Courier {
             match event {
                 Event::Link(Some(event)) => self.link_event(*event).await,
                 Event::OutboxRung => self.send_waiting().await,
+                Event::Asked(inquiry) => self.asked(inquiry).await,
+                Event::AnswerDue => self.give_up_answers(),
                 Event::Tick => {
                     self.keep_cursors().await;
                     self.retry_catch_up();
@@ -137,31 +161,31 @@ impl Courier {
             LinkEvent::Up { nick, network, first, .. } => {
                 info!(nick, network, first, "on IRC");
                 self.up = true;
+                self.on_irc(&nick).await;
                 self.in_flight.clear();
                 self.find_targets();
                 self.send_waiting().await;
             }
             LinkEvent::Down { why, retry_in } => {
                 debug!(why, ?retry_in, "off IRC");
+                self.off_irc(&why).await;
                 self.up = false;
-                self.in_flight.clear();
                 self.cursors.forget_progress();
                 self.office.joined.send_replace(HashSet::new());
+                self.office.kept_out.send_replace(HashSet::new());
+                self.inquiries.down();
             }
             LinkEvent::Joined { channel } => {
-                self.catch_up(Target::Channel(channel.clone()));
-                self.office.joined.send_modify(|joined| {
-                    joined.insert(channel);
-                });
+                self.entered(channel).await;
                 self.send_waiting().await;
             }
-            LinkEvent::JoinFailed { channel, why, .. } => warn!(%channel, why, "cannot join"),
+            LinkEvent::JoinFailed { channel, numeric, why } => {
+                self.room_refuses(&channel, numeric, &why).await;
+                self.join_failed(channel, &why);
+            }
             LinkEvent::Parted { channel, why } | LinkEvent::Kicked { channel, why, .. } => {
                 info!(%channel, why, "no longer in the channel");
-                self.cursors.left(&Target::Channel(channel.clone()));
-                self.office.joined.send_modify(|joined| {
-                    joined.remove(&channel);
-                });
+                self.left(channel).await;
             }
             LinkEvent::Line(line) => self.line(line).await,
             LinkEvent::HistoryPage { target, lines, cursor, .. } => {
@@ -173,18 +197,27 @@ impl Courier {
             }
             LinkEvent::CatchUpFailed { target, why } => {
                 warn!(%target, why, "cannot catch up; trying again at the next tick");
-                self.cursors.failed(&target);
+                self.catch_up_failed(&target);
             }
             LinkEvent::HistoryTargets { targets } => self.found_targets(targets),
             LinkEvent::HistoryTargetsFailed { why } => warn!(why, "cannot look for direct lines"),
             LinkEvent::Confirmed { key, msgid } => self.confirmed(&key, msgid).await,
             LinkEvent::Failed { key, why, numeric } => self.failed(&key, &why, numeric).await,
             LinkEvent::Unconfirmed { key } => self.in_flight.unconfirmed(&key),
-            LinkEvent::NickProblem { wanted, using, why } => {
-                warn!(%wanted, ?using, why, "the nick is not ours");
+            LinkEvent::NotSent { key } => self.in_flight.not_sent(&key),
+            LinkEvent::NickProblem { using, trouble, why, .. } => {
+                self.nick_trouble(trouble, using.as_deref(), &why).await;
             }
-            LinkEvent::NickChanged { nick, wanted } => info!(nick, wanted, "nick changed"),
-            LinkEvent::Other(_) => {}
+            LinkEvent::NickChanged { nick, wanted } => {
+                info!(nick, wanted, "nick changed");
+                if wanted {
+                    self.nick_is_ours().await;
+                }
+            }
+            LinkEvent::Other(message) => {
+                let commands = self.inquiries.heard(&message);
+                self.command_all(commands);
+            }
         }
     }
 

@@ -35,6 +35,8 @@ pub(crate) struct Inbox {
     pub(crate) rescan: Arc<Notify>,
     pub(crate) outbox: Arc<Notify>,
     pub(crate) bell: Doorbell,
+    /// Counts looks: something may have been committed, by whomever.
+    pub(crate) committed: watch::Sender<u64>,
     /// Counts the ticks for the tasks that share them.
     pub(crate) ticks: watch::Sender<u64>,
 }
@@ -69,13 +71,25 @@ impl Inbox {
             };
             match event {
                 Event::Stop => return,
-                Event::Tick => self.ticks.send_modify(|count| *count += 1),
-                // Another process may have put something into the outbox too.
-                Event::Rung => self.outbox.notify_one(),
+                Event::Tick => {
+                    self.ticks.send_modify(|count| *count += 1);
+                    self.look_at_pause().await;
+                }
+                Event::Rung => {
+                    // Another process may have put something into the outbox too.
+                    self.outbox.notify_one();
+                    self.look_at_pause().await;
+                }
                 Event::Rescan | Event::Due => {}
             }
+            self.committed.send_modify(|count| *count += 1);
             due = self.look().await;
         }
+    }
+
+    /// Another process may have paused the agent.
+    async fn look_at_pause(&self) {
+        let _ = self.brain.send(Incoming::LookAtPause).await;
     }
 
     /// Tells what waits; returns when the next message falls due.
@@ -111,6 +125,7 @@ impl Inbox {
                 turn: approval.turn,
                 request: approval.request,
                 decision,
+                by: approval.decided_by.map(|by| by.account).unwrap_or_default(),
             };
             if self.brain.send(incoming).await.is_err() {
                 return;

@@ -9,7 +9,7 @@ use std::{sync::Arc, time::Duration};
 use gangline_broker::{Broker, BrokerError, EndTurn, How, OpenedApproval, Settle, Take};
 use gangline_core::{AgentName, Epoch, MessageId, MessageState, TurnId};
 use gangline_os::{doorbell, paths::Paths};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, mpsc, watch};
 use tracing::{error, warn};
 
 use crate::bus::{Fatal, Incoming, Record};
@@ -26,6 +26,8 @@ pub(crate) struct Keeper {
     pub(crate) brain: mpsc::Sender<Incoming>,
     pub(crate) outbox: Arc<Notify>,
     pub(crate) rescan: Arc<Notify>,
+    /// Counts what this daemon has committed, for those who read along.
+    pub(crate) committed: watch::Sender<u64>,
     pub(crate) fatal: mpsc::Sender<Fatal>,
 }
 
@@ -45,6 +47,7 @@ impl Keeper {
             if self.write(record).await.is_err() {
                 return;
             }
+            self.committed.send_modify(|count| *count += 1);
         }
     }
 
@@ -53,8 +56,9 @@ impl Keeper {
             Record::Take { turn, messages, prompt_uuid } => {
                 self.take(turn, messages, prompt_uuid).await
             }
-            Record::Join { turn, messages, prompt_uuid } => {
-                self.join(turn, messages, prompt_uuid).await
+            Record::Join { turn, messages, prompt_uuid, how } => {
+                let agent = self.agent.clone();
+                self.join(Take { agent, turn, messages, prompt_uuid, how }).await
             }
             Record::Approval(open) => {
                 let (turn, request) = (open.turn, open.request.clone());
@@ -82,6 +86,16 @@ impl Keeper {
                 }
                 Ok(())
             }
+            Record::LookAtPause { words } => {
+                match self.broker.agent(&self.agent).await {
+                    Ok(Some(row)) => {
+                        self.tell(Incoming::PausedRow { paused: row.paused, words }).await;
+                    }
+                    Ok(None) => {}
+                    Err(error) => warn!(%error, "cannot read whether the agent is paused"),
+                }
+                Ok(())
+            }
             other => self.until_written(&other).await.map(drop),
         }
     }
@@ -89,7 +103,9 @@ impl Keeper {
     async fn attempt(&self, record: &Record) -> Result<Done, BrokerError> {
         let broker = &self.broker;
         match record {
-            Record::Take { .. } | Record::Join { .. } => Ok(Done::Written),
+            Record::Take { .. } | Record::Join { .. } | Record::LookAtPause { .. } => {
+                Ok(Done::Written)
+            }
             Record::Approval(open) => {
                 broker.open_approval((**open).clone()).await.map(Done::Opened)
             }
@@ -154,22 +170,17 @@ impl Keeper {
         }
     }
 
-    /// Messages that were read join the turn; what cannot stays in the queue.
-    async fn join(
-        &self,
-        turn: TurnId,
-        messages: Vec<MessageId>,
-        prompt_uuid: String,
-    ) -> Result<(), GivenUp> {
-        let take = Take {
-            agent: self.agent.clone(),
-            turn,
-            messages: messages.clone(),
-            prompt_uuid,
-            how: How::Read,
-        };
+    /// Messages join the turn; what cannot stays in the queue.
+    async fn join(&self, take: Take) -> Result<(), GivenUp> {
+        let (turn, messages, how) = (take.turn, take.messages.clone(), take.how);
         let gone = match self.broker.take(take).await {
-            Ok(taken) => taken.gone,
+            Ok(taken) => {
+                let joined: Vec<_> = taken.attempts.iter().map(|(id, _)| *id).collect();
+                if how == How::Steered && !joined.is_empty() {
+                    self.tell(Incoming::Joined { turn, messages: joined }).await;
+                }
+                taken.gone
+            }
             Err(error) if waiting_helps(&error) => {
                 self.degraded(&error).await;
                 messages

@@ -6,15 +6,19 @@
 
 mod brain;
 mod bus;
+mod control;
 mod courier;
 mod inbox;
 mod keeper;
 mod outgoing;
 mod prompt;
 mod recover;
+mod rooms;
 mod root;
 mod session;
 mod settings;
+mod showing;
+mod speech;
 mod texts;
 mod tools;
 

@@ -12,8 +12,14 @@ use crate::inbox::Waiting;
 /// The default system prompt (R1-57): data, with the agent's own facts filled in.
 const SYSTEM_PROMPT: &str = include_str!("../data/system_prompt.md");
 
-/// Returns the whole prompt for a message that wakes the agent.
+/// Returns the whole prompt for a message.
 pub(crate) fn text(waiting: &Waiting) -> String {
+    with_unread(waiting, 0)
+}
+
+/// Returns the whole prompt for a message that wakes the agent, with a hint at other lines of its
+/// place that were not read (R2-13).
+pub(crate) fn with_unread(waiting: &Waiting, unread: usize) -> String {
     let row = &waiting.row;
     let target = row.target.parse::<Target>().ok();
     let place = match (row.origin, &target) {
@@ -25,7 +31,7 @@ pub(crate) fn text(waiting: &Waiting) -> String {
         place,
         sender: &row.sender,
         body: row.body.as_str(),
-        unread: 0,
+        unread,
         // A drain gives an attempt back, but what it said was said.
         attempt: row.attempt.max(row.takes),
         already_sent: &waiting.said,

@@ -12,11 +12,13 @@ use gangline_core::{
     answer::{Act, How, Rules, TurnMessage},
     recovery::{self, LostTurn, SentLine},
 };
+use gangline_os::clock::UnixMicros;
 use tracing::info;
 
 use crate::{
     brain::{Identity, sends_for, settle, tool_kind, wire::new_event},
-    tools::{self, idem_key},
+    speech::idem_key,
+    tools,
 };
 
 /// Settles every turn of an older epoch.
@@ -117,14 +119,14 @@ fn sent_line(row: &OutboxRow) -> SentLine {
     SentLine { to: row.target.clone(), text: row.body.as_str().to_owned() }
 }
 
+/// Returns what the turn did, as far as it is recorded.
 async fn acts(
     broker: &Broker,
     agent: &AgentName,
     turn: TurnId,
     lines: &[OutboxRow],
 ) -> Result<Vec<Act>, BrokerError> {
-    let mut acts = Vec::new();
-    let mut counted = HashSet::new();
+    let mut said = Vec::new();
     let mut after = None;
     loop {
         let query = EventQuery {
@@ -135,26 +137,50 @@ async fn acts(
         };
         let page = broker.events(query).await?;
         if page.events.is_empty() {
-            break;
+            return Ok(in_order(turn, said, lines));
         }
         after = Some(page.cursor);
         for recorded in page.events {
             let payload = serde_json::from_str(recorded.payload.as_str()).unwrap_or_default();
-            if let Ok(Some(Event::Assistant(said))) = Event::decode(&recorded.kind, payload) {
-                for block in said.content {
-                    act(block, turn, lines, (&mut acts, &mut counted));
-                }
+            if let Ok(Some(Event::Assistant(words))) = Event::decode(&recorded.kind, payload) {
+                said.push((recorded.at, words));
             }
         }
     }
+}
+
+/// Puts what was said by the model and what was sent into one order. A send by the tool stands at
+/// its call; one by the agent's shell has none of its own, and stands where its time is.
+fn in_order(
+    turn: TurnId,
+    said: Vec<(UnixMicros, event::Assistant)>,
+    lines: &[OutboxRow],
+) -> Vec<Act> {
+    let mut acts = Vec::new();
+    let mut counted = HashSet::new();
+    for (at, words) in said {
+        sent_before(Some(at), lines, (&mut acts, &mut counted));
+        for block in words.content {
+            act(block, turn, lines, (&mut acts, &mut counted));
+        }
+    }
     // A send may be committed before the words that led to it.
-    for row in lines {
+    sent_before(None, lines, (&mut acts, &mut counted));
+    acts
+}
+
+/// Adds the sends before a time that were not counted yet.
+fn sent_before(
+    time: Option<UnixMicros>,
+    lines: &[OutboxRow],
+    (acts, counted): (&mut Vec<Act>, &mut HashSet<String>),
+) {
+    for row in lines.iter().filter(|row| time.is_none_or(|time| row.created_at < time)) {
         if counted.insert(row.idem_key.clone()) {
             acts.push(sent(row));
             acts.push(Act::ToolResult(gangline_core::answer::Tool::Send));
         }
     }
-    Ok(acts)
 }
 
 fn act(
@@ -167,7 +193,7 @@ fn act(
         event::Block::Text { text } => acts.push(Act::Text(text)),
         event::Block::Thinking { .. } => {}
         event::Block::ToolUse { id, name, .. } => {
-            let key = idem_key(turn, &id);
+            let key = idem_key(Some(turn), &id);
             if name == tools::SEND
                 && let Some(row) = lines.iter().find(|row| row.idem_key == key)
                 && counted.insert(key)
@@ -182,3 +208,6 @@ fn act(
 fn sent(row: &OutboxRow) -> Act {
     Act::Sent { to: row.target.clone(), in_reply_to: row.in_reply_to }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,21 +2,24 @@
 //!
 //! Order of the start (R0-35, C6): what an earlier daemon left, buffer, IRC, webhook client,
 //! socket, supervisor, runner; parts that this build does not have are recorded as `absent`.
-//! Order of the end (R0-37): intake, the open turn, the runner, the outbox, IRC.
+//! Order of the end (R0-37): intake, the open turn, the runner, the socket, the outbox, IRC.
 
 mod parts;
+mod read;
 mod stop;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use gangline_api::event::{Event, StartStep, StepState};
+use gangline_api::event::{Event, Notice, StartStep, StepState};
 use gangline_broker::{AgentUpdate, Broker, BrokerError, OpenError, OpenOptions};
 use gangline_core::agent::PhaseName;
 use gangline_os::{
     doorbell::{self, Doorbell},
     fsio,
     lock::{FileLock, LockError},
-    mark, process,
+    mark,
+    notify::{self, Word},
+    process,
     signals::Signals,
 };
 use tracing::{error, info};
@@ -24,6 +27,7 @@ use tracing::{error, info};
 use crate::{
     brain::{Identity, wire::new_event},
     bus::{Fatal, Incoming},
+    control::{self, socket::Socket},
     recover,
     settings::{Ended, Settings},
 };
@@ -67,8 +71,8 @@ async fn start(settings: Settings) -> Result<Ended, Ended> {
         .map_err(|error| crashed("cannot begin", &error))?;
     info!(agent = %name, epoch = %epoch.epoch, "daemon started");
     sweep(&settings, &broker, epoch.epoch).await;
-    let me = parts::identity(&settings, epoch.epoch);
-    let rules = parts::rules(&settings.agent);
+    let me = read::identity(&settings, epoch.epoch);
+    let rules = read::rules(&settings.agent);
     let recovered = recover::recover(&me, &broker, rules)
         .await
         .map_err(|error| crashed("cannot recover", &error))?;
@@ -82,10 +86,13 @@ async fn start(settings: Settings) -> Result<Ended, Ended> {
     parts.step(&me, "buffer", StepState::Done).await;
     parts.joined_or(JOIN_BUDGET, &mut signals).await;
     parts.step(&me, "irc", StepState::Done).await;
-    for absent in ["webhook", "socket", "supervisor"] {
-        parts.step(&me, absent, StepState::Absent).await;
-    }
+    parts.step(&me, "webhook", StepState::Absent).await;
+    let socket = parts.open_socket(&settings, &me).await;
+    parts.step(&me, "socket", socket).await;
+    parts.step(&me, "supervisor", StepState::Absent).await;
     parts.step(&me, "runner", StepState::Done).await;
+    // A service manager need not wait for a chat server that is away.
+    notify::tell(&[Word::Ready]);
     // The first input lets the state machine start the backend.
     let _ = parts.brain.send(Incoming::StoreOk).await;
     let why = parts.watch(&settings, &mut signals).await;
@@ -179,13 +186,16 @@ impl Parts {
             tokio::select! {
                 biased;
                 _ = signals.next() => return Why::Asked,
+                () = self.asked_to_end.cancelled() => return Why::Asked,
                 Some(fatal) = self.fatal.recv() => return Why::Fatal(fatal),
                 Some(end) = self.tasks.next_end() => {
+                    self.seen.insert(end.name.clone());
                     let end = format!("{}: {:?}", end.name, end.how);
                     error!(end, "a task ended that should not");
                     return Why::Fatal(Fatal::TaskEnded(end));
                 }
                 Ok(()) = self.ticks.changed() => {
+                    notify::tell(&[Word::Alive]);
                     process::reap_adopted();
                     if self.beat.load(std::sync::atomic::Ordering::SeqCst) < beats {
                         return Why::Fatal(Fatal::Stuck);
@@ -217,7 +227,34 @@ impl Parts {
 
     /// Returns whether it is in all its rooms.
     fn is_home(&self) -> bool {
-        self.home.is_subset(&self.joined.borrow())
+        let (joined, wanted) = (self.joined.borrow(), self.wanted.borrow());
+        self.home.intersection(&wanted).all(|channel| joined.contains(channel))
+    }
+
+    /// Opens the socket. Without one the daemon still answers on IRC, so it goes on.
+    async fn open_socket(&mut self, settings: &Settings, me: &Identity) -> StepState {
+        let nick = settings.agent.nick.as_str();
+        let path = settings.paths.control_socket(nick);
+        let link = settings.paths.culture_link(nick);
+        match Socket::bind(&path, &link) {
+            Ok(socket) => {
+                let (desk, shut) = (Arc::clone(&self.desk), self.shut.clone());
+                self.tasks.spawn("control", control::run(socket, desk, shut));
+                StepState::Done
+            }
+            Err(error) => {
+                tracing::warn!(%error, path = %path.display(), "no control socket");
+                let text = format!("no control socket at {}: {error}", path.display());
+                let notice = Event::from(Notice { code: "no_socket".to_owned(), text });
+                let events = new_event(me, None, &notice).into_iter().collect();
+                if let Err(error) = self.broker.append(events).await {
+                    tracing::warn!(%error, "cannot record that there is no socket");
+                }
+                // There is no task whose end could be waited for.
+                self.seen.insert("control".to_owned());
+                StepState::Absent
+            }
+        }
     }
 
     /// Says so in the store and to the hub; returns whether the store took it.

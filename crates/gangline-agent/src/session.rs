@@ -5,20 +5,26 @@
 use std::sync::Arc;
 
 use gangline_core::{TurnId, agent::Life, outcome::Cause};
+use gangline_os::{fsio, secret::Secret};
 use gangline_runtime::{
     EVENT_QUEUE, FailureKind, Runtime, RuntimeEvent, SessionId, StartOptions, StopReason,
     TurnResult,
 };
-use tokio::sync::mpsc;
-use tracing::{debug, warn};
+use tokio::sync::{mpsc, watch};
+use tracing::{debug, info, warn};
 
-use crate::bus::{Care, Incoming, SessionCommand};
+use crate::{
+    bus::{Care, Incoming, SessionCommand},
+    control::tokens,
+};
 
 /// The session's part of the daemon.
 pub(crate) struct Session {
     pub(crate) make: Arc<dyn Fn() -> Box<dyn Runtime> + Send + Sync>,
     pub(crate) options: StartOptions,
     pub(crate) brain: mpsc::Sender<Incoming>,
+    /// What proves that somebody is this life's child (C21); none while there is none.
+    pub(crate) token: watch::Sender<Option<Secret>>,
 }
 
 enum Event {
@@ -58,7 +64,7 @@ impl Session {
                 Event::Command(Some(command)) => self.obey(command, &mut open).await,
                 Event::Command(None) => {
                     self.end(&mut open, StopReason::Shutdown).await;
-                    return;
+                    return info!("runner ended");
                 }
             }
         }
@@ -72,6 +78,7 @@ impl Session {
         if let RuntimeEvent::Exited { code } = event {
             debug!(code, "runtime exited");
             *open = None;
+            self.token.send_replace(None);
             self.exited(life, Cause::Theirs).await;
             return;
         }
@@ -141,6 +148,13 @@ impl Session {
                     Err(error) => warn!(%error, %turn, "the runtime has no such turn"),
                 }
             }
+            SessionCommand::Steer(prompt) => {
+                let Some(running) = open else { return };
+                // What the runtime does not take goes back to the queue at the turn's end.
+                if let Err(error) = running.runtime.steer(prompt).await {
+                    debug!(%error, "not steered");
+                }
+            }
             SessionCommand::Care(care) => {
                 let Some(running) = open else { return };
                 running.care = Some(care);
@@ -168,7 +182,7 @@ impl Session {
         }
         let (sender, events) = mpsc::channel(EVENT_QUEUE);
         let mut runtime = (self.make)();
-        match runtime.start(self.options.clone(), sender).await {
+        match runtime.start(self.options_with_token(), sender).await {
             Ok(handle) => {
                 debug!(runtime = handle.runtime, session = ?handle.session, "runtime started");
                 *open = Some(Open { life, turn: None, care: None, runtime, events });
@@ -179,6 +193,18 @@ impl Session {
                 self.exited(life, Cause::Theirs).await;
             }
         }
+    }
+
+    /// Each life has a token of its own: what is left of an earlier one is not believed.
+    fn options_with_token(&self) -> StartOptions {
+        if let Err(error) = fsio::private_dir(&self.options.tmp_dir) {
+            warn!(%error, "the backend has no folder for temporary files");
+        }
+        let token = tokens::fresh();
+        let mut options = self.options.clone();
+        options.env.push((tokens::VARIABLE.to_owned(), token.expose().to_owned()));
+        self.token.send_replace(Some(token));
+        options
     }
 
     /// Ends the backend and passes on what it still told, its exit last.
@@ -196,6 +222,7 @@ impl Session {
             }
         }
         drop(running.runtime);
+        self.token.send_replace(None);
         running.events.close();
         while let Some(event) = running.events.recv().await {
             self.tell_unless_exit(life, event).await;

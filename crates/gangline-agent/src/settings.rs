@@ -31,6 +31,8 @@ pub struct Settings {
     pub irc: IrcSettings,
     /// Where things lie.
     pub paths: Paths,
+    /// Lines kept readable of each channel and correspondent (R1-27).
+    pub buffer_size: usize,
     /// The time.
     pub clock: SharedClock,
     /// Makes an adapter for the configured backend.

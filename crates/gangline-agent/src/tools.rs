@@ -1,48 +1,26 @@
-//! The tools that an agent speaks with: `send` and `no_reply`, offered in-process.
-//!
-//! A send is committed (T2) before the tool hears that it worked, and only then told to the
-//! brain, so that the answer rule knows of every line that may stand in a room.
-
-use std::sync::Arc;
+//! The tools that an agent speaks with: `send` and `no_reply`, offered in-process. What they say
+//! goes the way of [`crate::speech`].
 
 use async_trait::async_trait;
-use gangline_broker::{Broker, LineKind, NewMessage, Send as BrokerSend};
-use gangline_core::{
-    AgentName, MessageId, MessageState, Origin, Principal, Target, Tier, TurnId, redact::Redactor,
-    split,
-};
-use gangline_os::{doorbell, paths::Paths};
+use gangline_core::{MessageId, Target};
 use gangline_runtime::{ToolCall, ToolHost, ToolSpec};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
-use tokio::sync::{Notify, mpsc, watch};
+use tokio::sync::watch;
 
-use crate::bus::Incoming;
+use crate::{
+    bus::Incoming,
+    speech::{NotSaid, Saying, Speaker, TurnContext},
+};
 
 /// The name of the tool that says something.
 pub(crate) const SEND: &str = "send";
 /// The name of the tool that says that no reply is needed.
 pub(crate) const NO_REPLY: &str = "no_reply";
 
-/// What the open turn is about, as far as its tools need it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct TurnContext {
-    pub(crate) turn: TurnId,
-    pub(crate) messages: Vec<MessageId>,
-    pub(crate) cause_root: Option<MessageId>,
-    pub(crate) hops: i64,
-}
-
 /// The daemon's [`ToolHost`].
 pub(crate) struct SpeakingTools {
-    pub(crate) agent: AgentName,
-    pub(crate) broker: Broker,
-    pub(crate) paths: Paths,
-    pub(crate) redactor: Arc<Redactor>,
-    pub(crate) brain: mpsc::Sender<Incoming>,
-    pub(crate) outbox: Arc<Notify>,
+    pub(crate) speaker: Speaker,
     pub(crate) turn: watch::Receiver<Option<TurnContext>>,
-    pub(crate) max_hops: i64,
 }
 
 #[async_trait]
@@ -98,97 +76,29 @@ impl SpeakingTools {
             text_field(&call.input, "to")?.parse().map_err(|error| format!("`to`: {error}"))?;
         let text = text_field(&call.input, "text")?;
         let in_reply_to = message_field(&call.input, "in_reply_to", context)?;
-        let more = more(context);
-        let split = split::redacted_lines(&self.redactor.redact(text), |left| {
-            format!("… (+{left} lines: {more})")
-        });
-        if split.lines.is_empty() {
-            return Err("`text` is empty: nothing was sent".to_owned());
+        let saying = Saying { to: &to, text, in_reply_to, call: &call.id };
+        match self.speaker.say(Some(context), saying).await {
+            Ok(()) => Ok(format!("sent to {to}")),
+            Err(NotSaid::Store(error)) => Err(format!("not sent: {error}")),
+            Err(
+                error @ (NotSaid::Empty
+                | NotSaid::ToItself
+                | NotSaid::TooFar { .. }
+                | NotSaid::Ending),
+            ) => Err(error.to_string()),
         }
-        let colleague = self.colleague(&to).await?;
-        let deliver = match &colleague {
-            Some(agent) => Some(self.row_for(agent, context, call, in_reply_to)?),
-            None => None,
-        };
-        let send = BrokerSend {
-            agent: self.agent.clone(),
-            turn: Some(context.turn),
-            idem_key: idem_key(context.turn, &call.id),
-            target: to.to_string(),
-            lines: split.lines,
-            kind: if colleague.is_some() { LineKind::Notice } else { LineKind::Privmsg },
-            in_reply_to,
-            deliver,
-        };
-        self.broker.send(send).await.map_err(|error| format!("not sent: {error}"))?;
-        let sent = Incoming::Sent { turn: context.turn, to: to.to_string(), in_reply_to };
-        self.brain.send(sent).await.map_err(|_| "the daemon is shutting down".to_owned())?;
-        self.outbox.notify_one();
-        if let Some(agent) = colleague {
-            doorbell::ring(&self.paths.doorbell(agent.as_str()));
-        }
-        Ok(format!("sent to {to}"))
     }
 
     async fn no_reply(&self, context: &TurnContext, call: &ToolCall) -> Result<String, String> {
         let message = message_field(&call.input, "message", context)?;
         let noted = Incoming::NoReply { turn: context.turn, message };
-        self.brain.send(noted).await.map_err(|_| "the daemon is shutting down".to_owned())?;
+        self.speaker
+            .brain
+            .send(noted)
+            .await
+            .map_err(|_| "the daemon is shutting down".to_owned())?;
         Ok("noted: no reply".to_owned())
     }
-
-    /// Returns the agent of this installation that has this nick.
-    async fn colleague(&self, to: &Target) -> Result<Option<AgentName>, String> {
-        let Target::Nick(nick) = to else { return Ok(None) };
-        let Ok(agent) = nick.folded().parse::<AgentName>() else { return Ok(None) };
-        if agent == self.agent {
-            return Err("that is you: nothing was sent".to_owned());
-        }
-        let row = self.broker.agent(&agent).await.map_err(|error| format!("not sent: {error}"))?;
-        Ok(row.map(|row| row.agent))
-    }
-
-    fn row_for(
-        &self,
-        agent: &AgentName,
-        context: &TurnContext,
-        call: &ToolCall,
-        in_reply_to: Option<MessageId>,
-    ) -> Result<NewMessage, String> {
-        let hops = context.hops + 1;
-        // An answer may go one hop further than a request; it owes none itself.
-        if hops > self.max_hops + i64::from(in_reply_to.is_some()) {
-            return Err(format!(
-                "not sent: this request was passed on {} times already; a human has to take over",
-                context.hops
-            ));
-        }
-        let text = text_field(&call.input, "text")?;
-        Ok(NewMessage {
-            agent: agent.clone(),
-            network_id: "local".to_owned(),
-            intake_key: Some(format!("{}/{}", self.agent, idem_key(context.turn, &call.id))),
-            origin: Origin::Agent,
-            principal: Principal { account: self.agent.to_string(), tier: Tier::Agent },
-            sender: self.agent.to_string(),
-            target: self.agent.to_string(),
-            body: self.redactor.redact(text),
-            in_reply_to,
-            cause_root: context.cause_root.or_else(|| context.messages.first().copied()),
-            hops,
-            state: MessageState::Accepted,
-            cursor: None,
-            not_before: None,
-            msgid: None,
-        })
-    }
-}
-
-fn more(context: &TurnContext) -> String {
-    context
-        .messages
-        .first()
-        .map_or_else(|| "gangline logs".to_owned(), |message| format!("gangline trace {message}"))
 }
 
 fn text_field<'a>(input: &'a Value, name: &str) -> Result<&'a str, String> {
@@ -209,16 +119,4 @@ fn message_field(
     }
     let known: Vec<String> = context.messages.iter().map(ToString::to_string).collect();
     Err(format!("`{name}`: {message} is not of this turn, which is about {}", known.join(", ")))
-}
-
-/// Returns the key that makes a repeated call the same rows: the backend's call id, hashed into
-/// what an IRC tag may carry. It holds no epoch of the daemon that repeats it.
-pub(crate) fn idem_key(turn: TurnId, call: &str) -> String {
-    use std::fmt::Write;
-    let digest = Sha256::digest(call.as_bytes());
-    let mut key = format!("{turn}-");
-    for byte in digest.iter().take(8) {
-        let _ = write!(key, "{byte:02x}");
-    }
-    key
 }

@@ -19,9 +19,11 @@ pub use self::{
     words::{Backend, MentionWhenBusy, OnCrash, Permissions, ReplyMode, WebhookEvent},
 };
 
+pub mod import;
+pub mod nearest;
+
 mod agent;
 mod error;
-mod nearest;
 mod node;
 mod reader;
 mod schema;

@@ -47,6 +47,55 @@ impl EventRecord {
     }
 }
 
+/// A take as the store records it by itself, which tells more than [`TurnStarted`].
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct TakeRecord {
+    /// `woke`, `steered` or `read`.
+    pub how: String,
+    /// The messages that came into the turn.
+    pub messages: Vec<TakenMessage>,
+}
+
+/// One message of a [`TakeRecord`].
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct TakenMessage {
+    /// Which.
+    pub id: MessageId,
+    /// The number of the attempt, from 1.
+    pub attempt: u32,
+}
+
+impl TakeRecord {
+    /// Reads the payload of a stored event; `None` if the event is no take.
+    #[must_use]
+    pub fn read(kind: &str, payload: &str) -> Option<Self> {
+        if !["turn_started", "turn_steered"].contains(&kind) {
+            return None;
+        }
+        serde_json::from_str(payload).ok()
+    }
+}
+
+/// Returns a stored payload in the wire's form. A payload that is no JSON becomes a string.
+#[must_use]
+pub fn stored_payload(kind: &str, turn: Option<TurnId>, payload: &str) -> Value {
+    if let ("turn_started", Some(turn), Some(record)) =
+        (kind, turn, TakeRecord::read(kind, payload))
+    {
+        let attempt = record.messages.iter().map(|taken| taken.attempt).max().unwrap_or(1);
+        let messages = record.messages.iter().map(|taken| taken.id).collect();
+        return serde_json::to_value(TurnStarted { turn, messages, attempt }).unwrap_or_default();
+    }
+    if let ("turn_steered", Some(turn), Some(record)) =
+        (kind, turn, TakeRecord::read(kind, payload))
+    {
+        let messages = record.messages.iter().map(|taken| taken.id).collect();
+        let how = record.how;
+        return serde_json::to_value(TurnSteered { turn, messages, how }).unwrap_or_default();
+    }
+    serde_json::from_str(payload).unwrap_or_else(|_| Value::from(payload))
+}
+
 /// A payload that does not fit its kind.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read the payload of a `{kind}` event")]
@@ -102,6 +151,8 @@ events! {
     MessageAccepted = "message_accepted",
     /// A turn began.
     TurnStarted = "turn_started",
+    /// Messages came into a turn that was open.
+    TurnSteered = "turn_steered",
     /// The model spoke.
     Assistant = "assistant",
     /// A tool ended.
@@ -151,6 +202,17 @@ pub struct TurnStarted {
     pub messages: Vec<MessageId>,
     /// The highest attempt number among them; 1 = the first.
     pub attempt: u32,
+}
+
+/// Payload of `turn_steered`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnSteered {
+    /// The turn.
+    pub turn: TurnId,
+    /// The messages that came into it.
+    pub messages: Vec<MessageId>,
+    /// How: `steered`, they were given to it; `read`, the agent read them by itself.
+    pub how: String,
 }
 
 /// Payload of `assistant`: one message of the model, in the form that is the same for every

@@ -8,6 +8,8 @@ pub mod approval;
 pub mod config;
 pub mod error;
 pub mod event;
+pub mod ipc;
+pub mod listing;
 pub mod ready;
 pub mod status;
 pub mod trace;

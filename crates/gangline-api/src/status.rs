@@ -1,10 +1,25 @@
-//! An agent's state as `ps --json`, `status --json` and the socket's `status` give it (R0-52).
+//! An agent's state as `ps --json`, `status --json` and the socket's `status` give it (R0-52), and
+//! the one place where each surface's word for it is chosen (C28).
+//!
+//! Start at [`AgentStatus`]; the words are made of [`State`], the sentence of [`Situation`].
+
+use std::collections::BTreeMap;
 
 use gangline_core::{
-    id::{ApprovalNumber, Epoch},
+    id::{ApprovalNumber, Epoch, MessageId},
     name::AgentName,
 };
 use serde::{Deserialize, Serialize};
+
+#[cfg(test)]
+mod tests;
+
+/// The longest description, in characters.
+pub const DESCRIPTION_MAX: usize = 120;
+/// The longest quotation of a message in a description, in characters.
+const QUOTED_MAX: usize = 60;
+/// The longest hint for a login in a description, in characters.
+const HINT_MAX: usize = 80;
 
 /// What an agent is doing, in S0's three words (C28).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -16,6 +31,308 @@ pub enum Activity {
     Paused,
     /// Waiting to be asked.
     Idle,
+}
+
+/// Where an agent stands, in the words of no surface; each surface's word is made of it (C28).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum State {
+    /// Its daemon does not run.
+    Down,
+    /// Its backend gets ready.
+    Starting,
+    /// It waits to be asked.
+    Idle,
+    /// In a turn: the model is at it.
+    Thinking,
+    /// In a turn: a tool runs.
+    RunningTool,
+    /// Its context is being shortened.
+    Compacting,
+    /// Its turn is being ended early.
+    Ending,
+    /// It keeps what comes and starts nothing.
+    Paused,
+    /// Nothing is fed before its backend has a login (R2-43).
+    NeedsLogin,
+    /// Its daemon is about to end.
+    Draining,
+    /// Its backend died too often and is not started again (R0-53).
+    Parked,
+}
+
+/// What a [`State`] is told by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Seen<'a> {
+    /// The phase's word; see [`AgentStatus::phase`].
+    pub phase: &'a str,
+    /// A human stopped new turns.
+    pub paused: bool,
+    /// The daemon is about to end.
+    pub draining: bool,
+    /// The backend has no login.
+    pub needs_login: bool,
+    /// The context is being shortened.
+    pub compacting: bool,
+    /// A tool runs.
+    pub tool_runs: bool,
+}
+
+impl State {
+    /// Every state.
+    pub const ALL: &'static [Self] = &[
+        Self::Down,
+        Self::Starting,
+        Self::Idle,
+        Self::Thinking,
+        Self::RunningTool,
+        Self::Compacting,
+        Self::Ending,
+        Self::Paused,
+        Self::NeedsLogin,
+        Self::Draining,
+        Self::Parked,
+    ];
+
+    /// Returns the state that fits what was seen. What happens counts before what is ordered: an
+    /// agent that was paused in the middle of a turn works until its end.
+    #[must_use]
+    pub fn of(seen: Seen<'_>) -> Self {
+        match seen.phase {
+            "down" if !seen.draining => Self::Down,
+            "parked" => Self::Parked,
+            "interrupting" => Self::Ending,
+            _ if seen.compacting => Self::Compacting,
+            "taking" | "prompting" | "working" if seen.tool_runs => Self::RunningTool,
+            "taking" | "prompting" | "working" => Self::Thinking,
+            _ if seen.draining => Self::Draining,
+            _ if seen.needs_login => Self::NeedsLogin,
+            _ if seen.paused => Self::Paused,
+            "starting" => Self::Starting,
+            _ => Self::Idle,
+        }
+    }
+
+    /// Returns S0's word (R0-52).
+    #[must_use]
+    pub fn activity(self) -> Activity {
+        match self {
+            Self::Thinking | Self::RunningTool | Self::Compacting | Self::Ending => {
+                Activity::Working
+            }
+            Self::Paused => Activity::Paused,
+            Self::Down
+            | Self::Starting
+            | Self::Idle
+            | Self::NeedsLogin
+            | Self::Draining
+            | Self::Parked => Activity::Idle,
+        }
+    }
+
+    /// Returns S2's word (R2-40): `Idle`, `Thinking` or `Compacting`.
+    #[must_use]
+    pub fn turn_state(self) -> &'static str {
+        match self {
+            Self::Thinking | Self::RunningTool | Self::Ending => "Thinking",
+            Self::Compacting => "Compacting",
+            Self::Down
+            | Self::Starting
+            | Self::Idle
+            | Self::Paused
+            | Self::NeedsLogin
+            | Self::Draining
+            | Self::Parked => "Idle",
+        }
+    }
+
+    /// Returns S4's word (R4-20): `thinking`, `running tool` or `idle`.
+    #[must_use]
+    pub fn loop_state(self) -> &'static str {
+        match self {
+            Self::Thinking | Self::Compacting | Self::Ending => "thinking",
+            Self::RunningTool => "running tool",
+            Self::Down
+            | Self::Starting
+            | Self::Idle
+            | Self::Paused
+            | Self::NeedsLogin
+            | Self::Draining
+            | Self::Parked => "idle",
+        }
+    }
+
+    /// Returns the word of culture's `PRESENCE`: `idle`, `listening`, `thinking`, `working`,
+    /// `draining` or `offline`. One that hears and starts nothing is `listening`.
+    #[must_use]
+    pub fn presence(self) -> &'static str {
+        match self {
+            Self::Starting | Self::Idle => "idle",
+            Self::Paused | Self::NeedsLogin => "listening",
+            Self::Thinking | Self::Compacting => "thinking",
+            Self::RunningTool | Self::Ending => "working",
+            Self::Draining => "draining",
+            Self::Down | Self::Parked => "offline",
+        }
+    }
+}
+
+/// What a turn is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Task {
+    /// The message that woke it; absent if the backend began by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<MessageId>,
+    /// Who asked.
+    #[serde(default)]
+    pub sender: String,
+    /// Where the answer goes: a channel, a nick, or nothing for the command line.
+    #[serde(default)]
+    pub place: String,
+    /// Since when, RFC 3339.
+    pub since: String,
+    /// The beginning of what was asked, redacted.
+    #[serde(default)]
+    pub text: String,
+}
+
+/// What a daemon writes into its agent's row beside the phase, for those who look from outside.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StatusNote {
+    /// See [`AgentStatus::turn_count`].
+    pub turn_count: u64,
+    /// See [`AgentStatus::last_activation`].
+    pub last_activation: Option<f64>,
+    /// Details that were not recorded because the store did not keep up.
+    pub records_skipped: u64,
+    /// Whether the store cannot write.
+    pub degraded: bool,
+    /// What somebody has to do so that the backend has a login.
+    pub needs_login: Option<String>,
+    /// Whether the context is being shortened.
+    pub compacting: bool,
+    /// See [`AgentStatus::context_tokens`].
+    pub context_tokens: Option<u64>,
+    /// See [`AgentStatus::context_window`].
+    pub context_window: Option<u64>,
+    /// What the open turn is about.
+    pub task: Option<Task>,
+    /// What stands between the agent and its chat network.
+    pub irc: Option<String>,
+    /// See [`AgentStatus::version`].
+    pub version: Option<String>,
+}
+
+/// All that a description is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Situation<'a> {
+    /// Where the agent stands.
+    pub state: State,
+    /// What the open turn is about.
+    pub task: Option<&'a Task>,
+    /// The tool that runs, if that is known.
+    pub tool: Option<&'a str>,
+    /// The first approval that waits, and its tool.
+    pub approval: Option<(ApprovalNumber, &'a str)>,
+    /// What somebody has to do so that the backend has a login.
+    pub login: Option<&'a str>,
+    /// How many messages wait.
+    pub waiting: u64,
+    /// Whether a human stopped new turns.
+    pub paused: bool,
+    /// Whether the store cannot write.
+    pub degraded: bool,
+}
+
+impl Situation<'_> {
+    /// Returns a sentence for people, on one line of at most [`DESCRIPTION_MAX`] characters: what
+    /// the agent works on, for whom and since when, or what it waits for.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let mut rest = String::new();
+        if self.degraded {
+            rest.push_str(", the store cannot write");
+        }
+        if self.paused && self.state != State::Paused {
+            rest.push_str(", paused");
+        }
+        match self.waiting {
+            0 => {}
+            1 => rest.push_str(", 1 message waits"),
+            many => rest.push_str(&format!(", {many} messages wait")),
+        }
+        let head = self.head();
+        let room = DESCRIPTION_MAX.saturating_sub(head.chars().count() + rest.chars().count());
+        cut(&format!("{head}{}{rest}", self.quoted(room)), DESCRIPTION_MAX)
+    }
+
+    fn head(&self) -> String {
+        match self.state {
+            State::Down => "its daemon is not running".to_owned(),
+            State::Parked => "its backend died too often".to_owned(),
+            State::Starting => "its backend starts".to_owned(),
+            State::Draining => "its daemon ends".to_owned(),
+            State::Ending => "ends a turn".to_owned(),
+            State::Compacting => "shortens its context".to_owned(),
+            State::Paused => "paused".to_owned(),
+            State::Idle => "waits to be asked".to_owned(),
+            State::NeedsLogin => match self.login {
+                Some(hint) => format!("waits for a login: {}", cut(hint, HINT_MAX)),
+                None => "waits for a login".to_owned(),
+            },
+            State::Thinking | State::RunningTool => match (self.approval, self.tool) {
+                (Some((number, tool)), _) => {
+                    let tool = cut(tool, 20);
+                    format!("waits for approval {number} ({tool}){}", self.about(","))
+                }
+                (None, Some(tool)) => format!("runs {}{}", cut(tool, 20), self.about(",")),
+                (None, None) => format!("works{}", self.about("")),
+            },
+        }
+    }
+
+    fn about(&self, comma: &str) -> String {
+        let Some(task) = self.task else { return String::new() };
+        let mut text = String::new();
+        if let Some(message) = task.message {
+            text.push_str(&format!("{comma} on {message}"));
+        }
+        if !task.sender.is_empty() {
+            text.push_str(&format!(" for {}", cut(&task.sender, 20)));
+        }
+        if task.place.starts_with('#') {
+            text.push_str(&format!(" in {}", cut(&task.place, 24)));
+        }
+        // The day is the reader's own; a turn seldom outlives one.
+        if let Some(time) = task.since.get(11..19) {
+            text.push_str(&format!(" since {time}Z"));
+        }
+        text
+    }
+
+    /// Quotes what was asked, if there is room for more than a word of it.
+    fn quoted(&self, room: usize) -> String {
+        let works = matches!(self.state, State::Thinking | State::RunningTool);
+        let Some(task) = self.task.filter(|task| works && !task.text.trim().is_empty()) else {
+            return String::new();
+        };
+        match room.min(QUOTED_MAX).checked_sub(" (``)".len()) {
+            Some(room) if room >= 12 => format!(" (`{}`)", cut(&task.text, room)),
+            Some(_) | None => String::new(),
+        }
+    }
+}
+
+/// Returns the first line of a text, without control characters, cut at so many characters.
+#[must_use]
+pub fn cut(text: &str, max: usize) -> String {
+    let line = text.trim().lines().next().unwrap_or_default();
+    let clean: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if clean.chars().count() <= max {
+        return clean;
+    }
+    let kept: String = clean.chars().take(max.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
 }
 
 /// Something for which the agent waits for a human.
@@ -38,6 +355,11 @@ pub enum WaitingFor {
         /// How it is done, in one line.
         hint: String,
     },
+    /// Its chat network: the server, its nick or a room.
+    Irc {
+        /// What is wrong, in one line.
+        trouble: String,
+    },
 }
 
 /// The state of one agent. The first seven fields are S0's and keep its forms (R0-52, C36).
@@ -58,7 +380,7 @@ pub struct AgentStatus {
     pub last_activation: Option<f64>,
     /// What it is doing.
     pub activity: Activity,
-    /// The same as a sentence for people.
+    /// The same as a sentence for people; see [`Situation::describe`].
     pub description: String,
     /// The exact phase, in the words of the glossary: `down`, `starting`, `idle`, `prompting`,
     /// `working`, `interrupting`, `parked`.
@@ -77,4 +399,26 @@ pub struct AgentStatus {
     /// What it waits for a human for; empty = nothing.
     #[serde(default)]
     pub waiting_for: Vec<WaitingFor>,
+    /// Whether nothing is fed before its backend has a login (R2-43).
+    #[serde(default)]
+    pub needs_login: bool,
+    /// Whether the store cannot write: what comes is kept by nobody until it can.
+    #[serde(default)]
+    pub degraded: bool,
+    /// Whether its context is being shortened.
+    #[serde(default)]
+    pub compacting: bool,
+    /// How many tokens the conversation holds, if the backend says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_tokens: Option<u64>,
+    /// How many tokens the model's context can hold, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_window: Option<u64>,
+    /// Lines that the agent has not read, by channel or nick, those with none left out. Only a
+    /// daemon knows them: absent elsewhere.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub unread: BTreeMap<String, u64>,
+    /// The version of its daemon's program; absent before the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
 }

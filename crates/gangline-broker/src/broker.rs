@@ -3,6 +3,7 @@
 mod agents;
 mod approvals;
 mod messages;
+mod orders;
 mod outbox;
 mod turns;
 

@@ -17,10 +17,11 @@ pub use error::{BrokerError, DecideError, OpenError, Written};
 pub use op::FAILPOINTS;
 pub use types::{
     Accepted, AccountRow, AgentRow, AgentUpdate, ApprovalRow, ApprovalState, Cancel, Cursor,
-    CursorError, CursorMove, Decided, Decision, EndTurn, Ended, EpochStart, Event, EventPage,
-    EventQuery, Health, How, LineKind, MessageFilter, MessageRow, NewEvent, NewMessage, NewUsage,
-    OpenApproval, OpenTurn, OpenedApproval, OutboxId, OutboxRow, OutboxState, Send, SendReceipt,
-    Settle, Take, Taken, Trace, TurnMessage, TurnRow, UsageSum,
+    CursorError, CursorMove, Decided, Decision, Desired, EndTurn, Ended, EpochStart, Event,
+    EventPage, EventQuery, Health, How, LineKind, MessageFilter, MessageRow, NewEvent, NewMessage,
+    NewUsage, OpenApproval, OpenTurn, OpenedApproval, Order, OutboxId, OutboxRow, OutboxState,
+    Restart, RestartWhen, Send, SendReceipt, Settle, Take, Taken, Trace, TurnMessage, TurnRow,
+    UsageSum,
 };
 
 /// Stands in the first line of an approval's announcement for the number that the store gives;

@@ -40,6 +40,7 @@ ops! {
     SET_AGENT = "set_agent",
     PAUSE = "pause",
     STAND_DOWN = "stand_down",
+    ORDER = "order",
     TAKE = "take",
     SEND = "send",
     END_TURN = "end_turn",

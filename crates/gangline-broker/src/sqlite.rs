@@ -12,6 +12,7 @@ mod fault;
 mod files;
 mod job;
 pub(crate) mod messages;
+pub(crate) mod orders;
 pub(crate) mod outbox;
 mod reader;
 mod rows;

@@ -4,6 +4,7 @@ mod agents;
 mod approvals;
 mod events;
 mod messages;
+mod orders;
 mod outbox;
 mod trace;
 mod turns;
@@ -12,6 +13,7 @@ pub use agents::{AccountRow, AgentRow, AgentUpdate, EpochStart, Health, NewUsage
 pub use approvals::{ApprovalRow, ApprovalState, Decided, Decision, OpenApproval, OpenedApproval};
 pub use events::{Cursor, CursorError, Event, EventPage, EventQuery, NewEvent};
 pub use messages::{Accepted, Cancel, CursorMove, MessageFilter, MessageRow, NewMessage};
+pub use orders::{Desired, Order, Restart, RestartWhen};
 pub use outbox::{LineKind, OutboxId, OutboxRow, OutboxState, Send, SendReceipt};
 pub use trace::Trace;
 pub use turns::{EndTurn, Ended, How, OpenTurn, Settle, Take, Taken, TurnMessage, TurnRow};

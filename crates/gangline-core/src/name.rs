@@ -165,11 +165,12 @@ impl AgentName {
 impl FromStr for Nick {
     type Err = NameError;
     fn from_str(text: &str) -> Result<Self, NameError> {
-        const WANTED: &str = "a nick: letters, digits and -[]\\`_^{|}, not beginning with a digit \
-                              or -, at most 63 bytes";
+        const WANTED: &str = "a nick: letters, digits and -[]\\`_^{|}, not beginning with -, at \
+                              most 63 bytes";
         let special = |byte: u8| b"[]\\`_^{|}".contains(&byte);
         let first = text.bytes().next();
-        let starts = first.is_some_and(|byte| byte.is_ascii_alphabetic() || special(byte));
+        // After a collision some servers leave people with a number of theirs: `1AAAAAAAB`.
+        let starts = first.is_some_and(|byte| byte.is_ascii_alphanumeric() || special(byte));
         let legal = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || special(byte);
         if !starts || text.len() > NICK_MAX || !text.bytes().all(legal) {
             return Err(refuse(text, WANTED));

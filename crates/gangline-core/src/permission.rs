@@ -22,7 +22,7 @@ words! {
 pub const BUILT_INS: &[&str] = &["Bash", "Edit", "Glob", "Grep", "Read", "TodoWrite", "Write"];
 
 /// Tools that only look: allowed under `ask` without asking, the demo's too.
-pub const READ_ONLY: &[&str] = &["Read", "Glob", "Grep", "TodoWrite"];
+pub const READ_ONLY: &[&str] = &["Read", "Glob", "Grep", "TodoWrite", "Skill"];
 
 /// Our own tools; the agent may always speak, and be silent.
 pub const OWN: &[&str] = &["send", "no_reply"];
@@ -61,8 +61,9 @@ impl Policy {
         Self { mode, list: list.iter().map(|tool| (*tool).to_owned()).collect() }
     }
 
-    /// Returns the policy with a list of exact tool names instead of the mode's own. Names are
-    /// compared with case; there are no patterns.
+    /// Returns the policy with a list instead of the mode's own: exact names of tools, compared with
+    /// case, and `mcp__<key>__<begin>*` for the tools of one MCP server whose names begin so
+    /// (R2-34).
     #[must_use]
     pub fn with_list(mode: Permissions, list: Vec<String>) -> Self {
         Self { mode, list }
@@ -77,7 +78,7 @@ impl Policy {
     /// Returns what is to be done about a call of this tool.
     #[must_use]
     pub fn verdict(&self, tool: &str) -> Verdict {
-        if is_own(tool) || self.list.iter().any(|allowed| allowed == tool) {
+        if is_own(tool) || self.list.iter().any(|allowed| covers(allowed, tool)) {
             return Verdict::Allow;
         }
         match self.mode {
@@ -88,6 +89,20 @@ impl Policy {
                 Verdict::Deny(format!("{tool} is not on this agent's list of allowed tools"))
             }
         }
+    }
+}
+
+/// Returns whether an entry of a list means this tool.
+fn covers(entry: &str, tool: &str) -> bool {
+    let plain = |name: &str| -> Option<usize> {
+        let (key, plain) = name.strip_prefix("mcp__")?.split_once("__")?;
+        (!key.is_empty()).then_some(plain.len())
+    };
+    match entry.strip_suffix('*') {
+        Some(begin) if plain(begin).is_some() => {
+            tool.starts_with(begin) && plain(tool).is_some_and(|length| length > 0)
+        }
+        Some(_) | None => entry == tool,
     }
 }
 

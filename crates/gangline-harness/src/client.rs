@@ -44,25 +44,8 @@ pub(crate) enum ClientError {
 
 impl Client {
     pub(crate) fn new(config: &Config) -> Result<Self, ClientError> {
-        // An error means that the process has a provider already, which is what is wanted.
-        let _installed = rustls::crypto::ring::default_provider().install_default();
         let url = format!("{}/v1/messages", config.base_url.trim_end_matches('/'));
-        let parsed = reqwest::Url::parse(&url).map_err(|_| ClientError::Url)?;
-        if !matches!(parsed.scheme(), "http" | "https") {
-            return Err(ClientError::Url);
-        }
-        let mut http = reqwest::Client::builder()
-            .connect_timeout(CONNECT_TIMEOUT)
-            .redirect(reqwest::redirect::Policy::none())
-            .user_agent(concat!("gangline/", env!("CARGO_PKG_VERSION")));
-        if matches!(parsed.host_str(), Some("127.0.0.1" | "localhost" | "[::1]")) {
-            http = http.no_proxy();
-        }
-        if parsed.scheme() == "http" {
-            // Redirects are not followed, so no certificate is ever looked at; the system's roots
-            // would cost half a megabyte of every daemon whose model is on its own machine.
-            http = http.tls_certs_only(std::iter::empty());
-        }
+        let http = http_client(&url).ok_or(ClientError::Url)?;
         Ok(Self {
             http: http.build().map_err(ClientError::Http)?,
             url,
@@ -112,6 +95,29 @@ impl Client {
         let model = request["model"].as_str().unwrap_or_default();
         ApiError::from_response(response.status().as_u16(), response.headers(), &text, model)
     }
+}
+
+/// Returns what makes an HTTP client for one address; nothing if that is not one of http or https.
+pub(crate) fn http_client(url: &str) -> Option<reqwest::ClientBuilder> {
+    // An error means that the process has a provider already, which is what is wanted.
+    let _installed = rustls::crypto::ring::default_provider().install_default();
+    let parsed = reqwest::Url::parse(url).ok()?;
+    if !matches!(parsed.scheme(), "http" | "https") {
+        return None;
+    }
+    let mut http = reqwest::Client::builder()
+        .connect_timeout(CONNECT_TIMEOUT)
+        .redirect(reqwest::redirect::Policy::none())
+        .user_agent(concat!("gangline/", env!("CARGO_PKG_VERSION")));
+    if matches!(parsed.host_str(), Some("127.0.0.1" | "localhost" | "[::1]")) {
+        http = http.no_proxy();
+    }
+    if parsed.scheme() == "http" {
+        // Redirects are not followed, so no certificate is ever looked at; the system's roots
+        // would cost half a megabyte of every daemon whose model is on its own machine.
+        http = http.tls_certs_only(std::iter::empty());
+    }
+    Some(http)
 }
 
 fn key_header(key: &Secret) -> Result<HeaderValue, ClientError> {

@@ -30,6 +30,12 @@ pub struct Config {
     pub limits: Limits,
     /// Where tools work; relative paths start here. Default `.`.
     pub cwd: PathBuf,
+    /// How often in one prompt a response that was cut off at `max_tokens` is asked to go on;
+    /// default 0, and the prompt ends with [`StopReason::MaxTokens`](crate::StopReason).
+    pub continuations: u32,
+    /// What is done when the conversation no longer fits the model; default
+    /// [`Overflow::Compact`].
+    pub overflow: Overflow,
 }
 
 impl Config {
@@ -46,6 +52,8 @@ impl Config {
             retry: RetryPolicy::default(),
             limits: Limits::default(),
             cwd: PathBuf::from("."),
+            continuations: 0,
+            overflow: Overflow::Compact,
         }
     }
 }
@@ -59,6 +67,44 @@ pub enum Thinking {
     Adaptive,
     /// At most so many tokens; added to `max_tokens`, because the API counts them together.
     Budget(u32),
+    /// As hard as this, in whatever way the model takes it ([`models::TABLE`]); for a model that is
+    /// not in the table nothing is asked for (R0-65).
+    Level(Level),
+}
+
+/// How hard a model thinks (R0-65).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Not, or as little as the model can.
+    Off,
+    /// A little.
+    Low,
+    /// As it is usual.
+    Medium,
+    /// Hard.
+    High,
+}
+
+impl Level {
+    /// Reads the word of a configuration: `off`, `low`, `medium` or `high`.
+    pub fn parse(word: &str) -> Option<Self> {
+        match word {
+            "off" => Some(Self::Off),
+            "low" => Some(Self::Low),
+            "medium" => Some(Self::Medium),
+            "high" => Some(Self::High),
+            _ => None,
+        }
+    }
+}
+
+/// What is done when the conversation no longer fits the model's context (R2-08, C13).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overflow {
+    /// It is shortened once, and the prompt goes on.
+    Compact,
+    /// The prompt fails.
+    Fail,
 }
 
 /// When a failed request is repeated. A response of which a block was completed never is:

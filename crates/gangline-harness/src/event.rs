@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::client::error::ApiError;
+use crate::harness::{CompactError, Compacted};
 use crate::tool::{ToolCall, ToolResult};
 use crate::wire::{Response, Usage};
 
@@ -40,11 +41,22 @@ pub struct Retry<'a> {
     pub wait: Duration,
 }
 
+/// A step of shortening the conversation (C13).
+#[derive(Debug)]
+pub enum Compaction<'a> {
+    /// A summary is being made.
+    Begun,
+    /// It stands in the place of what came before.
+    Done(&'a Compacted),
+    /// There is none; nothing has changed.
+    Failed(&'a CompactError),
+}
+
 /// Receives events, in order, synchronously on the harness's own task, each only when the block
 /// that it tells of is complete and in the session log. An implementation must not block. All
 /// methods do nothing by default.
 pub trait EventHandler: Send + Sync {
-    /// A prompt was accepted.
+    /// A prompt was accepted, or a text that was added to it came into the conversation.
     fn on_user(&self, _content: &str) {}
     /// A text block is complete.
     fn on_text(&self, _text: &str) {}
@@ -63,6 +75,9 @@ pub trait EventHandler: Send + Sync {
     fn on_assistant_message(&self, _response: &Response) {}
     /// A request is about to be repeated; no block of the failed one was told.
     fn on_retry(&self, _retry: &Retry<'_>) {}
+    /// The conversation is being shortened, was, or could not be. What that cost is told here and
+    /// not by [`on_usage`](Self::on_usage), which is about the conversation itself.
+    fn on_compaction(&self, _step: &Compaction<'_>) {}
 }
 
 /// Hands each event to several handlers, in their order.
@@ -101,6 +116,9 @@ impl EventHandler for Fanout {
     }
     fn on_retry(&self, retry: &Retry<'_>) {
         self.each(|handler| handler.on_retry(retry));
+    }
+    fn on_compaction(&self, step: &Compaction<'_>) {
+        self.each(|handler| handler.on_compaction(step));
     }
 }
 

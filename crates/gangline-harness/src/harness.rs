@@ -1,7 +1,12 @@
 //! The harness: one conversation, at most one prompt at a time (R4-06 … R4-09).
 //!
-//! Start at [`Harness::prompt`]; the loop itself is in [`turn`].
+//! Start at [`Harness::prompt`]; the loop itself is in [`turn`], what can be added to a running
+//! prompt in [`steer`], what is done about a long conversation in [`care`] and [`compact`].
 
+mod care;
+mod compact;
+mod steer;
+mod transcript;
 mod turn;
 
 use std::collections::BTreeSet;
@@ -11,6 +16,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use gangline_os::CancellationToken;
 use serde_json::Value;
 use tokio::sync::OwnedMutexGuard;
+
+pub use self::care::{ClearError, CompactError, Compacted};
+pub use self::steer::{SteerError, Steered};
 
 use crate::authorize::Authorizer;
 use crate::client::error::ApiError;
@@ -29,13 +37,29 @@ pub struct Harness {
     authorizer: Option<Arc<dyn Authorizer>>,
     model: Arc<Mutex<String>>,
     history: Arc<tokio::sync::Mutex<History>>,
-    current: Arc<Mutex<Option<CancellationToken>>>,
+    current: Arc<Mutex<Option<Running>>>,
+}
+
+/// What runs.
+struct Running {
+    cancel: CancellationToken,
+    work: Work,
+    steers: steer::Queue,
+}
+
+/// What the harness is reserved for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Work {
+    /// A prompt, which can be steered.
+    Prompt,
+    /// Anything else.
+    Care,
 }
 
 /// What does not change in a harness's life.
 struct Parts {
     config: Config,
-    client: Client,
+    client: Arc<Client>,
     tools: Vec<Arc<dyn Tool>>,
     declared: Vec<Value>,
     handler: Arc<dyn EventHandler>,
@@ -81,7 +105,8 @@ pub struct Finished {
     pub usage: Usage,
     /// Tokens of the context that the last request took, for gauges.
     pub context_tokens: u64,
-    /// Text of the last response, empty if it had none.
+    /// Text of the last response, and of those that were cut off and that it goes on with; empty if
+    /// there is none.
     pub final_text: String,
 }
 
@@ -107,17 +132,13 @@ impl Harness {
         tools: Vec<Arc<dyn Tool>>,
         handler: Option<Arc<dyn EventHandler>>,
     ) -> Result<Self, BuildError> {
-        let mut names = BTreeSet::new();
-        if let Some(tool) = tools.iter().find(|tool| !names.insert(tool.name().to_owned())) {
-            return Err(BuildError::SameName(tool.name().to_owned()));
-        }
         let client =
             Client::new(&config).map_err(|e: ClientError| BuildError::Client(Box::new(e)))?;
-        let declared = tools.iter().map(|tool| declare(tool.as_ref())).collect();
         let handler = handler.unwrap_or_else(|| Arc::new(Silent));
         let model = Arc::new(Mutex::new(config.model.clone()));
+        let parts = Parts::new(config, Arc::new(client), tools, handler)?;
         Ok(Self {
-            parts: Arc::new(Parts { config, client, tools, declared, handler }),
+            parts: Arc::new(parts),
             authorizer: None,
             model,
             history: Arc::default(),
@@ -130,6 +151,29 @@ impl Harness {
     pub fn authorized_by(mut self, authorizer: Arc<dyn Authorizer>) -> Self {
         self.authorizer = Some(authorizer);
         self
+    }
+
+    /// Adds tools, and instructions at the end of the system prompt. To be done before the first
+    /// prompt: tools are constant for a session (R4-15). Older clones keep what they had.
+    ///
+    /// # Errors
+    /// [`BuildError::SameName`].
+    pub fn extended(
+        mut self,
+        tools: Vec<Arc<dyn Tool>>,
+        instructions: &str,
+    ) -> Result<Self, BuildError> {
+        let Parts { config, client, tools: had, handler, .. } = self.parts.as_ref();
+        let mut config = config.clone();
+        if !instructions.trim().is_empty() {
+            let before = config.system_prompt.trim_end();
+            let between = if before.is_empty() { "" } else { "\n\n" };
+            config.system_prompt = format!("{before}{between}{}", instructions.trim());
+        }
+        let tools = had.iter().cloned().chain(tools).collect();
+        let parts = Parts::new(config, Arc::clone(client), tools, Arc::clone(handler))?;
+        self.parts = Arc::new(parts);
+        Ok(self)
     }
 
     /// Takes up the session log of this path, or begins one. Tool calls that were open are
@@ -151,18 +195,36 @@ impl Harness {
 
     /// Takes the harness for one prompt without starting it; [`PromptError::Busy`] if it is taken.
     pub fn reserve(&self) -> Result<Reservation, PromptError> {
+        self.reserve_for(Work::Prompt)
+    }
+
+    fn reserve_for(&self, work: Work) -> Result<Reservation, PromptError> {
         let Ok(history) = Arc::clone(&self.history).try_lock_owned() else {
             return Err(PromptError::Busy);
         };
         let cancel = CancellationToken::new();
-        *self.current() = Some(cancel.clone());
+        let running = Running { cancel: cancel.clone(), work, steers: steer::Queue::default() };
+        *self.current() = Some(running);
         Ok(Reservation { harness: self.clone(), history, cancel })
     }
 
-    /// Ends the running prompt; does nothing if there is none (R4-09).
+    /// Adds a person's text to the running prompt: the model sees it with its next request, after
+    /// the results of the tools that run now. What the prompt's end leaves over was not taken;
+    /// [`Steered::taken`] tells.
+    ///
+    /// # Errors
+    /// [`SteerError`] if there is no prompt, no text, or no room in the queue.
+    pub fn steer(&self, text: &str) -> Result<Steered, SteerError> {
+        match self.current().as_mut() {
+            Some(Running { work: Work::Prompt, steers, .. }) => steers.push(text),
+            Some(Running { work: Work::Care, .. }) | None => Err(SteerError::Idle),
+        }
+    }
+
+    /// Ends the running prompt or shortening; does nothing if there is none (R4-09).
     pub fn cancel(&self) {
-        if let Some(cancel) = self.current().as_ref() {
-            cancel.cancel();
+        if let Some(running) = self.current().as_ref() {
+            running.cancel.cancel();
         }
     }
 
@@ -176,7 +238,13 @@ impl Harness {
         model.clone_into(&mut self.model.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Returns the conversation, or nothing while a prompt is running.
+    /// Returns the model in force, an id or an alias.
+    pub fn model(&self) -> String {
+        self.model.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns the whole conversation, whatever of it is still sent; nothing while a prompt is
+    /// running.
     pub fn messages(&self) -> Option<Vec<Message>> {
         self.history.try_lock().ok().map(|history| history.messages().to_vec())
     }
@@ -186,18 +254,34 @@ impl Harness {
         self.history.try_lock().ok().and_then(|history| history.id().map(str::to_owned))
     }
 
-    fn current(&self) -> std::sync::MutexGuard<'_, Option<CancellationToken>> {
+    fn current(&self) -> std::sync::MutexGuard<'_, Option<Running>> {
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the configuration with the model in force.
     fn request_config(&self) -> Config {
-        let model = self.model.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        Config { model, ..self.parts.config.clone() }
+        Config { model: self.model(), ..self.parts.config.clone() }
     }
 }
 
-/// The right to run one prompt. While it exists, others are refused as busy.
+impl Parts {
+    fn new(
+        config: Config,
+        client: Arc<Client>,
+        tools: Vec<Arc<dyn Tool>>,
+        handler: Arc<dyn EventHandler>,
+    ) -> Result<Self, BuildError> {
+        let mut names = BTreeSet::new();
+        if let Some(tool) = tools.iter().find(|tool| !names.insert(tool.name().to_owned())) {
+            return Err(BuildError::SameName(tool.name().to_owned()));
+        }
+        let declared = tools.iter().map(|tool| declare(tool.as_ref())).collect();
+        Ok(Self { config, client, tools, declared, handler })
+    }
+}
+
+/// The right to run one prompt. While it exists, others are refused as busy. Texts that were given
+/// to [`Harness::steer`] meanwhile and not taken end with it.
 pub struct Reservation {
     harness: Harness,
     history: OwnedMutexGuard<History>,
@@ -222,7 +306,7 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        // Before `history` is unlocked, so that it cannot clear a successor's token.
+        // Before `history` is unlocked, so that it cannot clear a successor's.
         *self.harness.current() = None;
     }
 }

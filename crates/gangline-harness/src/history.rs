@@ -1,8 +1,15 @@
 //! The conversation: built from records alone, so that memory and a replayed log cannot differ.
 //!
-//! Each record goes to the log first, then into memory. Blocks are only ever added at the end.
+//! Each record goes to the log first, then into memory. Blocks are only ever added at the end. What
+//! of it is sent to the model is the [`View`].
 
+mod view;
+
+use std::borrow::Cow;
 use std::path::Path;
+
+pub(crate) use self::view::CONTINUE;
+use self::view::View;
 
 use crate::session::{Record, SessionError, SessionLog};
 use crate::tool::ToolResult;
@@ -16,6 +23,7 @@ pub(crate) struct History {
     open: bool,
     log: Option<SessionLog>,
     id: Option<String>,
+    view: View,
 }
 
 impl History {
@@ -30,6 +38,29 @@ impl History {
 
     pub(crate) fn messages(&self) -> &[Message] {
         &self.messages
+    }
+
+    /// Returns the messages that are sent to the model, in order.
+    pub(crate) fn view(&self) -> Vec<Cow<'_, Message>> {
+        self.view.of(&self.messages)
+    }
+
+    /// Returns the latest instructions of people that are still sent, oldest first, with the numbers
+    /// of their messages.
+    pub(crate) fn instructions(&self) -> impl DoubleEndedIterator<Item = (usize, &str)> {
+        self.view.instructions()
+    }
+
+    /// Returns what people have said from this message on.
+    pub(crate) fn said_since(&self, message: usize) -> Vec<String> {
+        let said = self.messages.iter().skip(message).filter(|it| it.role == Role::User);
+        let texts = said.flat_map(|message| message.content.iter().filter_map(Block::as_text));
+        texts.filter(|text| *text != CONTINUE).map(str::to_owned).collect()
+    }
+
+    /// Returns whether thoughts are sent.
+    pub(crate) fn sends_thoughts(&self) -> bool {
+        self.view().iter().any(|message| message.content.iter().any(Block::is_thought))
     }
 
     /// Returns the id of the session log.
@@ -63,6 +94,7 @@ impl History {
             Record::Session { id, .. } => self.id = Some(id),
             Record::User { content } => {
                 self.open = false;
+                self.view.heard(self.messages.len(), &content);
                 self.messages.push(Message { role: Role::User, content });
             }
             Record::Block { block } => {
@@ -81,6 +113,16 @@ impl History {
                     self.messages.push(Message { role: Role::User, content: vec![block] });
                 }
             },
+            Record::Summary { content, instructions, .. } => {
+                self.open = false;
+                self.view = View::beginning(self.messages.len(), content, instructions);
+            }
+            Record::Clear => {
+                self.open = false;
+                self.view = View::empty(self.messages.len());
+            }
+            Record::Refused { from } => self.view.hide(from, self.messages.len()),
+            Record::ThoughtsDropped => self.view.drop_thoughts(self.messages.len()),
         }
     }
 }

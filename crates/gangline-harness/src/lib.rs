@@ -2,7 +2,9 @@
 //!
 //! Owns a conversation and its session log; knows nothing of chat, daemons or the broker.
 //! Start at [`Harness`]; what it tells is [`EventHandler`], what it may do is [`Tool`] and
-//! [`Authorizer`], the HTTP wire is [`http`].
+//! [`Authorizer`], the HTTP wire is [`http`]. Tools of other programs come from [`mcp`], instructions
+//! in files and skills from [`instructions`]; both are added by [`Harness::extended`] or
+//! [`Config::system_prompt`] before the first prompt.
 
 mod authorize;
 mod client;
@@ -11,6 +13,8 @@ mod event;
 mod harness;
 mod history;
 pub mod http;
+pub mod instructions;
+pub mod mcp;
 pub mod models;
 mod retry;
 mod session;
@@ -20,9 +24,12 @@ mod wire;
 
 pub use authorize::{Authorization, Authorizer};
 pub use client::error::{ApiError, ApiErrorKind};
-pub use config::{Config, Limits, RetryPolicy, Thinking};
-pub use event::{EventHandler, Fanout, Retry, Status};
-pub use harness::{BuildError, Finished, Harness, PromptError, Reservation, StopReason};
+pub use config::{Config, Level, Limits, Overflow, RetryPolicy, Thinking};
+pub use event::{Compaction, EventHandler, Fanout, Retry, Status};
+pub use harness::{
+    BuildError, ClearError, CompactError, Compacted, Finished, Harness, PromptError, Reservation,
+    SteerError, Steered, StopReason,
+};
 pub use session::SessionError;
 pub use tool::{Tool, ToolCall, ToolContext, ToolError, ToolResult};
 pub use wire::{Block, Message, Response, Role, Usage};

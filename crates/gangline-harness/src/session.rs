@@ -1,6 +1,7 @@
 //! The session log: one JSON line per complete block or message, synced before it counts.
 //!
-//! Only appended to. A last line that a crash cut off was never acknowledged and is dropped when
+//! Only appended to: what is no longer sent to the model stays in it, below a record that says so. A
+//! version that does not know such a record sends more, and nothing invalid. A last line that a crash cut off was never acknowledged and is dropped when
 //! the log is opened again. Writes are short and block the caller's thread.
 
 use std::fs::{File, OpenOptions};
@@ -15,7 +16,17 @@ use serde_json::Value;
 use crate::wire::{Block, Usage};
 
 const VERSION: u32 = 1;
-const KINDS: [&str; 5] = ["session", "user", "block", "end", "result"];
+const KINDS: [&str; 9] = [
+    "session",
+    "user",
+    "block",
+    "end",
+    "result",
+    "summary",
+    "clear",
+    "refused",
+    "thoughts_dropped",
+];
 
 /// One line of the log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,6 +42,21 @@ pub(crate) enum Record {
     End { stop_reason: Option<String>, usage: Usage },
     /// A tool call was answered.
     Result { block: Block },
+    /// What came before is no longer sent: this is sent in its place.
+    Summary {
+        /// The blocks that stand for it, as they are sent.
+        content: Vec<Block>,
+        /// The last instructions of people, word for word; they are part of `content`.
+        instructions: Vec<String>,
+        /// What it cost to make it.
+        usage: Usage,
+    },
+    /// What came before is no longer sent.
+    Clear,
+    /// The model's makers refused to go on: the messages from this one on are no longer sent.
+    Refused { from: usize },
+    /// The thoughts that came before are no longer sent.
+    ThoughtsDropped,
 }
 
 /// Why a session could not be kept or taken up again.

@@ -8,6 +8,7 @@ mod edit;
 mod glob;
 mod grep;
 mod read;
+mod skill;
 mod todo;
 mod write;
 
@@ -24,10 +25,11 @@ pub use edit::Edit;
 pub use glob::Glob;
 pub use grep::Grep;
 pub use read::Read;
+pub use skill::Skills;
 pub use todo::{Todo, TodoStatus, TodoWrite};
 pub use write::Write;
 
-/// Returns all tools; `env` is the whole environment of the commands that [`Bash`] runs.
+/// Returns all tools but [`Skills`]; `env` is the whole environment of the commands that [`Bash`] runs.
 pub fn standard(env: Vec<(OsString, OsString)>) -> Vec<Arc<dyn Tool>> {
     vec![
         Arc::new(Read),

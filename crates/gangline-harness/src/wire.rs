@@ -3,12 +3,14 @@
 //! A block is an opaque JSON object with accessors: what the API sent is what it gets back,
 //! signatures and unknown kinds included. No I/O here.
 
+mod thinking;
+
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::config::{Config, Thinking};
+use crate::config::Config;
 use crate::models;
 use crate::tool::{Tool, ToolCall, ToolResult};
 
@@ -79,7 +81,7 @@ impl Block {
         &self.0
     }
 
-    fn is_thought(&self) -> bool {
+    pub(crate) fn is_thought(&self) -> bool {
         matches!(self.kind(), "thinking" | "redacted_thinking")
     }
 
@@ -186,10 +188,15 @@ impl Response {
 
 /// Builds the body of a request. Three places carry `cache_control`: the system prompt, the last
 /// tool and the last block of the last user message.
-pub(crate) fn request(config: &Config, tools: &[Value], history: &[Message]) -> Value {
+pub(crate) fn request<'a>(
+    config: &Config,
+    tools: &[Value],
+    history: impl IntoIterator<Item = &'a Message>,
+) -> Value {
+    let thought = thinking::asked(config);
     let mut body = json!({
         "model": models::resolve(&config.model),
-        "max_tokens": max_tokens(config),
+        "max_tokens": thought.max_tokens,
         "stream": true,
         "messages": sendable(history),
     });
@@ -206,12 +213,11 @@ pub(crate) fn request(config: &Config, tools: &[Value], history: &[Message]) -> 
         body["tools"] = Value::Array(tools);
         body["tool_choice"] = json!({"type": "auto"});
     }
-    match config.thinking {
-        Thinking::Off => {}
-        Thinking::Adaptive => body["thinking"] = json!({"type": "adaptive"}),
-        Thinking::Budget(tokens) => {
-            body["thinking"] = json!({"type": "enabled", "budget_tokens": tokens});
-        }
+    if let Some(thinking) = thought.thinking {
+        body["thinking"] = thinking;
+    }
+    if let Some(effort) = thought.effort {
+        body["output_config"] = json!({"effort": effort});
     }
     body
 }
@@ -225,20 +231,13 @@ pub(crate) fn declare(tool: &dyn Tool) -> Value {
     })
 }
 
-fn max_tokens(config: &Config) -> u32 {
-    match config.thinking {
-        Thinking::Budget(tokens) => config.max_tokens.saturating_add(tokens),
-        Thinking::Off | Thinking::Adaptive => config.max_tokens,
-    }
-}
-
 fn mark_cached(block: &mut Value) {
     block["cache_control"] = json!({"type": "ephemeral"});
 }
 
 /// Returns the history in the form that the API accepts: blank texts and thoughts that nothing
 /// follows are left out, neighbours of the same role are one message.
-fn sendable(history: &[Message]) -> Vec<Value> {
+fn sendable<'a>(history: impl IntoIterator<Item = &'a Message>) -> Vec<Value> {
     let mut messages: Vec<(Role, Vec<&Block>)> = Vec::new();
     for message in history {
         let mut blocks: Vec<&Block> = message.content.iter().filter(|b| !b.is_blank()).collect();

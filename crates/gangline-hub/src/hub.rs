@@ -1,31 +1,50 @@
 //! One hub: its lock, the IRC server, the processes it keeps, and the way they all end.
+//!
+//! Start at [`run`]. What it does while it runs is in `hub/watch.rs`, how a fleet is restarted in
+//! `hub/roll.rs`, how it ends in `hub/drain.rs`.
 
-use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf, time::Duration};
+use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use gangline_api::ready::ReadyLine;
 use gangline_broker::{Broker, OpenError, OpenOptions};
 use gangline_core::{AgentName, Tier};
+use gangline_irc::server::store::Store;
 use gangline_os::{
     CancellationToken,
-    clock::{SharedClock, UnixMicros},
+    clock::SharedClock,
     doorbell::Doorbell,
     fsio,
-    lock::{FileLock, LockError, probe},
+    lock::{FileLock, LockError},
+    notify::{self, Word},
     paths::Paths,
     secret::Secret,
-    signals::Signals,
+    signals::Requests,
+    task::TaskGroup,
 };
 use tracing::{info, warn};
 
 use crate::{
+    about,
     credentials::{self, OWNER},
-    ircd,
-    kept::{Kept, Reconciler, Standing},
+    ircd::{self, Ircd, IrcdError, IrcdOptions},
+    kept::{Kept, Reconciler},
 };
 
-/// How long daemons get to settle their turns when the hub is asked to end: their own budget is
-/// 20 s and a kill ladder.
-const DRAIN_BUDGET: Duration = Duration::from_secs(75);
+mod drain;
+mod roll;
+mod watch;
+
+pub use roll::is_idle;
+use watch::{Ends, Watch};
+
+/// What becomes of the daemons when the hub is asked to end by SIGTERM.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnTerm {
+    /// They are drained, as by SIGINT.
+    Drain,
+    /// They run on; the next hub adopts them.
+    Leave,
+}
 
 /// What a hub is started with.
 pub struct HubOptions {
@@ -39,15 +58,32 @@ pub struct HubOptions {
     pub irc: Option<SocketAddr>,
     /// Where agents find IRC when there is no embedded server.
     pub irc_elsewhere: String,
-    /// The agents that shall run.
-    pub agents: Vec<AgentName>,
-    /// Agents that have an account, running or not; those that shall run have one anyway.
-    pub accounts: Vec<AgentName>,
+    /// Whether it starts and ends daemons at all.
+    pub keeps_agents: bool,
+    /// What SIGTERM does.
+    pub on_term: OnTerm,
     /// The longest wait before a process that died is started again.
     pub longest_delay: Duration,
     /// Where to write the ready line.
     pub ready_file: Option<PathBuf>,
+    /// The program that daemons are started with.
+    pub program: PathBuf,
+    /// The options of the command line, for a hub that takes this one's place.
+    pub options: Vec<String>,
 }
+
+/// What a hub shall keep, as the configuration has it now.
+pub struct Plan {
+    /// The processes, in the order of their start.
+    pub kept: Vec<Kept>,
+    /// Agents that have an account on the embedded server, running or not.
+    pub accounts: Vec<AgentName>,
+}
+
+/// Why a configuration cannot be used: a text for people, of one line or several.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Refused(pub String);
 
 /// Why a hub could not run.
 #[derive(Debug, thiserror::Error)]
@@ -75,6 +111,15 @@ pub enum HubError {
     /// The IRC server could not start.
     #[error("the IRC server cannot run")]
     Irc(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// What to keep could not be told.
+    #[error(transparent)]
+    Plan(#[from] Refused),
+}
+
+impl From<IrcdError> for HubError {
+    fn from(error: IrcdError) -> Self {
+        Self::Irc(Box::new(error))
+    }
 }
 
 /// What is known once the IRC server listens, before the agents are up.
@@ -86,59 +131,90 @@ pub struct Listening {
     pub owner: Secret,
 }
 
-/// Runs the hub until it is signalled. `kept` makes the processes to keep once the IRC address
-/// is known; `told` is called when it listens, and again with `true` when all agents are ready.
+/// How far the hub is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Progress {
+    /// IRC clients can join.
+    Listening,
+    /// All agents that shall run are in their rooms.
+    Ready {
+        /// They.
+        agents: Vec<String>,
+        /// Those that an operator has stopped.
+        stopped: Vec<String>,
+    },
+    /// The hub was asked to end and waits for these, by name; told again when that changes.
+    Draining(Vec<Left>),
+    /// The hub ends, and these daemons run on.
+    Leaving(Vec<String>),
+}
+
+/// A process that was asked to end and still runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    /// Its name.
+    pub name: String,
+    /// Whether its agent is in a turn, which may settle.
+    pub in_turn: bool,
+}
+
+/// Runs the hub until it is signalled. `plan` tells what to keep, once the IRC address is known
+/// and again whenever the configuration shall be read again; `told` hears how far the hub is.
 ///
 /// # Errors
 /// See [`HubError`]; a hub that has started ends only when asked.
 pub async fn run(
     options: HubOptions,
-    kept: impl FnOnce(&Listening) -> Vec<Kept>,
-    told: impl Fn(&Listening, Progress),
+    mut plan: impl FnMut(&Listening) -> Result<Plan, Refused>,
+    told: impl Fn(&Listening, &Progress),
 ) -> Result<(), HubError> {
-    let mut signals =
-        Signals::new().map_err(|source| HubError::State { path: "signals".into(), source })?;
-    let paths = &options.paths;
-    let _lock = take_lock(paths)?;
-    let owner_file = credentials::owner_token_file(paths);
-    let owner = credentials::load_or_make(&owner_file)
-        .map_err(|source| HubError::State { path: owner_file, source })?;
+    let mut requests =
+        Requests::new().map_err(|source| HubError::State { path: "signals".into(), source })?;
+    let paths = options.paths.clone();
+    let _lock = take_lock(&paths)?;
+    let owner = owner(&paths)?;
     let clock = options.clock.clone();
     let begun = clock.now();
     let broker = Broker::open(OpenOptions { path: paths.database(), clock: clock.clone() }).await?;
-    let stop_irc = CancellationToken::new();
-    let mut tasks = gangline_os::task::TaskGroup::new("hub");
-    let irc = match options.irc {
-        Some(address) => {
-            start_ircd(&options, address, &owner, (&mut tasks, stop_irc.clone())).await?
-        }
-        None => options.irc_elsewhere.clone(),
+    let ircd = match options.irc {
+        Some(address) => Some(open_ircd(&options, address, &owner).await?),
+        None => None,
     };
+    let irc =
+        ircd.as_ref().map_or(options.irc_elsewhere.clone(), |ircd| ircd.address().to_string());
     let listening = Listening { irc, owner };
-    told(&listening, Progress::Listening);
-    let mut reconciler = Reconciler::new(clock, options.longest_delay, kept(&listening));
-    let watched = (&mut reconciler, &mut tasks, &mut signals);
-    let kept = keep(&options, (&broker, begun), &listening, (watched, &told)).await;
-    told(&listening, Progress::Draining);
-    reconciler.drain(DRAIN_BUDGET).await;
+    let Plan { kept, accounts } = plan(&listening)?;
+    let bell_path = paths.doorbell("hub");
+    let bell =
+        Doorbell::bind(&bell_path).map_err(|source| HubError::State { path: bell_path, source })?;
+    let store = ircd.as_ref().map(Ircd::store);
+    register(&paths, store.as_deref(), &accounts).await?;
+    let stop_irc = CancellationToken::new();
+    let mut tasks = TaskGroup::new("hub");
+    if let Some(ircd) = ircd {
+        let stop = stop_irc.clone();
+        tasks.spawn("ircd", async move { ircd.run(stop).await });
+    }
+    let reconciler = Reconciler::new(clock, options.longest_delay, kept);
+    let mut watch =
+        Watch::new(&options, (broker.clone(), begun), listening, (reconciler, bell, store));
+    told(&watch.listening, &Progress::Listening);
+    notify::tell(&[Word::Ready]);
+    let ended = watch.watch((&mut requests, &mut tasks), (&mut plan, &told)).await;
+    notify::tell(&[Word::Stopping]);
+    let ended = match ended {
+        Ends::Drain => watch.drain(&mut requests, &told).await,
+        Ends::Leave => Ok(()),
+        Ends::Failed(error) => watch.drain(&mut requests, &told).await.and(Err(error)),
+    };
+    watch.leave(&told);
     stop_irc.cancel();
     tasks.stop(Duration::from_secs(5)).await;
     if let Err(error) = broker.close().await {
         warn!(%error, "the store did not close");
     }
     info!("hub ended");
-    kept
-}
-
-/// How far the hub is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Progress {
-    /// IRC clients can join.
-    Listening,
-    /// All agents are in their rooms.
-    Ready,
-    /// The hub was asked to end.
-    Draining,
+    ended
 }
 
 fn take_lock(paths: &Paths) -> Result<FileLock, HubError> {
@@ -150,100 +226,48 @@ fn take_lock(paths: &Paths) -> Result<FileLock, HubError> {
     })
 }
 
-async fn start_ircd(
+fn owner(paths: &Paths) -> Result<Secret, HubError> {
+    let path = credentials::owner_token_file(paths);
+    credentials::load_or_make(&path).map_err(|source| HubError::State { path, source })
+}
+
+/// Binds the server; nobody is let in before it is run.
+async fn open_ircd(
     options: &HubOptions,
     address: SocketAddr,
     owner: &Secret,
-    (tasks, stop): (&mut gangline_os::task::TaskGroup, CancellationToken),
-) -> Result<String, HubError> {
-    let mut accounts = vec![(OWNER.to_owned(), Tier::Owner, credentials::hash(owner))];
-    let known: BTreeSet<&AgentName> = options.agents.iter().chain(&options.accounts).collect();
-    for agent in known {
-        let path = credentials::agent_secret_file(&options.paths, agent);
-        let secret =
-            credentials::load_or_make(&path).map_err(|source| HubError::State { path, source })?;
-        accounts.push((agent.to_string(), Tier::Agent, credentials::hash(&secret)));
-    }
-    let (bound, listening) = tokio::sync::oneshot::channel();
-    let (failed, failure) = tokio::sync::oneshot::channel();
-    let irc = ircd::IrcdOptions {
+) -> Result<Ircd, IrcdError> {
+    let irc = IrcdOptions {
         listen: address,
         name: options.name.clone(),
         state: options.paths.state.clone(),
-        accounts,
+        accounts: vec![(OWNER.to_owned(), Tier::Owner, credentials::hash(owner))],
         clock: options.clock.clone(),
     };
-    tasks.spawn("ircd", async move {
-        if let Err(error) = ircd::serve(irc, bound, stop).await {
-            let _ = failed.send(error);
-        }
-    });
-    match listening.await {
-        Ok(address) => Ok(address.to_string()),
-        Err(_) => match failure.await {
-            Ok(error) => Err(HubError::Irc(Box::new(error))),
-            Err(_) => Err(HubError::Irc("it ended at once".into())),
-        },
-    }
+    Ircd::open(irc, ircd::Tuning::default()).await
 }
 
-/// What the hub watches while it runs.
-type Watched<'a> = (&'a mut Reconciler, &'a mut gangline_os::task::TaskGroup, &'a mut Signals);
-
-async fn keep(
-    options: &HubOptions,
-    store: (&Broker, UnixMicros),
-    listening: &Listening,
-    ((reconciler, tasks, signals), told): (Watched<'_>, &impl Fn(&Listening, Progress)),
+/// Gives every agent that has none yet its account.
+async fn register(
+    paths: &Paths,
+    store: Option<&dyn Store>,
+    agents: &[AgentName],
 ) -> Result<(), HubError> {
-    let bell_path = options.paths.doorbell("hub");
-    let bell =
-        Doorbell::bind(&bell_path).map_err(|source| HubError::State { path: bell_path, source })?;
-    let mut ready = false;
-    loop {
-        reconciler.look();
-        if !ready && all_ready(options, store, reconciler).await {
-            ready = true;
-            write_ready(options, listening)?;
-            told(listening, Progress::Ready);
-        }
-        let patience = reconciler.patience();
-        tokio::select! {
-            () = reconciler.child_ended() => {}
-            () = bell.rung() => {}
-            () = tokio::time::sleep(patience) => {}
-            _ = signals.next() => return Ok(()),
-            Some(end) = tasks.next_end() => {
-                let what = format!("{} ended: {:?}", end.name, end.how);
-                return Err(HubError::Irc(what.into()));
-            }
+    let Some(store) = store else { return Ok(()) };
+    for agent in agents {
+        let path = credentials::agent_secret_file(paths, agent);
+        let secret =
+            credentials::load_or_make(&path).map_err(|source| HubError::State { path, source })?;
+        let hash = credentials::hash(&secret);
+        let known = Arc::clone(&store.accounts().borrow());
+        let same = |account: &gangline_irc::server::store::Account| {
+            account.tier == Tier::Agent && account.credential_sha256 == hash
+        };
+        if !known.get(agent.as_str()).is_some_and(same) {
+            ircd::register(store, agent.as_str(), (Tier::Agent, hash)).await?;
         }
     }
-}
-
-/// Every process holds its lock, and every agent said under its present epoch that it is ready:
-/// with an IRC server of ours, since that server began, for an adopted daemon has to come back.
-async fn all_ready(
-    options: &HubOptions,
-    (broker, begun): (&Broker, UnixMicros),
-    reconciler: &Reconciler,
-) -> bool {
-    let since = if options.irc.is_some() { begun } else { UnixMicros(0) };
-    let all_up =
-        reconciler.standings().values().all(|standing| matches!(standing, Standing::Up { .. }));
-    if !all_up {
-        return false;
-    }
-    for agent in &options.agents {
-        let holder = probe(&options.paths.agent_lock(agent.as_str())).ok().flatten();
-        let pid = holder.and_then(|holder| holder.pid).map(i64::from);
-        match broker.agent(agent).await {
-            Ok(Some(row)) if row.ready_at.is_some_and(|at| at >= since) && pid == Some(row.pid) => {
-            }
-            _ => return false,
-        }
-    }
-    true
+    Ok(())
 }
 
 fn write_ready(options: &HubOptions, listening: &Listening) -> Result<(), HubError> {
@@ -259,4 +283,11 @@ fn write_ready(options: &HubOptions, listening: &Listening) -> Result<(), HubErr
         .map_err(|error| HubError::State { path: path.clone(), source: error.into() })?;
     fsio::write_private(path, format!("{text}\n").as_bytes())
         .map_err(|source| HubError::State { path: path.clone(), source })
+}
+
+/// Writes `hub.json`; a state folder that cannot be written to has worse troubles.
+fn publish(paths: &Paths, about: &about::About) {
+    if let Err(error) = about::write(paths, about) {
+        warn!(%error, "cannot write hub.json");
+    }
 }

@@ -169,7 +169,7 @@ impl Ircd {
 }
 
 /// Keeps an account; what the store knows of its last nick stays.
-async fn register(
+pub(crate) async fn register(
     store: &dyn Store,
     name: &str,
     (tier, credential_sha256): (Tier, String),

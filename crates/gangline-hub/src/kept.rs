@@ -1,24 +1,34 @@
 //! The reconciler: compares what shall run with the locks that are held.
 //!
-//! A process that holds its lock runs, whoever started it; one that does not is started, with a
-//! growing wait after each death. Nothing here ends a process except [`Reconciler::drain`].
+//! A process that holds its lock runs, whoever started it; one that does not and shall is started,
+//! with a growing wait after each death. One that runs and shall not is asked to end, once; who
+//! asks twice wants haste. Start at [`Reconciler::look`]; one process is in `kept/slot.rs`.
 
-use std::{collections::HashMap, io, path::PathBuf, time::Duration};
+use std::{path::PathBuf, time::Duration};
 
+use gangline_broker::Order;
+use gangline_core::AgentName;
 use gangline_os::{
-    clock::SharedClock,
-    lock::{self, Holder},
-    proc,
+    clock::{SharedClock, UnixMicros},
+    lock,
     process::{self, Signal, Spawn},
     task::TaskGroup,
 };
 use tokio::sync::mpsc;
 use tracing::{info, warn};
 
-use crate::restart::{After, Deaths};
+use slot::{Slot, Want};
 
-/// How long a started process may take to hold its lock before it is called dead.
-const START_BUDGET: Duration = Duration::from_secs(30);
+mod slot;
+#[cfg(test)]
+mod tests;
+
+/// How long a daemon may take to end: its own budgets are 20 s for the turn and a kill ladder.
+pub const DRAIN_BUDGET: Duration = Duration::from_secs(75);
+/// How often to look while something is about to change, while there are daemons that are not our
+/// children, and else.
+const LOOKS: [Duration; 3] =
+    [Duration::from_millis(100), Duration::from_secs(2), Duration::from_secs(30)];
 /// Room for exits that were not looked at yet.
 const EXIT_QUEUE: usize = 256;
 
@@ -27,14 +37,18 @@ const EXIT_QUEUE: usize = 256;
 pub struct Kept {
     /// Its name, for people.
     pub name: String,
+    /// The agent whose daemon it is, and whose orders it follows; none of anything else.
+    pub agent: Option<AgentName>,
     /// How it is started; its group is [`process::Group::Session`].
     pub spawn: Spawn,
     /// The lock that it holds while it runs.
     pub lock: PathBuf,
+    /// Differs when what it is configured with differs.
+    pub settings: u64,
 }
 
 /// Where a kept process stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     /// It holds its lock.
     Up {
@@ -45,29 +59,47 @@ pub enum Standing {
     Starting,
     /// It is started again after a wait.
     Waiting,
-    /// It ended in a way that no restart mends.
-    GivenUp,
+    /// It was asked to end and still runs.
+    Stopping,
+    /// It shall not run and does not.
+    Stopped,
+    /// It ended in a way that no restart mends, with this code.
+    GivenUp {
+        /// The exit code.
+        code: i32,
+    },
 }
 
-struct Slot {
-    kept: Kept,
-    standing: Standing,
-    deaths: Deaths,
-    /// Since when it stands so, or until when it waits: monotonic.
-    since: Duration,
-    until: Duration,
-    child: Option<u32>,
+/// What is known of one kept process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Known<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The agent whose daemon it is.
+    pub agent: Option<&'a AgentName>,
+    /// Where it stands.
+    pub standing: Standing,
+    /// Whether it shall run.
+    pub wanted: bool,
+    /// What the last one that died by itself ended with; none after a signal or if unknown.
+    pub code: Option<i32>,
+    /// Whether it was started with settings that are not the present ones.
+    pub outdated: bool,
+    /// When the order was given that it follows; 0 without one.
+    pub ordered_at: UnixMicros,
 }
 
 /// What a child that we started ended with.
 struct Exited {
     name: String,
+    pid: u32,
     code: Option<i32>,
 }
 
 /// Keeps processes running.
 pub struct Reconciler {
     clock: SharedClock,
+    longest_delay: Duration,
     slots: Vec<Slot>,
     tasks: TaskGroup,
     exits: mpsc::Receiver<Exited>,
@@ -80,76 +112,116 @@ impl Reconciler {
     #[must_use]
     pub fn new(clock: SharedClock, longest_delay: Duration, kept: Vec<Kept>) -> Self {
         let (report, exits) = mpsc::channel(EXIT_QUEUE);
-        let now = clock.monotonic();
-        let slots = kept
-            .into_iter()
-            .map(|kept| Slot {
-                kept,
-                standing: Standing::Waiting,
-                deaths: Deaths::new(longest_delay),
-                since: now,
-                until: now,
-                child: None,
-            })
-            .collect();
-        Self { clock, slots, tasks: TaskGroup::new("kept"), exits, report, draining: false }
+        let mut reconciler = Self {
+            clock,
+            longest_delay,
+            slots: Vec::new(),
+            tasks: TaskGroup::new("kept"),
+            exits,
+            report,
+            draining: false,
+        };
+        reconciler.replace(kept);
+        reconciler
     }
 
-    /// Returns where each process stands.
-    #[must_use]
-    pub fn standings(&self) -> HashMap<&str, &Standing> {
-        self.slots.iter().map(|slot| (slot.kept.name.as_str(), &slot.standing)).collect()
+    /// Takes other processes to keep: new ones are started by the next look, those that are
+    /// missing are asked to end and then forgotten, those that were given up are tried again, and
+    /// settings that changed take effect when their process starts the next time.
+    pub fn replace(&mut self, kept: Vec<Kept>) {
+        for slot in &mut self.slots {
+            if kept.iter().all(|kept| kept.name != slot.kept.name) {
+                info!(name = slot.kept.name, "not configured any more");
+                slot.want = Want::Gone;
+            }
+        }
+        let now = self.clock.monotonic();
+        for kept in kept {
+            match self.slots.iter_mut().find(|slot| slot.kept.name == kept.name) {
+                Some(slot) => {
+                    if slot.want == Want::Gone {
+                        slot.want = Want::Up;
+                        slot.try_now(now);
+                    }
+                    // What ended it may be mended now.
+                    if matches!(slot.standing, Standing::GivenUp { .. }) && slot.wanted() {
+                        slot.try_now(now);
+                    }
+                    slot.kept = kept;
+                }
+                None => self.slots.push(Slot::new(kept, self.longest_delay, now)),
+            }
+        }
+    }
+
+    /// Takes the operator's orders; an agent without one shall run. An order that is new makes a
+    /// process that waits, or was given up, start at once.
+    pub fn order(&mut self, orders: &[Order]) {
+        let now = self.clock.monotonic();
+        for slot in &mut self.slots {
+            let Some(agent) = &slot.kept.agent else { continue };
+            let order = orders.iter().find(|order| order.agent == *agent);
+            slot.obey(order, now);
+        }
+    }
+
+    /// Returns what is known of each process.
+    pub fn known(&self) -> impl Iterator<Item = Known<'_>> {
+        self.slots.iter().map(Slot::known)
     }
 
     /// Returns how long until [`Self::look`] should be called again at the latest.
     #[must_use]
     pub fn patience(&self) -> Duration {
-        let settled = self
-            .slots
-            .iter()
-            .all(|slot| matches!(slot.standing, Standing::Up { .. } | Standing::GivenUp));
-        // Adopted daemons are not our children: their death is seen by looking.
-        if settled { Duration::from_secs(2) } else { Duration::from_millis(100) }
+        let now = self.clock.monotonic();
+        let of = |slot: &Slot| match slot.standing {
+            Standing::Starting | Standing::Stopping => LOOKS[0],
+            Standing::Waiting => slot.until.saturating_sub(now).clamp(LOOKS[0], LOOKS[1]),
+            // Adopted daemons are not our children: their death is seen by looking.
+            Standing::Up { .. } if slot.child.is_none() => LOOKS[1],
+            Standing::Up { .. } | Standing::Stopped | Standing::GivenUp { .. } => LOOKS[2],
+        };
+        self.slots.iter().map(of).min().unwrap_or(LOOKS[2])
     }
 
     /// Waits until a child that we started ends; then [`Self::look`]. Cancel-safe.
     pub async fn child_ended(&mut self) {
         let Some(exited) = self.exits.recv().await else { return };
         let now = self.clock.monotonic();
-        if let Some(slot) = self.slots.iter_mut().find(|slot| slot.kept.name == exited.name) {
+        let of = |slot: &&mut Slot| slot.kept.name == exited.name;
+        if let Some(slot) = self.slots.iter_mut().find(of)
+            && slot.child == Some(exited.pid)
+        {
             slot.child = None;
-            if self.draining {
-                info!(name = slot.kept.name, code = ?exited.code, "ended");
-            } else {
-                slot.died(exited.code, now);
-            }
+            slot.ended(exited.code, now);
         }
         // The task that waited is done; collect it.
         let _ = self.tasks.next_end().await;
     }
 
-    /// Looks at every lock once, and starts what is missing and due.
+    /// Looks at every lock once, starts what is missing and due, and asks to end what runs and
+    /// shall not.
     pub fn look(&mut self) {
         let now = self.clock.monotonic();
         for index in 0..self.slots.len() {
             let slot = &mut self.slots[index];
             match lock::probe(&slot.kept.lock) {
-                Ok(Some(holder)) => slot.is_up(&holder, now),
-                Ok(None) => {
-                    slot.is_not_up(now);
-                    if slot.standing == Standing::Waiting && now >= slot.until {
-                        self.start(index, now);
-                    }
+                Ok(holder) => slot.seen(holder, now),
+                Err(error) => {
+                    warn!(name = slot.kept.name, %error, "cannot ask for a lock");
+                    continue;
                 }
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    slot.is_not_up(now);
-                    if slot.standing == Standing::Waiting && now >= slot.until {
-                        self.start(index, now);
-                    }
-                }
-                Err(error) => warn!(name = slot.kept.name, %error, "cannot ask for a lock"),
+            }
+            if self.draining || !slot.wanted() {
+                slot.ask_to_end(now);
+            } else if matches!(slot.standing, Standing::Stopped) {
+                slot.try_now(now);
+            }
+            if !self.draining && slot.is_due(now) {
+                self.start(index, now);
             }
         }
+        self.slots.retain(|slot| slot.want != Want::Gone || slot.runs());
     }
 
     fn start(&mut self, index: usize, now: Duration) {
@@ -157,106 +229,65 @@ impl Reconciler {
         let name = slot.kept.name.clone();
         match process::spawn(slot.kept.spawn.clone()) {
             Ok(mut child) => {
-                info!(name, pid = child.pid(), "started");
-                slot.child = Some(child.pid());
-                slot.standing = Standing::Starting;
-                slot.since = now;
+                let pid = child.pid();
+                info!(name, pid, "started");
+                slot.started(pid, now);
                 let report = self.report.clone();
                 self.tasks.spawn(name.clone(), async move {
                     let code = child.wait().await.ok().and_then(|exit| exit.code);
-                    let _ = report.send(Exited { name, code }).await;
+                    let _ = report.send(Exited { name, pid, code }).await;
                 });
             }
             Err(error) => {
-                warn!(name, %error, "cannot start");
-                slot.died(None, now);
+                warn!(name, error = %whole(&error), "cannot start");
+                slot.ended(None, now);
             }
         }
     }
 
-    /// Asks every process to end, waits, and kills what is left after the budget.
-    pub async fn drain(&mut self, budget: Duration) {
-        let begun = self.clock.monotonic();
+    /// Asks the daemon of an agent to end though it shall run, so that it is started anew. Returns
+    /// whether one ran.
+    pub fn end(&mut self, agent: &AgentName) -> bool {
+        let now = self.clock.monotonic();
+        let of = |slot: &&mut Slot| slot.kept.agent.as_ref() == Some(agent);
+        match self.slots.iter_mut().find(of) {
+            Some(slot) if matches!(slot.standing, Standing::Up { .. }) => {
+                slot.ask_to_end(now);
+                true
+            }
+            Some(_) | None => false,
+        }
+    }
+
+    /// From now on starts nothing, and every look asks what runs to end.
+    pub fn drain(&mut self) {
         self.draining = true;
-        let mut told = false;
-        loop {
-            let holders: Vec<Holder> = self.holders();
-            if holders.is_empty() && self.slots.iter().all(|slot| slot.child.is_none()) {
-                return;
-            }
-            let over = self.clock.monotonic().saturating_sub(begun) > budget;
-            if !told || over {
-                let signal = if over { Signal::Kill } else { Signal::Term };
-                for holder in &holders {
-                    if let (Some(pid), Some(start)) = (holder.pid, holder.start_time) {
-                        let _ = proc::signal_exact(pid, start, signal);
-                    }
-                }
-                self.signal_unlocked(signal, &holders);
-                told = true;
-            }
-            let _ = tokio::time::timeout(Duration::from_millis(50), self.child_ended()).await;
-        }
+        self.look();
     }
 
-    /// A child that does not hold its lock (yet, or any more) is signalled by its own id.
-    /// One signal each: a second one means haste.
-    fn signal_unlocked(&self, signal: Signal, holders: &[Holder]) {
-        let told = |pid: u32| holders.iter().any(|holder| holder.pid == Some(pid));
-        for pid in self.slots.iter().filter_map(|slot| slot.child).filter(|pid| !told(*pid)) {
-            if let Some(start) = proc::start_time(pid) {
-                let _ = proc::signal_exact(pid, start, signal);
-            }
-        }
+    /// Asks those that were asked to end once more, which they take as haste.
+    pub fn hurry(&mut self) {
+        self.slots.iter_mut().for_each(Slot::hurry);
     }
 
-    fn holders(&self) -> Vec<Holder> {
-        self.slots.iter().filter_map(|slot| lock::probe(&slot.kept.lock).ok().flatten()).collect()
+    /// Kills what still runs.
+    pub fn kill(&mut self) {
+        self.slots.iter_mut().for_each(|slot| slot.signal(Signal::Kill));
+    }
+
+    /// Returns those that run.
+    pub fn left(&self) -> impl Iterator<Item = Known<'_>> {
+        self.slots.iter().filter(|slot| slot.runs()).map(Slot::known)
     }
 }
 
-impl Slot {
-    fn is_up(&mut self, holder: &Holder, now: Duration) {
-        let up = Standing::Up { pid: holder.pid };
-        if self.standing != up {
-            if self.child.is_none() {
-                info!(name = self.kept.name, pid = ?holder.pid, "adopted");
-            }
-            self.standing = up;
-            self.since = now;
-        }
+/// Returns an error with its causes.
+pub(crate) fn whole(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        text = format!("{text}: {cause}");
+        next = cause.source();
     }
-
-    fn is_not_up(&mut self, now: Duration) {
-        match self.standing {
-            // Our own children are told by their exit, which carries the code.
-            Standing::Up { .. } if self.child.is_none() => self.died(None, now),
-            Standing::Starting if now.saturating_sub(self.since) > START_BUDGET => {
-                warn!(name = self.kept.name, "does not hold its lock");
-                if let Some((pid, start)) =
-                    self.child.and_then(|pid| proc::start_time(pid).map(|start| (pid, start)))
-                {
-                    let _ = proc::signal_exact(pid, start, Signal::Kill);
-                }
-                self.since = now;
-            }
-            Standing::Up { .. } | Standing::Starting | Standing::Waiting | Standing::GivenUp => {}
-        }
-    }
-
-    fn died(&mut self, code: Option<i32>, now: Duration) {
-        let lived = now.saturating_sub(self.since);
-        match self.deaths.ended(code, lived) {
-            After::Restart(wait) => {
-                info!(name = self.kept.name, ?code, ?wait, "ended; starts again");
-                self.standing = Standing::Waiting;
-                self.until = now.saturating_add(wait);
-            }
-            After::GiveUp => {
-                warn!(name = self.kept.name, "ended and is not started again: see its log");
-                self.standing = Standing::GivenUp;
-            }
-        }
-        self.since = now;
-    }
+    text
 }

@@ -16,8 +16,8 @@ pub const EXIT_CONFIG: i32 = 78;
 pub enum After {
     /// Start it again after the wait.
     Restart(Duration),
-    /// Leave it: no restart will mend it.
-    GiveUp,
+    /// Leave it: no restart will mend what it ended with.
+    GiveUp(i32),
 }
 
 /// Counts the deaths in a row of one kept process.
@@ -35,11 +35,16 @@ impl Deaths {
         Self { in_a_row: 0, longest }
     }
 
+    /// Forgets the deaths so far: an operator wants it to be tried again.
+    pub fn forget(&mut self) {
+        self.in_a_row = 0;
+    }
+
     /// Returns what follows an end with `code` (none after a signal or for an adopted process)
     /// after `lived`.
     pub fn ended(&mut self, code: Option<i32>, lived: Duration) -> After {
-        if code == Some(EXIT_CONFIG) {
-            return After::GiveUp;
+        if let Some(EXIT_CONFIG) = code {
+            return After::GiveUp(EXIT_CONFIG);
         }
         if lived >= HEALTHY_AFTER {
             self.in_a_row = 0;

@@ -22,9 +22,11 @@
 //! * **Channels.** Wanted channels are joined after each `Up`; [`LinkEvent::Joined`] when the
 //!   server says so. After a KICK, or a refused JOIN, the link tries again, ever more slowly.
 //! * **Saying.** [`LinkCommand::Say`] is one line with a key of the caller's. Exactly one of
-//!   [`LinkEvent::Confirmed`], [`LinkEvent::Failed`] and [`LinkEvent::Unconfirmed`] answers it;
-//!   the last means that the link went down before the server confirmed (or that it was down
-//!   already), and that the caller may say it again, with the same key, after the next `Up`. A
+//!   [`LinkEvent::Confirmed`], [`LinkEvent::Failed`], [`LinkEvent::Unconfirmed`] and
+//!   [`LinkEvent::NotSent`] answers it. `Unconfirmed` means that the link went down before the
+//!   server confirmed: the line may have been taken. `NotSent` means that it never left: the link
+//!   was down or went down, or we are no longer in the channel. After both the caller may say it
+//!   again, with the same key, after the next `Up` or `Joined`. A
 //!   key that is under way is not sent twice. A `Confirmed` may also come for an older key, when
 //!   history shows a line of our own that carries it: so a caller with doubtful lines catches up
 //!   first and says again what is still open. How a line is confirmed: with echo-message and
@@ -38,6 +40,10 @@
 //!   lines, whose cursor is the newest line (if there is any), and `CaughtUp`. A page may have
 //!   no lines and still a cursor: it held only our own. [`LinkEvent::CatchUpFailed`] says that
 //!   the server refused or did not answer; a server without history answers `CaughtUp` at once.
+//!   A server without CHATHISTORY that shows a channel's last lines to who joins (InspIRCd's
+//!   `chanhistory`) has them kept until `CatchUp`, which is then answered by a page of those after
+//!   the cursor; such a page may hold lines of the cursor's own second once more. Where such lines
+//!   come without times, nobody can tell the new ones from the old, and they are passed over.
 //!   Live lines come at once, also in between, as [`LinkEvent::Line`] with
 //!   [`Line::from_history`] false; so a line may come both ways and the caller removes the
 //!   double by its `msgid`. A `Down` cancels what was asked.
@@ -188,6 +194,19 @@ pub enum Others {
     Drop,
     /// They come as [`LinkEvent::Other`]: replies to `Raw`, other people's JOIN, QUIT, TOPIC ….
     Pass,
+}
+
+/// Why the wanted nick or account could not be had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NickTrouble {
+    /// Somebody else has the nick, or had it a moment ago.
+    Taken,
+    /// The server takes no such nick from us: it is too long there, or reserved.
+    NotAllowed,
+    /// The server gave us another nick, or changed ours.
+    Changed,
+    /// The account's password was refused, or could not be sent.
+    Login,
 }
 
 /// The three forms of a line of text.
@@ -375,8 +394,14 @@ pub enum LinkEvent {
         /// The server's number, if it gave one.
         numeric: Option<u16>,
     },
-    /// The link went down before the line was confirmed, or was down.
+    /// The link went down before the line was confirmed: the server may have taken it.
     Unconfirmed {
+        /// The line's key.
+        key: String,
+    },
+    /// The line was not sent: the link is down, or we were thrown out of its channel before its
+    /// turn came.
+    NotSent {
         /// The line's key.
         key: String,
     },
@@ -386,6 +411,8 @@ pub enum LinkEvent {
         wanted: Nick,
         /// The nick that we have or ask for instead; `None` if the connection is given up.
         using: Option<String>,
+        /// What is wrong.
+        trouble: NickTrouble,
         /// The server's words.
         why: String,
     },
@@ -417,6 +444,9 @@ pub struct Line {
     pub msgid: Option<String>,
     /// The server's time of the line, as written.
     pub server_time: Option<String>,
+    /// The place behind this line in its conversation's history, as this server counts places;
+    /// `None` if it gives neither ids nor times.
+    pub cursor: Option<Cursor>,
     /// The text, one line, without control characters other than IRC's formatting.
     pub text: String,
     /// The speaker's own id of the line, as it claims.

@@ -7,12 +7,14 @@
 //! descriptions have the plain fallbacks that their documentation names.
 
 pub mod clock;
+pub mod dial;
 pub mod doorbell;
 pub mod failpoint;
 pub mod fsio;
 pub mod lines;
 pub mod lock;
 pub mod mark;
+pub mod notify;
 pub mod paths;
 pub mod peer;
 pub mod proc;

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ffi::OsString;
 use std::fmt;
+use std::fs::File;
+use std::io::Read;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -25,6 +27,9 @@ pub const RUN_MARK: &str = "GANGLINE_RUN";
 
 /// How often a sweep looks.
 const LOOK: Duration = Duration::from_millis(20);
+
+/// An environment is read at once up to so many bytes, and grows the buffer beyond.
+const ENVIRON_USUAL: usize = 16 * 1024;
 
 /// How long a sweep goes on killing.
 const KILLED_WAIT: Duration = Duration::from_secs(5);
@@ -105,6 +110,15 @@ pub fn marked_processes(installation: &str) -> Vec<Marked> {
     marked
 }
 
+/// Returns the mark that a process of this user carries, if it carries one.
+#[must_use]
+pub fn of(pid: u32) -> Option<RunMark> {
+    let mut environ = Vec::with_capacity(ENVIRON_USUAL);
+    let mut file = File::open(format!("/proc/{pid}/environ")).ok()?;
+    file.read_to_end(&mut environ).ok()?;
+    find_mark(&environ)
+}
+
 fn all_marked() -> Vec<Marked> {
     let us = std::process::id();
     proc::own_users_pids().into_iter().filter(|pid| *pid != us).filter_map(marked).collect()
@@ -112,8 +126,7 @@ fn all_marked() -> Vec<Marked> {
 
 fn marked(pid: u32) -> Option<Marked> {
     let start_time = proc::start_time(pid)?;
-    let environ = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
-    let mark = find_mark(&environ)?;
+    let mark = of(pid)?;
     proc::alive(pid, start_time).then_some(Marked { pid, mark, start_time })
 }
 
@@ -139,10 +152,13 @@ pub async fn sweep(keep: impl Fn(&Marked) -> bool, grace: Duration) -> SweepRepo
         marked
     };
     let mut termed = BTreeMap::new();
-    let _ = timeout(grace, end_all(&look, Signal::Term, &mut termed)).await;
     let mut killed = BTreeMap::new();
-    let _ = timeout(KILLED_WAIT, end_all(&look, Signal::Kill, &mut killed)).await;
-    let left = look();
+    let mut left = Vec::new();
+    // A look costs a read for each process of this user: none is taken once nothing was found.
+    if timeout(grace, end_all(&look, Signal::Term, &mut termed)).await.is_err() {
+        let _ = timeout(KILLED_WAIT, end_all(&look, Signal::Kill, &mut killed)).await;
+        left = look();
+    }
     termed.retain(|key, _| !killed.contains_key(key));
     let gone = |met: BTreeMap<(u32, u64), Marked>| {
         met.into_values().filter(|met| !left.contains(met)).collect()

@@ -151,6 +151,13 @@ impl Paths {
         let folder = home.map_or_else(|| self.runtime.clone(), |home| home.join(".culture/run"));
         folder.join(format!("culture-{}.sock", file_name(nick)))
     }
+
+    /// Returns where S1's daemons listen (R1-12). Nothing of ours is ever bound there, and only a
+    /// client that was asked to looks (C2).
+    #[must_use]
+    pub fn legacy_socket(nick: &str) -> PathBuf {
+        Path::new("/tmp").join(format!("culture-{}.sock", file_name(nick)))
+    }
 }
 
 const OWN_RUN: &str = ".gangline/run";

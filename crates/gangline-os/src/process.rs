@@ -93,6 +93,8 @@ pub enum Signal {
     Term,
     /// SIGKILL.
     Kill,
+    /// SIGUSR1.
+    Usr1,
     /// SIGSTOP.
     Stop,
     /// SIGCONT.
@@ -107,6 +109,7 @@ impl Signal {
             Self::Quit => NixSignal::SIGQUIT,
             Self::Term => NixSignal::SIGTERM,
             Self::Kill => NixSignal::SIGKILL,
+            Self::Usr1 => NixSignal::SIGUSR1,
             Self::Stop => NixSignal::SIGSTOP,
             Self::Cont => NixSignal::SIGCONT,
         }
@@ -121,6 +124,7 @@ impl Signal {
             Self::Quit => R::QUIT,
             Self::Term => R::TERM,
             Self::Kill => R::KILL,
+            Self::Usr1 => R::USR1,
             Self::Stop => R::STOP,
             Self::Cont => R::CONT,
         }

@@ -1,6 +1,6 @@
-//! Signals that ask us to stop.
+//! Signals that ask us to stop, and the further requests to a process that keeps others.
 
-use std::io;
+use std::io::{self, IsTerminal as _};
 
 use tokio::signal::unix::{self, SignalKind};
 
@@ -41,6 +41,67 @@ impl Signals {
             else => std::future::pending().await,
         }
     }
+}
+
+/// What a process that keeps others is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// To stop.
+    Stop(ShutdownSignal),
+    /// SIGUSR1: to stop and to leave those that it keeps as they are.
+    Leave,
+    /// SIGHUP: to read the configuration again.
+    Reload,
+    /// SIGHUP because the terminal is gone that it was started in front of.
+    HungUp,
+}
+
+/// The requests of a process that keeps others, one after the other. From its making on none of
+/// them ends the process.
+#[derive(Debug)]
+pub struct Requests {
+    stop: Signals,
+    leave: unix::Signal,
+    hangup: unix::Signal,
+    /// Which of the standard streams were a terminal at the start.
+    terminals: [bool; 3],
+}
+
+impl Requests {
+    /// Begins to listen. Must be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// When the handlers cannot be installed.
+    pub fn new() -> io::Result<Self> {
+        Ok(Self {
+            stop: Signals::new()?,
+            leave: unix::signal(SignalKind::user_defined1())?,
+            hangup: unix::signal(SignalKind::hangup())?,
+            terminals: terminals(),
+        })
+    }
+
+    /// Waits for the next request. Equal ones in quick succession may count as one.
+    ///
+    /// Cancel-safe: yes; a request that was not returned is returned by the next call.
+    pub async fn next(&mut self) -> Request {
+        tokio::select! {
+            signal = self.stop.next() => Request::Stop(signal),
+            Some(()) = self.leave.recv() => Request::Leave,
+            Some(()) = self.hangup.recv() => {
+                // A terminal that was hung up is none any more.
+                let gone = |(before, now): (bool, bool)| before && !now;
+                match self.terminals.into_iter().zip(terminals()).any(gone) {
+                    true => Request::HungUp,
+                    false => Request::Reload,
+                }
+            }
+        }
+    }
+}
+
+fn terminals() -> [bool; 3] {
+    [io::stdin().is_terminal(), io::stdout().is_terminal(), io::stderr().is_terminal()]
 }
 
 /// Waits for one request to stop; for more than one use [`Signals`]. Waits for ever, and says so,

@@ -162,6 +162,14 @@ pub enum RuntimeEvent {
         /// The turn.
         turn: TurnId,
     },
+    /// What was added by [`crate::Runtime::steer`] has reached the model: what comes from now on
+    /// may answer it.
+    Steered {
+        /// The turn.
+        turn: TurnId,
+        /// The id of the added prompt.
+        uuid: String,
+    },
     /// The model said something.
     Message {
         /// The turn.

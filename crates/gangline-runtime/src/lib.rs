@@ -3,6 +3,7 @@
 //! An adapter knows its own program and nothing of rooms, people or messages: who asks and why
 //! is the daemon's business. Start at [`Runtime`]; the adapters are made by [`registry::make`].
 
+pub mod claude;
 pub mod event;
 pub mod native;
 pub mod options;
@@ -138,7 +139,8 @@ pub trait Runtime: Send {
         Err(RuntimeError::Unsupported { runtime: "this", what: "begin a turn by itself" })
     }
 
-    /// Adds text to the open turn.
+    /// Adds text to the open turn, and returns at once; [`RuntimeEvent::Steered`] follows when the
+    /// model has it. If the turn ends before, nothing follows, and it never has it.
     ///
     /// # Errors
     /// [`RuntimeError::Unsupported`] without the capability.

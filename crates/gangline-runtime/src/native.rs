@@ -1,10 +1,14 @@
 //! The native backend: Gangline's own model loop on a thread and runtime of its own.
 //!
 //! The daemon's death is its child's death, so there is nothing to sweep but what a shell tool
-//! started. Sessions lie as `<id>.jsonl` in the agent's session folder. Start at
-//! [`Native::start`]; the loop is in `native/worker.rs`.
+//! started, and MCP servers. Sessions lie as `<id>.jsonl` in the agent's session folder; they keep
+//! their id when their context is shortened or emptied. Start at [`Native::start`]; the loop is in
+//! `native/worker.rs`, what it is made of in `native/build.rs`.
 
+mod build;
 mod events;
+mod host;
+mod outcome;
 mod permit;
 mod worker;
 
@@ -26,9 +30,10 @@ use crate::{
 };
 
 const NAME: &str = "native";
-/// The daemon sends at most a prompt, an interrupt and decisions.
+/// The daemon sends at most a prompt, what is added to it, an interrupt and decisions.
 const COMMANDS: usize = 16;
-/// A stopped loop cancels its request and its tool within this; then it is left behind.
+/// A stopped loop cancels its request and its tool and ends its MCP servers within this; then it is
+/// left behind.
 const STOP_WITHIN: Duration = Duration::from_secs(10);
 
 enum Command {
@@ -36,6 +41,9 @@ enum Command {
     Interrupt,
     Decide(Verdict),
     SetModel(String),
+    Steer(Prompt),
+    Compact,
+    Clear,
     Stop,
 }
 
@@ -63,12 +71,12 @@ impl Runtime for Native {
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             resume: true,
-            steer: false,
+            steer: true,
             interrupt: true,
             approvals: true,
             usage: true,
-            compact: false,
-            clear: false,
+            compact: true,
+            clear: true,
             set_model: true,
             begins_turns: false,
             host_tools: true,
@@ -83,7 +91,8 @@ impl Runtime for Native {
         let fail = |why: String| RuntimeError::Start { runtime: NAME, why };
         let options = with_key(options)?;
         let (commands, inbox) = mpsc::channel(COMMANDS);
-        let busy = Arc::new(AtomicBool::new(false));
+        // Until it is ready.
+        let busy = Arc::new(AtomicBool::new(true));
         let (started, session) = oneshot::channel::<Result<SessionId, String>>();
         let shared = Arc::clone(&busy);
         gangline_os::task::thread("native", move || {
@@ -108,8 +117,8 @@ impl Runtime for Native {
         self.tell(Command::Prompt(prompt)).await
     }
 
-    async fn steer(&mut self, _prompt: Prompt) -> Result<(), RuntimeError> {
-        Err(RuntimeError::Unsupported { runtime: NAME, what: "take a prompt in mid-turn" })
+    async fn steer(&mut self, prompt: Prompt) -> Result<(), RuntimeError> {
+        self.tell(Command::Steer(prompt)).await
     }
 
     async fn interrupt(&mut self) -> Result<(), RuntimeError> {
@@ -125,11 +134,11 @@ impl Runtime for Native {
     }
 
     async fn compact(&mut self) -> Result<(), RuntimeError> {
-        Err(RuntimeError::Unsupported { runtime: NAME, what: "compact its context" })
+        self.tell(Command::Compact).await
     }
 
     async fn clear(&mut self) -> Result<(), RuntimeError> {
-        Err(RuntimeError::Unsupported { runtime: NAME, what: "clear its context" })
+        self.tell(Command::Clear).await
     }
 
     async fn stop(&mut self, _reason: StopReason) {

@@ -60,6 +60,9 @@ pub struct StartOptions {
     pub session_dir: PathBuf,
     /// Where the backend may put files that are of no use tomorrow; private to the agent.
     pub tmp_dir: PathBuf,
+    /// The backend's program and what stands before our own arguments; `None` = its usual name,
+    /// looked for on the PATH of `env`.
+    pub command: Option<Vec<String>>,
     /// A login of its own instead of the user's.
     pub account_dir: Option<PathBuf>,
     /// The whole environment of the child: nothing else is inherited.

@@ -1,6 +1,6 @@
 //! Which backends exist: data, and the one place where a name becomes an adapter.
 
-use crate::{Runtime, native};
+use crate::{Runtime, claude, native};
 
 /// A backend that this build does not have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -20,11 +20,14 @@ pub struct Entry {
 }
 
 /// Every backend of this build.
-pub const ENTRIES: &[Entry] = &[Entry {
-    name: "native",
-    about: "Gangline's own model loop",
-    make: || Box::new(native::Native::default()),
-}];
+pub const ENTRIES: &[Entry] = &[
+    Entry {
+        name: "native",
+        about: "Gangline's own model loop",
+        make: || Box::new(native::Native::default()),
+    },
+    Entry { name: "claude", about: "Claude Code", make: || Box::new(claude::Claude::default()) },
+];
 
 /// Returns what makes a new, unstarted adapter of that name.
 ///

@@ -4,13 +4,19 @@
 //! with what it saw, since only tests call it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr, reason = "only tests")]
 
+pub mod cable;
 pub mod database;
 pub mod irc;
+pub mod ircd;
+pub mod programs;
+pub mod services;
 pub mod stage;
 pub mod wait;
 pub mod world;
 
+pub use cable::Cable;
 pub use irc::IrcPeer;
+pub use ircd::{Inspircd, Ircd, Ngircd};
 pub use stage::Stage;
 pub use wait::{eventually, eventually_within};
 pub use world::{Ran, Running, World};

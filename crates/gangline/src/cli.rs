@@ -5,6 +5,8 @@ use std::{net::SocketAddr, path::PathBuf};
 use clap::{Args, Parser, Subcommand};
 use gangline_core::{ApprovalNumber, MessageId, name::AgentName};
 
+use crate::channel::ChannelArgs;
+
 /// Hitches AI coding agents to a chat network that people and agents share.
 #[derive(Debug, Parser)]
 #[command(name = "gangline", version, about, max_term_width = 100, arg_required_else_help = true)]
@@ -36,13 +38,41 @@ pub(crate) struct Global {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Set up a fleet: look for coding programs, write agents.yaml, make the owner's password
+    Init(Init),
+    /// Read culture's configuration and write it as agents.yaml; its files stay as they are
+    Import(ImportArgs),
     /// Run a hub with one guide agent and a stand-in model: nothing to install, no key
     Demo(Demo),
-    /// Run the hub in the foreground: IRC server, agents of the configuration; Ctrl-C drains
+    /// Run the hub: IRC server, agents of the configuration; -d in the background
+    ///
+    /// In the foreground Ctrl-C ends the agents, then the hub; a second one is in haste, a third
+    /// one kills.
     Up(Up),
+    /// End the agents, then the hub
+    Down(Down),
+    /// Let agents run that are stopped
+    Start(Start),
+    /// End agents and keep them stopped, also over a restart of the hub
+    Stop(Stop),
+    /// End agents and start them anew, one after the other
+    Restart(Restart),
+    /// Let agents begin no new turns; what comes is kept
+    Pause(Whom),
+    /// Let agents go on that are paused, or parked after too many deaths of their backend
+    Resume(Whom),
+    /// End the turn that an agent is in
+    Interrupt {
+        /// The agent's nick
+        agent: AgentName,
+    },
     /// Run the small IRC server alone, in the foreground
     Ircd(Ircd),
     /// List the agents and what each of them does
+    ///
+    /// TURN is the open turn, AGE how long it has been going on, or without one how long ago the
+    /// last one began. QUEUE counts messages that wait, UP is the daemon's age. A version with
+    /// `old` was replaced on the disk: a restart takes the new one.
     Ps,
     /// Show one agent, or all
     Status {
@@ -51,6 +81,8 @@ pub(crate) enum Command {
     },
     /// Show what an agent did, oldest first
     Logs(Logs),
+    /// Show an agent's turns as they happen
+    Attach(Attach),
     /// Give an agent a prompt from the command line
     Prompt(Prompt),
     /// Show the life of one message on one screen
@@ -58,6 +90,8 @@ pub(crate) enum Command {
         /// The message's id, such as m42
         message: MessageId,
     },
+    /// Speak and read in channels, as an agent: what an agent's skill calls
+    Channel(ChannelArgs),
     /// List the approvals that wait, or all
     Approvals {
         /// Closed ones too
@@ -71,6 +105,9 @@ pub(crate) enum Command {
     /// Check the configuration, or print its schema
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// Units for systemd
+    #[command(subcommand)]
+    Service(ServiceCommand),
     /// The stand-in model: a scripted server, for demos and tests
     #[command(subcommand)]
     Standin(StandinCommand),
@@ -90,8 +127,43 @@ impl Command {
 
     /// Returns whether the process tells of its life on standard error.
     pub(crate) fn talkative(&self) -> bool {
-        matches!(self, Self::Demo(_) | Self::Up(_) | Self::Daemon(_) | Self::Ircd(_))
+        match self {
+            Self::Up(up) => !up.detach,
+            other => matches!(other, Self::Demo(_) | Self::Daemon(_) | Self::Ircd(_)),
+        }
     }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Init {
+    /// The folder of the configuration [default: that of --config, else $XDG_CONFIG_HOME/gangline]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+    /// The server's name, which every nick begins with [default: from the machine's name]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) server: Option<String>,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// Move a configuration that is there aside, under a name with the time
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// server.yaml, agents.yaml, mesh.yaml, culture.yaml, or a folder of them [default: ~/.culture]
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Where to write [default: that of --config, else $XDG_CONFIG_HOME/gangline/agents.yaml]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print what would be written, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Move a configuration that is there aside, under a name with the time
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Debug, Args)]
@@ -103,6 +175,16 @@ pub(crate) struct Demo {
 
 #[derive(Debug, Args)]
 pub(crate) struct Up {
+    /// Start the hub in the background and wait until the agents are ready; a hub that runs already
+    /// reads its configuration again
+    #[arg(short, long)]
+    pub(crate) detach: bool,
+    /// Run as a service: print no password, and leave the agents running on SIGTERM
+    #[arg(long, conflicts_with = "detach")]
+    pub(crate) service: bool,
+    /// Give up waiting after so many seconds (exit code 1; the hub goes on)
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, requires = "detach")]
+    pub(crate) timeout: u64,
     /// Write one JSON line to this file when everything is ready
     #[arg(long, value_name = "FILE")]
     pub(crate) ready_file: Option<PathBuf>,
@@ -117,6 +199,68 @@ pub(crate) struct Up {
     #[arg(long, value_name = "SECONDS", default_value_t = 60,
           value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) restart_delay_max: u64,
+}
+
+/// Some agents, or all of them.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Whom {
+    /// The agents' nicks
+    #[arg(value_name = "NICK", required_unless_present = "all", conflicts_with = "all")]
+    pub(crate) agents: Vec<AgentName>,
+    /// All agents
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Down {
+    /// End the hub alone and leave the agents running; the next hub adopts them
+    #[arg(long)]
+    pub(crate) hub_only: bool,
+    /// Interrupt open turns instead of letting them settle
+    #[arg(long, conflicts_with = "hub_only")]
+    pub(crate) now: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Start {
+    #[command(flatten)]
+    pub(crate) whom: Whom,
+    /// Do not wait until they are ready
+    #[arg(long)]
+    pub(crate) no_wait: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Stop {
+    #[command(flatten)]
+    pub(crate) whom: Whom,
+    /// Interrupt an open turn instead of letting it settle
+    #[arg(long)]
+    pub(crate) now: bool,
+    /// Do not wait until they have ended
+    #[arg(long)]
+    pub(crate) no_wait: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Restart {
+    /// The agents' nicks
+    #[arg(value_name = "NICK", required_unless_present_any = ["all", "hub"],
+          conflicts_with_all = ["all", "hub"])]
+    pub(crate) agents: Vec<AgentName>,
+    /// All agents that are not stopped
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// The hub alone; it adopts the agents
+    #[arg(long, conflicts_with_all = ["all", "when_idle", "no_wait"])]
+    pub(crate) hub: bool,
+    /// Wait with each until it has nothing to do
+    #[arg(long)]
+    pub(crate) when_idle: bool,
+    /// Do not wait until they are ready
+    #[arg(long)]
+    pub(crate) no_wait: bool,
 }
 
 #[derive(Debug, Args)]
@@ -139,6 +283,15 @@ pub(crate) struct Logs {
     /// How many events
     #[arg(short = 'n', long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=500))]
     pub(crate) lines: u32,
+    /// Go on with what happens, until Ctrl-C; as JSON, one event a line
+    #[arg(short, long)]
+    pub(crate) follow: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Attach {
+    /// The agent's nick
+    pub(crate) agent: AgentName,
 }
 
 #[derive(Debug, Args)]
@@ -178,6 +331,31 @@ pub(crate) enum ConfigCommand {
     },
     /// Print the JSON Schema of agents.yaml
     Schema,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ServiceCommand {
+    /// Write the units: one for the hub and a template with one instance an agent
+    Install(ServiceInstall),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServiceInstall {
+    /// For this user's systemd (the default)
+    #[arg(long, conflicts_with = "system")]
+    pub(crate) user: bool,
+    /// For the machine's systemd; needs root
+    #[arg(long)]
+    pub(crate) system: bool,
+    /// The user that the machine's systemd runs it as [default: who called sudo]
+    #[arg(long, value_name = "NAME", requires = "system")]
+    pub(crate) run_as: Option<String>,
+    /// Print the units and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Remove the units instead
+    #[arg(long)]
+    pub(crate) uninstall: bool,
 }
 
 #[derive(Debug, Subcommand)]

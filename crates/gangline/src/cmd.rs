@@ -1,17 +1,28 @@
 //! The commands, one file each. Start at [`run`].
 
 mod approvals;
+mod attach;
 mod config;
 mod daemon;
 mod decide;
 mod demo;
+mod down;
 mod harness;
+mod import;
+mod init;
+mod interrupt;
 mod ircd;
 mod logs;
+mod pause;
 mod prompt;
 mod ps;
+mod restart;
+mod resume;
+mod service;
 mod standin;
+mod start;
 mod status;
+mod stop;
 mod trace;
 mod up;
 
@@ -19,7 +30,8 @@ use gangline_api::approval::Decision;
 use gangline_os::{CancellationToken, signals::Signals};
 
 use crate::{
-    cli::{Cli, Command, ConfigCommand, HarnessCommand, StandinCommand},
+    channel,
+    cli::{Cli, Command, ConfigCommand, HarnessCommand, ServiceCommand, StandinCommand},
     failure::Failure,
 };
 
@@ -27,19 +39,31 @@ use crate::{
 pub(crate) async fn run(cli: Cli) -> Result<u8, Failure> {
     let global = cli.global;
     match cli.command {
+        Command::Init(args) => init::run(&global, args).await,
+        Command::Import(args) => import::run(&global, &args),
         Command::Demo(args) => demo::run(&global, args).await,
         Command::Up(args) => up::run(&global, args).await,
+        Command::Down(args) => down::run(&global, args).await,
+        Command::Start(args) => start::run(&global, args).await,
+        Command::Stop(args) => stop::run(&global, args).await,
+        Command::Restart(args) => restart::run(&global, args).await,
         Command::Ircd(args) => ircd::run(&global, args).await,
         Command::Ps => ps::run(&global).await,
         Command::Status { agent } => status::run(&global, agent).await,
         Command::Logs(args) => logs::run(&global, args).await,
+        Command::Attach(args) => attach::run(&global, &args),
+        Command::Channel(args) => channel::run(global, args),
         Command::Prompt(args) => prompt::run(&global, args).await,
         Command::Trace { message } => trace::run(&global, message).await,
+        Command::Pause(whom) => pause::run(&global, whom).await,
+        Command::Resume(whom) => resume::run(&global, whom).await,
+        Command::Interrupt { agent } => interrupt::run(&global, agent).await,
         Command::Approvals { all } => approvals::run(&global, all).await,
         Command::Approve(args) => decide::run(&global, args, Decision::Allow).await,
         Command::Deny(args) => decide::run(&global, args, Decision::Deny).await,
         Command::Config(ConfigCommand::Check { file }) => config::check(&global, file),
         Command::Config(ConfigCommand::Schema) => config::schema(),
+        Command::Service(ServiceCommand::Install(args)) => service::install(&global, args),
         Command::Standin(StandinCommand::Serve(args)) => standin::serve(args).await,
         Command::Harness(HarnessCommand::Serve(args)) => harness::serve(&global, args).await,
         Command::Daemon(args) => daemon::run(&global, args).await,

@@ -9,6 +9,7 @@ use std::{
 
 use gangline_api::config::{
     self, AgentConfig, Backend, Config, ConfigError, MAX_CONFIG_BYTES, MentionWhenBusy, Warning,
+    nearest::{nearest, slips},
     resolve_path,
 };
 use gangline_core::AgentName;
@@ -86,9 +87,10 @@ impl Loaded {
     /// Returns one agent.
     pub(crate) fn agent(&self, name: &AgentName) -> Result<&AgentConfig, Failure> {
         self.config.agent(name).ok_or_else(|| {
-            let known = self.config.agents.iter().map(|agent| &agent.nick);
-            Failure::config(anyhow::anyhow!("there is no agent {name} in {}", self.file.display()))
-                .hint(known_agents(known))
+            let known: Vec<_> = self.config.agents.iter().map(|agent| &agent.nick).collect();
+            let file = self.file.display();
+            let failure = Failure::config(anyhow::anyhow!("there is no agent {name} in {file}"));
+            near(failure, name, &known).hint(known_agents(known.into_iter()))
         })
     }
 
@@ -126,8 +128,10 @@ impl Loaded {
             idle.push("supervisor".to_owned());
         }
         for agent in &self.config.agents {
-            if agent.mention_when_busy != MentionWhenBusy::Queue {
-                idle.push(format!("mention_when_busy of {}", agent.nick));
+            let can_steer = registry::make(agent.agent.as_str())
+                .is_ok_and(|runtime| runtime.capabilities().steer);
+            if agent.mention_when_busy == MentionWhenBusy::Steer && !can_steer {
+                idle.push(format!("mention_when_busy: steer of {}", agent.nick));
             }
         }
         let file = self.file.display();
@@ -150,7 +154,7 @@ pub(crate) fn available(agent: &AgentConfig) -> Result<fn() -> Box<dyn Runtime>,
     registry::maker(agent.agent.as_str()).map_err(|error| {
         Failure::config(error)
             .doing(format!("cannot run {}", agent.nick))
-            .hint("write `agent: native`, or switch it off by `enabled: false`")
+            .hint("write one of those, or switch the agent off by `enabled: false`")
     })
 }
 
@@ -177,6 +181,29 @@ fn has_folder(agent: &AgentConfig) -> Result<(), Failure> {
         agent.directory.display()
     ))
     .hint("make it, or write another `directory`"))
+}
+
+/// Returns the failure for a name that no agent has, with the nearest and all that there are.
+pub(crate) fn unknown<'a>(name: &AgentName, known: impl Iterator<Item = &'a AgentName>) -> Failure {
+    let known: Vec<_> = known.collect();
+    near(Failure::user(format!("there is no agent {name}")), name, &known)
+        .hint(known_agents(known.into_iter()))
+}
+
+/// Adds the name that was probably meant: one with a few other letters, or the same behind another
+/// server's name.
+fn near(failure: Failure, name: &AgentName, known: &[&AgentName]) -> Failure {
+    let word = name.folded();
+    let slip = nearest(word, known.iter().map(|known| known.folded()), slips(word));
+    let tail = |name: &str| name.split_once('-').map(|(_, tail)| tail.to_owned());
+    let same_tail = || {
+        let of = |known: &&&AgentName| tail(known.folded()) == tail(word);
+        known.iter().find(of).map(|known| known.as_str())
+    };
+    match slip.or_else(same_tail) {
+        Some(meant) => failure.hint(format!("did you mean {meant}?")),
+        None => failure,
+    }
 }
 
 /// Returns one line that names the agents there are.

@@ -68,6 +68,13 @@ impl Failure {
         self
     }
 
+    /// Adds what the reason was.
+    pub(crate) fn because(mut self, cause: impl Into<anyhow::Error>) -> Self {
+        let message = self.error.to_string();
+        self.error = cause.into().context(message);
+        self
+    }
+
     /// Adds what to do about it.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
@@ -180,6 +187,7 @@ impl From<HubError> for Failure {
         let exit = match &error {
             HubError::Taken { .. } => Exit::User,
             HubError::Store(error) => open_exit(error),
+            HubError::Plan(_) => Exit::Config,
             HubError::State { .. } | HubError::Irc(_) => Exit::Environment,
         };
         Self::new(exit, error.into())

@@ -2,20 +2,19 @@
 
 use std::{
     ffi::OsString,
+    hash::{DefaultHasher, Hash as _, Hasher as _},
     path::{Path, PathBuf},
 };
 
 use gangline_api::config::{AgentConfig, Config};
 use gangline_hub::kept::Kept;
 use gangline_os::{
-    fsio, lock,
+    fsio,
     paths::Paths,
-    proc,
-    process::{Group, Output, Signal, Spawn, Stdin, base_env},
-    signals::Signals,
+    process::{Group, Output, Spawn, Stdin, base_env},
 };
 
-use crate::{failure::Failure, logging};
+use crate::{failure::Failure, logging, program};
 
 #[cfg(test)]
 mod tests;
@@ -33,10 +32,12 @@ pub(crate) struct Keep {
 impl Keep {
     /// Returns a maker of processes that use these paths.
     pub(crate) fn new(paths: &Paths) -> Result<Self, Failure> {
-        let program = std::env::current_exe().map_err(|error| {
-            Failure::environment(error).doing("cannot tell where this program lies")
-        })?;
-        Ok(Self { program, paths: paths.clone() })
+        Ok(Self { program: program::path()?, paths: paths.clone() })
+    }
+
+    /// Returns the program that is started.
+    pub(crate) fn program(&self) -> &Path {
+        &self.program
     }
 
     /// Makes the folder of an agent, with room in its log.
@@ -64,8 +65,10 @@ impl Keep {
         let variables = agent.api_key_env.as_deref().into_iter().chain(password);
         Kept {
             name: agent.nick.to_string(),
+            agent: Some(agent.nick.clone()),
             spawn: self.spawn(args, &self.daemon_log(agent), environment(variables)),
             lock: self.paths.agent_lock(agent.nick.folded()),
+            settings: settings(agent, config, irc),
         }
     }
 
@@ -90,10 +93,11 @@ impl Keep {
         .map(OsString::from)
         .to_vec();
         let spawn = self.spawn(args, &log, environment(std::iter::empty()));
-        Ok(Kept { name: "standin".to_owned(), spawn, lock })
+        Ok(Kept { name: "standin".to_owned(), agent: None, spawn, lock, settings: 0 })
     }
 
-    fn daemon_log(&self, agent: &AgentConfig) -> PathBuf {
+    /// Returns the file that an agent's daemon logs to.
+    pub(crate) fn daemon_log(&self, agent: &AgentConfig) -> PathBuf {
         self.paths.agent_dir(agent.nick.folded()).join("daemon.log")
     }
 
@@ -116,6 +120,13 @@ pub(crate) fn standin_lock(paths: &Paths) -> PathBuf {
     paths.state.join("standin.lock")
 }
 
+/// Returns a number that differs when a daemon would be configured differently.
+fn settings(agent: &AgentConfig, config: &Config, irc: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    format!("{agent:?} {:?} {irc}", config.network).hash(&mut hasher);
+    hasher.finish()
+}
+
 /// Returns what every child may have, our own switches, and the variables that are named.
 fn environment<'a>(named: impl Iterator<Item = &'a str>) -> Vec<(OsString, OsString)> {
     const OURS: [&str; 2] = ["GANGLINE_FAILPOINTS", logging::VARIABLE];
@@ -132,36 +143,11 @@ fn environment<'a>(named: impl Iterator<Item = &'a str>) -> Vec<(OsString, OsStr
 }
 
 /// Moves a log aside that has grown large.
-fn make_room(log: &Path) -> Result<(), Failure> {
+pub(crate) fn make_room(log: &Path) -> Result<(), Failure> {
     if !std::fs::metadata(log).is_ok_and(|about| about.len() > LOG_MAX) {
         return Ok(());
     }
     std::fs::rename(log, log.with_extension("log.1")).map_err(|error| {
         Failure::environment(error).doing(format!("cannot move {} aside", log.display()))
     })
-}
-
-/// Waits for a second request to end, which means now: the holders of these locks are asked again,
-/// which they take as haste, and at the third one killed. Never returns.
-pub(crate) async fn in_haste(locks: Vec<PathBuf>) -> Result<std::convert::Infallible, Failure> {
-    let listening = |error| Failure::environment(error).doing("cannot listen to signals");
-    let mut signals = Signals::new().map_err(listening)?;
-    signals.next().await;
-    signals.next().await;
-    tracing::info!("asked twice: in haste");
-    signal_holders(&locks, Signal::Term);
-    loop {
-        signals.next().await;
-        tracing::warn!("asked again: killing");
-        signal_holders(&locks, Signal::Kill);
-    }
-}
-
-fn signal_holders(locks: &[PathBuf], signal: Signal) {
-    for holder in locks.iter().filter_map(|path| lock::probe(path).ok().flatten()) {
-        let (Some(pid), Some(start)) = (holder.pid, holder.start_time) else { continue };
-        if let Err(error) = proc::signal_exact(pid, start, signal) {
-            tracing::warn!(pid, %error, "cannot signal a process");
-        }
-    }
 }

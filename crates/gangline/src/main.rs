@@ -1,16 +1,22 @@
 //! The one binary: reads the command line, wires the crates together, turns errors into exit codes.
 //!
-//! No logic of the product is here. Start at [`main`]; each command has a file in [`cmd`].
+//! No logic of the product is here. Start at [`main`]; each command has a file in [`cmd`], but for
+//! [`channel`], which is on its way before anything else is looked at.
 
+mod channel;
 mod cli;
 mod cmd;
 mod configuration;
+mod control;
 mod failure;
+mod fleet;
+mod init;
 mod invite;
 mod keep;
 mod logging;
 mod output;
 mod place;
+mod program;
 mod show;
 mod store;
 mod unmark;
@@ -23,6 +29,9 @@ use cli::Cli;
 use failure::{Exit, Failure};
 
 fn main() -> ExitCode {
+    if let Some(code) = channel::early(std::env::args_os()) {
+        return code;
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return refused(&error),

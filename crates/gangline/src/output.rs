@@ -2,11 +2,22 @@
 //!
 //! Colours are taken out unless it goes to a terminal. A reader that went away is no error.
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use serde::Serialize;
 
 use crate::failure::Failure;
+
+/// Whether the reader of standard output went away.
+static UNREAD: AtomicBool = AtomicBool::new(false);
+
+/// Returns whether nobody reads any more what is printed, as far as was noticed.
+pub(crate) fn is_unread() -> bool {
+    UNREAD.load(Ordering::Relaxed)
+}
 
 /// Writes text to standard output.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
@@ -16,7 +27,11 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::environment(error).doing("cannot write to standard output"))
         }
-        Ok(()) | Err(_) => Ok(()),
+        Ok(()) => Ok(()),
+        Err(_) => {
+            UNREAD.store(true, Ordering::Relaxed);
+            Ok(())
+        }
     }
 }
 

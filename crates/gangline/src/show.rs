@@ -4,6 +4,8 @@
 pub(crate) mod agents;
 pub(crate) mod approvals;
 pub(crate) mod events;
+pub(crate) mod fleet;
+pub(crate) mod live;
 pub(crate) mod table;
 pub(crate) mod text;
 pub(crate) mod trace;

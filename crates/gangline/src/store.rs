@@ -36,6 +36,15 @@ pub(crate) async fn for_message(paths: &Paths, to: &AgentName) -> Result<Broker,
     open(paths).await
 }
 
+/// Opens the store, making it if it is missing and there is a configuration to make it for.
+pub(crate) async fn configured(paths: &Paths, loaded: Option<&Loaded>) -> Result<Broker, Failure> {
+    if loaded.is_none() {
+        return existing(paths).await;
+    }
+    fsio::private_dir(&paths.state).map_err(Failure::environment)?;
+    open(paths).await
+}
+
 async fn open(paths: &Paths) -> Result<Broker, Failure> {
     let options = OpenOptions { path: paths.database(), clock: clock::system() };
     Ok(Broker::open(options).await?)
@@ -62,8 +71,7 @@ pub(crate) async fn known(
     if names.contains(agent) {
         return Ok(());
     }
-    Err(Failure::user(format!("there is no agent {agent}"))
-        .hint(configuration::known_agents(names.iter())))
+    Err(configuration::unknown(agent, names.iter()))
 }
 
 /// Gathers what is known about one agent.

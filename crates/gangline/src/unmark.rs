@@ -4,11 +4,20 @@ use std::os::unix::process::CommandExt as _;
 
 use gangline_os::mark::RUN_MARK;
 
-use crate::failure::Failure;
+use crate::{failure::Failure, program};
 
 /// Returns whether an agent's child runs this program.
 pub(crate) fn is_marked() -> bool {
     std::env::var_os(RUN_MARK).is_some_and(|mark| !mark.is_empty())
+}
+
+/// Refuses what only the owner may do to somebody whom an agent started.
+pub(crate) fn refuse(what: &str) -> Result<(), Failure> {
+    if !is_marked() {
+        return Ok(());
+    }
+    Err(Failure::user(format!("an agent does not {what}"))
+        .hint("this shell was started by an agent (GANGLINE_RUN is set): use one of your own"))
 }
 
 /// Begins the program anew without the mark if it has one; else returns at once. The sweep of a
@@ -19,7 +28,7 @@ pub(crate) fn shed_mark() -> Result<(), Failure> {
         return Ok(());
     }
     let failed = |error| Failure::environment(error).doing("cannot start again without the mark");
-    let program = std::env::current_exe().map_err(failed)?;
+    let program = program::path()?;
     let mut again = std::process::Command::new(program);
     again.args(std::env::args_os().skip(1)).env_remove(RUN_MARK);
     Err(failed(again.exec()))

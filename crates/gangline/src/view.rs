@@ -1,16 +1,17 @@
 //! From the store's rows to the wire's types. Pure.
 
+use std::collections::BTreeMap;
+
 use gangline_api::{
     approval::{Approval, ApprovalState, Decision},
-    event::{EVENT_VERSION, EventRecord, TurnStarted},
-    status::{Activity, AgentStatus, WaitingFor},
+    event::{EVENT_VERSION, EventRecord, TakeRecord, stored_payload},
+    status::{AgentStatus, Seen, Situation, State, StatusNote, Task, WaitingFor},
     trace::{Trace, TracedMessage, TracedSend, TracedTurn},
 };
 use gangline_broker as broker;
 use gangline_broker::{AgentRow, ApprovalRow, MessageRow, OutboxRow};
 use gangline_core::{AgentName, Epoch, MessageId, TurnId};
 use gangline_os::{clock::rfc3339, lock::Holder};
-use serde_json::Value;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -28,29 +29,76 @@ pub(crate) struct Facts {
     pub(crate) approvals: Vec<ApprovalRow>,
 }
 
-/// Returns the agent's status (R0-52).
+/// Returns the agent's status (R0-52), as far as it can be told from outside its daemon.
 pub(crate) fn status(facts: &Facts) -> AgentStatus {
     let row = facts.row.as_ref();
-    let told = row.and_then(|row| row.status_json.as_deref());
-    let told: Value = told.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    let runs = facts.holder.is_some();
+    let note = note(row).unwrap_or_default();
     let phase = phase(facts);
     let paused = row.is_some_and(|row| row.paused);
+    // What a daemon said of its own troubles ends with it; what it counted does not.
+    let login = note.needs_login.filter(|_| runs);
+    let (degraded, compacting) = (runs && note.degraded, runs && note.compacting);
+    let irc = note.irc.filter(|_| runs);
+    let needs_login = login.is_some();
+    let state =
+        State::of(Seen { phase: &phase, paused, needs_login, compacting, ..Seen::default() });
+    let approval = facts.approvals.first().map(|row| (row.number, row.tool.as_str()));
+    let worked = working(facts);
+    let situation = Situation {
+        state,
+        task: note.task.as_ref().or(worked.as_ref()),
+        tool: None,
+        approval,
+        login: login.as_deref(),
+        waiting: facts.waiting.len() as u64,
+        paused,
+        degraded,
+    };
+    let description = situation.describe();
+    let approvals = facts.approvals.iter().map(waiting_for);
     AgentStatus {
         nick: facts.nick.clone(),
-        running: facts.holder.is_some() && phase != "parked",
+        running: runs && phase != "parked",
         paused,
         circuit_open: phase == "parked",
-        turn_count: told["turn_count"].as_u64().unwrap_or(0),
-        last_activation: told["last_activation"].as_f64(),
-        activity: activity(&phase, paused),
-        description: describe(facts, &phase, paused),
+        turn_count: note.turn_count,
+        last_activation: note.last_activation,
+        activity: state.activity(),
+        description,
         epoch: row.map(|row| row.epoch).filter(|epoch| *epoch != Epoch(0)),
         pid: facts.holder.as_ref().and_then(|holder| holder.pid),
         session: row.and_then(|row| row.session.clone()),
         pending: facts.waiting.len() as u64,
-        waiting_for: facts.approvals.iter().map(waiting_for).collect(),
+        waiting_for: approvals
+            .chain(login.map(|hint| WaitingFor::Login { hint }))
+            .chain(irc.map(|trouble| WaitingFor::Irc { trouble }))
+            .collect(),
+        needs_login,
+        degraded,
+        compacting,
+        context_tokens: note.context_tokens,
+        context_window: note.context_window,
+        unread: BTreeMap::new(),
+        version: note.version,
         phase,
     }
+}
+
+fn note(row: Option<&AgentRow>) -> Option<StatusNote> {
+    serde_json::from_str(row?.status_json.as_deref()?).ok()
+}
+
+/// Returns what the turn is about, where the daemon has not said it.
+fn working(facts: &Facts) -> Option<Task> {
+    let message = facts.working.first().copied()?;
+    Some(Task {
+        message: Some(message),
+        sender: String::new(),
+        place: String::new(),
+        since: String::new(),
+        text: String::new(),
+    })
 }
 
 /// A daemon that is gone cannot say that it is down; what it said last counts for nothing then,
@@ -60,18 +108,11 @@ fn phase(facts: &Facts) -> String {
     match (said, &facts.holder) {
         (Some("parked"), _) => "parked",
         (_, None) => "down",
+        // A daemon that says so of its backend runs itself.
+        (Some("down") | None, Some(_)) => "starting",
         (Some(said), Some(_)) => said,
-        (None, Some(_)) => "starting",
     }
     .to_owned()
-}
-
-fn activity(phase: &str, paused: bool) -> Activity {
-    match phase {
-        "prompting" | "working" | "interrupting" => Activity::Working,
-        _ if paused => Activity::Paused,
-        _ => Activity::Idle,
-    }
 }
 
 fn waiting_for(row: &ApprovalRow) -> WaitingFor {
@@ -81,32 +122,6 @@ fn waiting_for(row: &ApprovalRow) -> WaitingFor {
         summary: row.summary.to_string(),
         asked_at: rfc3339(row.opened_at),
     }
-}
-
-fn describe(facts: &Facts, phase: &str, paused: bool) -> String {
-    let mut parts = Vec::new();
-    match (facts.approvals.first(), phase) {
-        (Some(row), "working") => parts.push(format!("waits for approval {}", row.number)),
-        (_, "down") => parts.push("its daemon is not running".to_owned()),
-        (_, "parked") => parts.push("its backend died too often".to_owned()),
-        (_, "prompting" | "working") => match facts.working.first() {
-            Some(message) => parts.push(format!("works on {message}")),
-            None => parts.push("works".to_owned()),
-        },
-        (_, "interrupting") => parts.push("ends a turn".to_owned()),
-        (_, "starting") => parts.push("its backend starts".to_owned()),
-        (_, _) if paused => {}
-        (_, _) => parts.push("waits to be asked".to_owned()),
-    }
-    if paused {
-        parts.push("paused".to_owned());
-    }
-    match facts.waiting.len() {
-        0 => {}
-        1 => parts.push("1 message waits".to_owned()),
-        many => parts.push(format!("{many} messages wait")),
-    }
-    parts.join(", ")
 }
 
 /// Returns an approval as every surface shows it.
@@ -150,7 +165,7 @@ pub(crate) fn event(row: &broker::Event) -> EventRecord {
         turn: row.turn,
         kind: row.kind.clone(),
         at: rfc3339(row.at),
-        payload: payload(row),
+        payload: stored_payload(&row.kind, row.turn, row.payload.as_str()),
     }
 }
 
@@ -228,39 +243,9 @@ pub(crate) fn how_taken(
     message: MessageId,
 ) -> Option<HowTaken> {
     let of_turn = events.iter().filter(|event| event.turn == Some(turn));
-    of_turn.filter_map(take_record).find_map(|record| {
+    let takes = of_turn.filter_map(|row| TakeRecord::read(&row.kind, row.payload.as_str()));
+    takes.into_iter().find_map(|record| {
         let taken = record.messages.iter().find(|taken| taken.id == message)?;
         Some(HowTaken { how: record.how.clone(), attempt: taken.attempt })
     })
-}
-
-/// The store's own record of a take, which tells more than the wire's.
-#[derive(Debug, serde::Deserialize)]
-struct TakeRecord {
-    how: String,
-    messages: Vec<TakenMessage>,
-}
-
-#[derive(Debug, serde::Deserialize)]
-struct TakenMessage {
-    id: MessageId,
-    attempt: u32,
-}
-
-fn take_record(event: &broker::Event) -> Option<TakeRecord> {
-    if !["turn_started", "turn_steered"].contains(&event.kind.as_str()) {
-        return None;
-    }
-    serde_json::from_str(event.payload.as_str()).ok()
-}
-
-/// Returns the payload in the wire's form.
-fn payload(row: &broker::Event) -> Value {
-    if let (Some(record), Some(turn), "turn_started") = (take_record(row), row.turn, &*row.kind) {
-        let attempt = record.messages.iter().map(|taken| taken.attempt).max().unwrap_or(1);
-        let messages = record.messages.iter().map(|taken| taken.id).collect();
-        return serde_json::to_value(TurnStarted { turn, messages, attempt }).unwrap_or_default();
-    }
-    let text = row.payload.as_str();
-    serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
 }

@@ -1,10 +1,11 @@
 //! What follows from each effect of the state machine.
 
-use gangline_broker::{LineKind, OpenApproval, Send as BrokerSend};
+use gangline_broker::{How, LineKind, MessageRow, OpenApproval, Send as BrokerSend};
 use gangline_core::{
     MessageId, Target, TurnId,
     agent::{ApprovalRequestId, Deadline, Effect, Notice, StartWith},
     approval::Decision,
+    name::fold,
 };
 use gangline_irc::client::{LinkCommand, TypingState};
 use gangline_runtime::{Answer, ApprovalAsk, Prompt, Verdict};
@@ -15,8 +16,9 @@ use uuid::Uuid;
 use super::Brain;
 use crate::{
     bus::{Record, SessionCommand},
-    prompt, texts,
-    tools::TurnContext,
+    prompt,
+    speech::TurnContext,
+    texts,
 };
 
 impl Brain {
@@ -35,10 +37,9 @@ impl Brain {
             }
             Effect::Take { turn, messages } => self.open_turn(turn, messages),
             Effect::AdoptTurn { turn, .. } => self.session.push(SessionCommand::Adopt { turn }),
-            Effect::Join { turn, messages } => {
-                let prompt_uuid = self.prompt_uuid.clone();
-                self.keeper.push(Record::Join { turn, messages, prompt_uuid });
-            }
+            Effect::Join { turn, messages } => self.join(turn, messages, How::Read),
+            Effect::Steer { turn, messages } => self.join(turn, messages, How::Steered),
+            Effect::SendSteer { turn, messages } => self.steer(turn, messages),
             Effect::SendPrompt { turn } => self.send_prompt(turn),
             Effect::SendInterrupt { turn } => {
                 debug!(%turn, "interrupting");
@@ -84,17 +85,50 @@ impl Brain {
         self.keeper.push(Record::Take { turn, messages, prompt_uuid });
     }
 
+    /// Messages become part of the open turn, for its tools too.
+    fn join(&mut self, turn: TurnId, messages: Vec<MessageId>, how: How) {
+        let hops = messages.iter().filter_map(|id| self.rows.get(id)).map(|it| it.row.hops).max();
+        self.doors.context.send_if_modified(|context| match context {
+            Some(open) if open.turn == turn => {
+                open.messages.extend(&messages);
+                open.hops = open.hops.max(hops.unwrap_or(0));
+                true
+            }
+            Some(_) | None => false,
+        });
+        let prompt_uuid = self.prompt_uuid.clone();
+        self.keeper.push(Record::Join { turn, messages, prompt_uuid, how });
+    }
+
+    fn steer(&mut self, turn: TurnId, messages: Vec<MessageId>) {
+        let texts: Vec<String> =
+            messages.iter().filter_map(|id| self.rows.get(id)).map(prompt::text).collect();
+        let uuid = Uuid::new_v4().to_string();
+        self.steers.insert(uuid.clone(), messages);
+        let text = texts.join("\n\n");
+        self.session.push(SessionCommand::Steer(Prompt { turn, text, uuid }));
+    }
+
     fn send_prompt(&mut self, turn: TurnId) {
         let messages = self.core.view().messages;
         let rows: Vec<_> = messages.iter().filter_map(|id| self.rows.get(id)).collect();
         let Some(first) = rows.first() else { return };
-        let text = prompt::text(first);
+        let text = prompt::with_unread(first, self.unread(&first.row));
         let typing = first.row.target.parse::<Target>().ok();
         let uuid = self.prompt_uuid.clone();
         self.session.push(SessionCommand::Prompt(Prompt { turn, text, uuid }));
         if let Some(target) = typing {
             self.typing(target, TypingState::Active);
         }
+    }
+
+    /// Returns how many other lines of the message's place the agent has not read.
+    fn unread(&self, row: &MessageRow) -> usize {
+        let target = fold(&row.target);
+        let unread = self.doors.unread.borrow();
+        let there = unread.iter().find(|(place, _)| fold(place) == target).map_or(0, |it| *it.1);
+        // The line that wakes it is one of them.
+        usize::try_from(there.saturating_sub(1)).unwrap_or(usize::MAX)
     }
 
     /// Shows or ends the typing mark; a link that is busy or down misses nothing.

@@ -35,6 +35,7 @@ impl Brain {
             self.rows.remove(&one.message);
         }
         self.asks.clear();
+        self.steers.clear();
         self.doors.context.send_replace(None);
         self.shown.turns += 1;
         self.keeper.push(Record::End(Box::new(end)));

@@ -1,11 +1,21 @@
-//! What others see: the live view for tasks of this daemon, and the row for everybody else.
+//! What others see: the live state for tasks of this daemon, and the row for everybody else.
 
-use gangline_api::event;
+use gangline_api::{
+    event,
+    status::{StatusNote, Task},
+};
 use gangline_broker::AgentUpdate;
-use gangline_core::agent::PhaseName;
+use gangline_core::agent::View;
+use gangline_os::clock::rfc3339;
 
 use super::Brain;
-use crate::bus::Record;
+use crate::{
+    bus::Record,
+    showing::{self, Showing, VERSION},
+};
+
+/// So much of a message is quoted, in bytes.
+const QUOTED_BYTES: usize = 200;
 
 /// What was shown last.
 #[derive(Debug, Default)]
@@ -16,9 +26,17 @@ pub(super) struct Shown {
     /// What somebody has to do so that the backend has a login.
     pub(super) login_hint: Option<String>,
     pub(super) compacting: bool,
+    /// What stands between the agent and its chat network.
+    pub(super) irc: Option<String>,
     /// Tokens that the conversation holds, and that the model's context can hold.
     pub(super) context: (Option<u64>, Option<u64>),
     pub(super) last_activation: Option<f64>,
+    /// The backend's own session id.
+    pub(super) session: Option<String>,
+    /// What the open turn is about.
+    task: Option<Task>,
+    /// The tools that were called and have not come back, by the call's id.
+    pub(super) tools: Vec<(String, String)>,
     /// What the row said last, beside the phase, that people must hear of at once.
     told: Trouble,
 }
@@ -28,70 +46,94 @@ struct Trouble {
     degraded: bool,
     login_hint: Option<String>,
     compacting: bool,
+    irc: Option<String>,
 }
 
 impl Brain {
-    /// Publishes the state if it changed in a way that people see. Taking and prompting are
-    /// `working` to them, so a turn costs two rows, not four.
+    /// Publishes the state, and writes the row if something changed that people see.
     pub(super) fn show(&mut self) {
         let view = self.core.view();
-        let word = match view.phase {
-            PhaseName::Down => "down",
-            PhaseName::Starting => "starting",
-            PhaseName::Idle => "idle",
-            PhaseName::Taking | PhaseName::Prompting | PhaseName::Working => "working",
-            PhaseName::Interrupting => "interrupting",
-            PhaseName::Parked => "parked",
-        };
-        let paused = view.paused;
-        let (degraded, view_needs_login) = (view.degraded, view.needs_login);
-        self.doors.view.send_replace(view);
-        if !view_needs_login {
+        let word = showing::word(view.phase);
+        if !view.needs_login {
             self.shown.login_hint = None;
         }
+        let turned = self.shown.word != Some(word);
+        if turned {
+            self.turned(word, &view);
+        }
         let trouble = Trouble {
-            degraded,
+            degraded: view.degraded,
             login_hint: self.shown.login_hint.clone(),
             compacting: self.shown.compacting,
+            irc: self.shown.irc.clone(),
         };
-        let same = self.shown.word == Some(word) && self.shown.paused == paused;
-        if same && self.shown.told == trouble {
-            return;
+        let same = !turned && self.shown.paused == view.paused && self.shown.told == trouble;
+        self.shown.paused = view.paused;
+        self.doors.view.send_replace(view.clone());
+        let note = self.note(view.degraded);
+        if !same {
+            self.shown.told = trouble;
+            self.keeper.push(Record::Agent(AgentUpdate {
+                phase: Some(word.to_owned()),
+                status_json: serde_json::to_string(&note).ok(),
+                ..AgentUpdate::default()
+            }));
         }
-        let now = self.me.clock.now();
+        let tool = self.shown.tools.first().map(|(_, name)| name.clone());
+        let now = Showing { view, note, tool, session: self.shown.session.clone() };
+        self.doors.showing.send_if_modified(|showing| {
+            let changed = *showing != now;
+            *showing = now;
+            changed
+        });
+    }
+
+    /// The phase's word has changed.
+    fn turned(&mut self, word: &'static str, view: &View) {
+        let from = self.shown.word.unwrap_or("down");
         if word == "working" {
+            let now = self.me.clock.now();
             #[allow(clippy::cast_precision_loss, reason = "the wire has seconds as a float")]
             let seconds = now.0 as f64 / 1e6;
             self.shown.last_activation = Some(seconds);
+            self.shown.task = Some(self.task(view, rfc3339(now)));
+        } else if word != "interrupting" {
+            self.shown.task = None;
+            self.shown.tools.clear();
         }
-        let from = self.shown.word.unwrap_or("down");
         if from != word {
             let phase = event::Phase { from: from.to_owned(), to: word.to_owned() };
             self.record(None, phase);
         }
         self.shown.word = Some(word);
-        self.shown.paused = paused;
-        let status = self.status(degraded);
-        self.shown.told = trouble;
-        self.keeper.push(Record::Agent(AgentUpdate {
-            phase: Some(word.to_owned()),
-            status_json: Some(status),
-            ..AgentUpdate::default()
-        }));
+    }
+
+    fn task(&self, view: &View, since: String) -> Task {
+        let row = view.messages.first().and_then(|id| self.rows.get(id)).map(|it| &it.row);
+        let Some(row) = row else { return showing::unasked(since) };
+        Task {
+            message: Some(row.id),
+            sender: row.sender.clone(),
+            place: row.target.clone(),
+            since,
+            text: row.body.head(QUOTED_BYTES).into_string(),
+        }
     }
 
     /// Returns what the agent's row says beside its phase.
-    fn status(&self, degraded: bool) -> String {
-        serde_json::json!({
-            "turn_count": self.shown.turns,
-            "last_activation": self.shown.last_activation,
-            "records_skipped": self.skipped,
-            "degraded": degraded,
-            "needs_login": self.shown.login_hint,
-            "compacting": self.shown.compacting,
-            "context_tokens": self.shown.context.0,
-            "context_window": self.shown.context.1,
-        })
-        .to_string()
+    fn note(&self, degraded: bool) -> StatusNote {
+        StatusNote {
+            turn_count: self.shown.turns,
+            last_activation: self.shown.last_activation,
+            records_skipped: self.skipped,
+            degraded,
+            needs_login: self.shown.login_hint.clone(),
+            compacting: self.shown.compacting,
+            context_tokens: self.shown.context.0,
+            context_window: self.shown.context.1,
+            task: self.shown.task.clone(),
+            irc: self.shown.irc.clone(),
+            version: Some(VERSION.to_owned()),
+        }
     }
 }

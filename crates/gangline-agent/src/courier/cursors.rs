@@ -13,7 +13,10 @@ use gangline_os::clock;
 use tracing::warn;
 
 use super::{Courier, intake};
+use crate::rooms::{self, ToRooms};
 
+/// A room is filled again with at most so many pages of history.
+const REFILL_PAGES: u32 = 20;
 /// The key under which the time of the last look for direct lines is kept.
 const TARGETS: &str = "*";
 
@@ -21,9 +24,19 @@ const TARGETS: &str = "*";
 struct Place {
     cursor: Option<Cursor>,
     caught_up: bool,
+    /// From where the room is filled again before history is taken in: what was taken in and not
+    /// read when the last daemon ended.
+    refill: Option<Refill>,
     /// A page was asked for: until the answer, lines before it may be missing.
     asked: bool,
     dirty: bool,
+}
+
+/// How far a room was filled again.
+struct Refill {
+    after: Cursor,
+    /// Pages that may follow.
+    pages: u32,
 }
 
 /// Whether a place is in the store already.
@@ -61,6 +74,12 @@ impl Cursors {
         }
     }
 
+    /// The agent enters a place by its own wish: what was said there before is not for it (R1-21).
+    pub(super) fn begin_anew(&mut self, target: &Target, now: &str) {
+        let place = Place { cursor: Cursor::timestamp(now).ok(), dirty: true, ..Place::default() };
+        self.places.insert(target.folded().to_owned(), place);
+    }
+
     pub(super) fn is_caught_up(&self, target: &Target) -> bool {
         self.places.get(target.folded()).is_some_and(|place| place.caught_up)
     }
@@ -80,7 +99,7 @@ impl Cursors {
     /// Returns the move for a live line's commit, if the target is caught up. Changes nothing:
     /// only what is committed moves the place.
     pub(super) fn after(&self, conversation: &Target, line: &Line) -> Option<CursorMove> {
-        let cursor = Cursor::msgid(line.msgid.as_deref()?).ok()?;
+        let cursor = line.cursor.clone()?;
         let caught_up = self.places.get(conversation.folded())?.caught_up;
         caught_up.then(|| CursorMove {
             target: conversation.folded().to_owned(),
@@ -90,7 +109,7 @@ impl Cursors {
 
     /// Moves past a live line, which was committed with its cursor or concerns nobody.
     pub(super) fn pass(&mut self, conversation: &Target, line: &Line, written: Written) {
-        let cursor = line.msgid.as_deref().and_then(|id| Cursor::msgid(id).ok());
+        let cursor = line.cursor.clone();
         let place = self.places.get_mut(conversation.folded());
         if let (Some(cursor), Some(place)) = (cursor, place)
             && place.caught_up
@@ -122,9 +141,14 @@ impl Courier {
                 return false;
             }
         };
+        let mut read = HashMap::new();
         for (target, text) in kept {
             if target == TARGETS {
                 self.cursors.looked_at = Some(text);
+            } else if let Some(place) = rooms::target_of_key(&target) {
+                if let Ok(cursor) = text.parse::<Cursor>() {
+                    read.insert(place, cursor);
+                }
             } else if let Ok(cursor) = text.parse() {
                 let place = Place { cursor: Some(cursor), ..Place::default() };
                 self.cursors.places.insert(target, place);
@@ -143,7 +167,39 @@ impl Courier {
         }
         self.keep_cursors().await;
         let kept = self.cursors.places.values().all(|place| !place.dirty);
-        kept && self.cursors.looked_at.is_some()
+        kept && self.cursors.looked_at.is_some() && self.enter_rooms(&read).await
+    }
+
+    /// Tells the rooms how far they were read; returns whether it is known for each. One without a
+    /// place was read up to now.
+    async fn enter_rooms(&mut self, read: &HashMap<Target, Cursor>) -> bool {
+        for channel in self.office.home.clone() {
+            let target = Target::Channel(channel);
+            let Some(place) = self.cursors.places.get_mut(target.folded()) else { continue };
+            let Some(taken) = place.cursor.clone() else { continue };
+            let cursor = match read.get(&target) {
+                Some(cursor) => cursor.clone(),
+                None => {
+                    let (office, key) = (&self.office, rooms::read_key(&target));
+                    let kept = office.broker.move_cursor(
+                        &office.agent,
+                        &office.network_id,
+                        &key,
+                        taken.as_str(),
+                    );
+                    if let Err(error) = kept.await {
+                        warn!(%error, "cannot keep how far lines were read");
+                        return false;
+                    }
+                    taken.clone()
+                }
+            };
+            if cursor != taken {
+                place.refill = Some(Refill { after: cursor.clone(), pages: REFILL_PAGES });
+            }
+            let _ = self.office.rooms.send(ToRooms::ReadBefore { place: target, cursor }).await;
+        }
+        true
     }
 
     /// Writes the places that moved in memory only.
@@ -184,7 +240,8 @@ impl Courier {
             let since = self.cursors.since.as_deref();
             place.cursor = since.and_then(|time| Cursor::timestamp(time).ok());
         }
-        let after = place.cursor.clone();
+        let refill = place.refill.as_ref().map(|refill| refill.after.clone());
+        let after = refill.or_else(|| place.cursor.clone());
         if !self.command(LinkCommand::CatchUp { target: target.clone(), after }) {
             self.cursors.failed.insert(target);
         }
@@ -193,7 +250,19 @@ impl Courier {
     /// There is nothing after the cursor.
     pub(super) fn caught_up(&mut self, target: &Target) {
         let place = self.cursors.places.entry(target.folded().to_owned()).or_default();
+        if place.refill.take().is_some() {
+            return self.catch_up(target.clone());
+        }
         place.caught_up = true;
+    }
+
+    /// The page could not be had. A room that cannot be filled again holds up nothing.
+    pub(super) fn catch_up_failed(&mut self, target: &Target) {
+        let place = self.cursors.places.entry(target.folded().to_owned()).or_default();
+        if self.up && place.refill.take().is_some() {
+            return self.catch_up(target.clone());
+        }
+        self.cursors.failed(target);
     }
 
     pub(super) fn retry_catch_up(&mut self) {
@@ -226,10 +295,20 @@ impl Courier {
 
     /// Takes in a page of history; its last commit moves the cursor.
     pub(super) async fn page(&mut self, target: Target, lines: Vec<Line>, cursor: Cursor) {
+        let refilling = self.is_refilling(&target);
         for line in lines {
-            if let intake::Taken::NotNow = self.take_in(&line, None).await {
-                return self.cursors.lost(&target);
+            match self.take_in(&line, None).await {
+                intake::Taken::Done(message) => self.hand_to_rooms(&line, message).await,
+                intake::Taken::WithCursor(message) => {
+                    self.hand_to_rooms(&line, Some(message)).await;
+                }
+                // It comes once more, when history is taken in.
+                intake::Taken::NotNow if refilling => {}
+                intake::Taken::NotNow => return self.cursors.lost(&target),
             }
+        }
+        if refilling {
+            return self.refill_on(target, cursor);
         }
         let office = &self.office;
         let moved = office
@@ -242,6 +321,18 @@ impl Courier {
         }
         let place = self.cursors.places.entry(target.folded().to_owned()).or_default();
         place.cursor = Some(cursor);
+        self.catch_up(target);
+    }
+
+    fn is_refilling(&self, target: &Target) -> bool {
+        self.cursors.places.get(target.folded()).is_some_and(|place| place.refill.is_some())
+    }
+
+    /// The place of what is taken in stays: these lines stand before it, as far as it is known.
+    fn refill_on(&mut self, target: Target, cursor: Cursor) {
+        let place = self.cursors.places.entry(target.folded().to_owned()).or_default();
+        let left = place.refill.take().map_or(0, |refill| refill.pages.saturating_sub(1));
+        place.refill = (left > 0).then_some(Refill { after: cursor, pages: left });
         self.catch_up(target);
     }
 

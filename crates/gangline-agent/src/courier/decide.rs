@@ -5,7 +5,6 @@ use gangline_broker::{
 };
 use gangline_core::{
     ApprovalNumber, Principal,
-    agent::PhaseName,
     approval::{self, Addressed, Decision, LineOrder, OpenApproval, OperatorWord, Resolution},
     trust::Action,
 };
@@ -13,7 +12,10 @@ use gangline_irc::client::Line;
 use tracing::{info, warn};
 
 use super::Courier;
-use crate::bus::{Incoming, Word};
+use crate::{
+    bus::{Incoming, Word},
+    showing::Around,
+};
 
 /// What came of a line that may be no prompt.
 pub(super) enum Handled {
@@ -155,13 +157,13 @@ impl Courier {
         }
         let (incoming, text) = match word {
             OperatorWord::Status | OperatorWord::StandDown => {
-                let text = self.status();
+                let text = self.status().await;
                 self.answer(line, &text).await;
                 return Handled::Yes;
             }
             OperatorWord::Pause => (Word::Pause, "paused: I keep what comes and start nothing"),
             OperatorWord::Resume => (Word::Resume, "resumed"),
-            OperatorWord::Abort if self.office.view.borrow().turn.is_none() => {
+            OperatorWord::Abort if self.office.showing.borrow().view.turn.is_none() => {
                 self.answer(line, "there is no turn to end").await;
                 return Handled::Yes;
             }
@@ -176,31 +178,11 @@ impl Courier {
         Handled::Yes
     }
 
-    fn status(&self) -> String {
-        let view = self.office.view.borrow();
-        let doing = match view.phase {
-            PhaseName::Down => "not started",
-            PhaseName::Starting => "starting",
-            PhaseName::Idle => "idle",
-            PhaseName::Taking | PhaseName::Prompting | PhaseName::Working => "working",
-            PhaseName::Interrupting => "ending a turn",
-            PhaseName::Parked => "parked: the backend died too often, say `resume`",
-        };
-        let mut text = doing.to_owned();
-        if let Some(message) = view.messages.first() {
-            text.push_str(&format!(" on {message}"));
-        }
-        if view.paused {
-            text.push_str(", paused");
-        }
-        if view.degraded {
-            text.push_str(", the store cannot write");
-        }
-        if view.approvals > 0 {
-            text.push_str(&format!(", {} approval(s) wait", view.approvals));
-        }
-        text.push_str(&format!(", {} message(s) wait", view.waiting));
-        text
+    /// Returns what the agent does, in the words of every other surface (C28).
+    async fn status(&self) -> String {
+        let showing = self.office.showing.borrow().clone();
+        let around = Around::look(&self.office.broker, &self.office.agent, &showing).await;
+        showing.describe(&around)
     }
 
     /// Answers a line where it was said, once however often it is taken in.

@@ -7,21 +7,23 @@ use gangline_core::{
     AgentName, MessageId, MessageState, Origin, Principal, Target, Tier,
     approval::Addressed,
     mention,
-    name::{ChannelName, Nick},
+    name::Nick,
     trust::{Action, Refusal},
 };
 use gangline_irc::client::{Line, LineKind as WireKind};
+use gangline_os::clock;
 use sha2::{Digest, Sha256};
 use tracing::{debug, warn};
 
 use super::{Courier, Office, cursors::Written, decide::Handled};
+use crate::rooms::{Spoken, ToRooms};
 
 /// What became of a line.
 pub(super) enum Taken {
-    /// It is in the store, or nothing for it.
-    Done,
+    /// It is in the store as this message, or nothing for it.
+    Done(Option<MessageId>),
     /// It is in the store together with the cursor that was given.
-    WithCursor,
+    WithCursor(MessageId),
     /// The store cannot write: it must be taken in again.
     NotNow,
 }
@@ -32,8 +34,14 @@ impl Courier {
         let Some(conversation) = conversation(&line) else { return };
         let cursor = self.cursors.after(&conversation, &line);
         match self.take_in(&line, cursor).await {
-            Taken::WithCursor => self.cursors.pass(&conversation, &line, Written::Yes),
-            Taken::Done => self.cursors.pass(&conversation, &line, Written::No),
+            Taken::WithCursor(message) => {
+                self.cursors.pass(&conversation, &line, Written::Yes);
+                self.hand_to_rooms(&line, Some(message)).await;
+            }
+            Taken::Done(message) => {
+                self.cursors.pass(&conversation, &line, Written::No);
+                self.hand_to_rooms(&line, message).await;
+            }
             Taken::NotNow => return self.cursors.lost(&conversation),
         }
         if let (Target::Nick(_), Some(time)) = (&line.target, &line.server_time) {
@@ -49,13 +57,13 @@ impl Courier {
         match line.kind {
             WireKind::Privmsg | WireKind::Action => {}
             // A notice never wakes: it is what programs say to one another.
-            WireKind::Notice => return Taken::Done,
+            WireKind::Notice => return Taken::Done(None),
         }
         let who = self.office.principal(line).await;
         let cause = self.office.cause(line, &who).await;
-        let Some(heard) = self.office.hear(line, &cause) else { return Taken::Done };
+        let Some(heard) = self.office.hear(line, &cause) else { return Taken::Done(None) };
         match self.words(line, &who, &heard.text, heard.addressed).await {
-            Handled::Yes => return Taken::Done,
+            Handled::Yes => return Taken::Done(None),
             Handled::NotNow => return Taken::NotNow,
             Handled::No => {}
         }
@@ -63,7 +71,7 @@ impl Courier {
             Ok(()) => MessageState::Accepted,
             Err(Refusal::Stranger { .. }) => {
                 self.warn_stranger(line, &who).await;
-                return Taken::Done;
+                return Taken::Done(None);
             }
             Err(refusal) => {
                 debug!(%refusal, "refused");
@@ -107,13 +115,40 @@ impl Courier {
                 if !duplicate {
                     office.rescan.notify_one();
                 }
-                if with_cursor { Taken::WithCursor } else { Taken::Done }
+                if with_cursor { Taken::WithCursor(id) } else { Taken::Done(Some(id)) }
             }
             Err(error) => {
                 warn!(%error, "cannot accept a line; it is taken from history later");
                 Taken::NotNow
             }
         }
+    }
+
+    /// Keeps a line that was taken in for the agent to read: what people and agents say, not what
+    /// programs note.
+    pub(super) async fn hand_to_rooms(&self, line: &Line, message: Option<MessageId>) {
+        let text = match line.kind {
+            WireKind::Privmsg => line.text.clone(),
+            WireKind::Action => format!("/me {}", line.text),
+            WireKind::Notice => return,
+        };
+        let Some(place) = conversation(line) else { return };
+        if let Target::Channel(channel) = &place
+            && !self.office.wanted.borrow().contains(channel)
+        {
+            return;
+        }
+        let told = line.server_time.as_deref().and_then(clock::parse_rfc3339);
+        let line = Spoken {
+            nick: line.nick.clone(),
+            text,
+            at: told.unwrap_or_else(|| self.office.clock.now()),
+            msgid: line.msgid.clone(),
+            cursor: line.cursor.clone(),
+            message,
+        };
+        // The rooms take from their queue whatever happens, so this is a short wait.
+        let _ = self.office.rooms.send(ToRooms::Line { place, line }).await;
     }
 
     /// Tells a stranger, once, why nothing happens.
@@ -162,11 +197,6 @@ pub(super) struct Cause {
 }
 
 impl Office {
-    /// Returns whether the channel is one that the agent is configured to be in.
-    pub(super) fn is_home(&self, channel: &ChannelName) -> bool {
-        self.home.contains(channel)
-    }
-
     fn hear(&self, line: &Line, cause: &Cause) -> Option<Heard> {
         let everybody: Vec<&AgentName> = self.everybody.iter().collect();
         let named = mention::addressed(&line.text, &everybody);
@@ -230,6 +260,9 @@ fn conversation(line: &Line) -> Option<Target> {
     }
 }
 
+/// The part of a time that says its second: `2026-11-22T00:32:52`.
+const SECONDS: usize = 19;
+
 /// Returns what makes the line the same line when it comes twice: the server's id; without one
 /// what is the same in history and live.
 fn intake_key(line: &Line) -> String {
@@ -241,6 +274,9 @@ fn intake_key(line: &Line) -> String {
         return format!("x-{}", uuid::Uuid::new_v4().simple());
     };
     let mut hash = Sha256::new();
+    // InspIRCd's history has whole seconds where live lines have milliseconds: the same words of
+    // the same person within a second are one line.
+    let time = time.get(..SECONDS).unwrap_or(time);
     for part in [line.target.as_str(), &line.nick, time, &line.text] {
         hash.update(part.as_bytes());
         hash.update([0]);

@@ -1,9 +1,12 @@
 //! Out: rows of the outbox to the link, and what the server said of them back into the rows.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use gangline_broker::{LineKind, OutboxId, OutboxRow, PAGE_MAX, Send as BrokerSend};
-use gangline_core::name::{Nick, Target};
+use gangline_core::{
+    Origin,
+    name::{ChannelName, Nick, Target},
+};
 use gangline_irc::client::{LineKind as WireKind, LinkCommand, Say};
 use tracing::{debug, warn};
 
@@ -13,16 +16,25 @@ use crate::{brain, bus::LINK_QUEUE};
 /// Lines under way at the same time; the rest stays in the outbox.
 const WINDOW: usize = LINK_QUEUE / 2;
 
+/// Whether a line may stand in the room from an earlier attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Before {
+    Perhaps,
+    No,
+}
+
 /// What was given to the link and not answered yet, by key.
 #[derive(Default)]
 pub(super) struct InFlight {
-    rows: HashMap<String, OutboxRow>,
+    rows: HashMap<String, (OutboxRow, Before)>,
     /// Confirmed by the server, and the store could not take it yet.
     unrecorded: HashMap<String, (OutboxRow, Option<String>)>,
+    /// Were given to the link, and surely never were said.
+    unsaid: HashSet<String>,
 }
 
 impl InFlight {
-    /// The link is down: nothing is under way. What the server has confirmed stays confirmed.
+    /// A new connection: nothing is under way. What the server has confirmed stays confirmed.
     pub(super) fn clear(&mut self) {
         self.rows.clear();
     }
@@ -33,6 +45,22 @@ impl InFlight {
 
     pub(super) fn unconfirmed(&mut self, key: &str) {
         self.rows.remove(key);
+    }
+
+    /// The line was not said this time. If it was not before either, saying it again doubles
+    /// nothing.
+    pub(super) fn not_sent(&mut self, key: &str) {
+        if let Some((_, Before::No)) = self.rows.remove(key) {
+            self.unsaid.insert(key.to_owned());
+        }
+    }
+
+    /// Returns whether the line may stand in the room already.
+    fn before(&self, row: &OutboxRow) -> Before {
+        match row.attempts > 0 && !self.unsaid.contains(&key(row)) {
+            true => Before::Perhaps,
+            false => Before::No,
+        }
     }
 }
 
@@ -53,18 +81,12 @@ impl Courier {
             Err(error) => return warn!(%error, "cannot read the outbox"),
         };
         let room = WINDOW - self.in_flight.rows.len();
-        let joined = self.office.joined.borrow().clone();
         let due: Vec<OutboxRow> = rows
             .into_iter()
             .filter(|row| !self.in_flight.holds(&key(row)))
             .filter(|row| !self.is_doubtful(row))
-            .filter(|row| match row.target.parse() {
-                // A channel of ours that is still being joined: its turn comes with `Joined`.
-                Ok(Target::Channel(channel)) => {
-                    joined.contains(&channel) || !self.office.is_home(&channel)
-                }
-                Ok(Target::Nick(_)) | Err(_) => true,
-            })
+            // A channel of ours that is still being joined: its turn comes with `Joined`.
+            .filter(|row| !self.waits_for_its_room(row))
             .take(room)
             .collect();
         if due.is_empty() {
@@ -75,7 +97,7 @@ impl Courier {
             return warn!(%error, "cannot mark lines as sent");
         }
         if !self.office.own {
-            for row in due.iter().filter(|row| row.attempts > 0) {
+            for row in due.iter().filter(|row| self.in_flight.before(row) == Before::Perhaps) {
                 if let Err(error) = self.office.broker.may_be_doubled(row.id).await {
                     warn!(%error, "cannot record that a line may be doubled");
                 }
@@ -92,7 +114,8 @@ impl Courier {
     /// its history is looked at first.
     fn is_doubtful(&self, row: &OutboxRow) -> bool {
         let Ok(target @ Target::Channel(_)) = row.target.parse::<Target>() else { return false };
-        !self.office.own && row.attempts > 0 && !self.cursors.is_caught_up(&target)
+        let perhaps = self.in_flight.before(row) == Before::Perhaps;
+        !self.office.own && perhaps && !self.cursors.is_caught_up(&target)
     }
 
     async fn say(&mut self, row: OutboxRow) {
@@ -109,13 +132,18 @@ impl Courier {
             },
             reply_to: None,
         };
+        let key = key(&row);
+        let before = self.in_flight.before(&row);
+        self.in_flight.unsaid.remove(&key);
         if self.command(LinkCommand::Say(say)) {
-            self.in_flight.rows.insert(key(&row), row);
+            self.in_flight.rows.insert(key, (row, before));
+        } else if before == Before::No {
+            self.in_flight.unsaid.insert(key);
         }
     }
 
     pub(super) async fn confirmed(&mut self, key: &str, msgid: Option<String>) {
-        let Some(row) = self.in_flight.rows.remove(key) else {
+        let Some((row, _)) = self.in_flight.rows.remove(key) else {
             return self.confirmed_from_history(key, msgid).await;
         };
         gangline_os::failpoint::hit("courier.before_confirm");
@@ -174,13 +202,54 @@ impl Courier {
     }
 
     pub(super) async fn failed(&mut self, key: &str, why: &str, numeric: Option<u16>) {
-        let Some(row) = self.in_flight.rows.remove(key) else { return };
+        let Some((row, before)) = self.in_flight.rows.remove(key) else { return };
         if self.office.own && why.starts_with("STORE_FAILED") {
             // Not kept and not delivered: it stays in the outbox and is said again at the tick.
             return debug!(key, why, "the server's store cannot write");
         }
         debug!(key, why, numeric, "the server refused a line");
+        if numeric.is_some() && self.waits_for_its_room(&row) {
+            if before == Before::No {
+                self.in_flight.unsaid.insert(key.to_owned());
+            }
+            return;
+        }
         self.give_up(row, why).await;
+    }
+
+    /// Whether the line is for a room of ours that we are not in, such as one that has thrown us
+    /// out in the middle of an answer: its turn comes when we are back.
+    fn waits_for_its_room(&self, row: &OutboxRow) -> bool {
+        let Ok(Target::Channel(channel)) = row.target.parse() else { return false };
+        let (joined, wanted) = (self.office.joined.borrow(), self.office.wanted.borrow());
+        wanted.contains(&channel) && !joined.contains(&channel)
+    }
+
+    /// A room does not let us in: what waits for it cannot be said.
+    pub(super) async fn give_up_room(&mut self, channel: &ChannelName, why: &str) {
+        let rows = match self.office.broker.outbox_pending(&self.office.agent, PAGE_MAX).await {
+            Ok(rows) => rows,
+            Err(error) => return warn!(%error, "cannot read the outbox"),
+        };
+        for row in rows {
+            let there = matches!(row.target.parse(), Ok(Target::Channel(to)) if to == *channel);
+            if there && !self.in_flight.holds(&key(&row)) {
+                self.in_flight.unsaid.remove(&key(&row));
+                self.give_up(row, why).await;
+            }
+        }
+    }
+
+    /// Returns who hears that the line could not be delivered: who asked for the answer, or the
+    /// person in whose turn it was said.
+    async fn whom_to_tell(&self, row: &OutboxRow) -> Option<Nick> {
+        if let Some(asker) = &row.tell {
+            return asker.parse().ok();
+        }
+        let root = row.cause_root.filter(|_| row.hops == 1)?;
+        let asked = self.office.broker.message(root).await.ok()??;
+        let here = matches!(asked.origin, Origin::Mention | Origin::Direct);
+        if here && asked.agent == self.office.agent { asked.sender.parse().ok() } else { None }
     }
 
     /// The line cannot be delivered: its asker is told privately, once per send.
@@ -189,17 +258,17 @@ impl Courier {
             Ok(first) => first,
             Err(error) => return warn!(%error, "cannot record an undeliverable line"),
         };
-        let Some(asker) = row.tell.as_deref().and_then(|nick| nick.parse::<Nick>().ok()) else {
-            return;
-        };
-        if !first || row.part != 0 || row.idem_key.starts_with("u-") {
+        if !first || row.idem_key.starts_with("u-") {
             return;
         }
-        let text = format!("my answer could not be delivered to {}: {why}", row.target);
+        let Some(asker) = self.whom_to_tell(&row).await else { return };
+        let what = if row.in_reply_to.is_some() { "my answer" } else { "what I said" };
+        let text = format!("{what} could not be delivered to {}: {why}", row.target);
         let told = BrokerSend {
             agent: self.office.agent.clone(),
             turn: None,
-            idem_key: format!("u-{}", row.id),
+            // The same for every line of one text, so that it is told once.
+            idem_key: format!("u-{}", row.idem_key),
             target: asker.to_string(),
             lines: vec![self.office.redactor.redact(&text)],
             kind: LineKind::Notice,

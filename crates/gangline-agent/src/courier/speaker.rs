@@ -18,13 +18,19 @@ impl Office {
             if let Some(row) = known {
                 return row.principal;
             }
-            return Principal { account: account.clone(), tier: Tier::Stranger };
+            if !self.trust_nicks {
+                return Principal { account: account.clone(), tier: Tier::Stranger };
+            }
         }
         if self.trust_nicks {
             // A colleague's nick makes less of its bearer, so it may be believed.
             let colleague = self.everybody.iter().any(|a| a.folded() == fold(&line.nick));
             let tier = if line.bot || colleague { Tier::Agent } else { Tier::Member };
-            return Principal { account: format!("~{}", line.nick), tier };
+            // Who is logged in is known by that, and an agent by its name: its lines' causes are
+            // looked for under it.
+            let by_account = line.account.clone().filter(|_| !colleague);
+            let account = by_account.unwrap_or_else(|| format!("~{}", line.nick));
+            return Principal { account, tier };
         }
         stranger(line)
     }

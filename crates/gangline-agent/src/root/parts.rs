@@ -3,41 +3,46 @@
 use std::{
     collections::HashSet,
     sync::{Arc, atomic::AtomicU64},
-    time::Duration,
 };
 
-use gangline_api::config::{AgentConfig, OnCrash, Permissions, ReplyMode};
+use gangline_api::config::Permissions;
 use gangline_broker::{Broker, EpochStart};
 use gangline_core::{
     Epoch,
-    agent::{self, Agent, AgentOptions, StartMode, View},
-    answer::{self, Rules},
+    agent::{Agent, View},
     name::ChannelName,
     redact::Redactor,
     trust,
 };
-use gangline_irc::client::{Link, LinkCommand, LinkConfig, TrustTags};
-use gangline_os::{CancellationToken, doorbell::Doorbell, mark::RunMark, task::TaskGroup};
-use gangline_runtime::{Mode, PermissionMode, StartOptions};
+use gangline_irc::client::{Link, LinkCommand, LinkEvent};
+use gangline_os::{CancellationToken, doorbell::Doorbell, secret::Secret, task::TaskGroup};
+use gangline_runtime::{Capabilities, Mode, PermissionMode, StartOptions};
 use tokio::sync::{Notify, mpsc, watch};
 
+use super::read;
 use crate::{
-    brain::{Brain, Doors, Identity},
+    brain::{Brain, Doors},
     bus::{
         BRAIN_QUEUE, Fatal, Incoming, KEEPER_QUEUE, LINK_QUEUE, Record, SESSION_QUEUE,
         SessionCommand, Word,
     },
-    courier::{Courier, Office},
+    control::{desk::Desk, tokens::Tokens},
+    courier::{Courier, Office, inquiries::Inquiry},
     inbox::Inbox,
     keeper::Keeper,
     prompt,
+    rooms::{ROOMS_QUEUE, Rooms, ToRooms, Unread},
     session::{Session, resume_from},
     settings::Settings,
-    tools::{SpeakingTools, TurnContext},
+    showing::Showing,
+    speech::{Speaker, TurnContext},
+    tools::SpeakingTools,
 };
 
-/// The unit of the reconnect wait (1, 2, 4 … 60 of it) on the installation's own server.
-const OWN_BACKOFF_UNIT: Duration = Duration::from_millis(80);
+/// Where the owner's token lies, in the state folder.
+const OWNER_TOKEN: &str = "owner.token";
+/// Room for questions that wait for the courier.
+const INQUIRY_QUEUE: usize = 64;
 
 /// Everything the root holds on to.
 pub(super) struct Parts {
@@ -50,6 +55,7 @@ pub(super) struct Parts {
     pub(super) link: mpsc::Sender<LinkCommand>,
     pub(super) fatal: mpsc::Receiver<Fatal>,
     pub(super) joined: watch::Receiver<HashSet<ChannelName>>,
+    pub(super) wanted: watch::Receiver<HashSet<ChannelName>>,
     pub(super) view: watch::Receiver<View>,
     pub(super) ticks: watch::Receiver<u64>,
     pub(super) beat: Arc<AtomicU64>,
@@ -58,6 +64,12 @@ pub(super) struct Parts {
     pub(super) intake: CancellationToken,
     /// The outbox is no longer carried.
     pub(super) flush: CancellationToken,
+    /// The socket is no longer served.
+    pub(super) shut: CancellationToken,
+    /// Somebody asked by the socket that the daemon end.
+    pub(super) asked_to_end: CancellationToken,
+    /// What the socket's requests need.
+    pub(super) desk: Arc<Desk>,
     /// A signal came before everything was up.
     pub(super) asked: bool,
     /// Tasks whose end was seen.
@@ -69,6 +81,9 @@ struct Ends {
     brain: mpsc::Receiver<Incoming>,
     keeper: mpsc::Receiver<Record>,
     session: mpsc::Receiver<SessionCommand>,
+    rooms: mpsc::Receiver<ToRooms>,
+    token: watch::Sender<Option<Secret>>,
+    unread: watch::Sender<Unread>,
 }
 
 /// The beginnings of the queues and the signals that tasks share.
@@ -84,7 +99,17 @@ struct Shared {
     rescan: Arc<Notify>,
     redactor: Arc<Redactor>,
     context: watch::Receiver<Option<TurnContext>>,
-    view: watch::Receiver<View>,
+    showing: watch::Receiver<Showing>,
+    unread: watch::Receiver<Unread>,
+    joined: watch::Receiver<HashSet<ChannelName>>,
+    wanted: watch::Receiver<HashSet<ChannelName>>,
+    kept_out: watch::Receiver<HashSet<ChannelName>>,
+    ticks: watch::Receiver<u64>,
+    committed: watch::Sender<u64>,
+    rooms: mpsc::Sender<ToRooms>,
+    inquiries: mpsc::Sender<Inquiry>,
+    token: watch::Receiver<Option<Secret>>,
+    flush: CancellationToken,
 }
 
 impl Parts {
@@ -101,10 +126,19 @@ impl Parts {
         let (link, link_end) = mpsc::channel(LINK_QUEUE);
         let (link_events, events) = mpsc::channel(LINK_QUEUE);
         let (fatal, fatal_end) = mpsc::channel(4);
-        let core = Agent::new(agent_options(&settings.agent, started.epoch));
+        let (rooms, rooms_end) = mpsc::channel(ROOMS_QUEUE);
+        let (inquiries, asked) = mpsc::channel(INQUIRY_QUEUE);
+        let can = (settings.make_runtime)().capabilities();
+        let core = Agent::new(read::agent_options(&settings.agent, started.epoch, can));
         let (view_sender, view) = watch::channel(core.view());
         let (context_sender, context) = watch::channel(None);
         let (joined_sender, joined) = watch::channel(HashSet::new());
+        let (showing_sender, showing) = watch::channel(Showing::new(core.view()));
+        let (token_sender, token) = watch::channel(None);
+        let (unread_sender, unread) = watch::channel(Unread::new());
+        let home: HashSet<ChannelName> = settings.agent.channels.iter().cloned().collect();
+        let (wanted_sender, wanted) = watch::channel(home.clone());
+        let (kept_out_sender, kept_out) = watch::channel(HashSet::new());
         let (tick_sender, ticks) = watch::channel(0);
         let drained = CancellationToken::new();
         let intake = CancellationToken::new();
@@ -120,9 +154,19 @@ impl Parts {
             fatal,
             outbox: Arc::new(Notify::new()),
             rescan: Arc::new(Notify::new()),
-            redactor: Arc::new(redactor(settings)),
+            redactor: Arc::new(read::redactor(settings)),
             context,
-            view: view.clone(),
+            showing,
+            unread,
+            joined: joined.clone(),
+            wanted: wanted.clone(),
+            kept_out,
+            ticks: ticks.clone(),
+            committed: watch::Sender::new(0),
+            rooms,
+            inquiries,
+            token,
+            flush: flush.clone(),
         };
         let doors = Doors {
             session: shared.session.clone(),
@@ -130,63 +174,58 @@ impl Parts {
             link: link.clone(),
             context: context_sender,
             view: view_sender,
+            showing: showing_sender,
+            unread: shared.unread.clone(),
             rescan: Arc::clone(&shared.rescan),
             drained: drained.clone(),
             beat: Arc::clone(&beat),
         };
-        let brain_task = Brain::new(identity(settings, started.epoch), core, doors);
+        let brain_task = Brain::new(read::identity(settings, started.epoch), core, doors);
         let mut tasks = TaskGroup::new("daemon");
-        let ends = Ends { brain: brain_end, keeper: keeper_end, session: session_end };
+        let ends = Ends {
+            brain: brain_end,
+            keeper: keeper_end,
+            session: session_end,
+            rooms: rooms_end,
+            token: token_sender,
+            unread: unread_sender,
+        };
         spawn_inner(&mut tasks, settings, (&shared, &started), (brain_task, ends));
-        let config = link_config(settings);
-        let stop_link = flush.clone();
-        let opened = CancellationToken::new();
-        let may_connect = opened.clone();
-        tasks.spawn("link", async move {
-            tokio::select! {
-                () = may_connect.cancelled() => {}
-                () = stop_link.cancelled() => return,
-            }
-            let end = Link::run(config, link_end, link_events, stop_link).await;
-            tracing::debug!(?end, "link ended");
-        });
-        let courier =
-            Courier::new(office(settings, &shared, (joined_sender, intake.clone(), opened)));
-        let carried = flush.clone();
-        let courier_ticks = ticks.clone();
-        tasks.spawn("courier", async move { courier.run(events, courier_ticks, carried).await });
-        let inbox = Inbox {
-            agent: settings.agent.nick.clone(),
-            epoch: started.epoch,
-            broker: broker.clone(),
-            clock: settings.clock.clone(),
-            brain: brain.clone(),
-            rescan: Arc::clone(&shared.rescan),
-            outbox: Arc::clone(&shared.outbox),
+        let outer = Outer {
+            link: link_end,
+            events: (link_events, events),
+            asked,
+            said: (joined_sender, wanted_sender, kept_out_sender),
+            intake: intake.clone(),
             bell,
             ticks: tick_sender,
         };
-        let closed = intake.clone();
-        tasks.spawn("inbox", async move { inbox.run(closed).await });
+        spawn_outer(&mut tasks, settings, &shared, outer);
         if started.paused {
             let _ = brain.try_send(Incoming::Operator(Word::Pause));
         }
+        let asked_to_end = CancellationToken::new();
+        let desk = Arc::new(desk(settings, &shared, (can, asked_to_end.clone())));
         Self {
             broker,
             epoch: started.epoch,
             agent: settings.agent.nick.clone(),
-            home: settings.agent.channels.iter().cloned().collect(),
+            home,
             tasks,
             brain,
             link,
             fatal: fatal_end,
             joined,
+            wanted,
             view,
             ticks,
             beat,
             drained,
             intake,
             flush,
+            shut: CancellationToken::new(),
+            asked_to_end,
+            desk,
             asked: false,
             seen: HashSet::new(),
         }
@@ -207,36 +246,93 @@ fn spawn_inner(
         brain: shared.brain.clone(),
         outbox: Arc::clone(&shared.outbox),
         rescan: Arc::clone(&shared.rescan),
+        committed: shared.committed.clone(),
         fatal: shared.fatal.clone(),
     };
     let session = Session {
         make: Arc::clone(&settings.make_runtime),
         options: start_options(settings, shared, started),
         brain: shared.brain.clone(),
+        token: ends.token,
     };
+    let rooms = Rooms {
+        agent: settings.agent.nick.clone(),
+        network_id: read::network_id(settings, shared.broker.installation_id()),
+        broker: shared.broker.clone(),
+        redactor: Arc::clone(&shared.redactor),
+        lines: settings.buffer_size,
+        unread: ends.unread,
+    };
+    let (ticks, carried) = (shared.ticks.clone(), shared.flush.clone());
+    tasks.spawn("rooms", async move { rooms.run(ends.rooms, ticks, carried).await });
     tasks.spawn("brain", async move { brain.run(ends.brain).await });
     tasks.spawn("keeper", async move { keeper.run(ends.keeper).await });
     tasks.spawn("session", async move { session.run(ends.session).await });
 }
 
+/// What the tasks towards the network and the store are given.
+struct Outer {
+    link: mpsc::Receiver<LinkCommand>,
+    events: (mpsc::Sender<LinkEvent>, mpsc::Receiver<LinkEvent>),
+    asked: mpsc::Receiver<Inquiry>,
+    /// The channels that the agent is in, those that it shall be in, and those of them that it is
+    /// kept out of.
+    said: (Channels, Channels, Channels),
+    intake: CancellationToken,
+    bell: Doorbell,
+    ticks: watch::Sender<u64>,
+}
+
+fn spawn_outer(tasks: &mut TaskGroup, settings: &Settings, shared: &Shared, outer: Outer) {
+    let config = read::link_config(settings);
+    let (commands, (told, events), stop) = (outer.link, outer.events, shared.flush.clone());
+    let opened = CancellationToken::new();
+    let may_connect = opened.clone();
+    tasks.spawn("link", async move {
+        tokio::select! {
+            () = may_connect.cancelled() => {}
+            () = stop.cancelled() => return,
+        }
+        let end = Link::run(config, commands, told, stop).await;
+        tracing::info!(?end, "link ended");
+    });
+    let courier =
+        Courier::new(office(settings, shared, outer.said, (outer.intake.clone(), opened)));
+    let (ends, ticks, carried) =
+        ((events, outer.asked), shared.ticks.clone(), shared.flush.clone());
+    tasks.spawn("courier", async move { courier.run(ends, ticks, carried).await });
+    let inbox = Inbox {
+        agent: settings.agent.nick.clone(),
+        epoch: shared.epoch,
+        broker: shared.broker.clone(),
+        clock: settings.clock.clone(),
+        brain: shared.brain.clone(),
+        rescan: Arc::clone(&shared.rescan),
+        outbox: Arc::clone(&shared.outbox),
+        bell: outer.bell,
+        committed: shared.committed.clone(),
+        ticks: outer.ticks,
+    };
+    let closed = outer.intake;
+    tasks.spawn("inbox", async move { inbox.run(closed).await });
+}
+
+type Channels = watch::Sender<HashSet<ChannelName>>;
+
 fn office(
     settings: &Settings,
     shared: &Shared,
-    (joined, closed, opened): (
-        watch::Sender<HashSet<ChannelName>>,
-        CancellationToken,
-        CancellationToken,
-    ),
+    (joined, wanted, kept_out): (Channels, Channels, Channels),
+    (closed, opened): (CancellationToken, CancellationToken),
 ) -> Office {
     let own = settings.irc.own;
-    let network_id =
-        if own { shared.broker.installation_id().to_owned() } else { settings.irc.address.clone() };
     Office {
         agent: settings.agent.nick.clone(),
+        epoch: shared.epoch,
         broker: shared.broker.clone(),
         clock: settings.clock.clone(),
         redactor: Arc::clone(&shared.redactor),
-        network_id,
+        network_id: read::network_id(settings, shared.broker.installation_id()),
         own,
         trust_nicks: settings.irc.trust_nicks,
         home: settings.agent.channels.iter().cloned().collect(),
@@ -248,47 +344,68 @@ fn office(
         link: shared.link.clone(),
         outbox: Arc::clone(&shared.outbox),
         rescan: Arc::clone(&shared.rescan),
-        view: shared.view.clone(),
+        showing: shared.showing.clone(),
         joined,
+        wanted,
+        kept_out,
+        rooms: shared.rooms.clone(),
     }
 }
 
-fn link_config(settings: &Settings) -> LinkConfig {
-    let mut config = LinkConfig::new(
-        settings.irc.address.clone(),
-        settings.agent.nick.nick(),
-        settings.clock.clone(),
-    );
-    config.realname = format!("gangline agent ({})", settings.agent.agent);
-    config.sasl.clone_from(&settings.irc.login);
-    config.channels.clone_from(&settings.agent.channels);
-    if settings.irc.own {
-        // The installation's own server is back soon after its hub: 0.08 … 5 s instead of 1 … 60.
-        config.timing.backoff_unit = OWN_BACKOFF_UNIT;
+/// Returns what the socket's requests need.
+fn desk(
+    settings: &Settings,
+    shared: &Shared,
+    (can, asked_to_end): (Capabilities, CancellationToken),
+) -> Desk {
+    Desk {
+        me: Arc::new(read::identity(settings, shared.epoch)),
+        everybody: settings.everybody.clone(),
+        speaker: speaker(settings, shared),
+        context: shared.context.clone(),
+        showing: shared.showing.clone(),
+        unread: shared.unread.clone(),
+        joined: shared.joined.clone(),
+        wanted: shared.wanted.clone(),
+        kept_out: shared.kept_out.clone(),
+        brain: shared.brain.clone(),
+        rooms: shared.rooms.clone(),
+        inquiries: shared.inquiries.clone(),
+        committed: shared.committed.subscribe(),
+        can,
+        tokens: Tokens {
+            agent: shared.token.clone(),
+            owner_file: settings.paths.state.join(OWNER_TOKEN),
+            mark: read::run_mark(settings, shared.broker.installation_id(), shared.epoch),
+        },
+        asked_to_end,
     }
-    config.trusted_tags = if settings.irc.own { TrustTags::Believe } else { TrustTags::Ignore };
-    config
+}
+
+fn speaker(settings: &Settings, shared: &Shared) -> Speaker {
+    Speaker {
+        agent: settings.agent.nick.clone(),
+        broker: shared.broker.clone(),
+        paths: settings.paths.clone(),
+        redactor: Arc::clone(&shared.redactor),
+        brain: shared.brain.clone(),
+        outbox: Arc::clone(&shared.outbox),
+        committed: shared.committed.clone(),
+        max_hops: trust::Policy::default().max_hops,
+    }
 }
 
 fn start_options(settings: &Settings, shared: &Shared, started: &EpochStart) -> StartOptions {
     let agent = &settings.agent;
     let folder = settings.paths.agent_dir(agent.nick.as_str());
-    let mark = RunMark {
-        installation: shared.broker.installation_id().to_owned(),
-        agent: agent.nick.to_string(),
-        epoch: shared.epoch.0,
-    };
-    let mut env = settings.child_env.clone();
-    env.insert(gangline_os::mark::RUN_MARK.to_owned(), mark.to_string());
-    env.insert("CULTURE_NICK".to_owned(), agent.nick.to_string());
-    env.insert("GANGLINE_NICK".to_owned(), agent.nick.to_string());
-    env.insert("GANGLINE_STATE_DIR".to_owned(), folder.display().to_string());
+    let mark = read::run_mark(settings, shared.broker.installation_id(), shared.epoch);
     StartOptions {
         workdir: agent.directory.clone(),
         session_dir: folder.join("sessions"),
-        tmp_dir: folder.join("tmp"),
+        tmp_dir: folder.join(read::TMP),
+        command: agent.command.clone(),
         account_dir: agent.account_dir.clone(),
-        env: env.into_iter().collect(),
+        env: read::child_env(settings, &mark),
         mode: Mode::Resident,
         model: agent.model.clone(),
         thinking: Some(agent.thinking.clone()),
@@ -305,54 +422,8 @@ fn start_options(settings: &Settings, shared: &Shared, started: &EpochStart) -> 
         api_key: settings.api_key.clone(),
         extra: agent.extra.clone(),
         tools: Arc::new(SpeakingTools {
-            agent: agent.nick.clone(),
-            broker: shared.broker.clone(),
-            paths: settings.paths.clone(),
-            redactor: Arc::clone(&shared.redactor),
-            brain: shared.brain.clone(),
-            outbox: Arc::clone(&shared.outbox),
+            speaker: speaker(settings, shared),
             turn: shared.context.clone(),
-            max_hops: trust::Policy::default().max_hops,
         }),
-    }
-}
-
-fn redactor(settings: &Settings) -> Redactor {
-    Redactor::new(settings.secrets.iter().map(|secret| secret.expose().to_owned()))
-}
-
-/// Returns who the daemon works for.
-pub(super) fn identity(settings: &Settings, epoch: Epoch) -> Identity {
-    Identity {
-        agent: settings.agent.nick.clone(),
-        epoch,
-        clock: settings.clock.clone(),
-        redactor: Arc::new(redactor(settings)),
-    }
-}
-
-/// Returns the settings of the answer rule.
-pub(super) fn rules(agent: &AgentConfig) -> Rules {
-    Rules {
-        reply: match agent.reply {
-            ReplyMode::RelayIfSilent => answer::ReplyMode::RelayIfSilent,
-            ReplyMode::Relay => answer::ReplyMode::Relay,
-            ReplyMode::Tools => answer::ReplyMode::Tools,
-        },
-        max_attempts: i64::from(agent.max_attempts),
-    }
-}
-
-fn agent_options(config: &AgentConfig, epoch: Epoch) -> AgentOptions {
-    AgentOptions {
-        epoch,
-        rules: rules(config),
-        start: StartMode::Eager,
-        on_crash: match config.on_crash {
-            OnCrash::Resume => agent::OnCrash::Resume,
-            OnCrash::Fresh => agent::OnCrash::Fresh,
-        },
-        turn_output: Duration::from_secs(config.turn_timeout_seconds),
-        ..AgentOptions::default()
     }
 }

@@ -1,9 +1,12 @@
-//! The ordered end: intake, the open turn, the runner, the outbox, IRC, the store.
+//! The ordered end: intake, the open turn, the runner, the socket, the outbox, IRC, the store.
 
 use std::time::Duration;
 
 use gangline_irc::client::LinkCommand;
-use gangline_os::signals::Signals;
+use gangline_os::{
+    notify::{self, Word},
+    signals::Signals,
+};
 use tracing::{info, warn};
 
 use super::{Why, parts::Parts};
@@ -16,6 +19,8 @@ use crate::{
 const SETTLE_BUDGET: Duration = Duration::from_secs(20);
 /// An interrupted turn and its backend end within this: interrupt grace and kill ladder.
 const LADDER_BUDGET: Duration = Duration::from_secs(15);
+/// Connections to the socket end within this.
+const SHUT_BUDGET: Duration = Duration::from_secs(3);
 /// The outbox is carried for so long after the last turn.
 const FLUSH_BUDGET: Duration = Duration::from_secs(3);
 /// The server gets so long to say goodbye.
@@ -23,6 +28,7 @@ const QUIT_BUDGET: Duration = Duration::from_secs(3);
 
 impl Parts {
     pub(super) async fn stop(mut self, why: Why, signals: &mut Signals) -> Ended {
+        notify::tell(&[Word::Stopping]);
         self.intake.cancel();
         let ended = match why {
             Why::Asked => {
@@ -31,6 +37,9 @@ impl Parts {
             }
             Why::Fatal(fatal) => fatal_end(&fatal),
         };
+        // What the runner's shells said is answered by now; nobody else is to hear `ok`.
+        self.shut.cancel();
+        self.wait_for("control", SHUT_BUDGET).await;
         if ended.code == 0 {
             self.flush_outbox().await;
         }

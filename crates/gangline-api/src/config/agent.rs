@@ -206,7 +206,7 @@ fn pass_through(reader: &mut Reader<'_>, mut section: Section, agent: &mut Agent
 }
 
 /// Foreign fields are legal here, so only a very near miss is a slip.
-fn edits(key: &str) -> usize {
+pub(super) fn edits(key: &str) -> usize {
     if key.chars().count() >= 8 { 2 } else { 1 }
 }
 

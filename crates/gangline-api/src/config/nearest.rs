@@ -23,7 +23,7 @@ pub(super) fn distance(a: &str, b: &str) -> usize {
 }
 
 /// Returns the known word at most `edits` away from `word`; the nearest, the first of equals.
-pub(super) fn nearest<'a>(
+pub fn nearest<'a>(
     word: &str,
     known: impl IntoIterator<Item = &'a str>,
     edits: usize,
@@ -41,7 +41,8 @@ pub(super) fn nearest<'a>(
 }
 
 /// Returns how many edits are still a slip of the finger in a word of this length.
-pub(super) fn slips(word: &str) -> usize {
+#[must_use]
+pub fn slips(word: &str) -> usize {
     match word.chars().count() {
         0..=3 => 1,
         4..=7 => 2,

@@ -304,10 +304,7 @@ impl<'a> Reader<'a> {
 
     /// Refuses a key that looks as if a secret stood in the file.
     pub(super) fn refuse_secret(&mut self, key: &Key) -> bool {
-        let secret = matches!(
-            key.text.to_ascii_lowercase().as_str(),
-            "password" | "passwd" | "api_key" | "apikey" | "token" | "secret"
-        );
+        let secret = is_secret(&key.text);
         if secret {
             self.secret_fault(
                 key.place,
@@ -343,6 +340,12 @@ impl<'a> Reader<'a> {
                 .into(),
         }
     }
+}
+
+/// Returns whether a key of this name would hold a secret.
+pub(super) fn is_secret(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    matches!(key.as_str(), "password" | "passwd" | "api_key" | "apikey" | "token" | "secret")
 }
 
 /// Puts a bare key into backquotes; what is a phrase already stays.

@@ -66,14 +66,14 @@ pub(super) fn read(text: &str, source_name: &str) -> Result<Config, ConfigError>
     }
 }
 
-fn is_blank(text: &str) -> bool {
+pub(super) fn is_blank(text: &str) -> bool {
     let text = text.trim_start_matches('\u{feff}');
     text.lines()
         .map(str::trim)
         .all(|line| line.is_empty() || line.starts_with('#') || line == "---")
 }
 
-fn empty() -> Problem {
+pub(super) fn empty() -> Problem {
     Problem {
         place: None,
         message: "the file is empty".into(),
@@ -82,7 +82,7 @@ fn empty() -> Problem {
     }
 }
 
-fn top(reader: &mut Reader<'_>, root: Node) -> Option<Config> {
+pub(super) fn top(reader: &mut Reader<'_>, root: Node) -> Option<Config> {
     let mut top = reader.section("the file", root)?;
     let mut config = Config {
         server: part(reader, &mut top, "server", server),
@@ -100,11 +100,10 @@ fn top(reader: &mut Reader<'_>, root: Node) -> Option<Config> {
     }
     let at = top.place;
     match top.take("agents").map(|node| reader.list("agents", node)) {
-        Some(Some(items)) if !items.is_empty() => {
-            config.agents = agents(reader, items, &config.server.name);
-        }
+        // An empty list is written on purpose.
+        Some(Some(items)) => config.agents = agents(reader, items, &config.server.name),
         Some(None) => {}
-        Some(Some(_)) | None => reader.warn(at, "no agents are configured", None),
+        None => reader.warn(at, "no agents are configured", None),
     }
     reader.nothing_else("", top, &TOP);
     Some(config)

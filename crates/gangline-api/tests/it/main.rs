@@ -5,4 +5,8 @@
 mod config_errors;
 mod config_good;
 mod config_random;
+mod import;
+mod import_errors;
+mod import_random;
+mod ipc;
 mod wire;

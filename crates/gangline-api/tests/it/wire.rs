@@ -1,12 +1,14 @@
 //! The golden JSON of every wire type: a change here is a change of the wire.
 
+use std::collections::BTreeMap;
+
 use gangline_api::{
     approval::{Approval, ApprovalState, Decision},
     error::{ApiError, ErrorCode},
     event::{
         ApprovalAsked, ApprovalDecided, Assistant, Block, EVENT_VERSION, Event, EventRecord,
         MessageAccepted, Notice, Phase, Sent, StartStep, StepState, ToolResult, TurnEnded,
-        TurnStarted,
+        TurnStarted, TurnSteered,
     },
     ready::ReadyLine,
     status::{Activity, AgentStatus, WaitingFor},
@@ -53,6 +55,7 @@ fn every_event() -> Vec<Event> {
         }
         .into(),
         TurnStarted { turn: turn(), messages: vec![MessageId(42)], attempt: 1 }.into(),
+        TurnSteered { turn: turn(), messages: vec![MessageId(43)], how: "read".into() }.into(),
         Assistant {
             model: "claude-opus-4-6".into(),
             content: vec![
@@ -166,6 +169,13 @@ fn status_has_its_golden_form() {
         session: None,
         pending: 0,
         waiting_for: vec![],
+        needs_login: false,
+        degraded: false,
+        compacting: false,
+        context_tokens: None,
+        context_window: None,
+        unread: BTreeMap::new(),
+        version: None,
     };
     let working = AgentStatus {
         turn_count: 4,
@@ -186,8 +196,19 @@ fn status_has_its_golden_form() {
             },
             WaitingFor::Login { hint: "run `claude` once and log in".into() },
         ],
+        needs_login: true,
+        context_tokens: Some(41_000),
+        context_window: Some(200_000),
+        unread: [("#general".to_owned(), 3)].into(),
+        version: Some("0.1.0".into()),
         ..idle.clone()
     };
+    let older: AgentStatus = serde_json::from_str(
+        r#"{"nick":"spark-ada","running":true,"paused":false,"circuit_open":false,"turn_count":0,
+            "last_activation":null,"activity":"idle","description":"idle","phase":"idle","pending":0}"#,
+    )
+    .unwrap();
+    assert_eq!(older, idle, "fields that came later may be absent");
     insta::assert_snapshot!([golden(&idle), golden(&working)].join("\n"));
 }
 

@@ -95,7 +95,12 @@ where
     text.parse().map_err(|error: T::Err| bad(column, error.into()))
 }
 
-fn word<T>(row: &SqliteRow, column: &'static str, from: fn(&str) -> Option<T>) -> Result<T> {
+/// Reads a word of a closed set.
+pub(super) fn word<T>(
+    row: &SqliteRow,
+    column: &'static str,
+    from: fn(&str) -> Option<T>,
+) -> Result<T> {
     let text: &str = get(row, column)?;
     from(text).ok_or_else(|| bad(column, format!("unknown word `{text}`").into()))
 }

@@ -132,6 +132,7 @@ pub(crate) const LIFE: &[&str] = &[
     "set_agent",
     "pause",
     "stand_down",
+    "order",
     "accept",
     "move_cursor",
     "cancel",
@@ -174,6 +175,8 @@ async fn first_half(broker: &Broker) -> Epoch {
     say("pause");
     broker.stand_down(&ada(), "#room", "otto").await.unwrap();
     say("stand_down");
+    broker.order(&ada(), gangline_broker::Desired::Down, "otto").await.unwrap();
+    say("order");
     let id = broker.accept(keyed(&ada(), "first")).await.unwrap().id;
     say("accept");
     broker.move_cursor(&ada(), "local", "#room", "1").await.unwrap();

@@ -6,6 +6,7 @@ mod agents;
 mod approvals;
 mod events;
 mod messages;
+mod orders;
 mod outbox;
 mod turns;
 
@@ -79,5 +80,9 @@ mod sqlite {
             the_installation_keeps_its_id,
             a_closed_store_says_so,
             one_failing_write_does_not_spoil_its_group;
+        orders:
+            an_order_is_kept_until_another_is_given,
+            a_restart_names_the_epoch_that_ends_and_numbers_rise,
+            a_restart_of_what_is_down_orders_it_up;
     }
 }

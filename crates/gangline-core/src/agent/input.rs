@@ -1,6 +1,6 @@
 //! What reaches the agent.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use crate::{
     answer::Tool,
@@ -151,8 +151,10 @@ pub enum Finish {
     Failed(String),
     /// Its backend takes nothing before this time.
     RateLimited {
-        /// Until when, by the wall clock.
+        /// Until when, by the wall clock: the message's row keeps it.
         until: WallMicros,
+        /// How long that is from now: nothing else is fed for so long either.
+        wait: Duration,
     },
     /// Its backend has no login (R2-43): nothing is fed until [`RuntimeInput::LoggedIn`], a
     /// [`Operator::Resume`] or the end of this life.

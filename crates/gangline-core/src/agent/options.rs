@@ -69,7 +69,7 @@ pub struct AgentOptions {
     pub breaker_window: Duration,
     /// After so many failed resumes in a row the session is a new one (2; C7).
     pub max_failed_resumes: u32,
-    /// Nothing is fed for so long after a rate limit (30 s).
+    /// Nothing is fed for so long after a rate limit that did not say how long (30 s).
     pub rate_limit_pause: Duration,
     /// Messages that one turn takes (1).
     pub messages_per_turn: usize,

@@ -178,6 +178,12 @@ impl Agent {
             out.push(Effect::Notice(Notice::Late { turn }));
             return;
         };
+        let wait = match &how {
+            Finish::RateLimited { wait, .. } => Some(*wait),
+            Finish::Completed | Finish::Failed(_) | Finish::NeedsLogin | Finish::Interrupted => {
+                None
+            }
+        };
         let outcome = outcome_of(how);
         match &mut open.step {
             Step::Taking(Taking { by: OpenedBy::Runtime, ended, .. }) => {
@@ -189,6 +195,9 @@ impl Agent {
             Step::Prompting | Step::Working => {
                 self.needs_login |= outcome == Outcome::NeedsLogin;
                 self.close(now, &Close { outcome, runtime_gone: false }, out);
+                if let Some(wait) = wait {
+                    self.feed_after = Some(now.plus(wait));
+                }
             }
             Step::Interrupting(wanted) => {
                 let outcome = if outcome == Outcome::Completed { outcome } else { wanted.clone() };
@@ -264,7 +273,7 @@ fn outcome_of(how: Finish) -> Outcome {
     match how {
         Finish::Completed => Outcome::Completed,
         Finish::Failed(kind) => Outcome::Failed(kind),
-        Finish::RateLimited { until } => Outcome::RateLimited(until),
+        Finish::RateLimited { until, .. } => Outcome::RateLimited(until),
         Finish::NeedsLogin => Outcome::NeedsLogin,
         // Not by us: somebody at the runtime's own terminal.
         Finish::Interrupted => Outcome::Interrupted(By::Operator),

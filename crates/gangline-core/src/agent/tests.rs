@@ -341,10 +341,10 @@ fn a_store_that_cannot_write_gets_no_new_turns() {
 fn a_rate_limit_gives_the_message_back_for_later() {
     let mut story = Story::working();
     story.is(Input::Message(queued(2)), "");
-    let how = Finish::RateLimited { until: WallMicros(7) };
+    let how = Finish::RateLimited { until: WallMicros(7), wait: Duration::from_secs(12) };
     story.finish(1, how, "end t1.1 rate_limited m1=accepted");
-    assert_eq!(story.deadline(), Some(30));
-    story.after(30).is(Input::Tick, "take t1.2 m2");
+    assert_eq!(story.deadline(), Some(12));
+    story.after(12).is(Input::Tick, "take t1.2 m2");
 }
 
 #[test]

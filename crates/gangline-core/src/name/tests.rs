@@ -22,6 +22,15 @@ fn case_fold_twins_are_one_nick() {
 }
 
 #[test]
+fn a_nick_may_be_a_number_of_its_server_and_an_agents_may_not() {
+    assert_eq!("1AAAAAAAB".parse::<Nick>().unwrap().as_str(), "1AAAAAAAB");
+    for bad in ["-ada", "a b", "", "a,b"] {
+        assert!(bad.parse::<Nick>().is_err(), "{bad}");
+    }
+    assert!("1fx-ada".parse::<AgentName>().is_err());
+}
+
+#[test]
 fn a_refused_name_shows_controls_escaped() {
     let error = "a\r\nQUIT".parse::<Nick>().unwrap_err().to_string();
     assert!(error.contains("a\\r\\nQUIT"), "{error}");

@@ -13,7 +13,7 @@ fn deny(tool: &str) -> Verdict {
 /// C5, R1-04.
 #[test]
 fn each_mode_has_its_own_list() {
-    for tool in ["Read", "Glob", "Grep", "TodoWrite"] {
+    for tool in ["Read", "Glob", "Grep", "TodoWrite", "Skill"] {
         check(Permissions::Ask, tool, Verdict::Allow);
     }
     for tool in ["Bash", "Edit", "Write", "WebFetch", "Task"] {
@@ -50,4 +50,26 @@ fn a_list_of_ones_own_replaces_the_modes() {
     let policy = Policy::with_list(Permissions::Ask, vec!["Bash".to_owned()]);
     assert_eq!(policy.verdict("Bash"), Verdict::Allow);
     assert_eq!(policy.verdict("Read"), Verdict::Ask);
+}
+
+/// R2-34: one entry may mean the tools of one MCP server, and of no other.
+#[test]
+fn an_entry_may_mean_the_tools_of_one_server() {
+    let list = ["mcp__files__*", "mcp__git__log*", "mcp__*", "mcp____*", "B*"];
+    let list = list.map(str::to_owned).to_vec();
+    let policy = Policy::with_list(Permissions::Allowlist, list);
+    for tool in ["mcp__files__read", "mcp__files__write_all", "mcp__git__log", "mcp__git__log_of"] {
+        assert_eq!(policy.verdict(tool), Verdict::Allow, "{tool}");
+    }
+    for tool in [
+        "mcp__files__",
+        "mcp__filesystem__read",
+        "mcp__git__push",
+        "mcp__other__read",
+        "mcp____x",
+        "Bash",
+        "files__read",
+    ] {
+        assert_eq!(policy.verdict(tool), deny(tool), "{tool}");
+    }
 }

@@ -71,6 +71,12 @@ fn key_shapes_are_masked() {
         check(&[], &format!(r#""x\n{head}{digits}""#), r#""x\n[masked]""#);
     }
     check(&[], "AKIAIOSFODNN7EXAMPLE", "[masked]");
+    // What an agent's daemon gives its children.
+    check(
+        &[],
+        "GANGLINE_TOKEN=glt_0123456789abcdef0123456789abcdef\n",
+        "GANGLINE_TOKEN=[masked]\n",
+    );
     check(&[], "t eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.SflKxwRJSMeKKF2QT4 t", "t [masked] t");
 }
 

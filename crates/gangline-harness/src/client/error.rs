@@ -50,6 +50,9 @@ pub enum ApiErrorKind {
     Malformed,
     /// The conversation does not fit into the model's context.
     ContextOverflow,
+    /// The API does not take back the thoughts of the conversation: instructions, tools or account
+    /// are no longer those that they were thought under.
+    StaleThoughts,
     /// The API does not serve this model; the message says which to use.
     ModelNotFound,
     /// The response exceeds our bounds.
@@ -69,6 +72,7 @@ impl fmt::Display for ApiErrorKind {
             Self::Dropped => "the connection to the API was lost",
             Self::Malformed => "the API's response makes no sense",
             Self::ContextOverflow => "the conversation is too long for the model",
+            Self::StaleThoughts => "the model's earlier thoughts were refused",
             Self::ModelNotFound => "the model is not served",
             Self::TooLarge => "the API's response is too large",
             Self::Invalid => "the API refused the request",
@@ -88,6 +92,7 @@ impl ApiErrorKind {
             | Self::Malformed => true,
             Self::Auth
             | Self::ContextOverflow
+            | Self::StaleThoughts
             | Self::ModelNotFound
             | Self::TooLarge
             | Self::Invalid => false,
@@ -105,6 +110,7 @@ impl ApiErrorKind {
             | Self::Dropped
             | Self::Malformed
             | Self::ContextOverflow
+            | Self::StaleThoughts
             | Self::ModelNotFound
             | Self::TooLarge
             | Self::Invalid => None,
@@ -151,6 +157,7 @@ impl ApiError {
             529 => ApiErrorKind::Overloaded { retry_after },
             408 | 409 | 500.. => ApiErrorKind::Server { retry_after },
             _ if is_overflow(&message) => ApiErrorKind::ContextOverflow,
+            _ if is_stale_thought(&message) => ApiErrorKind::StaleThoughts,
             _ => ApiErrorKind::Invalid,
         };
         let message = match kind {
@@ -179,6 +186,12 @@ impl ApiError {
 
 fn is_overflow(message: &str) -> bool {
     message.contains("prompt is too long") || message.contains("exceed context limit")
+}
+
+/// The API signs a thought together with all that stood before it.
+fn is_stale_thought(message: &str) -> bool {
+    message.contains("thinking")
+        && (message.contains("Invalid `signature`") || message.contains("different conversation"))
 }
 
 /// Returns the wait that the headers ask for, in whole or broken seconds; dates are not read.

@@ -1,6 +1,7 @@
 //! The loop of one prompt: request, blocks, tools, again (R4-10, R4-16 … R4-18).
 //!
-//! Each block and result is in the log before the handler hears of it. A request is repeated only
+//! Between a step's results and the next request the conversation takes what people have said
+//! meanwhile, and if it no longer fits the model it is shortened, once in a prompt (R2-08). Each block and result is in the log before the handler hears of it. A request is repeated only
 //! while none of its blocks was completed, so that no handler sees a block that history lacks.
 
 use std::panic::AssertUnwindSafe;
@@ -9,16 +10,18 @@ use std::time::Duration;
 use futures::FutureExt as _;
 use gangline_os::CancellationToken;
 
-use super::{Finished, Harness, PromptError, StopReason};
+use super::steer::Waiting;
+use super::{CompactError, Finished, Harness, PromptError, StopReason, compact};
 use crate::authorize::Authorization;
 use crate::client::accumulate::{Completed, Step};
 use crate::client::error::{ApiError, ApiErrorKind};
+use crate::config::Overflow;
 use crate::event::{EventHandler, Retry, Status};
-use crate::history::History;
+use crate::history::{CONTINUE, History};
 use crate::retry::Budget;
 use crate::session::{Record, SessionError};
 use crate::tool::{Tool, ToolCall, ToolContext, ToolError, ToolResult, shorten};
-use crate::wire::{Block, Response, Usage, request};
+use crate::wire::{Block, Message, Response, Role, Usage, request};
 
 /// Longest tool result that is sent to the model, in bytes.
 const RESULT_LIMIT: usize = 256 << 10;
@@ -38,6 +41,10 @@ pub(super) async fn run(
         cancel,
         usage: Usage::default(),
         last: Response::default(),
+        before_last: String::new(),
+        begin: 0,
+        continued: 0,
+        compacted: false,
     };
     let outcome = turn.prompt(content).await;
     let closed = turn.history.close(&unfinished(&outcome));
@@ -53,6 +60,24 @@ struct Turn<'a> {
     cancel: &'a CancellationToken,
     usage: Usage,
     last: Response,
+    /// Text of the responses that the last one continues.
+    before_last: String,
+    /// Number of the prompt's own message.
+    begin: usize,
+    /// How often a response was asked to go on.
+    continued: u32,
+    /// The conversation was shortened in this prompt.
+    compacted: bool,
+}
+
+/// What is to be done after a response.
+enum Next {
+    /// The tools run, if any were called, and the model is asked again.
+    Tools(Vec<Called>),
+    /// The response was cut off: the model is asked to go on with it.
+    Continue,
+    /// The loop ends.
+    End(StopReason),
 }
 
 /// A tool call of the response, and why its input could not be read.
@@ -71,17 +96,45 @@ enum Failure {
 impl Turn<'_> {
     async fn prompt(&mut self, content: &str) -> Result<Finished, PromptError> {
         self.history.close("interrupted: the prompt was given up")?;
+        self.begin = self.history.messages().len();
         self.history.append(Record::User { content: vec![Block::text(content)] })?;
         self.handler.on_user(content);
         for _ in 0..self.harness.parts.config.max_turns {
+            self.take_steers()?;
             self.handler.on_status(Status::Thinking, "");
-            let calls = self.respond().await?;
-            if let Some(stop) = self.judge(&calls)? {
-                return Ok(self.finished(stop));
+            match self.step().await? {
+                Next::Tools(calls) => {
+                    self.before_last.clear();
+                    self.run_calls(calls).await?;
+                }
+                Next::Continue => {
+                    self.before_last.push_str(&self.last.text());
+                    self.history.append(Record::User { content: vec![Block::text(CONTINUE)] })?;
+                }
+                Next::End(stop) => return Ok(self.finished(stop)),
             }
-            self.run_calls(calls).await?;
         }
         Ok(self.finished(StopReason::MaxTurns))
+    }
+
+    /// Puts what people have said meanwhile into the conversation, unless the last word is the
+    /// model's, who then has to go on with it first.
+    fn take_steers(&mut self) -> Result<(), SessionError> {
+        let ends_with_user = |message: &Message| message.role == Role::User;
+        if !self.history.messages().last().is_some_and(ends_with_user) {
+            return Ok(());
+        }
+        while let Some(waiting) = self.next_steer() {
+            let content = vec![Block::text(&waiting.text)];
+            self.history.append(Record::User { content })?;
+            self.handler.on_user(&waiting.text);
+            waiting.confirm();
+        }
+        Ok(())
+    }
+
+    fn next_steer(&self) -> Option<Waiting> {
+        self.harness.current().as_mut().and_then(|running| running.steers.pop())
     }
 
     fn finished(&self, stop: StopReason) -> Finished {
@@ -89,26 +142,76 @@ impl Turn<'_> {
             stop,
             usage: self.usage,
             context_tokens: self.last.usage.context_tokens(),
-            final_text: self.last.text(),
+            final_text: format!("{}{}", self.before_last, self.last.text()),
         }
     }
 
-    /// Returns why the loop ends after the last response, if it does.
-    fn judge(&self, calls: &[Called]) -> Result<Option<StopReason>, PromptError> {
+    /// Gets a response and judges it. If the conversation does not fit the model, it is shortened
+    /// and the request made once more.
+    async fn step(&mut self) -> Result<Next, PromptError> {
+        loop {
+            let next = match self.respond().await {
+                Ok(calls) => self.judge(calls),
+                Err(error) => Err(error),
+            };
+            match next {
+                Err(PromptError::Api(error)) if error.kind == ApiErrorKind::ContextOverflow => {
+                    self.shorten(error).await?;
+                    self.handler.on_status(Status::Thinking, "");
+                }
+                other => return other,
+            }
+        }
+    }
+
+    /// Shortens the conversation because of this error; the error itself if that is not possible.
+    async fn shorten(&mut self, overflow: ApiError) -> Result<(), PromptError> {
+        let asked = self.harness.parts.config.overflow;
+        if std::mem::replace(&mut self.compacted, true) || asked == Overflow::Fail {
+            return Err(PromptError::Api(overflow));
+        }
+        self.history.close("not executed: the response reached the end of the context window")?;
+        match compact::compact(self.harness, self.history, self.cancel, self.begin).await {
+            Ok(done) => {
+                self.usage.add(&done.usage);
+                Ok(())
+            }
+            Err(CompactError::Cancelled) => Err(PromptError::Cancelled),
+            Err(CompactError::Session(error)) => Err(error.into()),
+            Err(
+                CompactError::Busy
+                | CompactError::Nothing
+                | CompactError::Api(_)
+                | CompactError::NoSummary,
+            ) => Err(PromptError::Api(overflow)),
+        }
+    }
+
+    /// Returns what follows from the last response, of which these are the calls.
+    fn judge(&mut self, calls: Vec<Called>) -> Result<Next, PromptError> {
         let stop = match self.last.stop_reason.as_deref().unwrap_or_default() {
-            "refusal" => StopReason::Refusal,
+            "refusal" => {
+                // What was refused once is refused in every request that holds it.
+                self.history.close("not executed: the model declined")?;
+                self.history.append(Record::Refused { from: self.begin })?;
+                StopReason::Refusal
+            }
             "model_context_window_exceeded" => {
                 let text = "the response reached the end of the context window";
                 let error = ApiError::new(ApiErrorKind::ContextOverflow, text);
                 return Err(PromptError::Api(error));
             }
-            "pause_turn" => return Ok(None),
-            _ if !calls.is_empty() => return Ok(None),
+            "pause_turn" => return Ok(Next::Tools(calls)),
+            _ if !calls.is_empty() => return Ok(Next::Tools(calls)),
+            "max_tokens" if self.continued < self.harness.parts.config.continuations => {
+                self.continued += 1;
+                return Ok(Next::Continue);
+            }
             "max_tokens" => StopReason::MaxTokens,
             "end_turn" | "stop_sequence" | "tool_use" => StopReason::EndTurn,
             other => StopReason::Other(other.to_owned()),
         };
-        Ok(Some(stop))
+        Ok(Next::End(stop))
     }
 
     /// Gets one response, repeating the request as the policy allows.
@@ -119,6 +222,14 @@ impl Turn<'_> {
                 Ok(calls) => return Ok(calls),
                 Err(Failure::Cancelled) => return Err(PromptError::Cancelled),
                 Err(Failure::Session(error)) => return Err(error.into()),
+                Err(Failure::Api { error, blocks: 0 })
+                    if error.kind == ApiErrorKind::StaleThoughts
+                        && self.history.sends_thoughts() =>
+                {
+                    tracing::warn!(%error, "earlier thoughts are left out from now on");
+                    self.history.append(Record::ThoughtsDropped)?;
+                    continue;
+                }
                 Err(Failure::Api { error, blocks: 0 }) => error,
                 Err(Failure::Api { error, .. }) => return Err(PromptError::Api(error)),
             };
@@ -140,7 +251,9 @@ impl Turn<'_> {
     async fn attempt(&mut self) -> Result<Vec<Called>, Failure> {
         let parts = &self.harness.parts;
         let config = self.harness.request_config();
-        let body = request(&config, &parts.declared, self.history.messages());
+        let view = self.history.view();
+        let body = request(&config, &parts.declared, view.iter().map(AsRef::as_ref));
+        drop(view);
         let opened = self.cancel.run_until_cancelled(parts.client.open(&body)).await;
         let mut stream = match opened {
             None => return Err(Failure::Cancelled),

@@ -26,13 +26,28 @@ fn the_form_of_each_line_is_fixed() {
                 r#""output_tokens":0,"cache_creation_input_tokens":0,"cache_read_input_tokens":0}}"#
             ),
         ),
-        (Record::Result { block }, r#"{"kind":"result","block":{"text":"x","type":"text"}}"#),
+        (
+            Record::Result { block: block.clone() },
+            r#"{"kind":"result","block":{"text":"x","type":"text"}}"#,
+        ),
+        (
+            Record::Summary { content: vec![block], instructions: vec!["do".into()], usage },
+            concat!(
+                r#"{"kind":"summary","content":[{"text":"x","type":"text"}],"#,
+                r#""instructions":["do"],"usage":{"input_tokens":1,"#,
+                r#""output_tokens":0,"cache_creation_input_tokens":0,"cache_read_input_tokens":0}}"#
+            ),
+        ),
+        (Record::Clear, r#"{"kind":"clear"}"#),
+        (Record::Refused { from: 3 }, r#"{"kind":"refused","from":3}"#),
+        (Record::ThoughtsDropped, r#"{"kind":"thoughts_dropped"}"#),
     ] {
         assert_eq!(
             serde_json::to_value(&record).unwrap(),
             serde_json::from_str::<Value>(line).unwrap()
         );
         assert_eq!(serde_json::from_str::<Record>(line).unwrap(), record);
+        assert!(matches!(read_line(line.as_bytes()), Some(Line::Known(known)) if known == record));
     }
 }
 

@@ -150,7 +150,7 @@ pub(crate) fn alive(pid: &str) -> bool {
     stat.is_ok_and(|stat| !stat.rsplit(')').next().unwrap().trim_start().starts_with('Z'))
 }
 
-async fn dead(pid: &str) {
+pub(crate) async fn dead(pid: &str) {
     within(async {
         while alive(pid) {
             // sleep: looks at a fact of the system again and again, within a deadline

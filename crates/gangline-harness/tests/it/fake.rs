@@ -16,8 +16,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use futures::stream::{self, StreamExt as _};
 use gangline_harness::{
-    Config, EventHandler, Harness, Retry, RetryPolicy, Status, Tool, ToolCall, ToolContext,
-    ToolError, ToolResult, Usage,
+    Compaction, Config, EventHandler, Harness, Retry, RetryPolicy, Status, Tool, ToolCall,
+    ToolContext, ToolError, ToolResult, Usage,
 };
 use gangline_os::secret::Secret;
 use gangline_os::task::TaskGroup;
@@ -330,6 +330,13 @@ impl EventHandler for Told {
     fn on_retry(&self, retry: &Retry<'_>) {
         self.add(format!("retry {} {:?}", retry.attempt, retry.error.kind));
     }
+    fn on_compaction(&self, step: &Compaction<'_>) {
+        self.add(match step {
+            Compaction::Begun => "compaction begun".to_owned(),
+            Compaction::Done(done) => format!("compaction done {}", done.summary),
+            Compaction::Failed(error) => format!("compaction failed: {error}"),
+        });
+    }
 }
 
 /// A tool that does what its input says: `{"say": text}`, `{"fail": text}`, `{"panic": true}`,
@@ -367,6 +374,50 @@ impl Tool for Puppet {
             Some(text) => Err(ToolError::failed(text)),
             None => Ok(input["say"].as_str().unwrap_or("done").to_owned()),
         }
+    }
+}
+
+/// The refusal of a conversation that is too long.
+pub(crate) fn overflow() -> Reply {
+    let message = "prompt is too long: 1200000 tokens > 1000000 maximum";
+    let error = json!({"type": "invalid_request_error", "message": message});
+    Reply::Refusal(400, vec![], json!({"type": "error", "error": error}))
+}
+
+/// Returns the texts of a request's message, results included.
+pub(crate) fn texts(request: &Value, message: usize) -> Vec<String> {
+    let blocks = request["messages"][message]["content"].as_array().unwrap().iter();
+    let text = |block: &Value| {
+        let text = block["text"].as_str().or(block["content"].as_str());
+        text.or(block["name"].as_str()).unwrap_or_default().to_owned()
+    };
+    blocks.map(text).collect()
+}
+
+/// A tool that ends when the test opens it.
+#[derive(Default)]
+pub(crate) struct Gate(watch::Sender<bool>);
+
+impl Gate {
+    pub(crate) fn open(&self) {
+        self.0.send_replace(true);
+    }
+}
+
+#[async_trait::async_trait]
+impl Tool for Gate {
+    fn name(&self) -> &str {
+        "gate"
+    }
+    fn description(&self) -> &str {
+        "Waits."
+    }
+    fn input_schema(&self) -> Value {
+        json!({"type": "object"})
+    }
+    async fn execute(&self, _: &ToolContext, _: Value) -> Result<String, ToolError> {
+        self.0.subscribe().wait_for(|open| *open).await.map_err(ToolError::failed)?;
+        Ok("open".into())
     }
 }
 

@@ -65,18 +65,30 @@ async fn a_log_cut_at_any_line_and_any_byte_is_a_valid_conversation() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("session.jsonl");
     record(&path).await;
-    let whole = fs::read(&path).unwrap();
+    cut_everywhere(folder.path(), &fs::read(&path).unwrap(), 14).await;
+}
+
+/// R4-11, C13: the same for a log with every record that ends a view.
+#[tokio::test]
+async fn a_log_with_summaries_cut_anywhere_is_a_valid_conversation() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.jsonl");
+    crate::compact::with_every_record(&path).await;
+    cut_everywhere(folder.path(), &fs::read(&path).unwrap(), 25).await;
+}
+
+async fn cut_everywhere(folder: &Path, whole: &[u8], at_least: usize) {
     let lines: Vec<usize> =
         whole.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(at, _)| at + 1).collect();
-    assert!(lines.len() >= 14, "session, 2 users, 7 blocks and ends, 3 results: {}", lines.len());
+    assert!(lines.len() >= at_least, "{} lines", lines.len());
     let fake = Fake::start(vec![]).await;
     let (harness, _) = fake.harness(puppet());
-    let cut_path = folder.path().join("cut.jsonl");
+    let cut_path = folder.join("cut.jsonl");
     // The strict far side, without a round trip, for every byte.
     for length in 0..=whole.len() {
         fs::write(&cut_path, &whole[..length]).unwrap();
         let resumed = harness.clone().resume(&cut_path).unwrap();
-        check_resumed(&resumed, length, &whole, &cut_path);
+        check_resumed(&resumed, length, whole, &cut_path);
         let again = harness.clone().resume(&cut_path).unwrap();
         assert_eq!(again.messages(), resumed.messages(), "cut at {length}");
     }

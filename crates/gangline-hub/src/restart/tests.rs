@@ -14,5 +14,5 @@ fn waits_double_up_to_a_minute_and_begin_anew_after_a_healthy_life() {
 /// Exit code 78 is an end that no restart mends.
 #[test]
 fn a_broken_configuration_is_not_tried_again() {
-    assert_eq!(Deaths::new(LONGEST_DELAY).ended(Some(EXIT_CONFIG), SHORT), After::GiveUp);
+    assert_eq!(Deaths::new(LONGEST_DELAY).ended(Some(EXIT_CONFIG), SHORT), After::GiveUp(78));
 }

@@ -213,9 +213,14 @@ impl Runner {
             Ok(Some(Line::Oversize { bytes, .. })) => {
                 tracing::warn!(bytes, "the server sent a line over the limit");
             }
-            Ok(None) => self.lost("the server closed the connection".to_owned(), Retry::Usual),
-            Err(error) => self.lost(format!("reading failed: {error}"), Retry::Usual),
+            Ok(None) => self.hung_up("the server closed the connection".to_owned()),
+            Err(error) => self.hung_up(format!("reading failed: {error}")),
         }
+    }
+
+    fn hung_up(&mut self, why: String) {
+        let (why, retry) = self.session.hung_up(why);
+        self.lost(why, retry);
     }
 
     /// A server of ours whose stamps we believe must be run by our own user: whoever takes its

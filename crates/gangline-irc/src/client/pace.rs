@@ -12,10 +12,18 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// What common servers bear: 4 at once, then one each 0.6 s.
-    pub const FOREIGN: Self = Self { burst: 4, per_second: 1.0 / 0.6 };
+    /// What common servers bear: 4 at once, then one a second. InspIRCd without `fakelag` throws
+    /// out who sends more than one a second for ten seconds, each PING counted.
+    pub const FOREIGN: Self = Self { burst: 4, per_second: 1.0 };
     /// For Gangline's own server, which says so in its 005.
     pub const OWN: Self = Self { burst: 50, per_second: 20.0 };
+
+    /// Returns a pace of half the lines, never less than one in eight seconds: for a server that
+    /// has thrown us out for flooding.
+    #[must_use]
+    pub fn halved(self) -> Self {
+        Self { burst: (self.burst / 2).max(1), per_second: (self.per_second / 2.0).max(0.125) }
+    }
 }
 
 /// A bucket of tokens; one line takes one. May be overdrawn by lines that must go together with

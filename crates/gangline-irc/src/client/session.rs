@@ -3,19 +3,20 @@
 //!
 //! Every function takes `now`, the monotonic time. Parts: `register` (capabilities, SASL, nick
 //! until the server has accepted us), `nick`, `rooms` (channels), `sending` (queue, pace and
-//! confirmation of lines), `history`, `incoming`.
+//! confirmation of lines), `history`, `replay` (history that is shown to who joins), `incoming`.
 
 use std::time::Duration;
 
 use gangline_core::name::Nick;
 
 use super::{LinkCommand, LinkConfig, LinkEvent, Others};
-use crate::wire::{Message, caps, caps::CapSet, numeric};
+use crate::wire::{Message, caps, caps::CapSet, numeric, tags};
 
 mod history;
 mod incoming;
 mod nick;
 pub(super) mod register;
+mod replay;
 mod rooms;
 mod sending;
 
@@ -65,6 +66,10 @@ struct ServerFacts {
     own: bool,
     bot_mode: Option<String>,
     history_by_time_only: bool,
+    /// Whether the server takes `+gangline/id` off our lines.
+    takes_our_tag: bool,
+    /// Whether channels can be made to show their last lines to who joins (mode +H).
+    shows_history: bool,
 }
 
 /// Whether the other side is alive.
@@ -86,6 +91,13 @@ pub(super) struct Session {
     rooms: rooms::Rooms,
     sending: sending::Sending,
     history: history::History,
+    replays: replay::Replays,
+    /// Whether this connection is one that a password may be sent over.
+    password: register::MaySendPassword,
+    /// Whether the server has taken our password.
+    logged_in: bool,
+    /// What the server said when it called us banned.
+    banned: Option<String>,
     was_up: bool,
     out: Vec<Output>,
 }
@@ -102,6 +114,10 @@ impl Session {
             rooms: rooms::Rooms::new(&config.channels),
             sending: sending::Sending::new(config.pace),
             history: history::History::default(),
+            replays: replay::Replays::default(),
+            password: register::MaySendPassword::No,
+            logged_in: false,
+            banned: None,
             was_up: false,
             out: Vec::new(),
             config,
@@ -131,7 +147,11 @@ impl Session {
         self.pulse = Pulse { heard: now, asked: None };
         self.sending.begin(self.config.pace, now);
         self.history = history::History::default();
-        self.begin_registration(now, password);
+        self.replays = replay::Replays::default();
+        self.banned = None;
+        self.password = password;
+        self.logged_in = false;
+        self.begin_registration(now);
     }
 
     /// The socket is closed, or never was open. Tells which lines are unconfirmed.
@@ -140,9 +160,10 @@ impl Session {
         self.nick.forget();
         self.rooms.forget();
         self.history = history::History::default();
-        for key in self.sending.abandon() {
-            self.tell(LinkEvent::Unconfirmed { key });
-        }
+        self.replays = replay::Replays::default();
+        let (under_way, waiting) = self.sending.abandon();
+        under_way.into_iter().for_each(|key| self.tell(LinkEvent::Unconfirmed { key }));
+        waiting.into_iter().for_each(|key| self.tell(LinkEvent::NotSent { key }));
     }
 
     /// Something was heard of the server, or could not be heard for our own fault.
@@ -171,6 +192,7 @@ impl Session {
             "PRIVMSG" | "NOTICE" => self.said(&message),
             "NICK" => self.nick_changed(now, message),
             "JOIN" | "PART" | "KICK" => self.room_changed(now, message),
+            "INVITE" => self.invited(message),
             "QUIT" => self.quit_seen(now, message),
             "FAIL" => self.standard_failure(message),
             "ACK" => self.acknowledged(&message),
@@ -267,7 +289,21 @@ impl Session {
 
     fn server_error(&mut self, message: &Message) {
         let why = message.params.last().cloned().unwrap_or_default();
-        self.close(format!("the server closed the connection: {why}"), Retry::Usual);
+        if why.to_ascii_lowercase().contains("flood") {
+            self.config.pace = self.config.pace.halved();
+            tracing::warn!(why, pace = ?self.config.pace, "thrown out for flooding; slower now");
+        }
+        let (why, retry) = self.hung_up(format!("the server closed the connection: {why}"));
+        self.close(why, retry);
+    }
+
+    /// Returns why the connection has ended, and when to come back: the server may have said that
+    /// we are banned.
+    pub(super) fn hung_up(&mut self, why: String) -> (String, Retry) {
+        match self.banned.take() {
+            Some(banned) => (format!("banned: {banned}: {why}"), Retry::Slow),
+            None => (why, Retry::Usual),
+        }
     }
 
     fn quit_seen(&mut self, now: Duration, message: Message) {
@@ -282,7 +318,7 @@ impl Session {
         let Some(token) = message.params.last().cloned() else { return };
         if token == register::UP_TOKEN {
             self.registration_seen_to_end(now);
-        } else {
+        } else if !self.replay_ponged(now, &token) {
             self.line_ponged(&token);
         }
     }
@@ -294,9 +330,13 @@ impl Session {
             numeric::RPL_WELCOME => self.welcomed(now, &message),
             numeric::RPL_ISUPPORT => self.learn(&message),
             numeric::RPL_ENDOFMOTD | numeric::ERR_NOMOTD => self.registration_seen_to_end(now),
+            // The reason comes with the ERROR that follows, if one does.
             numeric::ERR_YOUREBANNEDCREEP => {
+                self.banned = Some(message.params.last().cloned().unwrap_or_default());
+            }
+            numeric::ERR_PASSWDMISMATCH if matches!(self.phase, Phase::Registering(_)) => {
                 let why = message.params.last().cloned().unwrap_or_default();
-                self.close(format!("banned: {why}"), Retry::Slow);
+                self.close(format!("the server wants a password: {why}"), Retry::Slow);
             }
             900..=908 => self.sasl_reply(number, &message),
             numeric::ERR_ERRONEUSNICKNAME
@@ -305,9 +345,9 @@ impl Session {
             | numeric::ERR_UNAVAILRESOURCE
                 if !self.is_about_a_room(&message) =>
             {
-                self.nick_refused(&message);
+                self.nick_refused(number, &message);
             }
-            400..=599 | 716 => self.refused(now, number, message),
+            400..=599 | 716 | numeric::ERR_WORDFILTERED => self.refused(now, number, message),
             _ => self.pass_other(message),
         }
     }
@@ -329,6 +369,12 @@ impl Session {
                 "NETWORK" => self.server.network = Some(value.to_owned()),
                 "GANGLINE" => self.server.own = true,
                 "BOT" if value.len() == 1 => self.server.bot_mode = Some(value.to_owned()),
+                "CLIENTTAGDENY" => self.server.takes_our_tag = denies(value, tags::GANGLINE_ID),
+                // Lists, parameters, parameters when set, none.
+                "CHANMODES" => {
+                    let when_set = value.split(',').nth(2);
+                    self.server.shows_history = when_set.is_some_and(|modes| modes.contains('H'));
+                }
                 "MSGREFTYPES" => {
                     self.server.history_by_time_only = !value.split(',').any(|t| t == "msgid");
                 }
@@ -359,6 +405,20 @@ impl Session {
             self.send(&Message::new("PING").trailing("gangline-pulse"));
         }
     }
+}
+
+/// Whether a value of `CLIENTTAGDENY` (`*,-allowed` or `denied,denied`) denies the tag.
+fn denies(value: &str, tag: &str) -> bool {
+    let tag = tag.trim_start_matches('+');
+    let mut denied = false;
+    for word in value.split(',') {
+        match word.strip_prefix('-') {
+            Some(allowed) if allowed == tag => return false,
+            Some(_) => {}
+            None => denied |= word == "*" || word == tag,
+        }
+    }
+    denied
 }
 
 #[cfg(test)]

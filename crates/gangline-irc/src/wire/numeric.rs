@@ -169,6 +169,8 @@ numerics! {
     ERR_SASLALREADY = 907;
     /// The mechanisms that the server has.
     RPL_SASLMECHS = 908;
+    /// InspIRCd: the line holds a word that is not wanted there.
+    ERR_WORDFILTERED = 936;
 }
 
 /// Returns the number as it stands on the wire: three digits.

@@ -229,7 +229,7 @@ async fn a_server_that_is_not_there_yet_is_found_when_it_is() {
     let (why, _) = rig.down().await;
     assert!(why.contains("cannot connect"), "{why}");
     rig.command(say("k", "hi")).await;
-    while rig.event().await != (LinkEvent::Unconfirmed { key: "k".to_owned() }) {}
+    while rig.event().await != (LinkEvent::NotSent { key: "k".to_owned() }) {}
     let listener = soon("the port again", async {
         loop {
             if let Ok(listener) = tokio::net::TcpListener::bind(&address).await {

@@ -91,6 +91,8 @@ fn sockets_lie_where_their_clients_look() {
     let unset = resolve(&[("HOME", "/h")], Overrides::default()).unwrap();
     assert_eq!(unset.control_socket("ada"), Path::new("/h/.gangline/run/gangline-ada.sock"));
     assert_eq!(unset.culture_link("ada"), Path::new("/h/.culture/run/culture-ada.sock"));
+    assert_eq!(Paths::legacy_socket("ada"), Path::new("/tmp/culture-ada.sock"));
+    assert_eq!(Paths::legacy_socket("../x"), Path::new("/tmp/culture-_._x.sock"));
 }
 
 #[test]

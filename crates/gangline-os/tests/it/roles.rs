@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use gangline_os::lock::{FileLock, LockError};
 use gangline_os::process::{self, become_subreaper, detach_session, reap_adopted};
-use gangline_os::signals::Signals;
+use gangline_os::signals::{Requests, Signals};
 use gangline_os::{failpoint, mark};
 
 use crate::support::{ROLE, line, output, sh, start, until};
@@ -19,6 +19,7 @@ async fn role() {
         "take-lock" => take_lock(),
         "pass-failpoint" => pass_failpoint(),
         "hear-signals" => hear_signals().await,
+        "hear-requests" => hear_requests().await,
         "detach" => detach(),
         "reap" => reap().await,
         "sweep" => sweep().await,
@@ -64,6 +65,14 @@ async fn hear_signals() {
     eprintln!("ready");
     for _ in 0..2 {
         eprintln!("{:?}", signals.next().await);
+    }
+}
+
+async fn hear_requests() {
+    let mut requests = Requests::new().unwrap();
+    eprintln!("ready");
+    for _ in 0..4 {
+        eprintln!("{:?}", requests.next().await);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Requests to stop.
+//! Requests to stop, and the others.
 
 use gangline_os::process::Signal;
 
@@ -13,5 +13,23 @@ async fn each_request_to_stop_is_told_and_none_ends_the_process() {
     assert_eq!(line(&mut lines).await, "Term");
     child.signal_group(Signal::Int).unwrap();
     assert_eq!(line(&mut lines).await, "Int");
+    assert!(soon(child.wait()).await.unwrap().success());
+}
+
+#[tokio::test]
+async fn each_request_to_a_keeper_is_told_apart() {
+    let mut child = start(role("hear-requests", &[]));
+    let mut lines = errors(&mut child);
+    assert_eq!(line(&mut lines).await, "ready");
+    let requests = [
+        (Signal::Hup, "Reload"),
+        (Signal::Usr1, "Leave"),
+        (Signal::Term, "Stop(Term)"),
+        (Signal::Int, "Stop(Int)"),
+    ];
+    for (signal, told) in requests {
+        child.signal_group(signal).unwrap();
+        assert_eq!(line(&mut lines).await, told);
+    }
     assert!(soon(child.wait()).await.unwrap().success());
 }

@@ -24,14 +24,27 @@ pub(super) struct Permits {
 impl Permits {
     pub(super) fn new(events: Arc<Events>, mode: PermissionMode, allowed: Vec<String>) -> Self {
         let policy = match mode {
-            // Under `ask` what only looks runs by itself; the list belongs to `allowlist`.
-            PermissionMode::Ask => permission::Policy::new(Permissions::Ask),
+            // Under `ask` what only looks runs by itself; the list belongs to `allowlist`, but for
+            // tools of MCP servers, which are on it only if somebody put them there (R2-34).
+            PermissionMode::Ask => {
+                let of_servers = allowed.into_iter().filter(|entry| entry.starts_with("mcp__"));
+                let looking = permission::READ_ONLY.iter().map(|tool| (*tool).to_owned());
+                permission::Policy::with_list(Permissions::Ask, looking.chain(of_servers).collect())
+            }
             PermissionMode::Allowlist => {
                 permission::Policy::with_list(Permissions::Allowlist, allowed)
             }
             PermissionMode::Bypass => permission::Policy::new(Permissions::Bypass),
         };
         Self { events, policy, waiting: Mutex::default(), current: Mutex::default() }
+    }
+
+    /// Returns whether a tool may run at all, asked for or not.
+    pub(super) fn may_use(&self, tool: &str) -> bool {
+        match self.policy.verdict(tool) {
+            permission::Verdict::Allow | permission::Verdict::Ask => true,
+            permission::Verdict::Deny(_) => false,
+        }
     }
 
     /// Hands a verdict to the call that waits for it; ignores one that nobody waits for.

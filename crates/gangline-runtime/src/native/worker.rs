@@ -1,4 +1,4 @@
-//! The native loop's thread: one harness, its commands and its events.
+//! The native loop's thread: one harness, its MCP servers, its commands and its events.
 
 use std::{
     future::Future,
@@ -9,23 +9,21 @@ use std::{
     },
 };
 
-use async_trait::async_trait;
 use gangline_core::TurnId;
 use gangline_harness::{
-    ApiErrorKind, Config, Finished, Harness, PromptError, Tool, ToolContext, ToolError, tools,
+    CompactError, Compacted, Finished, Harness, PromptError,
+    mcp::{McpNotice, McpServer, McpServers},
 };
-use gangline_os::secret::Secret;
-use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
-use uuid::Uuid;
 
-use super::{Command, events::Events, permit::Permits};
-use crate::{
-    FailureKind, RuntimeEvent, SessionId, StartOptions, ToolCall, ToolHost, ToolSpec, TurnResult,
+use super::{
+    Command,
+    build::{self, Built},
+    events::{Events, with_causes},
+    outcome,
+    permit::Permits,
 };
-
-/// Loop iterations of one turn; an agent in a room works longer than one at a prompt.
-const MAX_TURNS: u32 = 200;
+use crate::{Prompt, RuntimeEvent, SessionId, StartOptions, TurnResult};
 
 pub(super) struct Start {
     pub(super) options: StartOptions,
@@ -50,66 +48,58 @@ pub(super) fn run(start: Start) {
 }
 
 async fn serve(start: Start) {
+    let Start { options, events, mut inbox, busy, started } = start;
     let shared = Arc::new(Events::default());
     let permits = Arc::new(Permits::new(
         Arc::clone(&shared),
-        start.options.permissions,
-        start.options.allowed_tools.clone(),
+        options.permissions,
+        options.allowed_tools.clone(),
     ));
-    let (harness, session) = match build(&start.options, &shared, &permits) {
+    let Built { harness, session, mut notices } = match build::build(&options, &shared, &permits) {
         Ok(built) => built,
         Err(why) => {
-            let _ = start.started.send(Err(why));
+            let _ = started.send(Err(why));
             return;
         }
     };
-    let _ = start.started.send(Ok(session.clone()));
+    let _ = started.send(Ok(session.clone()));
     let mut worker =
-        Worker { harness, shared, permits, events: start.events, busy: start.busy, running: None };
-    worker.send(RuntimeEvent::Ready { session }).await;
-    let inbox = worker.serve(start.inbox).await;
+        Worker { harness, shared, permits, events, busy, work: None, next: None, care: None };
+    let (wanted, more) = build::servers(&options);
+    notices.extend(more);
+    let servers = worker.connect(wanted, &mut inbox).await;
+    if let Some((servers, more)) = servers {
+        notices.extend(more.iter().map(McpNotice::to_string));
+        notices.extend(worker.offer(&servers));
+        worker.ready(session, notices).await;
+        worker.serve(&mut inbox).await;
+        servers.stop().await;
+    }
     worker.send(RuntimeEvent::Exited { code: 0 }).await;
     // Closed last: by it the adapter sees that everything was told.
     drop(inbox);
 }
 
-fn build(
-    options: &StartOptions,
-    shared: &Arc<Events>,
-    permits: &Arc<Permits>,
-) -> Result<(Harness, SessionId), String> {
-    let key = options.api_key.clone().unwrap_or_else(|| Secret::new("none"));
-    let mut config = Config::new(key);
-    if let Some(model) = &options.model {
-        config.model.clone_from(model);
-    }
-    if let Some(url) = &options.base_url {
-        config.base_url = url.trim_end_matches('/').to_owned();
-    }
-    config.system_prompt.clone_from(&options.system_prompt);
-    config.max_turns = MAX_TURNS;
-    config.cwd.clone_from(&options.workdir);
+type Job<T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + Send>>;
 
-    let mut all = tools::standard(options.env.iter().map(|(k, v)| (k.into(), v.into())).collect());
-    for spec in options.tools.tools() {
-        all.push(Arc::new(HostTool {
-            spec,
-            host: Arc::clone(&options.tools),
-            shared: Arc::clone(shared),
-            permits: Arc::clone(permits),
-        }));
-    }
-    let session = options.resume.clone().unwrap_or_else(|| SessionId(Uuid::new_v4().to_string()));
-    let path = options.session_dir.join(format!("{}.jsonl", session.0));
-    let harness = Harness::new(config, all, Some(Arc::clone(shared) as Arc<_>))
-        .map_err(|error| error.to_string())?
-        .authorized_by(Arc::clone(permits) as Arc<_>)
-        .resume(&path)
-        .map_err(|error| error.to_string())?;
-    Ok((harness, session))
+/// What runs; there is one at a time.
+enum Work {
+    Turn(TurnId, Job<Finished, PromptError>),
+    Compaction(Job<Compacted, CompactError>),
 }
 
-type Running = Pin<Box<dyn Future<Output = Result<Finished, PromptError>> + Send>>;
+/// What has ended.
+enum Ended {
+    Turn(TurnId, Result<Finished, PromptError>),
+    Compaction(Result<Compacted, CompactError>),
+}
+
+/// What is done about the context once nothing runs.
+#[derive(Clone, Copy)]
+enum Care {
+    Compact,
+    Clear,
+}
 
 struct Worker {
     harness: Harness,
@@ -117,55 +107,142 @@ struct Worker {
     permits: Arc<Permits>,
     events: mpsc::Sender<RuntimeEvent>,
     busy: Arc<AtomicBool>,
-    running: Option<(TurnId, Running)>,
+    work: Option<Work>,
+    /// A prompt that came while the context is being shortened.
+    next: Option<Prompt>,
+    care: Option<Care>,
 }
 
 enum Step {
     Command(Option<Command>),
-    Ended(Result<Finished, PromptError>),
+    Ended(Ended),
     EventWaits,
 }
 
+/// Whether the worker goes on.
+enum Then {
+    GoOn,
+    Stop,
+}
+
 impl Worker {
-    async fn serve(&mut self, mut inbox: mpsc::Receiver<Command>) -> mpsc::Receiver<Command> {
+    /// Connects the MCP servers, which may take half a minute. Nothing if the session is stopped
+    /// meanwhile; what was started is gone then.
+    async fn connect(
+        &mut self,
+        servers: Vec<McpServer>,
+        inbox: &mut mpsc::Receiver<Command>,
+    ) -> Option<(McpServers, Vec<McpNotice>)> {
+        let mut connecting = std::pin::pin!(McpServers::connect(servers));
         loop {
-            match self.step(&mut inbox).await {
-                Step::EventWaits => self.pass_on().await,
-                Step::Ended(result) => self.finish(result).await,
-                Step::Command(Some(Command::Prompt(prompt))) => {
-                    self.open(prompt.turn, prompt.text);
-                }
-                Step::Command(Some(Command::Interrupt)) => self.harness.cancel(),
-                Step::Command(Some(Command::Decide(verdict))) => self.permits.decide(verdict),
-                Step::Command(Some(Command::SetModel(model))) => self.harness.set_model(&model),
-                Step::Command(Some(Command::Stop) | None) => {
-                    self.wind_up().await;
-                    return inbox;
-                }
+            let command = tokio::select! {
+                biased;
+                connected = &mut connecting => return Some(connected),
+                command = inbox.recv() => command,
+            };
+            match self.obey(command?).await {
+                Then::GoOn => {}
+                Then::Stop => return None,
             }
+        }
+    }
+
+    /// Offers the servers' tools to the model; returns why not.
+    fn offer(&mut self, servers: &McpServers) -> Option<String> {
+        let tools = servers.tools();
+        let extended = build::with_servers(self.harness.clone(), tools, &servers.instructions());
+        self.harness = extended.0;
+        extended.1
+    }
+
+    async fn ready(&mut self, session: SessionId, notices: Vec<String>) {
+        self.busy.store(false, Ordering::SeqCst);
+        self.send(RuntimeEvent::Ready { session }).await;
+        for text in notices {
+            self.send(RuntimeEvent::Notice { text }).await;
+        }
+    }
+
+    async fn serve(&mut self, inbox: &mut mpsc::Receiver<Command>) {
+        loop {
+            self.begin_next().await;
+            match self.step(inbox).await {
+                Step::EventWaits => self.pass_on().await,
+                Step::Ended(ended) => self.finish(ended).await,
+                Step::Command(None) => return self.wind_up().await,
+                Step::Command(Some(command)) => match self.obey(command).await {
+                    Then::GoOn => {}
+                    Then::Stop => return self.wind_up().await,
+                },
+            }
+        }
+    }
+
+    async fn obey(&mut self, command: Command) -> Then {
+        match command {
+            Command::Prompt(prompt) => self.next = Some(prompt),
+            Command::Interrupt => match self.next.take() {
+                Some(prompt) => self.end_turn(prompt.turn, TurnResult::Interrupted).await,
+                None if matches!(self.work, Some(Work::Turn(..))) => self.harness.cancel(),
+                None => {}
+            },
+            Command::Steer(prompt) => self.steer(prompt),
+            Command::Decide(verdict) => self.permits.decide(verdict),
+            Command::SetModel(model) => {
+                self.harness.set_model(&model);
+                self.shared.model_is(&model);
+            }
+            Command::Compact => self.care = Some(Care::Compact),
+            Command::Clear => self.care = Some(Care::Clear),
+            Command::Stop => return Then::Stop,
+        }
+        Then::GoOn
+    }
+
+    /// Adds a text to the open turn. What cannot be added is not told: the daemon gives it again.
+    fn steer(&self, prompt: Prompt) {
+        let open = matches!(&self.work, Some(Work::Turn(turn, _)) if *turn == prompt.turn);
+        if open && self.harness.steer(&prompt.text).is_ok() {
+            self.shared.steered(prompt.uuid);
+        }
+    }
+
+    /// Begins what waits, if nothing runs: the care of the context first.
+    async fn begin_next(&mut self) {
+        if self.work.is_some() {
+            return;
+        }
+        match self.care.take() {
+            Some(Care::Compact) => {
+                let harness = self.harness.clone();
+                self.work =
+                    Some(Work::Compaction(Box::pin(async move { harness.compact().await })));
+                return;
+            }
+            Some(Care::Clear) => {
+                let text = match self.harness.clear() {
+                    Ok(()) => "the context was emptied".to_owned(),
+                    Err(error) => format!("the context stays as it is: {}", with_causes(&error)),
+                };
+                self.send(RuntimeEvent::Notice { text }).await;
+            }
+            None => {}
+        }
+        if let Some(Prompt { turn, text, .. }) = self.next.take() {
+            self.shared.open(turn);
+            let reserved = self.harness.reserve();
+            let job = Box::pin(async move { reserved?.run(&text).await });
+            self.work = Some(Work::Turn(turn, job));
         }
     }
 
     async fn step(&mut self, inbox: &mut mpsc::Receiver<Command>) -> Step {
-        let running = async {
-            match &mut self.running {
-                Some((_, running)) => running.await,
-                None => std::future::pending().await,
-            }
-        };
         tokio::select! {
             biased;
             () = self.shared.waiting() => Step::EventWaits,
             command = inbox.recv() => Step::Command(command),
-            result = running => Step::Ended(result),
+            ended = ended(&mut self.work) => Step::Ended(ended),
         }
-    }
-
-    fn open(&mut self, turn: TurnId, text: String) {
-        self.shared.open(turn);
-        let reserved = self.harness.reserve();
-        let running: Running = Box::pin(async move { reserved?.run(&text).await });
-        self.running = Some((turn, running));
     }
 
     async fn pass_on(&self) {
@@ -177,32 +254,50 @@ impl Worker {
         }
     }
 
-    async fn finish(&mut self, result: Result<Finished, PromptError>) {
+    async fn finish(&mut self, ended: Ended) {
+        self.work = None;
         while let Some(event) = self.shared.pop() {
             self.send(event).await;
         }
-        self.shared.close();
-        let Some((turn, _)) = self.running.take() else { return };
+        match ended {
+            Ended::Turn(turn, result) => {
+                self.shared.close();
+                let (result, notice) = outcome::of(result);
+                if let Some(text) = notice {
+                    self.send(RuntimeEvent::Notice { text }).await;
+                }
+                self.end_turn(turn, result).await;
+            }
+            // Everything else was told by the loop itself.
+            Ended::Compaction(Err(error @ (CompactError::Busy | CompactError::Nothing))) => {
+                self.send(RuntimeEvent::Compacting).await;
+                let failed = Some(error.to_string());
+                self.send(RuntimeEvent::Compacted { failed }).await;
+            }
+            Ended::Compaction(_) => {}
+        }
+    }
+
+    async fn end_turn(&self, turn: TurnId, result: TurnResult) {
         self.busy.store(false, Ordering::SeqCst);
-        self.send(RuntimeEvent::Finished { turn, result: turn_result(result) }).await;
+        self.send(RuntimeEvent::Finished { turn, result }).await;
     }
 
     /// Ends what runs and tells its end.
     async fn wind_up(&mut self) {
-        if self.running.is_none() {
-            return;
+        if let Some(prompt) = self.next.take() {
+            self.end_turn(prompt.turn, TurnResult::Interrupted).await;
         }
         self.harness.cancel();
-        loop {
-            let Some((_, running)) = &mut self.running else { return };
-            tokio::select! {
+        while self.work.is_some() && !self.events.is_closed() {
+            let step = tokio::select! {
                 biased;
-                () = self.shared.waiting() => {}
-                result = running => return self.finish(result).await,
-            }
-            self.pass_on().await;
-            if self.events.is_closed() {
-                return;
+                () = self.shared.waiting() => Step::EventWaits,
+                ended = ended(&mut self.work) => Step::Ended(ended),
+            };
+            match step {
+                Step::Ended(ended) => self.finish(ended).await,
+                Step::EventWaits | Step::Command(_) => self.pass_on().await,
             }
         }
     }
@@ -213,70 +308,11 @@ impl Worker {
     }
 }
 
-fn turn_result(result: Result<Finished, PromptError>) -> TurnResult {
-    let error = match result {
-        Ok(_) => return TurnResult::Completed,
-        Err(error) => error,
-    };
-    let kind = match &error {
-        PromptError::Cancelled => return TurnResult::Interrupted,
-        PromptError::Busy | PromptError::Empty | PromptError::Session(_) => FailureKind::Other,
-        PromptError::Api(api) => match api.kind {
-            ApiErrorKind::RateLimited { .. } => {
-                let retry_after = api.kind.retry_after().map(|wait| wait.as_secs());
-                return TurnResult::RateLimited { retry_after };
-            }
-            ApiErrorKind::Auth => FailureKind::Auth,
-            ApiErrorKind::ContextOverflow => FailureKind::ContextOverflow,
-            ApiErrorKind::ModelNotFound | ApiErrorKind::Invalid => FailureKind::Request,
-            ApiErrorKind::Overloaded { .. }
-            | ApiErrorKind::Server { .. }
-            | ApiErrorKind::Connect
-            | ApiErrorKind::Dropped
-            | ApiErrorKind::Malformed
-            | ApiErrorKind::TooLarge => FailureKind::Provider,
-        },
-    };
-    TurnResult::Failed { kind, why: with_causes(&error) }
-}
-
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(below) = cause {
-        text.push_str(": ");
-        text.push_str(&below.to_string());
-        cause = below.source();
-    }
-    text
-}
-
-/// One tool of the daemon, as the harness sees it.
-struct HostTool {
-    spec: ToolSpec,
-    host: Arc<dyn ToolHost>,
-    shared: Arc<Events>,
-    permits: Arc<Permits>,
-}
-
-#[async_trait]
-impl Tool for HostTool {
-    fn name(&self) -> &str {
-        self.spec.name
-    }
-
-    fn description(&self) -> &str {
-        self.spec.description
-    }
-
-    fn input_schema(&self) -> Value {
-        self.spec.input_schema.clone()
-    }
-
-    async fn execute(&self, _ctx: &ToolContext, input: Value) -> Result<String, ToolError> {
-        let turn = self.shared.turn().ok_or(ToolError::Cancelled)?;
-        let call =
-            ToolCall { turn, id: self.permits.current(), name: self.spec.name.to_owned(), input };
-        self.host.call(call).await.map_err(ToolError::Failed)
+/// Waits for the end of what runs, for ever if nothing does. Cancel-safe: the work stays.
+async fn ended(work: &mut Option<Work>) -> Ended {
+    match work {
+        Some(Work::Turn(turn, job)) => Ended::Turn(*turn, job.await),
+        Some(Work::Compaction(job)) => Ended::Compaction(job.await),
+        None => std::future::pending().await,
     }
 }

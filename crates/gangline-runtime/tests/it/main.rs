@@ -1,4 +1,5 @@
 //! The adapters against the stand-in model, over real HTTP.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "only tests")]
 
+mod claude;
 mod native;

@@ -1,5 +1,8 @@
 //! The native backend meets the contract of [`gangline_runtime::Runtime`].
 
+mod context;
+mod servers;
+
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
@@ -9,7 +12,7 @@ use gangline_runtime::{
     Answer, Block, Mode, PermissionMode, Prompt, Runtime, RuntimeError, RuntimeEvent, SessionId,
     StartOptions, StopReason, ToolCall, ToolHost, ToolSpec, TurnResult, Verdict, registry,
 };
-use gangline_standin::{StandinOptions, serve};
+use gangline_standin::{Script, StandinOptions, serve};
 use tokio::{net::TcpListener, sync::mpsc};
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -20,7 +23,7 @@ struct Rig {
     events: mpsc::Receiver<RuntimeEvent>,
     options: StartOptions,
     _tasks: TaskGroup,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 struct Posts(mpsc::Sender<ToolCall>);
@@ -46,16 +49,26 @@ fn turn(number: i64) -> TurnId {
 
 impl Rig {
     async fn new(permissions: PermissionMode) -> (Self, mpsc::Receiver<ToolCall>) {
+        Self::scripted(permissions, None).await
+    }
+
+    /// A backend whose model follows a script, or is the guide.
+    async fn scripted(
+        permissions: PermissionMode,
+        script: Option<&str>,
+    ) -> (Self, mpsc::Receiver<ToolCall>) {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("notes.txt"), "hello").unwrap();
         std::fs::create_dir(folder.path().join("sessions")).unwrap();
         let mut tasks = TaskGroup::new("test");
-        let address = standin(&mut tasks).await;
+        let script = script.map(|script| Script::parse(script).unwrap());
+        let address = standin(&mut tasks, script, folder.path().join("requests")).await;
         let (calls, called) = mpsc::channel(8);
         let options = StartOptions {
             workdir: folder.path().to_owned(),
             session_dir: folder.path().join("sessions"),
             tmp_dir: folder.path().join("tmp"),
+            command: None,
             account_dir: None,
             env: vec![("PATH".to_owned(), std::env::var("PATH").unwrap())],
             mode: Mode::Resident,
@@ -76,7 +89,7 @@ impl Rig {
             events: mpsc::channel(1).1,
             options,
             _tasks: tasks,
-            _folder: folder,
+            folder,
         };
         (rig, called)
     }
@@ -100,27 +113,47 @@ impl Rig {
 
     async fn say(&mut self, number: i64, text: &str) {
         let text = format!("[IRC @mention in #general] <alice> {text}");
-        self.runtime.prompt(Prompt { turn: turn(number), text, uuid: format!("p{number}") }).await.unwrap();
+        self.runtime
+            .prompt(Prompt { turn: turn(number), text, uuid: format!("p{number}") })
+            .await
+            .unwrap();
     }
 
-    /// Returns everything up to the turn's end.
-    async fn until_finished(&mut self) -> Vec<RuntimeEvent> {
+    /// Returns everything up to an event that is wanted, that event included.
+    async fn until(&mut self, wanted: impl Fn(&RuntimeEvent) -> bool) -> Vec<RuntimeEvent> {
         let mut seen = Vec::new();
         loop {
             let event = self.next().await;
-            let last = matches!(event, RuntimeEvent::Finished { .. });
+            let last = wanted(&event);
             seen.push(event);
             if last {
                 return seen;
             }
         }
     }
+
+    /// Returns the body of a request that the model was sent, counted from 1.
+    fn request(&self, number: u64) -> serde_json::Value {
+        let file = self.folder.path().join(format!("requests/{number:06}.json"));
+        let record: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+        record["body"].clone()
+    }
+
+    /// Returns everything up to the turn's end.
+    async fn until_finished(&mut self) -> Vec<RuntimeEvent> {
+        self.until(|event| matches!(event, RuntimeEvent::Finished { .. })).await
+    }
 }
 
-async fn standin(tasks: &mut TaskGroup) -> SocketAddr {
+async fn standin(
+    tasks: &mut TaskGroup,
+    script: Option<Script>,
+    record: std::path::PathBuf,
+) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let options = StandinOptions { listener, script: None, record: None, clock: clock::system() };
+    let options = StandinOptions { listener, script, record: Some(record), clock: clock::system() };
     let stop = CancellationToken::new();
     tasks.spawn("standin", async move {
         let _ = serve(options, stop).await;
@@ -164,8 +197,7 @@ async fn a_prompt_in_mid_turn_is_refused_as_busy() {
     let (mut rig, _called) = Rig::new(PermissionMode::Ask).await;
     rig.start().await;
     rig.say(1, "sleep 60").await;
-    let second =
-        Prompt { turn: turn(2), text: "say exactly x".to_owned(), uuid: "p2".to_owned() };
+    let second = Prompt { turn: turn(2), text: "say exactly x".to_owned(), uuid: "p2".to_owned() };
     assert!(matches!(rig.runtime.prompt(second).await, Err(RuntimeError::Busy { .. })));
     rig.runtime.interrupt().await.unwrap();
     let events = rig.until_finished().await;

@@ -1,6 +1,6 @@
 //! `gangline daemon`: the process of one agent.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use gangline_agent::{IrcSettings, Settings};
 use gangline_api::config::AgentConfig;
@@ -8,7 +8,7 @@ use gangline_hub::credentials;
 use gangline_os::{
     clock, fsio,
     paths::Paths,
-    process::{base_env, detach_session},
+    process::{base_env, detach_session, find_on_path},
     secret::Secret,
 };
 
@@ -24,6 +24,8 @@ mod tests;
 
 /// A token file is one short line.
 const TOKEN_MAX: u64 = 4096;
+/// The program's name in a shell.
+const PROGRAM: &str = "gangline";
 
 pub(super) async fn run(global: &Global, args: Daemon) -> Result<u8, Failure> {
     let settings = settings(global, &args)?;
@@ -54,6 +56,7 @@ fn settings(global: &Global, args: &Daemon) -> Result<Settings, Failure> {
         everybody: loaded.config.agents.iter().map(|agent| agent.nick.clone()).collect(),
         irc,
         child_env: child_env(&agent),
+        buffer_size: loaded.config.buffer_size,
         api_key,
         secrets,
         clock: clock::system(),
@@ -99,12 +102,29 @@ fn from_environment(name: &str) -> Result<Secret, Failure> {
     }
 }
 
-/// Returns the environment of the backend: what every child may have, and what is configured.
+/// Returns the environment of the backend: what every child may have, and what is configured. Its
+/// shell finds `gangline`, so that the agent can speak and read by it.
 fn child_env(agent: &AgentConfig) -> BTreeMap<String, String> {
     let base = base_env().into_iter();
     let text = base
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    text.chain(agent.env.clone()).collect()
+    let mut env: BTreeMap<String, String> = text.chain(agent.env.clone()).collect();
+    let own = std::env::current_exe().ok();
+    if let Some(folder) = own.as_deref().and_then(Path::parent) {
+        let path = env.remove("PATH").unwrap_or_default();
+        env.insert("PATH".to_owned(), with_program(path, folder, &agent.directory));
+    }
+    env
+}
+
+/// Returns the search path with our own program's folder behind it, unless the program is found.
+fn with_program(path: String, folder: &Path, cwd: &Path) -> String {
+    let found = find_on_path(Path::new(PROGRAM), path.as_ref(), cwd).is_some();
+    match folder.to_str() {
+        Some(folder) if !found && !path.is_empty() => format!("{path}:{folder}"),
+        Some(folder) if !found => folder.to_owned(),
+        Some(_) | None => path,
+    }
 }
 
 /// Returns every value that must be masked.

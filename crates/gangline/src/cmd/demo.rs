@@ -3,9 +3,10 @@
 mod ports;
 mod scene;
 
+pub(super) use scene::invocation;
+
 use gangline_hub::{
-    hub::{self, HubOptions, Listening, Progress},
-    kept::Kept,
+    hub::{self, HubOptions, Listening, OnTerm, Plan, Progress, Refused},
     restart::LONGEST_DELAY,
 };
 use gangline_os::{clock, fsio, lock, paths::Paths};
@@ -15,7 +16,7 @@ use crate::{
     cli::{Demo, Global},
     configuration::{self, Loaded},
     failure::Failure,
-    keep::{self, Keep},
+    keep::Keep,
     output, place,
 };
 use ports::Ports;
@@ -30,27 +31,31 @@ pub(super) async fn run(global: &Global, args: Demo) -> Result<u8, Failure> {
     loaded.enabled().try_for_each(|agent| keep.prepare(agent))?;
     let guide = loaded.agent(&scene::GUIDE.parse().map_err(Failure::config)?)?;
     let standin = keep.standin(ports.standin, guide)?;
-    let locks = locks(&paths, &loaded);
     let options = HubOptions {
         paths: paths.clone(),
         clock: clock::system(),
         name: loaded.config.server.name.clone(),
         irc: Some(loaded.embedded_address()?),
         irc_elsewhere: loaded.config.server.address(),
-        agents: loaded.enabled().map(|agent| agent.nick.clone()).collect(),
-        accounts: Vec::new(),
+        keeps_agents: true,
+        on_term: OnTerm::Drain,
         longest_delay: LONGEST_DELAY,
         ready_file: args.ready_file,
+        program: keep.program().to_owned(),
+        options: Vec::new(),
     };
-    let kept = |listening: &Listening| -> Vec<Kept> {
+    let plan = |listening: &Listening| -> Result<Plan, Refused> {
         let daemon = |agent| keep.daemon(agent, &loaded.config, &listening.irc);
-        std::iter::once(standin).chain(loaded.enabled().map(daemon)).collect()
+        Ok(Plan {
+            kept: std::iter::once(standin.clone()).chain(loaded.enabled().map(daemon)).collect(),
+            accounts: loaded.enabled().map(|agent| agent.nick.clone()).collect(),
+        })
     };
-    let told = |listening: &Listening, progress| tell(global, &paths, listening, progress);
-    tokio::select! {
-        ended = hub::run(options, kept, told) => ended.map(|()| 0).map_err(Failure::from),
-        haste = keep::in_haste(locks) => match haste? {},
-    }
+    let told = |listening: &Listening, progress: &Progress| {
+        tell(global, &paths, listening, progress);
+    };
+    hub::run(options, plan, told).await?;
+    Ok(0)
 }
 
 fn paths(global: &Global) -> Result<Paths, Failure> {
@@ -82,11 +87,6 @@ fn stage(paths: &Paths, ports: Ports) -> Result<Loaded, Failure> {
     configuration::load(&paths.config_file)
 }
 
-fn locks(paths: &Paths, loaded: &Loaded) -> Vec<std::path::PathBuf> {
-    let agents = loaded.enabled().map(|agent| paths.agent_lock(agent.nick.folded()));
-    agents.chain([keep::standin_lock(paths)]).collect()
-}
-
 /// Returns what other commands need to find the demo's state.
 fn flag(global: &Global, paths: &Paths) -> String {
     let usual = paths.state.parent().filter(|usual| place::demo_state(usual) == paths.state);
@@ -96,18 +96,19 @@ fn flag(global: &Global, paths: &Paths) -> String {
     }
 }
 
-fn tell(global: &Global, paths: &Paths, listening: &Listening, progress: Progress) {
+fn tell(global: &Global, paths: &Paths, listening: &Listening, progress: &Progress) {
     let told = match (global.json, progress) {
-        (true, Progress::Ready) => output::json_line(&up::ready(paths, listening)),
-        (true, Progress::Listening | Progress::Draining) => Ok(()),
+        (true, Progress::Ready { .. }) => output::json_line(&up::ready(paths, listening)),
+        (true, Progress::Listening | Progress::Draining(_) | Progress::Leaving(_)) => Ok(()),
         (false, Progress::Listening) => {
             output::print(&scene::introduction(&flag(global, paths), paths, listening))
         }
-        (false, Progress::Ready) => {
+        (false, Progress::Ready { .. }) => {
             output::print("ready: demo-guide is in #general. Ctrl-C ends the demo.\n")
         }
-        (false, Progress::Draining) => {
-            output::print("ending: a turn may settle; Ctrl-C again is in haste\n")
+        (false, Progress::Draining(left)) => output::print(&up::ending(left)),
+        (false, Progress::Leaving(left)) => {
+            output::print(&format!("ended; {} run on\n", left.join(", ")))
         }
     };
     if let Err(failure) = told {

@@ -1,17 +1,92 @@
-//! `gangline ps`: the agents, one line each.
+//! `gangline ps`: the agents, one line each, and the hub.
 
-use gangline_os::clock;
+use gangline_api::listing::{AgentListing, Desired, Keeping, Standing};
+use gangline_core::{AgentName, Epoch};
+use gangline_hub::about::{About, KeptProcess, StandingWord};
+use gangline_os::clock::{self, UnixMicros, parse_rfc3339, rfc3339};
 
-use super::status;
-use crate::{cli::Global, failure::Failure, output, place, show};
+use crate::{
+    cli::Global, configuration, failure::Failure, fleet, fleet::Fleet, fleet::Member, output,
+    place, program, show, store, view,
+};
 
 pub(super) async fn run(global: &Global) -> Result<u8, Failure> {
     let paths = place::of_existing(global)?;
-    let agents = status::all(&paths).await?;
+    let broker = store::existing(&paths).await?;
+    let loaded = configuration::quiet(&paths.config_file);
+    let fleet = Fleet { paths, broker, loaded };
+    let mut agents = Vec::new();
+    for member in fleet.members().await? {
+        agents.push(listing(&fleet, &member).await?);
+    }
     if global.json {
         output::json(&agents)?;
-    } else {
-        output::print(&show::agents::list(&agents, clock::system().now()))?;
+        return Ok(0);
     }
+    let now = clock::system().now();
+    output::print(&show::fleet::list(&agents, now))?;
+    let about = fleet::hub(&fleet.paths)?.map(|hub| hub.about);
+    output::print(&format!("\n{}\n", hub(about.as_ref().map(Option::as_ref), now)))?;
     Ok(0)
+}
+
+async fn listing(fleet: &Fleet, member: &Member) -> Result<AgentListing, Failure> {
+    let facts = store::facts(&fleet.broker, &fleet.paths, &member.name).await?;
+    let status = view::status(&facts);
+    let desired = if member.is_stopped() { Desired::Down } else { Desired::Up };
+    let open = match member.is_in_turn() {
+        true => fleet.broker.open_turns(&member.name, Epoch(i64::MAX)).await?,
+        false => Vec::new(),
+    };
+    let turn = open.last().map(|open| &open.turn);
+    let row = member.row.as_ref().filter(|row| member.pid().map(i64::from) == Some(row.pid));
+    Ok(AgentListing {
+        standing: Standing::of(&status, desired, keeping(fleet, member)),
+        desired,
+        stopped_by: member.order.as_ref().filter(|order| !order.is_up()).map(|it| it.by.clone()),
+        turn: turn.map(|turn| turn.turn),
+        turn_started_at: turn.map(|turn| rfc3339(turn.started_at)),
+        started_at: row.map(|row| rfc3339(row.started_at)),
+        replaced: member.pid().and_then(program::was_replaced).unwrap_or(false),
+        outdated: member.kept.as_ref().is_some_and(|kept| kept.outdated),
+        channels: channels(fleet, &member.name),
+        status,
+    })
+}
+
+fn keeping(fleet: &Fleet, member: &Member) -> Keeping {
+    let kept: Option<&KeptProcess> = member.kept.as_ref();
+    match kept.map(|kept| kept.standing) {
+        None if fleet.loaded.is_some() && !fleet.is_enabled(&member.name) => Keeping::Off,
+        Some(StandingWord::GivenUp) => Keeping::GivenUp,
+        Some(StandingWord::Starting | StandingWord::Waiting) => Keeping::Starts,
+        Some(StandingWord::Up | StandingWord::Stopping | StandingWord::Stopped) | None => {
+            Keeping::Quiet
+        }
+    }
+}
+
+fn channels(fleet: &Fleet, name: &AgentName) -> Vec<gangline_core::name::ChannelName> {
+    let agent = fleet.loaded.as_ref().and_then(|loaded| loaded.config.agent(name));
+    agent.map(|agent| agent.channels.clone()).unwrap_or_default()
+}
+
+/// Returns one line about the hub; `None` = none runs, `Some(None)` = it says nothing yet.
+fn hub(about: Option<Option<&About>>, now: UnixMicros) -> String {
+    let Some(about) = about else {
+        return "no hub runs: `gangline up -d` starts one".to_owned();
+    };
+    let Some(about) = about else { return "a hub starts".to_owned() };
+    let up = parse_rfc3339(&about.since)
+        .map_or_else(String::new, |at| format!(", up {}", show::text::age(now.since(at))));
+    let old = if program::was_replaced(about.pid) == Some(true) { " old" } else { "" };
+    let agents = if about.keeps_agents { "" } else { ", leaves the agents to something else" };
+    let refused = match about.refused {
+        Some(_) => "\nwarning: it refused the configuration as it is now: see hub.log",
+        None => "",
+    };
+    format!(
+        "hub: process {}, version {}{old}{up}, chat on {}{agents}{refused}",
+        about.pid, about.version, about.irc
+    )
 }

@@ -1,24 +1,58 @@
-//! `gangline up`: the hub with the agents of the configuration.
+//! `gangline up`: the hub with the agents of the configuration, in the foreground or behind it.
+
+mod detached;
+mod planner;
 
 use std::{net::SocketAddr, time::Duration};
 
-use gangline_api::{config::AgentConfig, ready::ReadyLine};
-use gangline_hub::{
-    hub::{self, HubOptions, Listening, Progress},
-    kept::Kept,
-};
-use gangline_os::{clock, paths::Paths};
+use gangline_api::ready::ReadyLine;
+use gangline_hub::hub::{self, HubOptions, Left, Listening, OnTerm, Progress};
+use gangline_os::{clock, paths::Paths, process::detach_session};
 
 use crate::{
     cli::{Global, Up},
     configuration::{self, Loaded},
     failure::Failure,
     invite,
-    keep::{self, Keep},
+    keep::Keep,
     output, place,
 };
+pub(super) use detached::again;
+use planner::Planner;
+
+/// What is known before anything is started: the configuration can be used.
+struct Checked {
+    paths: Paths,
+    loaded: Loaded,
+    /// Where the embedded server listens; none if there is no embedded server.
+    irc: Option<SocketAddr>,
+}
 
 pub(super) async fn run(global: &Global, args: Up) -> Result<u8, Failure> {
+    let checked = check(global, &args)?;
+    if args.detach {
+        return detached::run(global, &args, checked).await;
+    }
+    let service = args.service;
+    if service && let Err(error) = detach_session() {
+        // Started by hand from a shell: the terminal stays.
+        tracing::debug!(%error, "stays in its session");
+    }
+    let room = checked.loaded.enabled().find_map(|it| it.channels.first().cloned());
+    let embedded = checked.loaded.config.network.embedded;
+    let paths = checked.paths.clone();
+    let told = |listening: &Listening, progress: &Progress| {
+        let room = room.as_ref().map(|room| room.as_str()).filter(|_| embedded);
+        tell(global, (&paths, service, embedded), room, (listening, progress));
+    };
+    let options = options(&checked, args)?;
+    let mut planner = Planner::new(global, checked, options.keeps_agents)?;
+    hub::run(options, |listening| planner.plan(listening), told).await?;
+    Ok(0)
+}
+
+/// Reads the configuration and makes sure that it can be run, before anything starts.
+fn check(global: &Global, args: &Up) -> Result<Checked, Failure> {
     let mut paths = place::plain(global)?;
     let loaded = configuration::load(&paths.config_file)?;
     if let (None, Some(state)) = (&global.state, loaded.state()) {
@@ -29,23 +63,7 @@ pub(super) async fn run(global: &Global, args: Up) -> Result<u8, Failure> {
     }
     loaded.can_run()?;
     let irc = address(&loaded, args.listen)?;
-    let keep = Keep::new(&paths)?;
-    loaded.enabled().try_for_each(|agent| keep.prepare(agent))?;
-    let wanted: Vec<&AgentConfig> =
-        if args.no_agents { Vec::new() } else { loaded.enabled().collect() };
-    let options = options((&paths, &loaded), irc, &wanted, args);
-    let kept = |listening: &Listening| -> Vec<Kept> {
-        let daemon = |agent: &&AgentConfig| keep.daemon(agent, &loaded.config, &listening.irc);
-        wanted.iter().map(daemon).collect()
-    };
-    let locks = wanted.iter().map(|agent| paths.agent_lock(agent.nick.folded())).collect();
-    let told = |listening: &Listening, progress| {
-        tell(global, (&paths, &loaded), &wanted, listening, progress);
-    };
-    tokio::select! {
-        ended = hub::run(options, kept, told) => ended.map(|()| 0).map_err(Failure::from),
-        haste = keep::in_haste(locks) => match haste? {},
-    }
+    Ok(Checked { paths, loaded, irc })
 }
 
 /// Returns where the embedded server listens; none if there is no embedded server.
@@ -59,53 +77,104 @@ fn address(loaded: &Loaded, listen: Option<SocketAddr>) -> Result<Option<SocketA
     }
 }
 
-fn options(
-    (paths, loaded): (&Paths, &Loaded),
-    irc: Option<SocketAddr>,
-    wanted: &[&AgentConfig],
-    args: Up,
-) -> HubOptions {
-    HubOptions {
-        paths: paths.clone(),
+fn options(checked: &Checked, args: Up) -> Result<HubOptions, Failure> {
+    let config = &checked.loaded.config;
+    Ok(HubOptions {
+        paths: checked.paths.clone(),
         clock: clock::system(),
-        name: loaded.config.server.name.clone(),
-        irc,
-        irc_elsewhere: loaded.config.server.address(),
-        agents: wanted.iter().map(|agent| agent.nick.clone()).collect(),
-        accounts: loaded.enabled().map(|agent| agent.nick.clone()).collect(),
+        name: config.server.name.clone(),
+        irc: checked.irc,
+        irc_elsewhere: config.server.address(),
+        keeps_agents: !args.no_agents,
+        on_term: if args.service { OnTerm::Leave } else { OnTerm::Drain },
         longest_delay: Duration::from_secs(args.restart_delay_max),
+        program: Keep::new(&checked.paths)?.program().to_owned(),
+        options: words(&args),
         ready_file: args.ready_file,
+    })
+}
+
+/// Returns the options that a hub in this one's place needs.
+fn words(args: &Up) -> Vec<String> {
+    let mut words = Vec::new();
+    if let Some(listen) = args.listen {
+        words.extend(["--listen".to_owned(), listen.to_string()]);
     }
+    if args.no_agents {
+        words.push("--no-agents".to_owned());
+    }
+    words.extend(["--restart-delay-max".to_owned(), args.restart_delay_max.to_string()]);
+    words
 }
 
 fn tell(
     global: &Global,
-    (paths, loaded): (&Paths, &Loaded),
-    wanted: &[&AgentConfig],
-    listening: &Listening,
-    progress: Progress,
+    (paths, service, embedded): (&Paths, bool, bool),
+    room: Option<&str>,
+    (listening, progress): (&Listening, &Progress),
 ) {
-    let room = loaded.enabled().find_map(|agent| agent.channels.first());
-    let names: Vec<&str> = wanted.iter().map(|agent| agent.nick.as_str()).collect();
-    let names = if names.is_empty() { "no agents".to_owned() } else { names.join(", ") };
-    let told = match (global.json, progress) {
-        (true, Progress::Ready) => output::json_line(&ready(paths, listening)),
-        (true, Progress::Listening | Progress::Draining) => Ok(()),
-        (false, Progress::Listening) if loaded.config.network.embedded => {
-            let room = room.map(|room| room.as_str());
-            output::print(&invite::lines(&listening.irc, &listening.owner, room))
+    if service {
+        // Its output may be a log, which is no place for the owner's password.
+        return log(progress);
+    }
+    let text = match (global.json, progress) {
+        (true, Progress::Ready { .. }) => match serde_json::to_string(&ready(paths, listening)) {
+            Ok(line) => format!("{line}\n"),
+            Err(error) => return Failure::environment(error).report(),
+        },
+        (true, Progress::Listening | Progress::Draining(_) | Progress::Leaving(_)) => return,
+        (false, Progress::Listening) if embedded => {
+            invite::lines(&listening.irc, &listening.owner, room)
         }
-        (false, Progress::Listening) => {
-            output::print(&format!("The agents join {}.\n", listening.irc))
+        (false, Progress::Listening) => format!("The agents join {}.\n", listening.irc),
+        (false, Progress::Ready { agents, stopped }) => {
+            format!("ready: {}\n{}", names(agents), still_stopped(stopped))
         }
-        (false, Progress::Ready) => output::print(&format!("ready: {names}\n")),
-        (false, Progress::Draining) => {
-            output::print("ending: turns may settle; Ctrl-C again is in haste\n")
-        }
+        (false, Progress::Draining(left)) => ending(left),
+        (false, Progress::Leaving(left)) => format!("ended; {} run on\n", left.join(", ")),
     };
-    if let Err(failure) = told {
+    if let Err(failure) = output::print(&text) {
         failure.report();
     }
+}
+
+fn log(progress: &Progress) {
+    match progress {
+        Progress::Listening => {}
+        Progress::Ready { agents, stopped } => {
+            tracing::info!(agents = names(agents), stopped = stopped.join(", "), "ready");
+        }
+        Progress::Draining(left) => tracing::info!(left = waiting(left), "ending"),
+        Progress::Leaving(left) => tracing::info!(left = left.join(", "), "left running"),
+    }
+}
+
+fn names(names: &[String]) -> String {
+    if names.is_empty() { "no agents".to_owned() } else { names.join(", ") }
+}
+
+/// Returns what is said of agents that an operator has stopped; nothing if there are none.
+fn still_stopped(stopped: &[String]) -> String {
+    match stopped {
+        [] => String::new(),
+        all => format!("stopped: {} (`gangline start` lets them run again)\n", all.join(", ")),
+    }
+}
+
+/// Returns what is said while the daemons end.
+pub(super) fn ending(left: &[Left]) -> String {
+    if left.is_empty() {
+        return "ended\n".to_owned();
+    }
+    format!("ending: {}; Ctrl-C again is in haste\n", waiting(left))
+}
+
+fn waiting(left: &[Left]) -> String {
+    let one = |left: &Left| match left.in_turn {
+        true => format!("{} (in a turn, which may settle within 20 s)", left.name),
+        false => left.name.clone(),
+    };
+    left.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the line for programs.

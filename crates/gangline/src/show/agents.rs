@@ -1,4 +1,4 @@
-//! The agents: one line each, or one of them whole.
+//! One agent whole; the fleet's list is in `fleet.rs`.
 
 use std::{fmt::Write as _, time::Duration};
 
@@ -6,33 +6,12 @@ use gangline_api::status::{AgentStatus, WaitingFor};
 use gangline_os::clock::{UnixMicros, parse_rfc3339};
 
 use super::{
-    table::{Cell, table},
+    table::Cell,
     text::{Paint, age, one_line, paint},
 };
 
 #[cfg(test)]
 mod tests;
-
-/// Returns the list of `ps`.
-pub(crate) fn list(agents: &[AgentStatus], now: UnixMicros) -> String {
-    if agents.is_empty() {
-        return "no agents yet\n".to_owned();
-    }
-    let rows: Vec<_> = agents
-        .iter()
-        .map(|agent| {
-            [
-                Cell::from(agent.nick.as_str()),
-                state(agent),
-                Cell::from(agent.pid.map_or_else(|| "-".to_owned(), |pid| pid.to_string())),
-                Cell::from(agent.turn_count.to_string()),
-                Cell::from(last_turn(agent, now)),
-                Cell::from(one_line(&agent.description)),
-            ]
-        })
-        .collect();
-    table(["AGENT", "STATE", "PID", "TURNS", "LAST", "DOING"], &rows)
-}
 
 fn state(agent: &AgentStatus) -> Cell {
     let (word, paint) = match agent.phase.as_str() {
@@ -99,5 +78,6 @@ fn waits(waiting: &WaitingFor, now: UnixMicros) -> String {
             )
         }
         WaitingFor::Login { hint } => format!("a login: {}", one_line(hint)),
+        WaitingFor::Irc { trouble } => format!("IRC: {}", one_line(trouble)),
     }
 }

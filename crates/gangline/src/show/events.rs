@@ -69,6 +69,10 @@ fn known_event(event: &Event) -> Vec<Told> {
         Event::TurnStarted(it) => {
             told("turn", format!("started for {}, attempt {}", names(&it.messages), it.attempt))
         }
+        Event::TurnSteered(it) => {
+            let how = if it.how == "read" { "read" } else { "was given" };
+            told("turn", format!("{how} {}", names(&it.messages)))
+        }
         Event::ToolResult(it) => {
             let how = if it.is_error { " failed" } else { "" };
             told("result", format!("{}{how}: {}", one_line(&it.name), short(&it.preview)))

@@ -17,9 +17,10 @@ use crate::view;
 mod tests;
 
 /// Events of these kinds are told by rows that know more.
-const TOLD_BY_ROWS: [&str; 6] = [
+const TOLD_BY_ROWS: [&str; 7] = [
     "message_accepted",
     "turn_started",
+    "turn_steered",
     "turn_ended",
     "sent",
     "approval_asked",

@@ -89,12 +89,12 @@ fn an_owner_in_irssi_is_answered_and_approves() {
 }
 
 /// irssi in a terminal of its own.
-struct Screen {
+pub(crate) struct Screen {
     socket: String,
 }
 
 impl Screen {
-    fn start(world: &World) -> Self {
+    pub(crate) fn start(world: &World) -> Self {
         let screen = Self { socket: world.path("tmux.sock").display().to_string() };
         let home = world.path("irssi").display().to_string();
         let irssi = format!("irssi --home={home} --nick=boss");
@@ -108,12 +108,12 @@ impl Screen {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    fn types(&self, text: &str) {
+    pub(crate) fn types(&self, text: &str) {
         self.tmux(&["send-keys", "-l", text]);
         self.tmux(&["send-keys", "Enter"]);
     }
 
-    fn shows(&self, parts: &str) {
+    pub(crate) fn shows(&self, parts: &str) {
         eventually(&format!("`{parts}` on the screen"), || {
             let screen = self.tmux(&["capture-pane", "-p", "-J", "-S", "-200"]);
             parts.split('|').any(|part| screen.contains(part)).then_some(())

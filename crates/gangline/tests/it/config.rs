@@ -42,7 +42,7 @@ fn a_backend_that_this_build_lacks_is_a_warning_to_the_check() {
     let ran =
         check("server: {name: oak}\nagents:\n  - {nick: oak-ada, agent: codex, directory: .}\n");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    let expect = "warning: agents.yaml: oak-ada: there is no backend `codex` in this build; there is: native\n";
+    let expect = "warning: agents.yaml: oak-ada: there is no backend `codex` in this build; there is: native, claude\n";
     assert_eq!(ran.stderr, expect);
 }
 
@@ -142,8 +142,8 @@ fn up_starts_nothing_when_one_agent_cannot_run() {
         assert!(world.processes().is_empty());
     };
     check(
-        "{nick: oak-bob, agent: claude, directory: .}",
-        &["error: cannot run oak-bob", "no backend `claude` in this build", "hint: "],
+        "{nick: oak-bob, agent: codex, directory: .}",
+        &["error: cannot run oak-bob", "no backend `codex` in this build", "hint: "],
     );
     check(
         "{nick: oak-bob, agent: native, directory: nowhere, api_key_env: NONE}",

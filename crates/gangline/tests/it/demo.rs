@@ -204,7 +204,7 @@ fn an_owner_pauses_and_resumes_by_irc() {
     boss.hears(GUIDE, "#general", "paused");
     alice.say("#general", "@demo-guide say exactly kept");
     alice.say("#general", "@demo-guide status");
-    let status = alice.hears(GUIDE, "#general", "message(s) wait");
+    let status = alice.hears(GUIDE, "#general", "1 message waits");
     assert!(status.contains("paused"), "{status}");
     assert!(
         !alice.lines().iter().any(|line| line.contains("demo-guide!") && line.contains(":kept"))

@@ -142,6 +142,7 @@ fn a_daemon_killed_at_any_failpoint_answers_every_message_once() {
         "release_held",
         "pause",
         "stand_down",
+        "order",
         "requeue_sent",
         "undeliverable",
         "may_be_doubled",
@@ -414,10 +415,10 @@ fn arsonist(
 }
 
 /// A small generator, so that a seed repeats the same choices.
-struct Dice(u64);
+pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
+    pub(crate) fn roll(&mut self, sides: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;

@@ -1,75 +1,72 @@
-//! Agents on an IRC server that is not ours: a real ngIRCd, which knows no accounts, no ids and no
-//! history.
+//! Agents on IRC servers that are not ours: real ngIRCd and InspIRCd processes. ngIRCd knows no
+//! accounts, no ids and no history; InspIRCd has what its modules give it.
+//!
+//! Here are the stage and what any server must bear; one module for each thing that may go wrong.
 
-use std::{
-    process::{Child, Command, Stdio},
-    time::Duration,
+use std::time::Duration;
+
+use gangline_testkit::{
+    Cable, Inspircd, IrcPeer, Ircd, Ngircd, Running, Stage, eventually, irc, ircd, ircd::Link,
+    stage,
 };
 
-use gangline_testkit::{IrcPeer, Running, Stage, eventually, irc, stage};
+mod accounts;
+mod history;
+mod nicks;
+mod oddities;
+mod pace;
+mod plain;
+mod restart;
+mod rooms;
+mod split;
 
 const ADA: &str = "fx-ada";
 const FOREIGN: &str = "network: {embedded: false, trust_nicks: true}";
 
-/// The server, ended when dropped.
-struct Ngircd {
-    child: Child,
-    config: String,
+/// A server with what a test needs of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// ngIRCd: nothing beyond the protocol of 1993.
+    Ngircd,
+    /// InspIRCd without a module.
+    Inspircd,
+    /// InspIRCd with every extension that Debian's version has.
+    Ircv3,
 }
 
-impl Ngircd {
-    fn start(stage: &Stage) -> Self {
-        let port = stage.irc.rsplit_once(':').unwrap().1;
-        let config = stage.world.file(
-            "ngircd.conf",
-            &format!(
-                "[Global]\nName = irc.foreign.test\nInfo = foreign\nListen = 127.0.0.1\nPorts = \
-                 {port}\nMotdPhrase = hello\n[Limits]\nMaxNickLength = 20\nConnectRetry = \
-                 5\nMaxConnectionsIP = 0\nMaxPenaltyTime = 0\n[Options]\nDNS = no\nIdent = no\nPAM \
-                 = no\nSyslogFacility = local1\n[Operator]\nName = root\nPassword = toor\n"
-            ),
-        );
-        Self { child: Self::run(stage, &config), config }
+impl Kind {
+    fn start(self, stage: &Stage) -> Ircd {
+        self.start_at(stage, &stage.irc)
     }
 
-    fn run(stage: &Stage, config: &str) -> Child {
-        let log = std::fs::File::create(stage.world.path("ngircd.txt")).unwrap();
-        let child = Command::new("ngircd")
-            .args(["-n", "-f", config])
-            .env("HOME", stage.world.path(""))
-            .stdin(Stdio::null())
-            .stdout(log.try_clone().unwrap())
-            .stderr(log)
-            .spawn()
-            .unwrap();
-        drop(IrcPeer::open(&stage.irc, "knock"));
-        child
+    fn start_at(self, stage: &Stage, address: &str) -> Ircd {
+        match self {
+            Self::Ngircd => Ngircd::default().start(&stage.world, address),
+            Self::Inspircd => Inspircd::default().start(&stage.world, address),
+            Self::Ircv3 => {
+                let server = Inspircd { modules: ircd::IRCV3, ..Inspircd::default() };
+                server.start(&stage.world, address)
+            }
+        }
     }
 
-    fn end(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-
-    fn restart(&mut self, stage: &Stage) {
-        self.end();
-        self.child = Self::run(stage, &self.config);
+    /// Whether the test must be passed over; says so.
+    fn is_missing(self, test: &str) -> bool {
+        let program = match self {
+            Self::Ngircd => "ngircd",
+            Self::Inspircd | Self::Ircv3 => "inspircd",
+        };
+        let missing = !ircd::is_there(program);
+        if missing {
+            let why = format!("{program} is not installed (Debian package `{program}`)");
+            stage::skip(&format!("foreign::{test}"), &why);
+        }
+        missing
     }
 }
 
-impl Drop for Ngircd {
-    fn drop(&mut self) {
-        self.end();
-    }
-}
-
-/// Debian keeps servers where a user's PATH may not lead.
 fn ngircd_is_missing(test: &str) -> bool {
-    let there = Command::new("ngircd").arg("--version").stdout(Stdio::null()).status().is_ok();
-    if !there {
-        stage::skip(test, "ngircd is not installed (Debian package `ngircd`)");
-    }
-    !there
+    Kind::Ngircd.is_missing(test)
 }
 
 fn stage() -> Stage {
@@ -78,7 +75,11 @@ fn stage() -> Stage {
 
 /// A person on the foreign server, who has joined first and so is the room's operator.
 fn person(stage: &Stage, nick: &str) -> IrcPeer {
-    let mut peer = IrcPeer::connect_with(&stage.irc, (nick, None), "multi-prefix");
+    person_at(&stage.irc, nick)
+}
+
+fn person_at(address: &str, nick: &str) -> IrcPeer {
+    let mut peer = IrcPeer::connect_with(address, (nick, None), "multi-prefix");
     peer.join("#general");
     peer
 }
@@ -96,15 +97,72 @@ fn up(stage: &Stage, alice: &mut IrcPeer) -> Running {
     hub
 }
 
+/// Everything that `from` has said to `target` so far, as the peer heard it.
+fn said_by(peer: &IrcPeer, from: &str, target: &str) -> Vec<String> {
+    let said = |line: &String| {
+        let said = irc::said(line)?;
+        (said.from == from && said.target.eq_ignore_ascii_case(target))
+            .then(|| said.text.to_owned())
+    };
+    peer.lines().iter().filter_map(said).collect()
+}
+
+/// Until the agent has told its operator so: in the log, as an event, and in its status. Returns
+/// the log.
+fn tells_its_operator(stage: &Stage, part: &str) -> String {
+    let agents = stage.world.state().join("agents");
+    let log = eventually(&format!("`{part}` in the daemon's log"), || {
+        let agent = std::fs::read_dir(&agents).ok()?.next()?.ok()?;
+        let text = std::fs::read_to_string(agent.path().join("daemon.log")).ok()?;
+        text.contains(part).then_some(text)
+    });
+    for command in ["logs", "status"] {
+        eventually(&format!("`{part}` in `gangline {command}`"), || {
+            let told = stage.world.run(&[command]);
+            told.stdout.contains(part).then_some(())
+        });
+    }
+    log
+}
+
+/// Until the status speaks of no trouble with IRC.
+fn tells_of_no_trouble(stage: &Stage) {
+    eventually("a status without a trouble", || {
+        let status = stage.world.run(&["status"]).ok();
+        (!status.contains("IRC:")).then_some(())
+    });
+}
+
+/// Asks for something that takes a while, and waits until the agent is at it.
+fn at_work(stage: &Stage, alice: &mut IrcPeer, seconds: u64) {
+    alice.say("#general", &format!("@fx-ada sleep {seconds}"));
+    eventually("the turn", || {
+        let sql = "SELECT count(*) FROM messages WHERE state = 'in_turn'";
+        (stage.query(sql) == ["1"]).then_some(())
+    });
+}
+
+/// Asks something and hears the answer, which shows that all is well.
+fn asks(alice: &mut IrcPeer, word: &str) {
+    alice.say("#general", &format!("@fx-ada say exactly {word}"));
+    alice.hears(ADA, "#general", word);
+}
+
+/// Until no line of the outbox waits.
+fn all_confirmed(stage: &Stage) {
+    let open = "SELECT body || ': ' || state FROM outbox WHERE state <> 'confirmed'";
+    eventually("every line confirmed", || stage.query(open).is_empty().then_some(()));
+}
+
 /// R0-36, R1-01: on a server without any extension a mention is answered, in the room and in
 /// private.
 #[test]
 fn a_mention_is_answered_on_a_foreign_server() {
-    if ngircd_is_missing("foreign::a_mention_is_answered") {
+    if ngircd_is_missing("a_mention_is_answered") {
         return;
     }
     let stage = stage();
-    let _server = Ngircd::start(&stage);
+    let _server = Kind::Ngircd.start(&stage);
     let mut alice = person(&stage, "alice");
     let mut hub = up(&stage, &mut alice);
     alice.say("#general", "@fx-ada say exactly kumquat");
@@ -121,11 +179,11 @@ fn a_mention_is_answered_on_a_foreign_server() {
 /// R1-47: the server dies and comes back: so does the agent, and what waited is said.
 #[test]
 fn an_agent_comes_back_after_the_server_died() {
-    if ngircd_is_missing("foreign::an_agent_comes_back") {
+    if ngircd_is_missing("an_agent_comes_back") {
         return;
     }
     let stage = stage();
-    let mut server = Ngircd::start(&stage);
+    let mut server = Kind::Ngircd.start(&stage);
     let mut alice = person(&stage, "alice");
     let _hub = up(&stage, &mut alice);
     alice.say("#general", "@fx-ada sleep 2");
@@ -133,12 +191,12 @@ fn an_agent_comes_back_after_the_server_died() {
         let sql = "SELECT state FROM messages";
         (stage.query(sql) == ["in_turn"]).then_some(())
     });
-    server.end();
+    server.kill();
     eventually("the answer in the outbox", || {
         let sql = "SELECT state FROM outbox WHERE body LIKE 'I worked%'";
         stage.query(sql).pop()
     });
-    server.restart(&stage);
+    server.run();
     let mut alice = person(&stage, "alice");
     alice.hears(ADA, "#general", "I worked for 2 seconds");
     alice.say("#general", "@fx-ada say exactly back");
@@ -148,11 +206,11 @@ fn an_agent_comes_back_after_the_server_died() {
 /// Thrown out, it comes back.
 #[test]
 fn a_kicked_agent_rejoins() {
-    if ngircd_is_missing("foreign::a_kicked_agent_rejoins") {
+    if ngircd_is_missing("a_kicked_agent_rejoins") {
         return;
     }
     let stage = stage();
-    let _server = Ngircd::start(&stage);
+    let _server = Kind::Ngircd.start(&stage);
     let mut alice = person(&stage, "alice");
     let _hub = up(&stage, &mut alice);
     alice.say("#general", "@fx-ada sleep 1");
@@ -172,11 +230,11 @@ fn a_kicked_agent_rejoins() {
 /// answers under its own once that is free.
 #[test]
 fn an_agent_whose_nick_is_taken_says_nothing_under_another() {
-    if ngircd_is_missing("foreign::an_agent_whose_nick_is_taken") {
+    if ngircd_is_missing("an_agent_whose_nick_is_taken") {
         return;
     }
     let stage = stage();
-    let _server = Ngircd::start(&stage);
+    let _server = Kind::Ngircd.start(&stage);
     let mut squatter = person(&stage, ADA);
     let mut alice = person(&stage, "alice");
     let _hub = stage.start(&[]);
@@ -186,9 +244,7 @@ fn an_agent_whose_nick_is_taken_says_nothing_under_another() {
         let sql = "SELECT state FROM outbox WHERE body LIKE '%who am I%'";
         stage.query(sql).pop()
     });
-    let log = stage.world.state().join("agents").join(ADA).join("daemon.log");
-    let log = std::fs::read_to_string(log).unwrap();
-    assert!(log.contains("the nick is not ours") && log.contains("fx-ada_"), "{log}");
+    tells_its_operator(&stage, "connected as fx-ada_, and silent until it is free");
     let spoke = |line: &str| {
         let said = irc::said(line)?;
         said.from.starts_with(ADA).then(|| line.to_owned())
@@ -207,12 +263,12 @@ fn an_agent_whose_nick_is_taken_says_nothing_under_another() {
 /// On a server that is not ours a nick is nobody's proof, unless the configuration says so.
 #[test]
 fn a_nick_alone_is_a_stranger_unless_configured() {
-    if ngircd_is_missing("foreign::a_nick_alone_is_a_stranger") {
+    if ngircd_is_missing("a_nick_alone_is_a_stranger") {
         return;
     }
     let more = "network: {embedded: false}";
     let stage = Stage::new(env!("CARGO_BIN_EXE_gangline"), &[ADA], None, (more, ""));
-    let _server = Ngircd::start(&stage);
+    let _server = Kind::Ngircd.start(&stage);
     let mut alice = person(&stage, "alice");
     let _hub = up(&stage, &mut alice);
     alice.say("#general", "@fx-ada say exactly stolen");
@@ -225,7 +281,7 @@ fn a_nick_alone_is_a_stranger_unless_configured() {
 /// A nick is no proof, and yet two agents of one installation do not talk for ever.
 #[test]
 fn two_agents_on_a_foreign_server_stop_at_the_hop_limit() {
-    if ngircd_is_missing("foreign::two_agents") {
+    if ngircd_is_missing("two_agents") {
         return;
     }
     let script = "rules:
@@ -239,7 +295,7 @@ fn two_agents_on_a_foreign_server_stop_at_the_hop_limit() {
     let agents = [ADA, "fx-bob"];
     let binary = env!("CARGO_BIN_EXE_gangline");
     let stage = Stage::new(binary, &agents, Some(script), (FOREIGN, ""));
-    let _server = Ngircd::start(&stage);
+    let _server = Kind::Ngircd.start(&stage);
     let mut alice = person(&stage, "alice");
     let _hub = stage.up();
     alice.say("#general", "@fx-ada begin");

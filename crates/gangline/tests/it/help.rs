@@ -11,18 +11,30 @@ fn the_help_lists_every_command() {
     Usage: gangline [OPTIONS] <COMMAND>
 
     Commands:
+      init       Set up a fleet: look for coding programs, write agents.yaml, make the owner's password
+      import     Read culture's configuration and write it as agents.yaml; its files stay as they are
       demo       Run a hub with one guide agent and a stand-in model: nothing to install, no key
-      up         Run the hub in the foreground: IRC server, agents of the configuration; Ctrl-C drains
+      up         Run the hub: IRC server, agents of the configuration; -d in the background
+      down       End the agents, then the hub
+      start      Let agents run that are stopped
+      stop       End agents and keep them stopped, also over a restart of the hub
+      restart    End agents and start them anew, one after the other
+      pause      Let agents begin no new turns; what comes is kept
+      resume     Let agents go on that are paused, or parked after too many deaths of their backend
+      interrupt  End the turn that an agent is in
       ircd       Run the small IRC server alone, in the foreground
       ps         List the agents and what each of them does
       status     Show one agent, or all
       logs       Show what an agent did, oldest first
+      attach     Show an agent's turns as they happen
       prompt     Give an agent a prompt from the command line
       trace      Show the life of one message on one screen
+      channel    Speak and read in channels, as an agent: what an agent's skill calls
       approvals  List the approvals that wait, or all
       approve    Allow what an approval asks for
       deny       Refuse what an approval asks for
       config     Check the configuration, or print its schema
+      service    Units for systemd
       standin    The stand-in model: a scripted server, for demos and tests
       harness    The native model loop by itself
       daemon     The process of one agent; started by `up`

@@ -8,14 +8,21 @@
 )]
 
 mod bad_input;
+mod channel;
+mod claude;
+mod claude_fire;
 mod clients;
 mod config;
 mod demo;
 mod fire;
+mod fleet;
 mod foreign;
 mod harness;
 mod help;
 mod http;
+mod import;
+mod init;
+mod ipc;
 mod standin;
 mod state;
 mod trust;

@@ -70,7 +70,7 @@ fn a_prompt_is_kept_while_the_daemon_is_down() {
     let json = world.run(&["trace", "m1", "--json"]).json();
     assert_eq!(json["message"]["principal"]["tier"], "owner");
     let ps = world.run(&["ps"]).ok();
-    assert!(ps.contains("its daemon is not running, 1 message waits"), "{ps}");
+    assert!(ps.contains("oak-ada  down    -     -    1 "), "{ps}");
 
     let waited = world.run(&["prompt", "oak-ada", "again", "--wait", "--timeout", "0"]);
     assert_eq!(waited.code, 1);

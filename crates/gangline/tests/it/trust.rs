@@ -336,7 +336,7 @@ fn an_agent_asks_a_colleague_and_the_answer_owes_none() {
 }
 
 /// RFC 4648 with padding: no crate for one use.
-fn base64(bytes: &[u8]) -> String {
+pub(crate) fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();
     for chunk in bytes.chunks(3) {

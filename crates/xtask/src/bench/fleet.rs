@@ -1,5 +1,5 @@
-//! A hub with daemons, as `gangline up` starts them, in a folder of their own. All of them have
-//! ended when the [`Fleet`] is dropped.
+//! A hub with daemons, as `gangline up` starts them, in a folder of their own; or a hub whose
+//! daemons are started here. All of them have ended when the [`Fleet`] is dropped.
 
 use std::fs;
 use std::net::TcpListener;
@@ -44,19 +44,61 @@ pub(super) struct Fleet {
     pub(super) daemons: Vec<u32>,
 }
 
+/// Who starts the daemons.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Starts {
+    Hub,
+    Bench,
+}
+
 impl Fleet {
     /// Starts that many agents of the native backend, with the model at a port of this machine,
     /// and waits until all are ready.
     pub(super) fn start(place: &Place, count: usize, model: u16) -> Result<Self> {
+        Self::with(place, Starts::Hub, count, model)
+    }
+
+    /// Starts a hub that knows so many agents and runs none of them.
+    pub(super) fn without_daemons(place: &Place, count: usize) -> Result<Self> {
+        Self::with(place, Starts::Bench, count, super::idle::nobody()?)
+    }
+
+    /// Starts the daemon of the n-th agent.
+    pub(super) fn daemon(&self, place: &Place, number: usize) -> Result<Daemon> {
+        let log = fs::File::create(self.folder.join("daemon.log"));
+        let mut command = place.command(Program::Gangline);
+        command
+            .args(["daemon", &agent(number), "--irc", &self.irc])
+            .arg("--config")
+            .arg(self.folder.join("agents.yaml"))
+            .arg("--state")
+            .arg(self.folder.join("state"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log.context("cannot make the daemon's log")?);
+        command.spawn().map(Daemon).context("cannot start a daemon")
+    }
+
+    /// Returns the password of the n-th agent at the IRC server.
+    pub(super) fn secret(&self, number: usize) -> Result<String> {
+        let file = self.folder.join("state/agents").join(agent(number)).join("irc.secret");
+        let text = fs::read_to_string(file).context("cannot read an agent's secret")?;
+        Ok(text.trim().to_owned())
+    }
+
+    fn with(place: &Place, starts: Starts, count: usize, model: u16) -> Result<Self> {
         let folder = place.folder()?;
         let config = folder.join("agents.yaml");
         fs::write(&config, config_text(&folder, count, (free_port()?, model)))
             .context("cannot write the configuration")?;
         let ready = folder.join("ready.json");
         let log = fs::File::create(folder.join("hub.log")).context("cannot make the hub's log")?;
-        let hub = place
-            .command(Program::Gangline)
-            .arg("up")
+        let mut hub = place.command(Program::Gangline);
+        hub.arg("up");
+        if starts == Starts::Bench {
+            hub.arg("--no-agents");
+        }
+        let hub = hub
             .arg("--config")
             .arg(&config)
             .arg("--state")
@@ -70,7 +112,8 @@ impl Fleet {
             .context("cannot start gangline up")?;
         let program = place.program(Program::Gangline);
         let mut fleet = Self { hub, program, folder, irc: String::new(), daemons: Vec::new() };
-        fleet.wait_until_ready(&ready, count)?;
+        let own = if starts == Starts::Hub { count } else { 0 };
+        fleet.wait_until_ready(&ready, own)?;
         Ok(fleet)
     }
 
@@ -111,9 +154,6 @@ impl Fleet {
 impl Drop for Fleet {
     /// Ends the hub as Ctrl-C would, which drains the daemons; whoever is left is killed.
     fn drop(&mut self) {
-        let signal = |name: &str, pid: u32| {
-            shell::run(shell::command("kill").args(["-s", name, &pid.to_string()]))
-        };
         let _ = signal("INT", self.hub.id());
         let ended = shell::wait_for(END, || Ok(self.hub.try_wait()?));
         if !matches!(ended, Ok(Some(_))) {
@@ -126,6 +166,31 @@ impl Drop for Fleet {
             let _ = signal("KILL", pid);
         }
         let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn signal(name: &str, pid: u32) -> Result<()> {
+    shell::run(shell::command("kill").args(["-s", name, &pid.to_string()]))
+}
+
+/// A daemon that no hub keeps; it has ended when it is dropped.
+pub(super) struct Daemon(Child);
+
+impl Daemon {
+    pub(super) fn pid(&self) -> u32 {
+        self.0.id()
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = signal("TERM", self.0.id());
+        let ended = shell::wait_for(END, || Ok(self.0.try_wait()?));
+        if !matches!(ended, Ok(Some(_))) {
+            eprintln!("a daemon did not end within {END:?} and is killed");
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
     }
 }
 

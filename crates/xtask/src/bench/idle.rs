@@ -1,17 +1,16 @@
 //! P1 and P9: what it costs to do nothing. The subject is `gangline up` with agents that nobody
 //! speaks to; the anchor the example `bare_tokio`, which holds the same descriptors and no product.
 
-use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
-use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 use super::Bench;
+use super::bare::Bare;
 use super::fleet::Fleet;
 use super::place::{Place, Program};
-use super::procfs::{self, Memory, Work};
+use super::procfs::{self, Memory, Parts, Work};
 use super::row::{Bound, Row, median};
 
 /// From the last daemon's start to the measurement, so that nothing of the start is measured.
@@ -26,10 +25,12 @@ const MANY: usize = 50;
 pub(super) fn one_daemon(bench: &Bench) -> Result<Vec<Row>> {
     let (mut subject, mut anchor) = (Vec::new(), Vec::new());
     let (mut anonymous, mut bare_anonymous) = (Vec::new(), Vec::new());
+    let mut parts = Parts::default();
     bench.each_round(|| {
         let fleet = Fleet::start(&bench.place, 1, nobody()?)?;
         std::thread::sleep(SETTLE);
         let memory = sum(&fleet.daemons)?;
+        parts = procfs::parts_of(*fleet.daemons.first().context("no daemon")?)?;
         drop(fleet);
         subject.push(memory.pss);
         anonymous.push(memory.anonymous);
@@ -44,6 +45,11 @@ pub(super) fn one_daemon(bench: &Bench) -> Result<Vec<Row>> {
              KiB; the rest is code",
             median(&anonymous),
             median(&bare_anonymous)
+        ),
+        format!(
+            "its parts in the last round: code and constants {:.0} KiB, relocated tables and \
+             variables {:.0}, heap and stacks {:.0}, libraries {:.0}, other files {:.0}",
+            parts.code, parts.relocated, parts.heap, parts.libraries, parts.other
         ),
         "the hub runs the same program: of code that both use, the daemon is charged one half"
             .to_owned(),
@@ -145,7 +151,7 @@ fn work(pids: &[u32]) -> Result<Work> {
 }
 
 /// A port where no model listens: idle, an agent never asks.
-fn nobody() -> Result<u16> {
+pub(super) fn nobody() -> Result<u16> {
     let listener = TcpListener::bind("127.0.0.1:0").context("cannot listen")?;
     Ok(listener.local_addr().context("cannot tell the port")?.port())
 }
@@ -155,36 +161,11 @@ fn anchors(place: &Place, count: usize) -> Result<Memory> {
     let folder = place.folder()?;
     let listener = TcpListener::bind("127.0.0.1:0").context("cannot listen")?;
     let address = listener.local_addr().context("cannot tell the port")?.to_string();
-    let mut children = Children(Vec::new());
-    for number in 0..count {
-        let mut child = place
-            .command(Program::BareTokio)
-            .arg(&address)
-            .arg(folder.join(format!("{number}.sock")))
-            .stdout(Stdio::piped())
-            .spawn()
-            .context("cannot start bare_tokio")?;
-        let stdout = child.stdout.take().context("bare_tokio has no output")?;
-        children.0.push(child);
-        let mut line = String::new();
-        BufReader::new(stdout).read_line(&mut line).context("cannot read of bare_tokio")?;
-        if line.trim() != "ready" {
-            bail!("bare_tokio said {line:?}");
-        }
-    }
+    let start = |number: usize| {
+        let socket = folder.join(format!("{number}.sock"));
+        Bare::start(place.command(Program::BareTokio).arg(&address).arg(socket))
+    };
+    let bare = (0..count).map(start).collect::<Result<Vec<_>>>()?;
     // The connections wait in the listener's queue; that is all they have to do.
-    let pids: Vec<u32> = children.0.iter().map(Child::id).collect();
-    sum(&pids)
-}
-
-/// Kills its processes when dropped.
-struct Children(Vec<Child>);
-
-impl Drop for Children {
-    fn drop(&mut self) {
-        for child in &mut self.0 {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
+    sum(&bare.iter().map(Bare::pid).collect::<Vec<_>>())
 }

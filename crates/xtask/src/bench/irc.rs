@@ -21,12 +21,21 @@ pub(super) struct Person {
 impl Person {
     /// Connects and joins.
     pub(super) fn join(address: &str, nick: &str, room: &str) -> Result<Self> {
+        Self::greet(address, "", nick, room)
+    }
+
+    /// Connects, logs in to the account that has this nick's name, and joins.
+    pub(super) fn join_as(address: &str, nick: &str, secret: &str, room: &str) -> Result<Self> {
+        Self::greet(address, &format!("PASS {nick}:{secret}\r\n"), nick, room)
+    }
+
+    fn greet(address: &str, login: &str, nick: &str, room: &str) -> Result<Self> {
         let to = TcpStream::connect(address).context("cannot reach the IRC server")?;
         to.set_nodelay(true).context("cannot switch off delays")?;
         to.set_read_timeout(Some(PATIENCE)).context("cannot set a deadline")?;
         let from = BufReader::new(to.try_clone().context("cannot share the connection")?);
         let mut person = Self { to, from };
-        person.send(&format!("NICK {nick}\r\nUSER {nick} 0 * :{nick}\r\n"))?;
+        person.send(&format!("{login}NICK {nick}\r\nUSER {nick} 0 * :{nick}\r\n"))?;
         person.hear(&[" 001 "])?;
         person.send(&format!("JOIN {room}\r\n"))?;
         person.hear(&[" 366 "])?;

@@ -1,14 +1,13 @@
 //! P4: the way of a mention from a person's IRC connection to the backend. The backend here is the
 //! native one, whose model is a server: the way ends with the first byte of the request to it.
 
-use std::fs::File;
-use std::io::Write;
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 
 use super::bridge::Bridge;
+use super::disk::Disk;
 use super::fleet::{self, Fleet};
 use super::model::{self, Model};
 use super::procfs;
@@ -50,8 +49,9 @@ struct Figures {
 /// P4.
 pub(super) fn to_the_model(bench: &Bench) -> Result<Vec<Row>> {
     let mut figures = Figures::default();
+    let mentions = bench.some(MENTIONS);
     bench.each_round(|| {
-        let round = round(&bench.place)?;
+        let round = round(&bench.place, mentions)?;
         figures.mention.push(median(&round.mention));
         figures.bridge.push(median(&round.bridge));
         figures.fsync.push(median(&round.fsync));
@@ -69,13 +69,13 @@ pub(super) fn to_the_model(bench: &Bench) -> Result<Vec<Row>> {
         what: "mention to the request at the model, p50 / 5 × a bare bridge + 1.5 × fsync, p50",
         unit: "µs",
         bound: Bound::AtMost(1.0),
-        notes: notes(&figures),
+        notes: notes(&figures, mentions),
         subject: figures.mention,
         anchor,
     }])
 }
 
-fn notes(figures: &Figures) -> Vec<String> {
+fn notes(figures: &Figures, mentions: usize) -> Vec<String> {
     let (mention, bridge) = (median(&figures.mention), median(&figures.bridge));
     let fsync = median(&figures.fsync);
     let commits = f64::from(u32::try_from(COMMITS.len()).unwrap_or(u32::MAX));
@@ -95,27 +95,25 @@ fn notes(figures: &Figures) -> Vec<String> {
             (mention - commits * fsync).max(0.0)
         ),
         format!(
-            "processor time of a whole turn: hub {:.1} ms, daemon {:.1} ms; {} mentions a round",
+            "processor time of a whole turn: hub {:.1} ms, daemon {:.1} ms; {mentions} mentions a round",
             median(&figures.hub),
-            median(&figures.daemon),
-            MENTIONS
+            median(&figures.daemon)
         ),
     ]
 }
 
-fn round(place: &Place) -> Result<Figures> {
+fn round(place: &Place, mentions: usize) -> Result<Figures> {
     let model = Model::listen()?;
     let fleet = Fleet::start(place, 1, model.port)?;
     let mut bridge = Bridge::start(place)?;
-    let folder = place.folder()?;
-    let mut file = File::create(folder.join("synced")).context("cannot make a file to sync")?;
+    let mut disk = Disk::within(&place.folder()?)?;
     let join =
         |number| super::irc::Person::join(&fleet.irc, &format!("person{number}"), fleet::ROOM);
     let mut persons = (0..PERSONS).map(join).collect::<Result<Vec<_>>>()?;
     let (agent, mut figures) = (fleet::agent(1), Figures::default());
     let heard = format!("PRIVMSG {} :{}", fleet::ROOM, model::ANSWER);
     let mut before = (0.0, 0.0);
-    for number in 0..WARM_UP + MENTIONS {
+    for number in 0..WARM_UP + mentions {
         if number == WARM_UP {
             figures = Figures::default();
             before = used(&fleet)?;
@@ -124,7 +122,7 @@ fn round(place: &Place) -> Result<Figures> {
         sleep(PAUSE);
         figures.bridge.push(bridge.pass(&format!("@{agent} ping {number}"))?);
         sleep(PAUSE);
-        figures.fsync.push(append_and_sync(&mut file)?);
+        figures.fsync.push(disk.append_and_sync()?);
         sleep(PAUSE);
         let person = &mut persons[number % PERSONS];
         let said = person.say(fleet::ROOM, &format!("@{agent} ping {number}"))?;
@@ -135,7 +133,7 @@ fn round(place: &Place) -> Result<Figures> {
         sleep(TURN.saturating_sub(begin.elapsed()));
     }
     let after = used(&fleet)?;
-    let turns = f64::from(u32::try_from(MENTIONS).unwrap_or(u32::MAX));
+    let turns = f64::from(u32::try_from(mentions).unwrap_or(u32::MAX));
     figures.hub.push((after.0 - before.0) / turns);
     figures.daemon.push((after.1 - before.1) / turns);
     Ok(figures)
@@ -145,13 +143,6 @@ fn round(place: &Place) -> Result<Figures> {
 fn used(fleet: &Fleet) -> Result<(f64, f64)> {
     let daemon = *fleet.daemons.first().context("no daemon")?;
     Ok((procfs::work_of(fleet.hub())?.cpu, procfs::work_of(daemon)?.cpu))
-}
-
-fn append_and_sync(file: &mut File) -> Result<f64> {
-    let start: Instant = shell::now();
-    file.write_all(&[7; 4096]).context("cannot append")?;
-    file.sync_data().context("cannot sync")?;
-    Ok(micros(start.elapsed()))
 }
 
 fn micros(duration: Duration) -> f64 {

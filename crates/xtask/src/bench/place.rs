@@ -18,7 +18,10 @@ pub(super) enum Program {
     Gangline,
     BareTokio,
     BareBridge,
+    BareEcho,
+    BareLines,
     StorageBench,
+    ClaudeBench,
 }
 
 impl Program {
@@ -27,7 +30,10 @@ impl Program {
             Self::Gangline => "gangline",
             Self::BareTokio => "bare_tokio",
             Self::BareBridge => "bare_bridge",
+            Self::BareEcho => "bare_echo",
+            Self::BareLines => "bare_lines",
             Self::StorageBench => "storage_bench",
+            Self::ClaudeBench => "bench_claude",
         }
     }
 
@@ -35,20 +41,32 @@ impl Program {
     fn build(self) -> [&'static str; 4] {
         match self {
             Self::Gangline => ["--package", "gangline", "--bin", "gangline"],
-            Self::BareTokio => ["--package", "xtask", "--example", "bare_tokio"],
-            Self::BareBridge => ["--package", "xtask", "--example", "bare_bridge"],
-            Self::StorageBench => ["--package", "gangline-broker", "--example", "storage_bench"],
+            Self::BareTokio | Self::BareBridge | Self::BareEcho | Self::BareLines => {
+                ["--package", "xtask", "--example", self.name()]
+            }
+            Self::StorageBench => ["--package", "gangline-broker", "--example", self.name()],
+            Self::ClaudeBench => ["--package", "gangline-runtime", "--example", self.name()],
         }
     }
 
     fn built_in(self, folder: &Path) -> PathBuf {
         match self {
             Self::Gangline => folder.join(self.name()),
-            Self::BareTokio | Self::BareBridge | Self::StorageBench => {
-                folder.join("examples").join(self.name())
-            }
+            Self::BareTokio
+            | Self::BareBridge
+            | Self::BareEcho
+            | Self::BareLines
+            | Self::StorageBench
+            | Self::ClaudeBench => folder.join("examples").join(self.name()),
         }
     }
+}
+
+/// Whether programs are built before they are measured.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Build {
+    Anew,
+    AsItIs,
 }
 
 /// The folder of one run.
@@ -58,8 +76,12 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Builds the programs and copies them into a folder of this process.
-    pub(super) fn make(release: bool, needs: impl Iterator<Item = Program>) -> Result<Self> {
+    /// Builds the programs, if told so, and copies them into a folder of this process.
+    pub(super) fn make(
+        release: bool,
+        build: Build,
+        needs: impl Iterator<Item = Program>,
+    ) -> Result<Self> {
         let target = Metadata::load()?.target_directory;
         let built = target.join(if release { "release" } else { "debug" });
         remove_stale(&target);
@@ -76,7 +98,9 @@ impl Place {
             if release {
                 cargo.arg("--release");
             }
-            shell::run(&mut cargo)?;
+            if build == Build::Anew {
+                shell::run(&mut cargo)?;
+            }
             fs::copy(program.built_in(&built), place.program(program))
                 .with_context(|| format!("cannot copy {}", program.name()))?;
         }
@@ -97,6 +121,11 @@ impl Place {
             command.env("PATH", path);
         }
         command
+    }
+
+    /// Returns where daemons of the run listen.
+    pub(super) fn control_socket(&self, agent: &str) -> PathBuf {
+        self.root.join("home/.gangline/run").join(format!("gangline-{agent}.sock"))
     }
 
     /// Makes a folder that no other part of the run uses.

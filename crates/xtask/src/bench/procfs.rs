@@ -4,6 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike as _;
+use nix::time::ClockId;
+use nix::unistd::Pid;
 
 /// The memory of a process in KiB, shared pages counted by share.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -27,6 +31,73 @@ pub(super) fn memory_in(text: &str) -> Option<Memory> {
         line.trim().strip_suffix("kB")?.trim().parse().ok()
     };
     Some(Memory { pss: field("Pss:")?, anonymous: field("Pss_Anon:").unwrap_or_default() })
+}
+
+/// Where the memory of a process comes from, in KiB, shared pages counted by share.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Parts {
+    /// Pages of the program's file as they are there: code, constants.
+    pub(super) code: f64,
+    /// Pages of the program's file that were written to: relocated tables, variables.
+    pub(super) relocated: f64,
+    /// Heap, stacks, and all else that no file stands behind.
+    pub(super) heap: f64,
+    pub(super) libraries: f64,
+    pub(super) other: f64,
+}
+
+/// Returns where the memory of a process comes from.
+pub(super) fn parts_of(pid: u32) -> Result<Parts> {
+    let path = format!("/proc/{pid}/smaps");
+    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
+    let program = fs::read_link(format!("/proc/{pid}/exe")).context("cannot tell the program")?;
+    Ok(parts_in(&text, &program.to_string_lossy()))
+}
+
+pub(super) fn parts_in(text: &str, program: &str) -> Parts {
+    let mut parts = Parts::default();
+    let (mut file, mut pss) = ("", 0.0);
+    for line in text.lines() {
+        let mut words = line.split_whitespace();
+        let first = words.next().unwrap_or_default();
+        let mut figure = || words.next().and_then(|word| word.parse::<f64>().ok());
+        match first {
+            "Pss:" => pss = figure().unwrap_or_default(),
+            // Follows `Pss:`; such pages are this process's alone.
+            "Anonymous:" if file == program => {
+                let written = figure().unwrap_or_default().min(pss);
+                parts.relocated += written;
+                parts.code += pss - written;
+            }
+            "Anonymous:" if file.is_empty() || file.starts_with('[') => parts.heap += pss,
+            "Anonymous:" if file.contains(".so") => parts.libraries += pss,
+            "Anonymous:" => parts.other += pss,
+            // `from-to rwxp offset device inode file`: the only lines that begin so.
+            range if range.contains('-') && !range.ends_with(':') => {
+                file = words.nth(4).unwrap_or_default();
+            }
+            _ => {}
+        }
+    }
+    parts
+}
+
+/// Returns the processor time of a process so far, threads that have ended included, in
+/// microseconds.
+pub(super) fn processor_time_of(pid: u32) -> Result<f64> {
+    let pid = Pid::from_raw(i32::try_from(pid).context("no process id")?);
+    let clock = ClockId::pid_cpu_clock_id(pid).context("the process has no clock")?;
+    let time = clock.now().context("cannot read the process's clock")?;
+    Ok(std::time::Duration::from(time).as_secs_f64() * 1e6)
+}
+
+/// Returns the processor time of all children that have ended and were waited for, in
+/// microseconds.
+pub(super) fn processor_time_of_ended() -> Result<f64> {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).context("cannot ask for children's time")?;
+    let microseconds =
+        usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
+    Ok(std::time::Duration::from_micros(microseconds.unsigned_abs()).as_secs_f64() * 1e6)
 }
 
 /// What a process has done so far.

@@ -28,7 +28,16 @@ impl Bound {
 
 /// The table's first line.
 pub(super) const HEADER: &str =
-    "id  |     subject |      anchor |  ratio |   goal | verdict | what";
+    "id  |     subject |      anchor |  ratio |   goal | verdict | load  | build   | what";
+
+/// The circumstances of a comparison.
+pub(super) struct Run {
+    pub(super) id: &'static str,
+    /// `dev` or `release`.
+    pub(super) build: &'static str,
+    /// The machine's, of the minute before the end.
+    pub(super) load: String,
+}
 
 /// One comparison, a figure a round for each side.
 pub(super) struct Row {
@@ -46,6 +55,8 @@ pub(super) struct Row {
 #[derive(Serialize)]
 struct Record<'a> {
     id: &'a str,
+    build: &'a str,
+    load: &'a str,
     what: &'a str,
     unit: &'a str,
     subject: &'a [f64],
@@ -67,12 +78,13 @@ impl Row {
     }
 
     /// Returns the table's line, and a line for each note below it.
-    pub(super) fn lines(&self, id: &str) -> String {
+    pub(super) fn lines(&self, run: &Run) -> String {
+        let Run { id, build, load } = run;
         let (subject, anchor) = (median(&self.subject), median(&self.anchor));
         let verdict = if self.met() { "met   " } else { "MISSED" };
         let unit = self.unit;
         let mut text = format!(
-            "{id:<3} | {:>11} | {:>11} | {:>6.2} | {:>6} | {verdict}  | {}",
+            "{id:<3} | {:>11} | {:>11} | {:>6.2} | {:>6} | {verdict}  | {load:>5} | {build:<7} | {}",
             format!("{subject:.0} {unit}"),
             format!("{anchor:.0} {unit}"),
             self.ratio(),
@@ -87,11 +99,14 @@ impl Row {
     }
 
     /// Returns one line of JSON.
-    pub(super) fn json(&self, id: &str) -> Result<String> {
+    pub(super) fn json(&self, run: &Run) -> Result<String> {
+        let Run { id, build, load } = run;
         let Self { what, unit, bound, subject, anchor, notes } = self;
         let (ratio, met, goal) = (self.ratio(), self.met(), bound.text());
         Ok(serde_json::to_string(&Record {
             id,
+            build,
+            load,
             what,
             unit,
             subject,

@@ -4,9 +4,9 @@
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
-use super::Bench;
 use super::place::Program;
 use super::row::{Bound, Row, median};
+use super::{Bench, Pace};
 use crate::shell;
 
 /// How long each run of each side lasts: five runs a round.
@@ -38,8 +38,12 @@ pub(super) struct Pair {
 pub(super) fn cycles(bench: &Bench) -> Result<Vec<Row>> {
     let mut example = bench.place.command(Program::StorageBench);
     let rounds = bench.rounds.min(MOST_ROUNDS).to_string();
+    let seconds = match bench.pace {
+        Pace::Full => SECONDS,
+        Pace::Quick => 1,
+    };
     example
-        .args(["--json", "--rounds", &rounds, "50", &SECONDS.to_string()])
+        .args(["--json", "--rounds", &rounds, "50", &seconds.to_string()])
         .current_dir(bench.place.folder()?);
     rows(&shell::read(&mut example)?)
 }

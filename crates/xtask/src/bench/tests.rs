@@ -1,5 +1,5 @@
-use super::row::{Bound, Row, median};
-use super::{GOALS, chosen, procfs, storage};
+use super::row::{Bound, Row, Run, median};
+use super::{GOALS, adapter, chosen, procfs, storage};
 
 fn row(subject: &[f64], anchor: &[f64], bound: Bound) -> Row {
     Row {
@@ -10,6 +10,10 @@ fn row(subject: &[f64], anchor: &[f64], bound: Bound) -> Row {
         anchor: anchor.to_vec(),
         notes: vec!["why".to_owned()],
     }
+}
+
+fn run() -> Run {
+    Run { id: "P0", build: "dev", load: "1.50".to_owned() }
 }
 
 #[test]
@@ -35,21 +39,21 @@ fn an_anchor_of_nothing_meets_nothing() {
 #[test]
 fn a_row_is_one_line_and_one_for_each_note() {
     assert_eq!(
-        row(&[9.0, 4.0, 3.0], &[2.0], Bound::AtMost(2.0)).lines("P0"),
-        "P0  |       4 KiB |       2 KiB |   2.00 |    ≤ 2 | met     | this / that\n      why"
+        row(&[9.0, 4.0, 3.0], &[2.0], Bound::AtMost(2.0)).lines(&run()),
+        "P0  |       4 KiB |       2 KiB |   2.00 |    ≤ 2 | met     |  1.50 | dev     | this / that\n      why"
     );
-    let missed = row(&[5.0], &[2.0], Bound::AtMost(2.0)).lines("P0");
+    let missed = row(&[5.0], &[2.0], Bound::AtMost(2.0)).lines(&run());
     assert!(missed.contains("MISSED"), "{missed}");
 }
 
 #[test]
 fn the_json_has_the_figures_of_every_round_and_the_verdict() {
-    let line = row(&[4.0, 6.0], &[2.0, 2.0], Bound::AtMost(2.0)).json("P0").unwrap();
+    let line = row(&[4.0, 6.0], &[2.0, 2.0], Bound::AtMost(2.0)).json(&run()).unwrap();
     let value: serde_json::Value = serde_json::from_str(&line).unwrap();
     assert_eq!(
         value,
         serde_json::json!({
-            "id": "P0", "what": "this / that", "unit": "KiB", "subject": [4.0, 6.0],
+            "id": "P0", "build": "dev", "load": "1.50", "what": "this / that", "unit": "KiB", "subject": [4.0, 6.0],
             "anchor": [2.0, 2.0], "ratio": 2.5, "goal": "≤ 2", "met": false, "notes": ["why"],
         })
     );
@@ -58,6 +62,7 @@ fn the_json_has_the_figures_of_every_round_and_the_verdict() {
 #[test]
 fn goals_are_chosen_by_id_and_an_unknown_one_is_refused() {
     assert_eq!(chosen(&[]).unwrap().len(), GOALS.len());
+    assert_eq!(chosen(&["all".to_owned()]).unwrap().len(), GOALS.len());
     assert_eq!(chosen(&["p9".to_owned()]).unwrap()[0].id, "P9");
     assert!(chosen(&["P99".to_owned()]).is_err());
 }
@@ -85,4 +90,38 @@ fn the_storage_examples_figures_are_its_last_line() {
     let rows = storage::rows(text).unwrap();
     assert_eq!(rows.iter().map(Row::met).collect::<Vec<_>>(), [true, false]);
     assert!(storage::rows("nothing\n").is_err());
+}
+
+#[test]
+fn memory_is_divided_by_what_stands_behind_it() {
+    let text = "55d0-55d1 r-xp 00001000 fe:01 77 /x/gangline\nPss: 40 kB\nAnonymous: 0 kB\n\
+                55d2-55d3 rw-p 00002000 fe:01 77 /x/gangline\nPss: 30 kB\nAnonymous: 20 kB\n\
+                55d4-55d5 rw-p 00000000 00:00 0 [heap]\nPss: 5 kB\nPss_Dirty: 5 kB\nAnonymous: 5 kB\n\
+                7f00-7f01 rw-p 00000000 00:00 0 \nPss: 3 kB\nAnonymous: 3 kB\n\
+                7f02-7f03 r-xp 00000000 fe:01 9 /lib/libc.so.6\nPss: 2 kB\nAnonymous: 0 kB\n\
+                7f04-7f05 rw-s 00000000 fe:01 8 /x/a.db-shm\nPss: 1 kB\nAnonymous: 0 kB\n";
+    let parts =
+        procfs::Parts { code: 50.0, relocated: 20.0, heap: 8.0, libraries: 2.0, other: 1.0 };
+    assert_eq!(procfs::parts_in(text, "/x/gangline"), parts);
+}
+
+#[test]
+fn the_processor_time_of_a_process_grows_with_what_it_does() {
+    let own = std::process::id();
+    let before = procfs::processor_time_of(own).unwrap();
+    let ended = procfs::processor_time_of_ended().unwrap();
+    let sum = (0..2_000_000_u64).fold(0, |sum, number| std::hint::black_box(sum ^ number));
+    assert!(procfs::processor_time_of(own).unwrap() > before, "{sum}");
+    assert!(procfs::processor_time_of(u32::MAX).is_err());
+    assert_eq!(procfs::processor_time_of_ended().unwrap().to_bits(), ended.to_bits());
+    crate::shell::run(&mut crate::shell::command("true")).unwrap();
+    assert!(procfs::processor_time_of_ended().unwrap() > ended);
+}
+
+#[test]
+fn the_adapters_figures_are_the_last_line_of_its_example() {
+    let text = "noise\n{\"peak_kib\":7,\"messages\":1,\"notices\":[\"a\"]}\n";
+    let peak: adapter::Peak = adapter::figures(text).unwrap();
+    assert_eq!((peak.peak_kib, peak.messages, peak.notices.len()), (7, 1, 1));
+    assert!(adapter::figures::<adapter::Speed>(text).is_err());
 }

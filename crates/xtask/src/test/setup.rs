@@ -1,6 +1,8 @@
 //! Programs that the tests use and a fresh Debian lacks. Installs only what is missing, and says
 //! what and why. Start at [`run`].
 
+mod npm;
+
 use anyhow::{Context, Result, bail};
 
 use super::Report;
@@ -18,6 +20,7 @@ struct Program {
 
 const PROGRAMS: &[Program] = &[
     Program { name: "ngircd", package: "ngircd", why: "a foreign IRC server for the link" },
+    Program { name: "inspircd", package: "inspircd", why: "a second foreign IRC server" },
     Program {
         name: "irssi",
         package: "irssi",
@@ -25,7 +28,11 @@ const PROGRAMS: &[Program] = &[
     },
     Program { name: "ii", package: "ii", why: "a scripted IRC client for the embedded server" },
     Program { name: "tmux", package: "tmux", why: "a terminal for irssi" },
+    Program { name: "npm", package: "npm", why: "the way to the coding agents that are driven" },
 ];
+
+/// Packages that start a server as they are installed.
+const SERVERS: &[&str] = &["ngircd", "inspircd"];
 
 /// Installs what is missing. Where Debian's package manager is absent, a missing program is
 /// recorded as skipped; where it is there, a failure is a failure.
@@ -47,6 +54,7 @@ pub(super) fn run(report: &mut Report) -> Result<()> {
             ));
         }
     }
+    npm::install_all()?;
     install_nextest()
 }
 
@@ -57,9 +65,11 @@ fn install_packages(missing: &[&Program]) -> Result<()> {
     let mut arguments = vec!["install", "--quiet", "--yes", "--no-install-recommends"];
     arguments.extend(&packages);
     apt(&arguments)?;
-    if packages.contains(&"ngircd") && std::path::Path::new("/run/systemd/system").exists() {
-        println!("stopping the ngircd that its package has started: tests start their own");
-        shell::run(&mut as_root("systemctl", &["disable", "--now", "ngircd"]))?;
+    for server in packages.iter().filter(|package| SERVERS.contains(package)) {
+        if std::path::Path::new("/run/systemd/system").exists() {
+            println!("stopping the {server} that its package has started: tests start their own");
+            shell::run(&mut as_root("systemctl", &["disable", "--now", server]))?;
+        }
     }
     for program in missing {
         if shell::find_program(program.name).is_none() {

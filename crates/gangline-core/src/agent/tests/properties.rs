@@ -128,7 +128,7 @@ fn finish(arg: u8) -> Finish {
     match arg % 7 {
         0..3 => Finish::Completed,
         3 => Finish::Failed("x".to_owned()),
-        4 => Finish::RateLimited { until: WallMicros(1) },
+        4 => Finish::RateLimited { until: WallMicros(1), wait: Duration::from_secs(9) },
         5 => Finish::NeedsLogin,
         _ => Finish::Interrupted,
     }

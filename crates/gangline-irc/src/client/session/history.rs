@@ -28,8 +28,18 @@ const FAR: &str = "timestamp=9999-12-31T23:59:59.999Z";
 /// What was asked for.
 #[derive(Debug, Clone)]
 enum Want {
-    Page { target: Target, after: Option<Cursor> },
-    Targets { after: String },
+    Page {
+        target: Target,
+        after: Option<Cursor>,
+    },
+    Targets {
+        after: String,
+    },
+    /// What the server showed when we joined, which the PONG to a PING shows to be all.
+    Shown {
+        target: Target,
+        after: Option<Cursor>,
+    },
 }
 
 #[derive(Debug)]
@@ -55,11 +65,20 @@ struct Open {
     answers: Option<u64>,
     label: Option<String>,
     parent: Option<String>,
+    /// Whose history.
+    subject: Option<String>,
     seen: usize,
     lines: Vec<Line>,
     own: Vec<(String, Option<String>)>,
     newest: Option<Cursor>,
     targets: Vec<(Target, String)>,
+}
+
+impl Open {
+    fn is_shown_to_who_joins(&self) -> bool {
+        let of_channel = self.subject.as_deref().is_some_and(|name| name.starts_with('#'));
+        self.kind == Kind::History && of_channel
+    }
 }
 
 /// Requests and open batches of one connection.
@@ -110,14 +129,18 @@ impl Session {
             let why = "the link is down".to_owned();
             return self.tell(LinkEvent::CatchUpFailed { target, why });
         }
-        if !self.has_history() {
+        if !self.has_history() && !self.caps.has(caps::BATCH) {
             return self.tell(LinkEvent::CaughtUp { target });
         }
         if self.history.waiting.len() >= QUEUE_MAX {
             let why = "too many requests wait".to_owned();
             return self.tell(LinkEvent::CatchUpFailed { target, why });
         }
-        self.history.waiting.push_back(Want::Page { target, after });
+        let want = match self.has_history() {
+            true => Want::Page { target, after },
+            false => Want::Shown { target, after },
+        };
+        self.history.waiting.push_back(want);
         self.ask_history(now);
     }
 
@@ -133,7 +156,7 @@ impl Session {
         self.ask_history(now);
     }
 
-    fn has_history(&self) -> bool {
+    pub(super) fn has_history(&self) -> bool {
         self.caps.has(caps::CHATHISTORY) && self.caps.has(caps::BATCH)
     }
 
@@ -144,8 +167,15 @@ impl Session {
         let Some(want) = self.history.waiting.pop_front() else { return };
         self.history.count += 1;
         let number = self.history.count;
+        let due = now + self.config.timing.history_within;
         let request = Message::new("CHATHISTORY");
         let mut request = match &want {
+            Want::Shown { .. } => {
+                let token = format!("gangline-h{number}");
+                self.sending.put_first(Message::new("PING").trailing(token.clone()));
+                self.history.asked = Some(Asked { want, number, label: Some(token), due });
+                return;
+            }
             Want::Page { target, after: Some(cursor) } => request
                 .param("AFTER")
                 .param(target.as_str())
@@ -167,7 +197,6 @@ impl Session {
             label = Some(text);
         }
         self.sending.put_first(request);
-        let due = now + self.config.timing.history_within;
         self.history.asked = Some(Asked { want, number, label, due });
     }
 
@@ -198,6 +227,7 @@ impl Session {
                     answers: self.history.answered_by(kind, label.as_deref(), subject),
                     label,
                     parent: batch::of(message).map(str::to_owned),
+                    subject: subject.map(fold),
                     seen: 0,
                     lines: Vec::new(),
                     own: Vec::new(),
@@ -244,10 +274,14 @@ impl Session {
         true
     }
 
-    fn cursor_of(&self, message: &Message) -> Option<Cursor> {
+    /// Returns the place of a line, in the way in which this server can be asked for what follows.
+    pub(super) fn cursor_of(&self, message: &Message) -> Option<Cursor> {
         let by_id = || Cursor::msgid(message.tag(tags::MSGID)?).ok();
         let by_time = || Cursor::timestamp(message.tag(tags::TIME)?).ok();
-        if self.server.history_by_time_only { by_time() } else { by_id().or_else(by_time) }
+        match self.has_history() && !self.server.history_by_time_only {
+            true => by_id().or_else(by_time),
+            false => by_time(),
+        }
     }
 
     fn batch_complete(&mut self, now: Duration, open: Open) {
@@ -268,6 +302,11 @@ impl Session {
             }
             Some(Want::Targets { .. }) => {
                 self.tell(LinkEvent::HistoryTargets { targets: open.targets });
+            }
+            // Its answer is a PONG, never a batch.
+            Some(Want::Shown { .. }) => {}
+            None if open.is_shown_to_who_joins() && !self.has_history() => {
+                self.replays.keep(open.subject, open.lines, open.newest);
             }
             // History that nobody asked for, such as a bouncer's playback.
             None => open.lines.into_iter().for_each(|line| self.tell(LinkEvent::Line(line))),
@@ -304,9 +343,27 @@ impl Session {
         let Some(asked) = self.history.asked.take() else { return };
         let why = why.to_owned();
         match asked.want {
-            Want::Page { target, .. } => self.tell(LinkEvent::CatchUpFailed { target, why }),
+            Want::Page { target, .. } | Want::Shown { target, .. } => {
+                self.tell(LinkEvent::CatchUpFailed { target, why });
+            }
             Want::Targets { .. } => self.tell(LinkEvent::HistoryTargetsFailed { why }),
         }
+    }
+
+    /// The server has shown all that it shows to who joins: answers the request that waited for
+    /// it. Returns false if the token is none of its.
+    pub(super) fn shown_ponged(&mut self, now: Duration, token: &str) -> bool {
+        let is_it = |asked: &Asked| {
+            matches!(asked.want, Want::Shown { .. }) && asked.label.as_deref() == Some(token)
+        };
+        if !self.history.asked.as_ref().is_some_and(is_it) {
+            return false;
+        }
+        if let Some(Asked { want: Want::Shown { target, after }, .. }) = self.history.asked.take() {
+            self.shown(target, after.as_ref());
+        }
+        self.ask_history(now);
+        true
     }
 
     /// Takes an error number that refuses the running request; false if it does not.

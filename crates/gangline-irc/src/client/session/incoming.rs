@@ -23,6 +23,7 @@ impl Session {
     pub(super) fn said(&mut self, message: &Message) {
         if message.nick().is_some_and(|nick| self.nick.is_current(nick)) {
             self.echoed(message);
+        } else if self.replay_takes(message) {
         } else if let Some(line) = self.line_of(message, From::Live) {
             self.tell(LinkEvent::Line(line));
         } else {
@@ -48,6 +49,7 @@ impl Session {
             principal: self.stamped(message),
             msgid: tag(tags::MSGID),
             server_time: tag(tags::TIME),
+            cursor: self.cursor_of(message),
             text: text::sanitize(text),
             gangline_id: tag(tags::GANGLINE_ID),
             from_history: from == From::History,

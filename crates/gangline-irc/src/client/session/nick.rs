@@ -6,7 +6,7 @@ use gangline_core::name::{Nick, fold};
 
 use super::{Phase, Session};
 use crate::{
-    client::{LinkEvent, OtherNick},
+    client::{LinkEvent, NickTrouble, OtherNick},
     wire::Message,
 };
 
@@ -64,10 +64,15 @@ impl OwnNick {
 
 impl Session {
     /// Tells of a nick or account that could not be had; once for each substitute.
-    pub(super) fn nick_problem(&mut self, using: Option<String>, why: String) {
+    pub(super) fn nick_problem(
+        &mut self,
+        trouble: NickTrouble,
+        using: Option<String>,
+        why: String,
+    ) {
         self.nick.told = using.clone();
         let wanted = self.nick.wanted.clone();
-        self.tell(LinkEvent::NickProblem { wanted, using, why });
+        self.tell(LinkEvent::NickProblem { wanted, using, trouble, why });
     }
 
     /// Whether lines may be sent under the nick that we have.
@@ -85,16 +90,17 @@ impl Session {
         }
         let current = self.nick.current.clone();
         if self.nick.told.as_ref() != Some(&current) {
-            self.nick_problem(Some(current), "the server gave us another nick".to_owned());
+            let why = "the server gave us another nick".to_owned();
+            self.nick_problem(NickTrouble::Changed, Some(current), why);
         }
         self.nick.ask_at = Some(now + self.config.timing.regain_every);
     }
 
     /// A number that refuses a nick. After registration it only answers our own repeated wish.
-    pub(super) fn nick_refused(&mut self, message: &Message) {
+    pub(super) fn nick_refused(&mut self, number: u16, message: &Message) {
         let words = message.params.last().cloned().unwrap_or_default();
         match self.phase {
-            Phase::Registering(_) => self.nick_refused_at_registration(&words),
+            Phase::Registering(_) => self.nick_refused_at_registration(number, &words),
             Phase::Online | Phase::Offline | Phase::Closing => {}
         }
     }
@@ -108,7 +114,8 @@ impl Session {
             self.nick.ask_at = (!wanted).then_some(now + self.config.timing.regain_every);
             self.tell(LinkEvent::NickChanged { nick: to.clone(), wanted });
             if !wanted {
-                self.nick_problem(Some(to), "our nick was changed by the server".to_owned());
+                let why = "our nick was changed by the server".to_owned();
+                self.nick_problem(NickTrouble::Changed, Some(to), why);
             }
             return;
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::{Phase, Retry, Session};
 use crate::{
-    client::{LinkEvent, Timing},
+    client::{LinkEvent, NickTrouble, Timing},
     wire::{Message, caps, caps::CapSet, numeric, sasl},
 };
 
@@ -16,9 +16,6 @@ use crate::{
 pub(super) const UP_TOKEN: &str = "gangline-up";
 /// How long after 001 a server may stay silent.
 const GREETING: Duration = Duration::from_secs(2);
-/// How many other nicks are tried.
-const NICK_TRIES: usize = 3;
-
 /// What is asked for when it is offered.
 const WANTED: [&str; 9] = [
     caps::MESSAGE_TAGS,
@@ -49,7 +46,6 @@ pub(super) struct Registration {
     /// `CAP REQ` lines without an answer.
     asked: usize,
     nick_tries: usize,
-    password: MaySendPassword,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -64,6 +60,19 @@ enum Step {
     Welcomed(Duration),
 }
 
+/// Returns the nick that is tried after so many others: one longer than the wanted one, then two
+/// that are no longer than it, for servers where it is as long as a nick may be.
+fn neighbour(wanted: &str, tries: usize) -> Option<String> {
+    let keep = match tries {
+        0 => wanted.len(),
+        1 => wanted.len().checked_sub(1)?,
+        2 => wanted.len().checked_sub(2)?,
+        _ => return None,
+    };
+    let kept = wanted.get(..keep)?;
+    Some(format!("{kept}{}", "_".repeat(tries.max(1))))
+}
+
 impl Registration {
     pub(super) fn deadline(&self, timing: &Timing) -> Duration {
         match self.step {
@@ -76,15 +85,10 @@ impl Registration {
 }
 
 impl Session {
-    pub(super) fn begin_registration(&mut self, now: Duration, password: MaySendPassword) {
+    pub(super) fn begin_registration(&mut self, now: Duration) {
         let step = Step::Negotiating;
-        self.phase = Phase::Registering(Registration {
-            started: now,
-            step,
-            asked: 0,
-            nick_tries: 0,
-            password,
-        });
+        self.phase =
+            Phase::Registering(Registration { started: now, step, asked: 0, nick_tries: 0 });
         let nick = self.wanted_nick().to_string();
         self.send(&Message::new("CAP").param("LS").param(caps::VERSION));
         self.send(&Message::new("NICK").param(nick));
@@ -118,7 +122,10 @@ impl Session {
                 self.offered.add(reply.list);
                 self.ask_for_new(&CapSet::parse(reply.list));
             }
-            "DEL" => CapSet::parse(reply.list).names().for_each(|name| self.caps.remove(name)),
+            "DEL" => {
+                CapSet::parse(reply.list).names().for_each(|name| self.caps.remove(name));
+                self.echoes_may_be_gone();
+            }
             "ACK" => {
                 self.caps.acknowledge(reply.list);
                 self.capabilities_answered();
@@ -147,7 +154,11 @@ impl Session {
         }
     }
 
+    /// Capabilities that a module or a linked server brings later. For a login we come anew.
     fn ask_for_new(&mut self, new: &CapSet) {
+        if self.is_online() && !self.logged_in && self.may_authenticate() {
+            return self.close("the server offers logins now", Retry::Usual);
+        }
         let list: Vec<&str> = WANTED.into_iter().filter(|name| new.has(name)).collect();
         if self.is_online() && !list.is_empty() {
             self.send(&Message::new("CAP").param("REQ").trailing(list.join(" ")));
@@ -193,12 +204,11 @@ impl Session {
     }
 
     fn may_authenticate(&self) -> bool {
-        let Phase::Registering(registration) = &self.phase else { return false };
         let plain = match self.offered.value(caps::SASL) {
             Some(mechanisms) => mechanisms.split(',').any(|m| m.eq_ignore_ascii_case("PLAIN")),
             None => self.offered.has(caps::SASL),
         };
-        plain && self.config.sasl.is_some() && registration.password == MaySendPassword::Yes
+        plain && self.config.sasl.is_some() && self.password == MaySendPassword::Yes
     }
 
     pub(super) fn authenticate(&mut self, message: &Message) {
@@ -219,31 +229,38 @@ impl Session {
             return;
         }
         match number {
-            numeric::RPL_SASLSUCCESS | numeric::ERR_SASLALREADY => self.end_negotiation(),
+            numeric::RPL_SASLSUCCESS | numeric::ERR_SASLALREADY => {
+                self.logged_in = true;
+                self.end_negotiation();
+            }
             numeric::ERR_NICKLOCKED
             | numeric::ERR_SASLFAIL
             | numeric::ERR_SASLTOOLONG
             | numeric::ERR_SASLABORTED => {
                 let words = message.params.last().cloned().unwrap_or_default();
                 let why = format!("the server refused the account's password: {words}");
-                self.nick_problem(None, why.clone());
+                self.nick_problem(NickTrouble::Login, None, why.clone());
                 self.close(why, Retry::Slow);
             }
             _ => {}
         }
     }
 
-    /// A nick was refused before 001: another one is tried, told, not hidden.
-    pub(super) fn nick_refused_at_registration(&mut self, words: &str) {
+    /// A nick was refused before 001. Of one that somebody has, a neighbour is tried, told, not
+    /// hidden; one that the server will never take (too long for it, or reserved) is given up.
+    pub(super) fn nick_refused_at_registration(&mut self, number: u16, words: &str) {
         let Phase::Registering(registration) = &mut self.phase else { return };
-        registration.nick_tries += 1;
         let tries = registration.nick_tries;
-        if tries > NICK_TRIES {
-            self.nick_problem(None, words.to_owned());
-            return self.close(format!("no nick is free: {words}"), Retry::Slow);
+        registration.nick_tries += 1;
+        if tries == 0 && number == numeric::ERR_ERRONEUSNICKNAME {
+            self.nick_problem(NickTrouble::NotAllowed, None, words.to_owned());
+            return self.close(format!("the server does not take the nick: {words}"), Retry::Slow);
         }
-        let other = format!("{}{}", self.wanted_nick(), "_".repeat(tries));
-        self.nick_problem(Some(other.clone()), words.to_owned());
+        let Some(other) = neighbour(self.wanted_nick().as_str(), tries) else {
+            self.nick_problem(NickTrouble::Taken, None, words.to_owned());
+            return self.close(format!("no nick is free: {words}"), Retry::Slow);
+        };
+        self.nick_problem(NickTrouble::Taken, Some(other.clone()), words.to_owned());
         self.send(&Message::new("NICK").param(other));
     }
 
@@ -260,7 +277,7 @@ impl Session {
         self.nick.now_is(&nick);
         if self.config.sasl.is_some() && (!authenticated || greeted_early) {
             let why = "not logged in: the server offers no SASL PLAIN, or is not on loopback";
-            self.nick_problem(Some(nick), why.to_owned());
+            self.nick_problem(NickTrouble::Login, Some(nick), why.to_owned());
         }
         self.send(&Message::new("PING").trailing(UP_TOKEN));
     }

@@ -71,7 +71,11 @@ impl Session {
                 _ => lists.push(name.to_string()),
             }
         }
-        for list in lists.into_iter().rev() {
+        let pings: Vec<Option<Message>> = lists.iter().map(|_| self.ping_behind_join()).collect();
+        for (list, ping) in lists.into_iter().zip(pings).rev() {
+            if let Some(ping) = ping {
+                self.sending.put_first(ping);
+            }
             self.sending.put_first(Message::new("JOIN").param(list));
         }
     }
@@ -84,7 +88,7 @@ impl Session {
             Stand::In(_) | Stand::Asked => {}
             Stand::Apart | Stand::Waiting(_) if online => {
                 room.stand = Stand::Asked;
-                self.enqueue(Message::new("JOIN").param(channel.as_str()));
+                self.ask_to_join(&channel);
             }
             Stand::Apart | Stand::Waiting(_) => {}
         }
@@ -123,12 +127,44 @@ impl Session {
             }
             "KICK" => {
                 self.room_lost(now, &channel);
+                self.forget_what_waits_for(&channel);
                 self.tell(LinkEvent::Kicked { channel, by, why });
             }
             _ => {
                 self.room_lost(now, &channel);
+                self.forget_what_waits_for(&channel);
                 self.tell(LinkEvent::Parted { channel, why });
             }
+        }
+    }
+
+    /// Lines that wait for their turn in a room we are no longer in would be refused there, or be
+    /// said from outside.
+    fn forget_what_waits_for(&mut self, channel: &ChannelName) {
+        self.replays.forget(channel);
+        for key in self.sending.take_back(channel.folded()) {
+            self.tell(LinkEvent::NotSent { key });
+        }
+    }
+
+    /// Somebody opens a room for us: if it is one that is waited for, now is the time.
+    pub(super) fn invited(&mut self, message: Message) {
+        let to_us = message.at(0).is_some_and(|nick| self.nick.is_current(nick));
+        let channel = message.at(1).and_then(|name| name.parse::<ChannelName>().ok());
+        if let (true, Some(channel)) = (to_us, channel)
+            && let Some(room) = self.rooms.0.get_mut(&channel)
+            && let Stand::Waiting(_) = room.stand
+        {
+            room.stand = Stand::Asked;
+            return self.ask_to_join(&channel);
+        }
+        self.pass_other(message);
+    }
+
+    fn ask_to_join(&mut self, channel: &ChannelName) {
+        self.enqueue(Message::new("JOIN").param(channel.as_str()));
+        if let Some(ping) = self.ping_behind_join() {
+            self.enqueue(ping);
         }
     }
 
@@ -155,7 +191,7 @@ impl Session {
             }
         }
         for name in due {
-            self.enqueue(Message::new("JOIN").param(name.as_str()));
+            self.ask_to_join(&name);
         }
     }
 

@@ -99,13 +99,27 @@ impl Sending {
         self.queue.push_front(Queued::Plain(message));
     }
 
-    /// Returns the keys of all lines that are not confirmed, oldest first, and forgets all.
-    pub(super) fn abandon(&mut self) -> Vec<String> {
+    /// Forgets all lines. Returns the keys of those that were sent and are not confirmed, and of
+    /// those that were not sent, oldest first.
+    pub(super) fn abandon(&mut self) -> (Vec<String>, Vec<String>) {
         let waiting = self.queue.drain(..).filter_map(|queued| match queued {
             Queued::Say(say) => Some(say.key),
             Queued::Plain(_) => None,
         });
-        self.under_way.drain(..).map(|line| line.key).chain(waiting).collect()
+        (self.under_way.drain(..).map(|line| line.key).collect(), waiting.collect())
+    }
+
+    /// Forgets the lines that wait to be said there; returns their keys, oldest first.
+    pub(super) fn take_back(&mut self, target: &str) -> Vec<String> {
+        let mut taken = Vec::new();
+        self.queue.retain(|queued| match queued {
+            Queued::Say(say) if say.target.folded() == target => {
+                taken.push(say.key.clone());
+                false
+            }
+            Queued::Say(_) | Queued::Plain(_) => true,
+        });
+        taken
     }
 
     pub(super) fn deadline(&self, timing: &Timing, may_speak: bool) -> Option<Duration> {
@@ -157,7 +171,7 @@ impl Session {
         }
         match self.phase {
             Phase::Offline | Phase::Closing => {
-                self.tell(LinkEvent::Unconfirmed { key: say.key });
+                self.tell(LinkEvent::NotSent { key: say.key });
             }
             Phase::Registering(_) | Phase::Online => {
                 self.sending.queue.push_back(Queued::Say(say));
@@ -199,7 +213,7 @@ impl Session {
     fn put_on_the_wire(&mut self, now: Duration, say: Say) {
         self.sending.count += 1;
         let id = format!("gangline-{}", self.sending.count);
-        let echo = self.has_tags() && self.caps.has(caps::ECHO_MESSAGE);
+        let echo = self.echoes_are_known();
         let written = self.written(&say, &id, echo);
         let line = match written {
             Ok(message) => message,
@@ -220,6 +234,28 @@ impl Session {
             awaits: if echo { Awaits::Echo } else { Awaits::Pong },
             sent: now,
         });
+    }
+
+    /// Whether our own lines come back, and so that they can be told from one another.
+    fn echoes_are_known(&self) -> bool {
+        let named = self.caps.has(caps::LABELED_RESPONSE) || !self.server.takes_our_tag;
+        self.has_tags() && self.caps.has(caps::ECHO_MESSAGE) && named
+    }
+
+    /// Capabilities were taken away: an echo that has not come may not come any more, and the PONG
+    /// to a PING must do.
+    pub(super) fn echoes_may_be_gone(&mut self) {
+        if self.echoes_are_known() {
+            return;
+        }
+        let mut asked = Vec::new();
+        for line in self.sending.under_way.iter_mut().filter(|line| line.awaits == Awaits::Echo) {
+            line.awaits = Awaits::Pong;
+            asked.push(line.id.clone());
+        }
+        for id in asked {
+            self.send(&Message::new("PING").trailing(id));
+        }
     }
 
     fn written(&self, say: &Say, id: &str, echo: bool) -> Result<Message, FormatError> {
@@ -373,6 +409,7 @@ fn refuses_a_target(number: u16) -> bool {
             | 489
             | 531
             | 716
+            | numeric::ERR_WORDFILTERED
     )
 }
 

@@ -21,6 +21,7 @@ mod lines;
 mod names;
 mod properties;
 mod registration;
+mod replay;
 
 const ALL_CAPS: &str = "message-tags server-time echo-message labeled-response batch account-tag \
                         draft/chathistory";
@@ -158,7 +159,8 @@ fn show_event(event: LinkEvent) -> String {
         LinkEvent::Confirmed { key, msgid } => format!("confirmed {key} {msgid:?}"),
         LinkEvent::Failed { key, why, numeric } => format!("failed {key} {numeric:?} {why}"),
         LinkEvent::Unconfirmed { key } => format!("unconfirmed {key}"),
-        LinkEvent::NickProblem { wanted, using, why } => {
+        LinkEvent::NotSent { key } => format!("not-sent {key}"),
+        LinkEvent::NickProblem { wanted, using, trouble: _, why } => {
             format!("nick problem {wanted} {using:?} {why}")
         }
         LinkEvent::NickChanged { nick, wanted } => {

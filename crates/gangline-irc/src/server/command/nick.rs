@@ -12,7 +12,10 @@ pub(super) fn run(state: &mut State, call: &Call) {
     let Some(word) = call.word(0) else {
         return state.numeric(call.id, n::ERR_NONICKNAMEGIVEN, &[], "No nickname given");
     };
-    let Ok(nick) = word.parse::<Nick>() else {
+    // A digit comes first only where servers give out nicks by themselves.
+    let legal =
+        word.parse::<Nick>().ok().filter(|_| !word.starts_with(|c: char| c.is_ascii_digit()));
+    let Some(nick) = legal else {
         return state.numeric(call.id, n::ERR_ERRONEUSNICKNAME, &[word], "Erroneous nickname");
     };
     let Some(client) = state.client_mut(call.id) else { return };

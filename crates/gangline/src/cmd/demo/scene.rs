@@ -9,7 +9,7 @@ use super::ports::Ports;
 use crate::{failure::Failure, invite};
 
 /// Returns how this program is called: by its name if that finds it, else by its path.
-fn invocation() -> String {
+pub(in crate::cmd) fn invocation() -> String {
     const NAME: &str = "gangline";
     let Ok(exe) = std::env::current_exe() else { return NAME.to_owned() };
     let path = std::env::var_os("PATH").unwrap_or_default();

@@ -59,7 +59,7 @@ fn an_error_is_the_failure_of_the_line_it_is_about() {
         story.command(say("k", "bob", "x"));
         assert_eq!(story.server(error), [expect.to_owned()], "{error}");
     };
-    for number in [401, 403, 404, 407, 442, 477, 489, 531, 716] {
+    for number in [401, 403, 404, 407, 442, 477, 489, 531, 716, 936] {
         check(&format!(":irc {number} ada bob :No"), &format!("<failed k Some({number}) No>"));
         check(
             &format!("@label=gangline-2 :irc {number} ada x :No"),
@@ -96,6 +96,31 @@ fn a_line_that_the_server_passes_over_is_asked_for_and_fails() {
         story.server("PONG irc gangline-1"),
         ["<failed k None the server passed over the line>"]
     );
+}
+
+/// `CLIENTTAGDENY`, and no labels: an echo could not be told from another.
+#[test]
+fn where_an_echo_carries_no_name_the_pong_confirms() {
+    let check = |caps: &str, deny: &str, echo: bool| {
+        let mut story = Story::online(config(), caps);
+        story.server(&format!(":irc 005 ada CLIENTTAGDENY={deny} :are supported"));
+        let out = story.command(say("k", "#den", "hi"));
+        assert_eq!(out.len(), if echo { 1 } else { 2 }, "{caps} {deny} {out:?}");
+    };
+    check("message-tags echo-message", "*", false);
+    check("message-tags echo-message", "typing,gangline/id", false);
+    check("message-tags echo-message", "typing", true);
+    check("message-tags echo-message", "*,-gangline/id", true);
+    check("message-tags echo-message labeled-response", "*", true);
+}
+
+#[test]
+fn when_echoes_are_taken_away_the_pong_confirms_what_is_under_way() {
+    let mut story = Story::rich();
+    story.command(say("k", "#den", "hi"));
+    assert_eq!(story.server(":irc CAP ada DEL :account-tag"), [""; 0]);
+    assert_eq!(story.server(":irc CAP ada DEL :echo-message"), ["PING gangline-1"]);
+    assert_eq!(story.server("PONG irc gangline-1"), ["<confirmed k None>"]);
 }
 
 #[test]
@@ -139,10 +164,11 @@ fn what_is_unconfirmed_when_the_link_goes_down_is_told_in_order() {
     story.server("PONG irc gangline-1");
     assert_eq!(
         story.lost(),
-        ["<unconfirmed k1>", "<unconfirmed k2>", "<unconfirmed k3>", "<unconfirmed k4>"]
+        ["<unconfirmed k1>", "<not-sent k2>", "<not-sent k3>", "<not-sent k4>"],
+        "two lines and their PINGs went out"
     );
     assert_eq!(story.lost(), [""; 0]);
-    assert_eq!(story.command(say("k9", "#den", "x")), ["<unconfirmed k9>"]);
+    assert_eq!(story.command(say("k9", "#den", "x")), ["<not-sent k9>"]);
 }
 
 #[test]
@@ -195,7 +221,7 @@ fn notices_actions_and_replies_have_their_forms() {
 }
 
 #[test]
-fn a_foreign_server_gets_four_lines_and_then_one_each_600_ms_pings_counted() {
+fn a_foreign_server_gets_four_lines_and_then_one_a_second_pings_counted() {
     let sent = |mut story: Story, seconds: u64| {
         let mut out = Vec::new();
         for n in 0..30 {
@@ -205,10 +231,10 @@ fn a_foreign_server_gets_four_lines_and_then_one_each_600_ms_pings_counted() {
         out.len()
     };
     assert_eq!(sent(Story::rich(), 0), 4);
-    assert_eq!(sent(Story::rich(), 3), 9);
+    assert_eq!(sent(Story::rich(), 3), 7);
     // Two lines each, line and PING; the last PING is on credit.
     assert_eq!(sent(Story::plain(), 0), 4);
-    assert_eq!(sent(Story::plain(), 3), 10);
+    assert_eq!(sent(Story::plain(), 3), 8);
 }
 
 #[test]

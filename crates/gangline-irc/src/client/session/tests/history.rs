@@ -107,6 +107,26 @@ fn one_request_runs_at_a_time_and_each_is_answered() {
 }
 
 #[test]
+fn a_line_has_the_place_that_its_server_can_be_asked_by() {
+    let check = |caps: &str, isupport: &str, expect: Option<&str>| {
+        let mut story = Story::online(config(), caps);
+        story.server(&format!(":irc 005 ada {isupport} :are supported"));
+        let line = "@msgid=m1;time=2026-11-21T21:33:48.123Z :bob!b@h PRIVMSG #den :x";
+        story.session.received(story.now, Message::parse(line).unwrap());
+        let Some(Output::Event(event)) = story.session.take_output().pop() else {
+            panic!("no event")
+        };
+        let LinkEvent::Line(line) = *event else { panic!("{event:?}") };
+        let cursor = line.cursor.as_ref().map(|cursor| cursor.as_str());
+        assert_eq!(cursor, expect, "{caps} {isupport}");
+    };
+    check(ALL_CAPS, "X", Some("msgid=m1"));
+    let by_time = Some("timestamp=2026-11-21T21:33:48.123Z");
+    check(ALL_CAPS, "MSGREFTYPES=timestamp", by_time);
+    check("message-tags server-time batch", "X", by_time);
+}
+
+#[test]
 fn a_server_without_labels_is_matched_by_the_target() {
     let mut story = Story::online(config(), "message-tags batch draft/chathistory server-time");
     assert_eq!(

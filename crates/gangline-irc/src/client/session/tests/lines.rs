@@ -32,6 +32,7 @@ fn a_line_has_all_that_the_server_said_of_it() {
         principal: Some(Principal { account: "bob".to_owned(), tier: Tier::Owner }),
         msgid: Some("m1".to_owned()),
         server_time: Some("2026-11-21T21:33:48.123Z".to_owned()),
+        cursor: Some("msgid=m1".parse().unwrap()),
         text: "hello [2J".to_owned(),
         gangline_id: Some("b.1".to_owned()),
         from_history: false,
@@ -76,6 +77,51 @@ fn the_forms_of_lines_are_told_apart() {
     check(":bob!b@h NOTICE #den :hi", "Notice bob→#den hi");
     check(":bob!b@h PRIVMSG @#den :hi", "Privmsg bob→#den hi");
     check(":bob!b@h PRIVMSG #den :\u{1}ACTION waves\u{1}", "Action bob→#den waves");
+}
+
+/// Numbers and commands that nobody knows, before and after the greeting.
+#[test]
+fn what_a_server_says_beside_changes_nothing() {
+    let odd = [
+        ":irc 020 * :Please wait while we process your connection.",
+        ":irc 439 * :Please wait while we process your connection.",
+        ":irc 042 ada 1AAAAAAAB :your unique ID",
+        ":irc 396 ada cloak.test :is now your displayed host",
+        ":irc 381 ada :You are now an operator",
+        ":irc 671 ada bob :is using a secure connection",
+        ":irc 705 ada HELP :no help",
+        ":irc 936 ada #den word :Your message contained a censored word",
+        ":irc 999 ada",
+        ":irc 1000 ada :not a number of ours",
+        ":irc 4 :not one either",
+        ":irc WALLOPS :restarting",
+        ":irc GLOBOPS :restarting",
+        "SETNAME :me",
+        ":bob!b@h AWAY :gone",
+        ":bob!b@h ACCOUNT bob",
+        ":bob!b@h CHGHOST b new.host",
+        ":bob!b@h TAGMSG #den",
+        ":irc NOTE * X :note",
+        ":irc WARN * X :warning",
+        ":irc 005 ada CASEMAPPING=ascii PREFIX=(ov)@+ :are supported",
+        ":irc 005",
+        ":irc CAP",
+        ":irc CAP ada WHAT :ever",
+        "BATCH",
+        ":irc KILL bob :not us",
+    ];
+    let mut story = Story::new(config());
+    story.connect();
+    for line in odd {
+        assert_eq!(story.server(line), [""; 0], "{line}");
+    }
+    story.server(":irc 001 ada :Welcome");
+    assert_eq!(story.server(":irc 376 ada :End"), ["<up ada on irc first with 0 caps>"]);
+    for line in odd {
+        assert_eq!(story.server(line), [""; 0], "{line}");
+    }
+    story.after(10);
+    assert_eq!(story.command(say("k", "#den", "x")), ["PRIVMSG #den :x", "PING gangline-1"]);
 }
 
 #[test]

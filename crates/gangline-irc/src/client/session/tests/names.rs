@@ -9,7 +9,7 @@ fn den() -> LinkConfig {
 /// F8 of the performance facts: nick collision.
 #[test]
 fn a_taken_nick_is_told_and_another_one_is_used_but_nothing_is_said_under_it() {
-    for number in [433, 432, 436, 437] {
+    for number in [433, 436, 437] {
         let mut story = Story::new(den());
         story.connect();
         assert_eq!(
@@ -39,12 +39,71 @@ fn a_taken_nick_is_told_and_another_one_is_used_but_nothing_is_said_under_it() {
 fn when_every_nick_is_refused_the_connection_is_given_up_for_long() {
     let mut story = Story::new(config());
     story.connect();
-    story.server(":irc 433 * ada :In use");
-    story.server(":irc 433 * ada_ :In use");
-    story.server(":irc 433 * ada__ :In use");
+    let mut tried = Vec::new();
+    for refused in ["ada", "ada_", "ad_"] {
+        tried.extend(story.server(&format!(":irc 433 * {refused} :In use")).pop());
+    }
+    assert_eq!(tried, ["NICK ada_", "NICK ad_", "NICK a__"]);
     assert_eq!(
-        story.server(":irc 433 * ada___ :In use"),
+        story.server(":irc 433 * a__ :In use"),
         ["<nick problem ada None In use>", "[slow: no nick is free: In use]"]
+    );
+}
+
+#[test]
+fn a_nick_that_the_server_will_never_take_is_told_and_not_replaced() {
+    let mut story = Story::new(den());
+    story.connect();
+    assert_eq!(
+        story.server(":irc 432 * ada :Nickname too long, max. 2 characters"),
+        [
+            "<nick problem ada None Nickname too long, max. 2 characters>",
+            "[slow: the server does not take the nick: Nickname too long, max. 2 characters]"
+        ]
+    );
+}
+
+#[test]
+fn where_the_wanted_nick_is_as_long_as_may_be_a_neighbour_is_no_longer() {
+    let mut story = Story::new(den());
+    story.connect();
+    story.server(":irc 433 * ada :In use");
+    assert_eq!(
+        story.server(":irc 432 * ada_ :Nickname too long"),
+        ["<nick problem ada Some(\"ad_\") Nickname too long>", "NICK ad_"]
+    );
+}
+
+#[test]
+fn an_invitation_to_a_room_that_is_waited_for_is_taken_at_once() {
+    let mut story = Story::new(den());
+    story.connect();
+    story.server(":irc 001 ada :Welcome");
+    story.server(":irc 376 ada :End");
+    assert_eq!(story.server(":bob!b@h INVITE ada #den"), [""; 0], "it is asked for already");
+    story.server(":irc 473 ada #den :Cannot join channel (+i)");
+    for other in [":bob!b@h INVITE ada #other", ":bob!b@h INVITE carol #den"] {
+        assert_eq!(story.server(other), [""; 0], "{other}");
+    }
+    assert_eq!(story.server(":bob!b@h INVITE ada :#DEN"), ["JOIN #DEN"]);
+    assert_eq!(story.server(":bob!b@h INVITE ada #den"), [""; 0], "once is enough");
+}
+
+#[test]
+fn lines_that_wait_for_a_room_we_are_thrown_out_of_are_given_back() {
+    let mut story = Story::new(den());
+    story.connect();
+    story.server(":irc 001 ada :Welcome");
+    story.server(":irc 376 ada :End");
+    story.server(":ada!a@h JOIN #den");
+    story.after(10);
+    for n in 0..4 {
+        story.command(say(&format!("k{n}"), if n == 2 { "bob" } else { "#DEN" }, "x"));
+    }
+    assert_eq!(
+        story.server(":bob!b@h KICK #den ada :out"),
+        ["<not-sent k3>", "<kicked #den bob out>"],
+        "k0, k1 and the line to bob went out before"
     );
 }
 

@@ -25,6 +25,11 @@ fn server_line() -> impl Strategy<Value = String> {
             ":irc CAP * ACK :message-tags echo-message batch draft/chathistory",
             ":irc CAP * ACK :labeled-response",
             ":irc CAP * DEL :echo-message",
+            ":irc 005 ada CLIENTTAGDENY=* :are supported",
+            ":irc NOTICE #den :Replaying up to 5 lines",
+            "PONG irc gangline-r1",
+            "PONG irc gangline-h1",
+            ":b!b@h INVITE ada #den",
             ":irc 001 ada :Welcome",
             ":irc 376 ada :End",
             ":irc 433 * ada :In use",
@@ -79,7 +84,9 @@ impl Account {
             if text.starts_with('[') {
                 self.online = false;
             }
-            if text.starts_with('<') && matches!(verb, "confirmed" | "failed" | "unconfirmed") {
+            if text.starts_with('<')
+                && matches!(verb, "confirmed" | "failed" | "unconfirmed" | "not-sent")
+            {
                 let open = self.open.entry(key.to_owned()).or_default();
                 prop_assert_eq!(*open, 1, "{} was answered without being open", text);
                 *open = 0;

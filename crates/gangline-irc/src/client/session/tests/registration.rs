@@ -111,6 +111,34 @@ fn the_password_is_sent_to_loopback_only_and_its_absence_is_told() {
     assert!(out[0].starts_with("<nick problem ada Some(\"ada\") not logged in"), "{out:?}");
 }
 
+/// Services that come back after a netsplit.
+#[test]
+fn where_a_login_is_offered_later_we_come_anew() {
+    let mut story = Story::online(with_account(), "cap-notify");
+    assert_eq!(
+        story.server(":irc CAP ada NEW :sasl=EXTERNAL"),
+        [""; 0],
+        "there is nothing that we could use"
+    );
+    assert_eq!(story.server(":irc CAP ada NEW :sasl=PLAIN"), ["[the server offers logins now]"]);
+    let mut story = Story::online(config(), "cap-notify");
+    assert_eq!(story.server(":irc CAP ada NEW :sasl"), [""; 0], "we have no account");
+    let mut story = Story::new(with_account());
+    story.connect();
+    for line in [
+        ":irc CAP * LS :sasl",
+        ":irc CAP * ACK :sasl",
+        "AUTHENTICATE +",
+        ":irc 903 ada :ok",
+        ":irc 001 ada :Welcome",
+        ":irc 376 ada :End",
+        ":irc CAP ada DEL :sasl",
+    ] {
+        story.server(line);
+    }
+    assert_eq!(story.server(":irc CAP ada NEW :sasl"), [""; 0], "we are logged in already");
+}
+
 #[test]
 fn a_mechanism_that_is_not_plain_is_not_tried() {
     let mut story = Story::new(with_account());
@@ -161,13 +189,55 @@ fn an_idle_link_wakes_once_a_minute() {
 fn a_ban_is_not_knocked_at_again_soon_and_an_error_ends_the_connection() {
     let mut story = Story::new(config());
     story.connect();
-    assert_eq!(story.server(":irc 465 ada :You are banned"), ["[slow: banned: You are banned]"]);
+    assert_eq!(story.server(":irc 465 ada :You're banned!"), [""; 0]);
+    assert_eq!(
+        story.server("ERROR :Closing link: (a@h) [K-lined: no agents]"),
+        ["[slow: banned: You're banned!: the server closed the connection: Closing link: (a@h) \
+             [K-lined: no agents]]"]
+    );
     assert_eq!(story.server("ERROR :Closing link"), [""; 0]);
     let mut story = Story::plain();
     assert_eq!(
         story.server("ERROR :Closing link"),
         ["[the server closed the connection: Closing link]"]
     );
+}
+
+#[test]
+fn a_server_that_wants_a_password_is_not_knocked_at_again_soon() {
+    let mut story = Story::new(config());
+    story.connect();
+    assert_eq!(
+        story.server(":irc 464 * :Bad password"),
+        ["[slow: the server wants a password: Bad password]"]
+    );
+    let mut story = Story::plain();
+    assert_eq!(story.server(":irc 464 ada :Invalid oper credentials"), [""; 0]);
+}
+
+#[test]
+fn who_was_thrown_out_for_flooding_is_slower_from_then_on() {
+    let mut story = Story::plain();
+    for error in ["ERROR :Closing link: (a@h) [Excess Flood]", "ERROR :Flooding"] {
+        story.server(error);
+        story.lost();
+        story.connect();
+        story.server(":irc 001 ada :Welcome");
+        story.server(":irc 376 ada :End");
+    }
+    story.after(20);
+    let mut at = Vec::new();
+    for n in 0..3 {
+        story.command(say(&format!("k{n}"), "#den", "x"));
+    }
+    let begin = story.now;
+    for _ in 0..40 {
+        let out = story.after(1);
+        let said = out.iter().filter(|line| line.starts_with("PRIVMSG")).count();
+        at.extend(vec![(story.now - begin).as_secs(); said]);
+        story.server("PING 1");
+    }
+    assert_eq!(at, [8, 16], "one went at once; a line and its PING in eight seconds");
 }
 
 #[test]
@@ -204,6 +274,6 @@ fn quitting_says_goodbye_and_takes_nothing_more() {
         ["QUIT :good night"]
     );
     assert_eq!(story.server(":b!b@h PRIVMSG ada :hi"), [""; 0]);
-    assert_eq!(story.command(say("k", "#den", "x")), ["<unconfirmed k>"]);
+    assert_eq!(story.command(say("k", "#den", "x")), ["<not-sent k>"]);
     assert_eq!(story.after(1000), [""; 0]);
 }

@@ -1,0 +1,147 @@
+//! Control: the unix socket on which the agent's own shell, people's commands and programs speak to
+//! the daemon (R0-38 … R0-55, R1-12 … R1-25).
+//!
+//! Owns the listener and the table of connections; each connection is a task of its own
+//! (`connection.rs`), and what it asks is answered at the [`desk::Desk`]. Every bound is a constant
+//! here or in [`gangline_api::ipc`]. Start at [`run`].
+
+mod connection;
+pub(crate) mod desk;
+mod lines;
+mod mentions;
+mod operate;
+mod places;
+mod say;
+pub(crate) mod socket;
+pub(crate) mod tokens;
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use gangline_api::ipc::{CONNECTIONS_MAX, Frame, Response};
+use gangline_os::{CancellationToken, dial, peer, task::TaskGroup};
+use tokio::net::UnixStream;
+use tracing::{debug, info, warn};
+
+use connection::Connection;
+use desk::Desk;
+use socket::Socket;
+
+/// A connection that is told to end may finish what it answers within this.
+const END_WITHIN: Duration = Duration::from_secs(1);
+/// How long no connection is taken when the system has no room for one.
+const NO_ROOM_WAIT: Duration = Duration::from_millis(100);
+
+/// What the table knows of one connection while its task serves it.
+#[derive(Debug)]
+pub(super) struct Life {
+    /// A request is under way, or events are being read.
+    pub(super) busy: AtomicBool,
+    /// Since when it asks nothing: the monotonic time in milliseconds.
+    pub(super) idle_since: AtomicU64,
+}
+
+struct Entry {
+    life: Arc<Life>,
+    end: CancellationToken,
+}
+
+enum Event {
+    Came(std::io::Result<UnixStream>),
+    Ended(String),
+    Stop,
+}
+
+/// Serves until it is stopped, then ends every connection and removes the socket. Cancel-safe: the
+/// socket is removed when it is dropped too.
+pub(crate) async fn run(socket: Socket, desk: Arc<Desk>, stop: CancellationToken) {
+    let mut table: HashMap<String, Entry> = HashMap::new();
+    let mut group = TaskGroup::new("control");
+    let mut count: u64 = 0;
+    loop {
+        let event = tokio::select! {
+            came = socket.listener.accept() => Event::Came(came.map(|(stream, _)| stream)),
+            Some(end) = group.next_end(), if !group.is_empty() => Event::Ended(end.name),
+            () = stop.cancelled() => Event::Stop,
+        };
+        match event {
+            Event::Came(Ok(stream)) => {
+                if !may_come(&stream) || !has_place(&mut table, &stream) {
+                    continue;
+                }
+                count += 1;
+                let name = format!("connection {count}");
+                let life = Arc::new(Life {
+                    busy: AtomicBool::new(false),
+                    idle_since: AtomicU64::new(desk.millis()),
+                });
+                let end = CancellationToken::new();
+                let entry = Entry { life: Arc::clone(&life), end: end.clone() };
+                table.insert(name.clone(), entry);
+                let connection = Connection::new(stream, Arc::clone(&desk), life);
+                group.spawn(name, async move { connection.run(end).await });
+            }
+            Event::Came(Err(error)) => {
+                warn!(%error, "cannot take a connection");
+                tokio::time::sleep(NO_ROOM_WAIT).await;
+            }
+            Event::Ended(name) => {
+                table.remove(&name);
+            }
+            Event::Stop => break,
+        }
+    }
+    drop(socket);
+    for entry in table.into_values() {
+        entry.end.cancel();
+    }
+    group.stop(END_WITHIN).await;
+    info!("socket closed");
+}
+
+/// Only this user and root come in (C21).
+fn may_come(stream: &UnixStream) -> bool {
+    match peer::unix_peer_uid(stream) {
+        Ok(uid) if uid == 0 || uid == dial::own_uid() => true,
+        Ok(uid) => {
+            warn!(uid, "somebody else's connection is refused");
+            false
+        }
+        Err(error) => {
+            debug!(%error, "a connection that does not say whose it is");
+            false
+        }
+    }
+}
+
+/// Makes room if there is none: the connection that has asked nothing for longest gives way.
+/// Returns false if all are busy; then the newcomer is told.
+fn has_place(table: &mut HashMap<String, Entry>, newcomer: &UnixStream) -> bool {
+    if table.len() < CONNECTIONS_MAX {
+        return true;
+    }
+    let idle = table.iter().filter(|(_, entry)| !entry.life.busy.load(Ordering::Relaxed));
+    let longest = idle.min_by_key(|(_, entry)| entry.life.idle_since.load(Ordering::Relaxed));
+    let Some(name) = longest.map(|(name, _)| name.clone()) else {
+        let text = format!("{CONNECTIONS_MAX} connections are busy already; try again");
+        let frame = Frame::Response(Response::failed(None, text));
+        if let Ok(line) = frame.encode() {
+            // A fresh socket's buffer holds a line; if not, the end alone tells.
+            let _ = newcomer.try_write(&line);
+        }
+        return false;
+    };
+    if let Some(entry) = table.remove(&name) {
+        entry.end.cancel();
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests;

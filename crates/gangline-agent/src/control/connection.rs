@@ -1,0 +1,403 @@
+//! One connection: lines in, requests under way, frames out, and events if it asked for them.
+//!
+//! One task does all of it, so frames never mix. What a request does runs in a task of its own;
+//! those that speak or read keep their order. Nothing here grows: lines, requests and pages are
+//! bounded, and a client that does not read is given up.
+
+use std::{
+    collections::VecDeque,
+    io,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use gangline_api::{
+    event::{EVENT_VERSION, EventRecord, stored_payload},
+    ipc::{
+        Frame, IN_FLIGHT_MAX, LINE_SECONDS, Refused, Request, RequestError, RequestId, Response,
+    },
+};
+use gangline_broker::{Cursor, Event as Stored, PAGE_MAX};
+use gangline_os::{
+    CancellationToken,
+    clock::rfc3339,
+    task::{HowEnded, TaskEnd, TaskGroup},
+};
+use tokio::{
+    io::AsyncWriteExt,
+    net::UnixStream,
+    sync::{mpsc, watch},
+};
+use tracing::{debug, warn};
+
+use super::{
+    Life,
+    desk::{Desk, Done, Order, Then},
+    lines::{Lines, TooLong},
+};
+
+/// A line that has begun must be whole within this.
+const LINE_WITHIN: Duration = Duration::from_secs(LINE_SECONDS);
+/// A client takes a frame within this, or is given up.
+const WRITE_WITHIN: Duration = Duration::from_secs(10);
+/// What is read at once.
+const CHUNK: usize = 16 * 1024;
+/// Frames of events are put together up to so many bytes.
+const BATCH: usize = 64 * 1024;
+/// What is under way when the daemon ends may be answered within this.
+const FINISH_WITHIN: Duration = Duration::from_millis(500);
+
+/// A connection's part of the socket.
+pub(super) struct Connection {
+    stream: UnixStream,
+    /// Who is at the other end.
+    pid: Option<u32>,
+    desk: Arc<Desk>,
+    life: Arc<Life>,
+    lines: Lines,
+    /// Until when the line that has begun must be whole; monotonic.
+    line_due: Option<Duration>,
+    /// The other end says nothing more.
+    silent: bool,
+    work: Work,
+    subscription: Option<Subscription>,
+}
+
+/// Requests under way.
+struct Work {
+    group: TaskGroup,
+    done: mpsc::Sender<(Order, Done)>,
+    results: mpsc::Receiver<(Order, Done)>,
+    /// Those that are done one after the other, the one that runs not among them.
+    waiting: VecDeque<Request>,
+    in_order: bool,
+    count: usize,
+}
+
+/// What has been read of the record of events.
+struct Subscription {
+    cursor: Cursor,
+    committed: watch::Receiver<u64>,
+    /// There may be more behind the cursor.
+    more: bool,
+}
+
+enum Event {
+    Readable,
+    Done(Order, Box<Done>),
+    TaskEnded(TaskEnd),
+    LineLate,
+    Committed,
+    Page,
+    Stop,
+}
+
+/// The connection is over.
+struct Over;
+
+impl Connection {
+    pub(super) fn new(stream: UnixStream, desk: Arc<Desk>, life: Arc<Life>) -> Self {
+        let pid = stream.peer_cred().ok().and_then(|peer| peer.pid());
+        let (done, results) = mpsc::channel(IN_FLIGHT_MAX);
+        Self {
+            stream,
+            pid: pid.and_then(|pid| u32::try_from(pid).ok()),
+            desk,
+            life,
+            lines: Lines::default(),
+            line_due: None,
+            silent: false,
+            work: Work {
+                group: TaskGroup::new("requests"),
+                done,
+                results,
+                waiting: VecDeque::new(),
+                in_order: false,
+                count: 0,
+            },
+            subscription: None,
+        }
+    }
+
+    /// Serves until one of both has had enough. Cancel-safe: dropped, requests under way may be
+    /// done and are not answered.
+    pub(super) async fn run(mut self, end: CancellationToken) {
+        loop {
+            let event = self.next(&end).await;
+            if self.handle(event).await.is_err() {
+                return;
+            }
+            let live = self.work.count > 0 || self.subscription.is_some();
+            if self.life.busy.swap(live, Ordering::Relaxed) && !live {
+                self.life.idle_since.store(self.desk.millis(), Ordering::Relaxed);
+            }
+            if self.silent && self.work.count == 0 {
+                return;
+            }
+        }
+    }
+
+    async fn next(&mut self, end: &CancellationToken) -> Event {
+        let reads = !self.silent && self.work.count < IN_FLIGHT_MAX;
+        let now = self.desk.monotonic();
+        let late = async {
+            match self.line_due.filter(|_| reads) {
+                Some(due) => tokio::time::sleep(due.saturating_sub(now)).await,
+                None => std::future::pending().await,
+            }
+        };
+        let more = self.subscription.as_ref().is_some_and(|reading| reading.more);
+        let committed = async {
+            // Without a subscription, or at the daemon's end, nothing is committed.
+            if let Some(reading) = &mut self.subscription
+                && reading.committed.changed().await.is_ok()
+            {
+                return;
+            }
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            () = end.cancelled() => Event::Stop,
+            Some((order, done)) = self.work.results.recv() => Event::Done(order, Box::new(done)),
+            Some(end) = self.work.group.next_end(), if !self.work.group.is_empty() => {
+                Event::TaskEnded(end)
+            }
+            // An error shows itself when it is read.
+            _ = self.stream.readable(), if reads => Event::Readable,
+            () = late => Event::LineLate,
+            () = committed, if !more => Event::Committed,
+            () = std::future::ready(()), if more => Event::Page,
+        }
+    }
+
+    async fn handle(&mut self, event: Event) -> Result<(), Over> {
+        match event {
+            Event::Readable => {
+                self.read()?;
+                self.take_lines().await
+            }
+            Event::Done(order, done) => {
+                self.work.count -= 1;
+                if order == Order::Kept {
+                    self.work.in_order = false;
+                    self.start_waiting();
+                }
+                self.answer(*done).await?;
+                self.take_lines().await
+            }
+            Event::TaskEnded(TaskEnd { how, .. }) => match how {
+                HowEnded::Finished => Ok(()),
+                HowEnded::Cancelled | HowEnded::Panicked(_) => {
+                    warn!(?how, "a request was not done to its end");
+                    self.refuse(None, "the daemon could not do this").await?;
+                    Err(Over)
+                }
+            },
+            Event::LineLate => {
+                let text = format!("the line was not complete within {LINE_SECONDS} s");
+                self.refuse(None, &text).await?;
+                Err(Over)
+            }
+            Event::Committed => {
+                if let Some(reading) = &mut self.subscription {
+                    reading.more = true;
+                }
+                Ok(())
+            }
+            Event::Page => self.page().await,
+            Event::Stop => {
+                self.finish().await;
+                Err(Over)
+            }
+        }
+    }
+
+    /// Reads what is there, at most a chunk.
+    fn read(&mut self) -> Result<(), Over> {
+        let mut chunk = [0; CHUNK];
+        match self.stream.try_read(&mut chunk) {
+            Ok(0) => self.silent = true,
+            Ok(count) => self.lines.push(&chunk[..count]),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => {
+                debug!(%error, "a connection broke");
+                return Err(Over);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes whole lines as requests, as many as may be under way.
+    async fn take_lines(&mut self) -> Result<(), Over> {
+        while self.work.count < IN_FLIGHT_MAX {
+            match self.lines.take() {
+                Ok(Some(line)) => self.request(&line).await?,
+                Ok(None) if self.silent => match self.lines.take_rest() {
+                    Some(rest) => self.request(&rest).await?,
+                    None => break,
+                },
+                Ok(None) => break,
+                Err(TooLong) => {
+                    self.refuse(None, &RequestError::TooLong.to_string()).await?;
+                    return Err(Over);
+                }
+            }
+            // The next line begins to count now.
+            self.line_due = None;
+        }
+        // While nothing is read nobody can complete a line.
+        if !self.lines.has_begun() || self.work.count >= IN_FLIGHT_MAX {
+            self.line_due = None;
+        } else if self.line_due.is_none() {
+            self.line_due = Some(self.desk.monotonic() + LINE_WITHIN);
+        }
+        Ok(())
+    }
+
+    async fn request(&mut self, line: &[u8]) -> Result<(), Over> {
+        if line.trim_ascii().is_empty() {
+            return Ok(());
+        }
+        match Request::decode(line) {
+            Ok(request) => {
+                self.work.count += 1;
+                match Order::of(&request.command) {
+                    Order::Kept => {
+                        self.work.waiting.push_back(request);
+                        self.start_waiting();
+                    }
+                    Order::Any => self.start(Order::Any, request),
+                }
+                Ok(())
+            }
+            Err(Refused { id, error }) => self.refuse(id, &error.to_string()).await,
+        }
+    }
+
+    fn start_waiting(&mut self) {
+        if self.work.in_order {
+            return;
+        }
+        if let Some(request) = self.work.waiting.pop_front() {
+            self.work.in_order = true;
+            self.start(Order::Kept, request);
+        }
+    }
+
+    fn start(&mut self, order: Order, request: Request) {
+        let (desk, done, pid) = (Arc::clone(&self.desk), self.work.done.clone(), self.pid);
+        self.work.group.spawn(request.command.name(), async move {
+            let result = desk.serve(pid, request).await;
+            // The connection may be over.
+            let _ = done.send((order, result)).await;
+        });
+    }
+
+    async fn answer(&mut self, done: Done) -> Result<(), Over> {
+        self.write(&Frame::Response(done.response)).await?;
+        match done.then {
+            Then::GoOn => Ok(()),
+            Then::Subscribe { cursor, committed } => {
+                self.subscription = Some(Subscription { cursor, committed, more: true });
+                Ok(())
+            }
+            Then::Shutdown => {
+                self.desk.shutdown();
+                Ok(())
+            }
+        }
+    }
+
+    async fn refuse(&mut self, id: Option<RequestId>, error: &str) -> Result<(), Over> {
+        self.write(&Frame::Response(Response::failed(id, error))).await
+    }
+
+    /// Sends the next page of events, if there is one.
+    async fn page(&mut self) -> Result<(), Over> {
+        let Some(reading) = &mut self.subscription else { return Ok(()) };
+        // Seen before it is read: what is committed meanwhile wakes us again.
+        reading.committed.mark_unchanged();
+        let page = self.desk.events(reading.cursor.clone()).await;
+        let page = match page {
+            Ok(page) => page,
+            Err(error) => {
+                reading.more = false;
+                debug!(%error, "cannot read events; trying again at the next commit");
+                return Ok(());
+            }
+        };
+        reading.more = page.events.len() >= PAGE_MAX as usize;
+        reading.cursor = page.cursor;
+        let mut batch = Vec::new();
+        for event in &page.events {
+            let frame = Frame::Event(Box::new(record(event)));
+            match frame.encode() {
+                Ok(line) => batch.extend(line),
+                Err(error) => warn!(%error, seq = event.seq, "an event cannot be written"),
+            }
+            if batch.len() >= BATCH {
+                self.write_bytes(&batch).await?;
+                batch.clear();
+            }
+        }
+        self.write_bytes(&batch).await
+    }
+
+    /// Answers what is under way, as far as that is quick.
+    async fn finish(&mut self) {
+        let answered = async {
+            while self.work.count > 0 {
+                let Some((order, done)) = self.work.results.recv().await else { return };
+                self.work.count -= 1;
+                if order == Order::Kept {
+                    self.work.in_order = false;
+                    self.start_waiting();
+                }
+                if self.answer(done).await.is_err() {
+                    return;
+                }
+            }
+        };
+        let _ = tokio::time::timeout(FINISH_WITHIN, answered).await;
+    }
+
+    async fn write(&mut self, frame: &Frame) -> Result<(), Over> {
+        match frame.encode() {
+            Ok(line) => self.write_bytes(&line).await,
+            Err(error) => {
+                warn!(%error, "a response cannot be written");
+                Err(Over)
+            }
+        }
+    }
+
+    async fn write_bytes(&mut self, bytes: &[u8]) -> Result<(), Over> {
+        match tokio::time::timeout(WRITE_WITHIN, self.stream.write_all(bytes)).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => {
+                debug!(%error, "a connection broke");
+                Err(Over)
+            }
+            Err(_) => {
+                debug!("a client does not read what it asked for: given up");
+                Err(Over)
+            }
+        }
+    }
+}
+
+/// Returns an event as clients get it.
+fn record(event: &Stored) -> EventRecord {
+    EventRecord {
+        v: u32::try_from(event.v).unwrap_or(EVENT_VERSION),
+        seq: event.cursor().to_string(),
+        agent: event.agent.clone(),
+        turn: event.turn,
+        kind: event.kind.clone(),
+        at: rfc3339(event.at),
+        payload: stored_payload(&event.kind, event.turn, event.payload.as_str()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

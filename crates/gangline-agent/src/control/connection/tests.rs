@@ -1,0 +1,420 @@
+//! A connection as its client sees it: a real socket pair, a real store; the chat server never
+//! answers here.
+
+use std::collections::HashSet;
+
+use gangline_api::ipc::LINE_MAX;
+use gangline_broker::{Broker, NewEvent, OpenOptions};
+use gangline_core::{
+    AgentName, Epoch,
+    agent::{Agent, AgentOptions},
+    redact::Redactor,
+};
+use gangline_os::{clock, mark::RunMark, paths::Paths, secret::Secret};
+use gangline_runtime::Capabilities;
+use tempfile::TempDir;
+use tokio::{
+    io::{AsyncBufReadExt, AsyncReadExt, BufReader},
+    sync::Notify,
+};
+
+use super::*;
+use crate::{
+    brain::Identity,
+    bus::Incoming,
+    control::tokens::Tokens,
+    courier::inquiries::{Answer, Inquiry},
+    rooms::{Rooms, ToRooms, Unread},
+    showing::Showing,
+    speech::Speaker,
+};
+
+struct Door {
+    folder: TempDir,
+    desk: Arc<Desk>,
+    brain: mpsc::Receiver<Incoming>,
+    inquiries: mpsc::Receiver<Inquiry>,
+    committed: watch::Sender<u64>,
+    tasks: TaskGroup,
+    /// Ends that are only held on to.
+    _held: (watch::Sender<Option<Secret>>, mpsc::Sender<ToRooms>, watch::Sender<u64>),
+}
+
+fn ada() -> AgentName {
+    "oak-ada".parse().unwrap()
+}
+
+impl Door {
+    async fn open() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("gangline.db");
+        let broker = Broker::open(OpenOptions { path, clock: clock::system() }).await.unwrap();
+        broker.begin_epoch(&ada(), 1, "test").await.unwrap();
+        std::fs::write(folder.path().join("owner.token"), "the owner\n").unwrap();
+        let redactor = Arc::new(Redactor::default());
+        let (brain_sender, brain) = mpsc::channel(64);
+        let (rooms, rooms_end) = mpsc::channel(64);
+        let (asked, inquiries) = mpsc::channel(64);
+        let (unread_sender, unread) = watch::channel(Unread::new());
+        let (tick_sender, ticks) = watch::channel(0);
+        let (token, agent) = watch::channel(Some(Secret::new("the agent")));
+        let committed = watch::Sender::new(0);
+        let channels: HashSet<_> = HashSet::from(["#general".parse().unwrap()]);
+        let options = AgentOptions::default();
+        let mut tasks = TaskGroup::new("test");
+        let kept = Rooms {
+            agent: ada(),
+            network_id: "net".into(),
+            broker: broker.clone(),
+            redactor: Arc::clone(&redactor),
+            lines: 500,
+            unread: unread_sender,
+        };
+        tasks.spawn("rooms", kept.run(rooms_end, ticks, CancellationToken::new()));
+        let desk = Desk {
+            me: Arc::new(Identity {
+                agent: ada(),
+                epoch: Epoch(1),
+                clock: clock::system(),
+                redactor: Arc::clone(&redactor),
+            }),
+            everybody: vec![ada()],
+            speaker: Speaker {
+                agent: ada(),
+                broker,
+                paths: Paths {
+                    config_file: "/c".into(),
+                    state: folder.path().into(),
+                    runtime: folder.path().into(),
+                },
+                redactor,
+                brain: brain_sender.clone(),
+                outbox: Arc::new(Notify::new()),
+                committed: committed.clone(),
+                max_hops: 8,
+            },
+            context: watch::channel(None).1,
+            showing: watch::channel(Showing::new(Agent::new(options).view())).1,
+            unread,
+            joined: watch::channel(channels.clone()).1,
+            wanted: watch::channel(channels).1,
+            kept_out: watch::channel(HashSet::new()).1,
+            brain: brain_sender,
+            rooms: rooms.clone(),
+            inquiries: asked,
+            committed: committed.subscribe(),
+            can: Capabilities::default(),
+            tokens: Tokens {
+                agent,
+                owner_file: folder.path().join("owner.token"),
+                mark: RunMark { installation: "i".into(), agent: "oak-ada".into(), epoch: 1 },
+            },
+            asked_to_end: CancellationToken::new(),
+        };
+        let _held = (token, rooms, tick_sender);
+        Self { folder, desk: Arc::new(desk), brain, inquiries, committed, tasks, _held }
+    }
+
+    fn connect(&mut self) -> (Client, CancellationToken) {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let life = Life { busy: false.into(), idle_since: 0.into() };
+        let connection = Connection::new(theirs, Arc::clone(&self.desk), Arc::new(life));
+        let end = CancellationToken::new();
+        self.tasks.spawn("connection", connection.run(end.clone()));
+        (Client { stream: BufReader::new(ours) }, end)
+    }
+}
+
+struct Client {
+    stream: BufReader<UnixStream>,
+}
+
+impl Client {
+    async fn send(&mut self, text: &str) {
+        self.stream.write_all(text.as_bytes()).await.unwrap();
+    }
+
+    async fn line(&mut self) -> String {
+        let mut line = String::new();
+        let read = tokio::time::timeout(Duration::from_secs(60), self.stream.read_line(&mut line));
+        read.await.unwrap().unwrap();
+        line
+    }
+
+    /// Asks and returns the response without its id.
+    async fn ask(&mut self, request: &str) -> String {
+        self.send(&format!("{{\"id\":\"x\",{request}}}\n")).await;
+        let line = self.line().await;
+        let told = line.strip_prefix("{\"type\":\"response\",\"id\":\"x\",");
+        told.unwrap_or_else(|| panic!("{line}")).trim_end().to_owned()
+    }
+}
+
+const BROKEN: &str = "{\"type\":\"response\",\"id\":null,\"ok\":false,\"error\":\"the request is not a JSON object\"}\n";
+
+/// R0-38, R0-50, R0-54: one bad line costs nothing but itself.
+#[tokio::test]
+async fn broken_json_is_answered_and_the_connection_goes_on() {
+    let mut door = Door::open().await;
+    let (mut client, _end) = door.connect();
+    client.send("{\"type\":\n\n  \nnot json\n").await;
+    assert_eq!((client.line().await, client.line().await), (BROKEN.to_owned(), BROKEN.to_owned()));
+    let hello = client.ask(r#""type":"hello","version":1,"client":"t""#).await;
+    let version = env!("CARGO_PKG_VERSION");
+    let expect =
+        format!(r#""ok":true,"data":{{"agent":"oak-ada","gangline":"{version}","version":1}}}}"#);
+    assert_eq!(hello, expect);
+    // The last line needs no line end.
+    client.send("{\"type\":\"dance\",\"id\":\"z\"}").await;
+    client.stream.get_mut().shutdown().await.unwrap();
+    let unknown = "{\"type\":\"response\",\"id\":\"z\",\"ok\":false,\"error\":\"Unknown message \
+                   type: 'dance'\"}\n";
+    assert_eq!((client.line().await.as_str(), client.line().await.as_str()), (unknown, ""));
+}
+
+#[tokio::test]
+async fn a_line_that_is_too_long_ends_the_connection() {
+    let mut door = Door::open().await;
+    let (mut client, _end) = door.connect();
+    let fits = format!("{{\"type\":\"dance\",\"id\":\"{}\"", "x".repeat(9));
+    let fits = format!("{fits}{}}}\n", " ".repeat(LINE_MAX - fits.len() - 1));
+    client.send(&fits).await;
+    assert!(client.line().await.contains("Unknown message type"));
+    client.send(&"x".repeat(LINE_MAX + 1)).await;
+    let error = "{\"type\":\"response\",\"id\":null,\"ok\":false,\"error\":\"the request is longer \
+                 than 65536 bytes\"}\n";
+    assert_eq!((client.line().await.as_str(), client.line().await.as_str()), (error, ""));
+}
+
+/// A line that comes byte by byte has its time, whatever else is asked meanwhile.
+#[tokio::test]
+async fn a_line_that_is_not_completed_in_time_ends_the_connection() {
+    let mut door = Door::open().await;
+    let (mut slow, _end) = door.connect();
+    let (mut quick, _end) = door.connect();
+    slow.send("{\"type\":\"hello\"}\n{\"type\":").await;
+    assert!(slow.line().await.contains("\"ok\":true"));
+    assert!(quick.ask("\"type\":\"hello\"").await.contains("\"ok\":true"));
+    let error = "{\"type\":\"response\",\"id\":null,\"ok\":false,\"error\":\"the line was not \
+                 complete within 10 s\"}\n";
+    assert_eq!((slow.line().await.as_str(), slow.line().await.as_str()), (error, ""));
+    assert!(
+        quick.ask("\"type\":\"hello\"").await.contains("\"ok\":true"),
+        "it asks in whole lines"
+    );
+}
+
+/// So many requests are under way; then nothing more is read, and all are answered in the end.
+#[tokio::test]
+async fn a_connection_has_a_bounded_number_of_requests_under_way() {
+    let mut door = Door::open().await;
+    let (mut client, _end) = door.connect();
+    for number in 0..IN_FLIGHT_MAX {
+        let who = format!("{{\"type\":\"irc_who\",\"id\":\"{number}\",\"target\":\"alice\"}}\n");
+        client.send(&who).await;
+    }
+    client.send("{\"type\":\"hello\",\"id\":\"last\"}\n").await;
+    let mut asked = Vec::new();
+    for _ in 0..IN_FLIGHT_MAX {
+        asked.push(door.inquiries.recv().await.unwrap());
+    }
+    let early = tokio::time::timeout(Duration::from_millis(300), client.line()).await;
+    assert!(early.is_err(), "answered although too much was under way: {early:?}");
+    let first = asked.remove(3);
+    first.reply.send(Ok(Answer::Users(vec![]))).unwrap();
+    let answer = "{\"type\":\"response\",\"id\":\"3\",\"ok\":true,\"data\":{\"users\":[]}}\n";
+    assert_eq!(client.line().await, answer);
+    assert!(client.line().await.contains("\"id\":\"last\""));
+    for inquiry in asked {
+        inquiry.reply.send(Ok(Answer::Users(vec![]))).unwrap();
+    }
+    for _ in 1..IN_FLIGHT_MAX {
+        assert!(client.line().await.contains("\"ok\":true"));
+    }
+}
+
+/// What is said and read on one connection keeps its order, whatever else is under way.
+#[tokio::test]
+async fn what_is_said_on_a_connection_keeps_its_order() {
+    let mut door = Door::open().await;
+    let (mut client, _end) = door.connect();
+    let mut lines = String::new();
+    for number in 0..20 {
+        // Whether a nick is a colleague's is looked up first, which takes longer.
+        let to = if number % 2 == 0 { "oak-bob" } else { "#general" };
+        lines.push_str(&format!(
+            "{{\"type\":\"irc_send\",\"id\":\"{number}\",\"channel\":\"{to}\",\"message\":\"line \
+             {number}\"}}\n"
+        ));
+    }
+    client.send(&lines).await;
+    for number in 0..20 {
+        assert!(client.line().await.contains(&format!("\"id\":\"{number}\"")));
+    }
+    let rows = door.desk.speaker.broker.outbox_pending(&ada(), 500).await.unwrap();
+    let said: Vec<String> = rows.iter().map(|row| row.body.to_string()).collect();
+    let expect: Vec<String> = (0..20).map(|number| format!("line {number}")).collect();
+    assert_eq!(said, expect);
+}
+
+/// R0-54: a request that is repeated with the same UUID says nothing twice; another id may be any
+/// client's constant.
+#[tokio::test]
+async fn a_repeated_request_says_it_once() {
+    let mut door = Door::open().await;
+    let send = |id: &str, text: &str| {
+        format!(
+            "{{\"type\":\"irc_send\",\"id\":\"{id}\",\"channel\":\"#general\",\"message\":\"{text}\"}}\n"
+        )
+    };
+    let uuid = "8d3f2f64-52a1-4b2c-9d3e-0b6f3f1c2a77";
+    let (mut client, _end) = door.connect();
+    for (id, text) in [(uuid, "a"), (uuid, "a"), (uuid, "b"), ("1", "c"), ("1", "c")] {
+        client.send(&send(id, text)).await;
+        assert!(client.line().await.contains("\"ok\":true"));
+    }
+    let rows = door.desk.speaker.broker.outbox_pending(&ada(), 500).await.unwrap();
+    let said: Vec<String> = rows.iter().map(|row| row.body.to_string()).collect();
+    assert_eq!(said, ["a", "b", "c", "c"]);
+}
+
+/// R0-45, C21: the owner's verbs need the owner's token; a wrong one is refused for everything.
+#[tokio::test]
+async fn only_the_owner_pauses_resumes_interrupts_and_shuts_down() {
+    let mut door = Door::open().await;
+    let (mut client, _end) = door.connect();
+    let refused = r#""ok":false,"error":"this needs the owner's token"}"#;
+    let wrong = r#""ok":false,"error":"wrong or outdated token"}"#;
+    for verb in ["pause", "resume", "interrupt", "shutdown"] {
+        assert_eq!(client.ask(&format!("\"type\":\"{verb}\"")).await, refused);
+        let agent = client.ask(&format!("\"type\":\"{verb}\",\"token\":\"the agent\"")).await;
+        assert_eq!(agent, refused);
+    }
+    for verb in ["pause", "hello", "status"] {
+        assert_eq!(client.ask(&format!("\"type\":\"{verb}\",\"token\":\"glt_0\"")).await, wrong);
+    }
+    assert!(door.brain.try_recv().is_err() && !door.desk.asked_to_end.is_cancelled());
+    let none = r#""ok":false,"error":"there is no turn to end"}"#;
+    let owner = |verb: &str| format!("\"type\":\"{verb}\",\"token\":\"the owner\"");
+    assert_eq!(client.ask(&owner("interrupt")).await, none);
+    for verb in ["pause", "resume", "shutdown"] {
+        assert_eq!(client.ask(&owner(verb)).await, r#""ok":true,"data":{}}"#);
+    }
+    assert!(matches!(door.brain.recv().await, Some(Incoming::Operator(crate::bus::Word::Pause))));
+    assert!(matches!(door.brain.recv().await, Some(Incoming::Operator(crate::bus::Word::Resume))));
+    door.desk.asked_to_end.cancelled().await;
+}
+
+/// R0-43, R1-25, F.2: without a running backend there is no context.
+#[tokio::test]
+async fn a_context_is_cared_for_only_where_there_is_one() {
+    let mut door = Door::open().await;
+    let (mut client, _end) = door.connect();
+    for verb in ["compact", "clear"] {
+        let answer = client.ask(&format!("\"type\":\"{verb}\"")).await;
+        assert_eq!(answer, r#""ok":false,"error":"Agent runner is not running"}"#);
+    }
+}
+
+/// R1-24, C14.
+#[tokio::test]
+async fn set_directory_answers_with_the_folders_instructions() {
+    let mut door = Door::open().await;
+    let folder = door.folder.path().display().to_string();
+    let (mut client, _end) = door.connect();
+    let ask = |path: &str| format!("\"type\":\"set_directory\",\"path\":\"{path}\"");
+    assert!(client.ask(&ask("relative")).await.contains("must be absolute"));
+    assert!(client.ask(&ask(&folder)).await.contains("cannot read"));
+    std::fs::create_dir(door.folder.path().join("CLAUDE.md")).unwrap();
+    assert!(client.ask(&ask(&folder)).await.contains("is no file"));
+    std::fs::remove_dir(door.folder.path().join("CLAUDE.md")).unwrap();
+    std::fs::write(door.folder.path().join("CLAUDE.md"), "be kind\n").unwrap();
+    let answer = client.ask(&ask(&folder)).await;
+    let expect =
+        format!(r#""ok":true,"data":{{"path":"{folder}/CLAUDE.md","text":"be kind\n"}}}}"#);
+    assert_eq!(answer, expect);
+    std::fs::write(door.folder.path().join("CLAUDE.md"), "x".repeat(50_000)).unwrap();
+    assert!(client.ask(&ask(&folder)).await.contains("read it yourself"));
+}
+
+async fn append(door: &Door, from: i64, to: i64, bytes: usize) {
+    let events = (from..to).map(|number| NewEvent {
+        agent: ada(),
+        epoch: Some(Epoch(1)),
+        turn: None,
+        kind: "notice".into(),
+        payload: Redactor::default()
+            .redact(&format!("{{\"code\":\"n{number}\",\"text\":\"{}\"}}", "x".repeat(bytes))),
+    });
+    door.desk.speaker.broker.append(events.collect()).await.unwrap();
+    door.committed.send_modify(|count| *count += 1);
+}
+
+/// Every event behind the cursor, once and in order, over many pages, and then as they happen.
+#[tokio::test]
+async fn events_are_told_from_the_cursor_on_and_as_they_happen() {
+    let mut door = Door::open().await;
+    append(&door, 0, 1200, 10).await;
+    let (mut client, _end) = door.connect();
+    let told = client.ask(r#""type":"subscribe","cursor":"e0""#).await;
+    assert_eq!(told, r#""ok":true,"data":{"cursor":"e0"}}"#);
+    let mut next = 0;
+    for number in 0..1200 {
+        let line = client.line().await;
+        assert!(line.starts_with("{\"type\":\"event\",\"event\":{\"v\":1,\"seq\":\"e"), "{line}");
+        assert!(line.contains(&format!("\"n{number}\"")), "{number}: {line}");
+        next = number + 1;
+    }
+    append(&door, next, next + 3, 10).await;
+    for number in next..next + 3 {
+        assert!(client.line().await.contains(&format!("\"n{number}\"")));
+    }
+    // Other requests are answered in between.
+    assert!(client.ask("\"type\":\"hello\"").await.contains("\"ok\":true"));
+    let (mut later, _end) = door.connect();
+    assert!(later.ask("\"type\":\"subscribe\"").await.contains("\"cursor\":\"e"));
+    append(&door, 9000, 9001, 10).await;
+    assert!(later.line().await.contains("\"n9000\""), "from now on");
+    assert!(client.line().await.contains("\"n9000\""));
+    let (mut wrong, _end) = door.connect();
+    let answer = wrong.ask(r#""type":"subscribe","cursor":"yesterday""#).await;
+    assert!(
+        answer.contains("\"ok\":false") && answer.contains("'cursor': not a cursor"),
+        "{answer}"
+    );
+}
+
+/// Who does not read is given up, and holds nobody else up.
+#[tokio::test]
+async fn a_subscriber_that_does_not_read_is_closed() {
+    let mut door = Door::open().await;
+    append(&door, 0, 1500, 1500).await;
+    let (mut lazy, _end) = door.connect();
+    lazy.send("{\"type\":\"subscribe\",\"id\":\"x\",\"cursor\":\"e0\"}\n").await;
+    let (mut eager, _end) = door.connect();
+    eager.send("{\"type\":\"subscribe\",\"id\":\"x\",\"cursor\":\"e0\"}\n").await;
+    for _ in 0..=1500 {
+        assert!(!eager.line().await.is_empty());
+    }
+    let closed = tokio::time::timeout(Duration::from_secs(60), door.tasks.next_end()).await;
+    assert_eq!(closed.unwrap().unwrap().name, "connection");
+    let mut rest = Vec::new();
+    lazy.stream.read_to_end(&mut rest).await.unwrap();
+    let lines = rest.iter().filter(|byte| **byte == b'\n').count();
+    assert!(lines < 1000, "{lines} lines were written for somebody who read none");
+    assert!(eager.ask("\"type\":\"hello\"").await.contains("\"ok\":true"));
+}
+
+/// What is under way when the daemon ends is answered, if that is quick.
+#[tokio::test]
+async fn requests_under_way_are_answered_at_the_end() {
+    let mut door = Door::open().await;
+    let (mut client, end) = door.connect();
+    client.send("{\"type\":\"irc_who\",\"id\":\"1\",\"target\":\"alice\"}\n").await;
+    let inquiry = door.inquiries.recv().await.unwrap();
+    end.cancel();
+    tokio::task::yield_now().await;
+    inquiry.reply.send(Ok(Answer::Users(vec![]))).unwrap();
+    assert!(client.line().await.contains("\"id\":\"1\",\"ok\":true"));
+    assert_eq!(client.line().await, "");
+}

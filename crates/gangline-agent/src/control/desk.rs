@@ -1,0 +1,302 @@
+//! The desk: what each request does, and with whose rights. Owns nothing but its ends of queues.
+
+use std::{collections::HashSet, path::Path, sync::Arc, time::Duration};
+
+use gangline_api::{
+    event,
+    ipc::{self, Command, HelloData, NoData, Request, RequestId, Response, SubscribeData},
+};
+use gangline_broker::{BrokerError, Cursor, EventPage, EventQuery};
+use gangline_core::{
+    AgentName,
+    name::{ChannelName, Target},
+};
+use gangline_os::CancellationToken;
+use gangline_runtime::Capabilities;
+use serde::Serialize;
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot, watch};
+use tracing::warn;
+
+use super::{
+    say::Wish,
+    tokens::{Tokens, Who},
+};
+use crate::{
+    brain::{Identity, wire::new_event},
+    bus::Incoming,
+    courier::inquiries::{Answer, Inquiry, Question, Unanswered},
+    rooms::{ToRooms, Unread},
+    showing::{Showing, VERSION},
+    speech::{Speaker, TurnContext},
+};
+
+/// The server has answered within this, or the daemon is too busy to hear it.
+const INQUIRY_WITHIN: Duration = Duration::from_secs(14);
+/// A verb that is the owner's only.
+const OWNERS: &str = "this needs the owner's token";
+/// The brain's queue is full.
+pub(super) const BUSY: &str = "the daemon is busy; try again";
+/// A part of the daemon is gone.
+pub(super) const ENDING: &str = "the daemon ends";
+
+/// The ends that requests need of the daemon's parts.
+pub(crate) struct Desk {
+    pub(crate) me: Arc<Identity>,
+    /// Every agent of the installation, this one too.
+    pub(crate) everybody: Vec<AgentName>,
+    pub(crate) speaker: Speaker,
+    pub(crate) context: watch::Receiver<Option<TurnContext>>,
+    pub(crate) showing: watch::Receiver<Showing>,
+    pub(crate) unread: watch::Receiver<Unread>,
+    /// The channels that the agent is in, and those that it shall be in.
+    pub(crate) joined: watch::Receiver<HashSet<ChannelName>>,
+    pub(crate) wanted: watch::Receiver<HashSet<ChannelName>>,
+    /// Those of them that the server does not let it be in.
+    pub(crate) kept_out: watch::Receiver<HashSet<ChannelName>>,
+    pub(crate) brain: mpsc::Sender<Incoming>,
+    pub(crate) rooms: mpsc::Sender<ToRooms>,
+    pub(crate) inquiries: mpsc::Sender<Inquiry>,
+    pub(crate) committed: watch::Receiver<u64>,
+    /// What the backend can do.
+    pub(crate) can: Capabilities,
+    pub(crate) tokens: Tokens,
+    /// Cancelled when somebody asks the daemon to end.
+    pub(crate) asked_to_end: CancellationToken,
+}
+
+/// Whether a connection's requests of this kind keep their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// One after the other: what is said, and what is read.
+    Kept,
+    /// All at once.
+    Any,
+}
+
+impl Order {
+    pub(super) fn of(command: &Command) -> Self {
+        match command {
+            Command::Send { .. } | Command::Ask { .. } | Command::Read { .. } => Self::Kept,
+            Command::Hello { .. }
+            | Command::Join { .. }
+            | Command::Part { .. }
+            | Command::Channels
+            | Command::Who { .. }
+            | Command::Topic { .. }
+            | Command::Compact
+            | Command::Clear
+            | Command::Status { .. }
+            | Command::Pause
+            | Command::Resume
+            | Command::Interrupt
+            | Command::Shutdown
+            | Command::SetDirectory { .. }
+            | Command::Subscribe { .. } => Self::Any,
+        }
+    }
+}
+
+/// What came of a request.
+#[derive(Debug)]
+pub(super) struct Done {
+    pub(super) response: Response,
+    pub(super) then: Then,
+}
+
+/// What follows once the response is written.
+#[derive(Debug)]
+pub(super) enum Then {
+    GoOn,
+    /// Events from this place on.
+    Subscribe {
+        cursor: Cursor,
+        committed: watch::Receiver<u64>,
+    },
+    /// The daemon ends.
+    Shutdown,
+}
+
+/// What a command tells.
+#[derive(Debug)]
+pub(super) struct Told {
+    data: Value,
+    warnings: Vec<String>,
+    then: Then,
+}
+
+impl Told {
+    pub(super) fn new(data: &impl Serialize) -> Result<Self, String> {
+        let data = serde_json::to_value(data).map_err(|error| error.to_string())?;
+        Ok(Self { data, warnings: Vec::new(), then: Then::GoOn })
+    }
+
+    pub(super) fn nothing() -> Result<Self, String> {
+        Self::new(&NoData {})
+    }
+
+    pub(super) fn warning(mut self, warnings: impl IntoIterator<Item = String>) -> Self {
+        self.warnings.extend(warnings);
+        self
+    }
+
+    fn then(self, then: Then) -> Self {
+        Self { then, ..self }
+    }
+}
+
+impl Desk {
+    pub(super) fn monotonic(&self) -> Duration {
+        self.me.clock.monotonic()
+    }
+
+    pub(super) fn millis(&self) -> u64 {
+        u64::try_from(self.monotonic().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    pub(super) fn shutdown(&self) {
+        self.asked_to_end.cancel();
+    }
+
+    /// Does what is asked and returns the response.
+    pub(super) async fn serve(&self, pid: Option<u32>, request: Request) -> Done {
+        let Request { id, token, command } = request;
+        let told = match self.tokens.who(token.as_ref(), pid) {
+            Ok(who) => self.command(who, id.as_ref(), command).await,
+            Err(wrong) => Err(wrong.to_string()),
+        };
+        match told {
+            Ok(Told { data, warnings, then }) => {
+                let id = id.map(|id| id.as_str().to_owned());
+                let response = Response { id, ok: true, data: Some(data), error: None, warnings };
+                Done { response, then }
+            }
+            Err(error) => Done { response: Response::failed(id, error), then: Then::GoOn },
+        }
+    }
+
+    async fn command(
+        &self,
+        who: Who,
+        id: Option<&RequestId>,
+        command: Command,
+    ) -> Result<Told, String> {
+        match command {
+            Command::Hello { .. } => self.hello(),
+            Command::Send { channel, message, absent, in_reply_to } => {
+                let wish = Wish { to: &channel, text: &message, in_reply_to };
+                self.send((who, id), wish, absent).await
+            }
+            // How long to wait was checked; the waiting comes with questions.
+            Command::Ask { channel, message, timeout: _ } => {
+                let wish = Wish { to: &channel, text: &message, in_reply_to: None };
+                self.ask((who, id), wish).await
+            }
+            Command::Read { channel, limit, latest } => {
+                self.read(who, channel, (limit, latest)).await
+            }
+            Command::Join { channel } => self.join(channel).await,
+            Command::Part { channel } => self.part(channel).await,
+            Command::Channels => self.channels().await,
+            Command::Who { target } => self.who(target).await,
+            Command::Topic { channel, topic } => self.topic(channel, topic).await,
+            Command::Compact => self.compact(),
+            Command::Clear => self.clear(),
+            Command::Status { .. } => self.status().await,
+            Command::Pause | Command::Resume | Command::Interrupt | Command::Shutdown
+                if who != Who::Owner =>
+            {
+                Err(OWNERS.to_owned())
+            }
+            Command::Pause => self.pause().await,
+            Command::Resume => self.resume().await,
+            Command::Interrupt => self.interrupt(),
+            Command::Shutdown => Ok(Told::nothing()?.then(Then::Shutdown)),
+            Command::SetDirectory { path } => self.set_directory(&path).await,
+            Command::Subscribe { cursor } => self.subscribe(cursor).await,
+        }
+    }
+
+    fn hello(&self) -> Result<Told, String> {
+        let agent = self.me.agent.clone();
+        Told::new(&HelloData { version: ipc::VERSION, agent, gangline: VERSION.to_owned() })
+    }
+
+    async fn subscribe(&self, cursor: Option<String>) -> Result<Told, String> {
+        // Listened to first, so that nothing falls between reading and listening.
+        let committed = self.committed.clone();
+        let cursor = match cursor {
+            Some(text) => text.parse().map_err(|error| format!("'cursor': {error}"))?,
+            None => self.newest().await.map_err(|error| error.to_string())?,
+        };
+        let told = Told::new(&SubscribeData { cursor: cursor.to_string() })?;
+        Ok(told.then(Then::Subscribe { cursor, committed }))
+    }
+
+    async fn newest(&self) -> Result<Cursor, BrokerError> {
+        let agent = Some(self.me.agent.clone());
+        let query = EventQuery { agent, newest: true, limit: 1, ..EventQuery::default() };
+        Ok(self.speaker.broker.events(query).await?.cursor)
+    }
+
+    /// Returns the next page of this agent's events.
+    pub(super) async fn events(&self, after: Cursor) -> Result<EventPage, BrokerError> {
+        let agent = Some(self.me.agent.clone());
+        let query = EventQuery { agent, after: Some(after), ..EventQuery::default() };
+        self.speaker.broker.events(query).await
+    }
+
+    /// Asks the chat server.
+    pub(super) async fn inquire(&self, question: Question) -> Result<Answer, String> {
+        let (reply, answer) = oneshot::channel();
+        let inquiry = Inquiry { question, reply };
+        self.inquiries.try_send(inquiry).map_err(|_| BUSY.to_owned())?;
+        match tokio::time::timeout(INQUIRY_WITHIN, answer).await {
+            Ok(Ok(Ok(answer))) => Ok(answer),
+            Ok(Ok(Err(unanswered))) => Err(unanswered.to_string()),
+            Ok(Err(_)) => Err(ENDING.to_owned()),
+            Err(_) => Err(Unanswered::Late.to_string()),
+        }
+    }
+
+    /// Returns whether the agent is in the channel, or will be when the link is up.
+    pub(super) fn is_in(&self, channel: &ChannelName) -> bool {
+        let meant = self.wanted.borrow().contains(channel);
+        self.joined.borrow().contains(channel)
+            || (meant && !self.kept_out.borrow().contains(channel))
+    }
+
+    /// Refuses a place that the agent is not in.
+    pub(super) fn must_be_in(&self, place: &Target) -> Result<(), String> {
+        match place {
+            Target::Channel(channel) if !self.is_in(channel) => Err(ipc::not_joined(channel)),
+            Target::Channel(_) | Target::Nick(_) => Ok(()),
+        }
+    }
+
+    /// Records a fact for people.
+    pub(super) async fn notice(&self, code: &str, text: String) {
+        let notice = event::Notice { code: code.to_owned(), text };
+        let events = new_event(&self.me, None, &notice.into()).into_iter().collect();
+        if let Err(error) = self.speaker.broker.append(events).await {
+            warn!(%error, code, "cannot record a notice");
+        }
+        self.speaker.committed.send_modify(|count| *count += 1);
+    }
+}
+
+/// Returns an error with its causes.
+pub(super) fn whole(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(below) = cause {
+        text.push_str(&format!(": {below}"));
+        cause = below.source();
+    }
+    text
+}
+
+/// Returns a path as people see it.
+pub(super) fn shown(path: &Path) -> String {
+    path.display().to_string()
+}

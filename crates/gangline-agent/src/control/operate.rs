@@ -1,0 +1,104 @@
+//! Commands about the agent itself: its context, its state, its owner's orders, a folder.
+
+use std::path::Path;
+
+use gangline_api::ipc::SetDirectoryData;
+use gangline_core::agent::PhaseName;
+
+use super::desk::{BUSY, Desk, Told, shown, whole};
+use crate::{
+    bus::{Care, Incoming, Word},
+    showing::Around,
+};
+
+/// The file that tells an agent about a folder (R1-24).
+const INSTRUCTIONS: &str = "CLAUDE.md";
+/// The most that is read of it, in bytes: it has to fit into a response.
+const INSTRUCTIONS_MAX: u64 = 40 * 1024;
+/// F.2: what there is no backend for.
+const NOT_RUNNING: &str = "Agent runner is not running";
+
+impl Desk {
+    pub(super) fn compact(&self) -> Result<Told, String> {
+        self.care(Care::Compact, self.can.compact, "shorten its context")
+    }
+
+    pub(super) fn clear(&self) -> Result<Told, String> {
+        self.care(Care::Clear, self.can.clear, "begin a new context")
+    }
+
+    /// Asks for it; it is done once no turn is open, and told as an event.
+    fn care(&self, care: Care, can: bool, what: &str) -> Result<Told, String> {
+        match self.showing.borrow().view.phase {
+            PhaseName::Down | PhaseName::Starting | PhaseName::Parked => {
+                return Err(NOT_RUNNING.to_owned());
+            }
+            PhaseName::Idle
+            | PhaseName::Taking
+            | PhaseName::Prompting
+            | PhaseName::Working
+            | PhaseName::Interrupting => {}
+        }
+        if !can {
+            return Err(format!("this agent's backend cannot {what}"));
+        }
+        self.tell(Incoming::Care(care))?;
+        Told::nothing()
+    }
+
+    pub(super) async fn status(&self) -> Result<Told, String> {
+        let showing = self.showing.borrow().clone();
+        let around = Around::look(&self.speaker.broker, &self.me.agent, &showing).await;
+        let around = Around { unread: self.unread.borrow().clone(), ..around };
+        Told::new(&showing.status((&self.me.agent, self.me.epoch), around))
+    }
+
+    /// The row first: an order that was confirmed outlives the daemon.
+    pub(super) async fn pause(&self) -> Result<Told, String> {
+        let kept = self.speaker.broker.pause(&self.me.agent).await;
+        kept.map_err(|error| whole(&error))?;
+        self.tell(Incoming::Operator(Word::Pause))?;
+        Told::nothing()
+    }
+
+    pub(super) async fn resume(&self) -> Result<Told, String> {
+        let kept = self.speaker.broker.resume(&self.me.agent).await;
+        kept.map_err(|error| whole(&error))?;
+        self.tell(Incoming::Operator(Word::Resume))?;
+        Told::nothing()
+    }
+
+    pub(super) fn interrupt(&self) -> Result<Told, String> {
+        if self.showing.borrow().view.turn.is_none() {
+            return Err("there is no turn to end".to_owned());
+        }
+        self.tell(Incoming::Operator(Word::Abort))?;
+        Told::nothing()
+    }
+
+    fn tell(&self, incoming: Incoming) -> Result<(), String> {
+        self.brain.try_send(incoming).map_err(|_| BUSY.to_owned())
+    }
+
+    /// Answers with the folder's instructions; nothing else changes (C14).
+    pub(super) async fn set_directory(&self, folder: &Path) -> Result<Told, String> {
+        if !folder.is_absolute() {
+            return Err("'path' must be absolute".to_owned());
+        }
+        let path = folder.join(INSTRUCTIONS);
+        let cannot = |error: std::io::Error| format!("cannot read {}: {error}", shown(&path));
+        let found = tokio::fs::metadata(&path).await.map_err(cannot)?;
+        if !found.is_file() {
+            return Err(format!("{} is no file", shown(&path)));
+        }
+        if found.len() > INSTRUCTIONS_MAX {
+            return Err(format!(
+                "{} has {} bytes; at most {INSTRUCTIONS_MAX} are told here: read it yourself",
+                shown(&path),
+                found.len()
+            ));
+        }
+        let text = tokio::fs::read_to_string(&path).await.map_err(cannot)?;
+        Told::new(&SetDirectoryData { path: shown(&path), text })
+    }
+}

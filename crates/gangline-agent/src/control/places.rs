@@ -1,0 +1,118 @@
+//! Commands about channels and people: `irc_read`, `irc_join`, `irc_part`, `irc_channels`,
+//! `irc_who`, `irc_topic`.
+
+use std::collections::BTreeMap;
+
+use gangline_api::ipc::{self, ChannelsData, LINE_MAX, ReadData, TopicData, WhoData};
+use gangline_core::name::{ChannelName, Target};
+use tokio::sync::oneshot;
+
+use super::{
+    desk::{Desk, ENDING, Told},
+    tokens::Who,
+};
+use crate::{
+    bus::Incoming,
+    courier::inquiries::{ANSWER_WITHIN, Answer, Question},
+    rooms::{Order, ReadPage, ToRooms},
+};
+
+/// Room in a response for what stands around its rows.
+const AROUND_ROWS: usize = 4096;
+
+impl Desk {
+    /// Reads what was said (C19). What the agent reads in a turn is part of that turn from then on:
+    /// the brain knows it before the answer leaves.
+    pub(super) async fn read(
+        &self,
+        who: Who,
+        place: Target,
+        (limit, latest): (u32, bool),
+    ) -> Result<Told, String> {
+        self.must_be_in(&place)?;
+        let order = if latest { Order::Newest } else { Order::Oldest };
+        let (reply, page) = oneshot::channel();
+        let read = ToRooms::Read { place, limit, order, reply };
+        self.rooms.send(read).await.map_err(|_| ENDING.to_owned())?;
+        let ReadPage { lines, messages, remaining, lost } =
+            page.await.map_err(|_| ENDING.to_owned())?;
+        if who == Who::Agent && !messages.is_empty() {
+            let read = Incoming::Read { messages };
+            self.brain.send(read).await.map_err(|_| ENDING.to_owned())?;
+        }
+        let skipped = (lost > 0).then(|| format!("{lost} older unread lines are no longer kept"));
+        Ok(Told::new(&ReadData { messages: lines, remaining })?.warning(skipped))
+    }
+
+    pub(super) async fn join(&self, channel: ChannelName) -> Result<Told, String> {
+        self.inquire(Question::Join(channel)).await?;
+        Told::nothing()
+    }
+
+    pub(super) async fn part(&self, channel: ChannelName) -> Result<Told, String> {
+        if !self.is_in(&channel) {
+            return Err(ipc::not_joined(&channel));
+        }
+        self.inquire(Question::Part(channel)).await?;
+        Told::nothing()
+    }
+
+    /// Lists where the agent is and how many are there (R1-22). What the server does not tell in
+    /// time is left out.
+    pub(super) async fn channels(&self) -> Result<Told, String> {
+        let mut joined: Vec<ChannelName> = self.joined.borrow().iter().cloned().collect();
+        joined.sort();
+        let mut members = BTreeMap::new();
+        let counting = async {
+            for channel in &joined {
+                if let Ok(names) = self.names(channel).await {
+                    let count = u32::try_from(names.len()).unwrap_or(u32::MAX);
+                    members.insert(channel.to_string(), count);
+                }
+            }
+        };
+        let complete = tokio::time::timeout(ANSWER_WITHIN, counting).await.is_ok();
+        let warning = (!complete).then(|| "not every channel was counted in time".to_owned());
+        let channels = joined.iter().map(ToString::to_string).collect();
+        Ok(Told::new(&ChannelsData { channels, members })?.warning(warning))
+    }
+
+    pub(super) async fn who(&self, target: Target) -> Result<Told, String> {
+        let mut users = match self.inquire(Question::Who(target)).await? {
+            Answer::Users(users) => users,
+            Answer::Names(_) | Answer::Topic(_) | Answer::Done => Vec::new(),
+        };
+        let all = users.len();
+        let mut room = LINE_MAX - AROUND_ROWS;
+        let fits = users.iter().take_while(|user| {
+            let bytes = serde_json::to_vec(user).map_or(room, |row| row.len() + 1);
+            let fits = bytes <= room;
+            room = room.saturating_sub(bytes);
+            fits
+        });
+        users.truncate(fits.count());
+        let left = all - users.len();
+        let warning = (left > 0).then(|| format!("{left} more are there"));
+        Ok(Told::new(&WhoData { users })?.warning(warning))
+    }
+
+    pub(super) async fn topic(
+        &self,
+        channel: ChannelName,
+        topic: Option<String>,
+    ) -> Result<Told, String> {
+        let question = match topic {
+            // One line, whatever was written: no second command gets out.
+            Some(topic) => {
+                let topic = self.speaker.redactor.redact(&topic).into_string();
+                Question::SetTopic(channel, topic.replace(['\r', '\n', '\0'], " "))
+            }
+            None => Question::Topic(channel),
+        };
+        let topic = match self.inquire(question).await? {
+            Answer::Topic(topic) => topic,
+            Answer::Users(_) | Answer::Names(_) | Answer::Done => None,
+        };
+        Told::new(&TopicData { topic })
+    }
+}

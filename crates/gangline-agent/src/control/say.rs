@@ -1,0 +1,141 @@
+//! `irc_send` and `irc_ask`: the agent speaks through its shell, by the same way as its tools.
+
+use gangline_api::ipc::{self, IfAbsent, RequestId};
+use gangline_core::{
+    MessageId,
+    name::{ChannelName, Target},
+};
+use serde_json::json;
+use uuid::Uuid;
+
+use super::{
+    desk::{Desk, Told, whole},
+    mentions,
+    tokens::Who,
+};
+use crate::{
+    courier::inquiries::{Answer, Question},
+    speech::{Saying, TurnContext},
+};
+
+/// What `irc_ask` adds as long as nobody waits within it.
+const NOT_WAITED: &str = "the question is sent, and nobody waits for the answer here: it comes to \
+                          you as a message";
+
+/// What a client wants said.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wish<'a> {
+    pub(super) to: &'a Target,
+    pub(super) text: &'a str,
+    pub(super) in_reply_to: Option<MessageId>,
+}
+
+impl Desk {
+    pub(super) async fn send(
+        &self,
+        by: (Who, Option<&RequestId>),
+        wish: Wish<'_>,
+        absent: IfAbsent,
+    ) -> Result<Told, String> {
+        self.may_speak_in(wish.to, absent).await?;
+        self.say(by, wish).await?;
+        let warnings = self.unknown_mentions(wish.to, wish.text).await;
+        Ok(Told::nothing()?.warning(warnings))
+    }
+
+    pub(super) async fn ask(
+        &self,
+        by: (Who, Option<&RequestId>),
+        wish: Wish<'_>,
+    ) -> Result<Told, String> {
+        self.must_be_in(wish.to)?;
+        self.say(by, wish).await?;
+        let (agent, to, text) = (&self.me.agent, wish.to, wish.text);
+        self.notice("agent_question", format!("[QUESTION] [{agent}] asked in {to}: {text}")).await;
+        let warnings = self.unknown_mentions(to, text).await;
+        let told = Told::new(&json!({"asked": true, "answer": null}))?;
+        Ok(told.warning([NOT_WAITED.to_owned()]).warning(warnings))
+    }
+
+    async fn say(&self, by: (Who, Option<&RequestId>), wish: Wish<'_>) -> Result<(), String> {
+        let (who, id) = by;
+        // What the agent says while a turn is open is that turn's; others speak for themselves.
+        let context = match who {
+            Who::Agent => self.context.borrow().clone(),
+            Who::Owner | Who::Somebody => None,
+        };
+        if let Some(message) = wish.in_reply_to {
+            self.may_answer(context.as_ref(), message).await?;
+        }
+        let Wish { to, text, in_reply_to } = wish;
+        let call = call(id, to, text);
+        let saying = Saying { to, text, in_reply_to, call: &call };
+        self.speaker.say(context.as_ref(), saying).await.map_err(|error| whole(&error))
+    }
+
+    /// Only the turn's own messages can be answered in it; outside of one any of this agent's.
+    async fn may_answer(
+        &self,
+        context: Option<&TurnContext>,
+        message: MessageId,
+    ) -> Result<(), String> {
+        let Some(context) = context else {
+            let row = self.speaker.broker.message(message).await.map_err(|error| whole(&error))?;
+            let ours = row.is_some_and(|row| row.agent == self.me.agent);
+            return ours.then_some(()).ok_or_else(|| format!("{message} is not this agent's"));
+        };
+        if context.messages.contains(&message) {
+            return Ok(());
+        }
+        let known: Vec<String> = context.messages.iter().map(ToString::to_string).collect();
+        Err(format!("{message} is not of this turn, which is about {}", known.join(", ")))
+    }
+
+    async fn may_speak_in(&self, to: &Target, absent: IfAbsent) -> Result<(), String> {
+        let Target::Channel(channel) = to else { return Ok(()) };
+        if self.is_in(channel) {
+            return Ok(());
+        }
+        match absent {
+            IfAbsent::Send => Err(ipc::not_joined(channel)),
+            IfAbsent::Refuse => match self.names(channel).await {
+                Ok(names) if names.is_empty() => Err(ipc::no_such_channel(channel)),
+                Ok(_) | Err(_) => Err(ipc::not_joined(channel)),
+            },
+            IfAbsent::Create => self.inquire(Question::Join(channel.clone())).await.map(drop),
+        }
+    }
+
+    pub(super) async fn names(&self, channel: &ChannelName) -> Result<Vec<String>, String> {
+        match self.inquire(Question::Names(channel.clone())).await? {
+            Answer::Names(names) => Ok(names),
+            Answer::Users(_) | Answer::Topic(_) | Answer::Done => Ok(Vec::new()),
+        }
+    }
+
+    /// Returns a warning for each `@nick` that is nobody, as far as that can be told.
+    async fn unknown_mentions(&self, to: &Target, text: &str) -> Vec<String> {
+        let Target::Channel(channel) = to else { return Vec::new() };
+        let words = mentions::unknown(text, |word| {
+            self.everybody.iter().any(|agent| mentions::is(word, agent.as_str(), agent.short()))
+        });
+        if words.is_empty() {
+            return Vec::new();
+        }
+        // Nobody is nobody only if the room's members are known.
+        let Ok(names) = self.names(channel).await else { return Vec::new() };
+        let present = |word: &String| names.iter().any(|name| mentions::is(word, name, name));
+        let absent = words.into_iter().filter(|word| !present(word));
+        absent.map(|word| format!("Mentioned nick not found: {word}")).collect()
+    }
+}
+
+/// Returns what makes a repeated request the same wish. Ids are UUIDs (R0-54): then a client that
+/// asks again after a lost connection says nothing twice. Another id may be any client's constant.
+fn call(id: Option<&RequestId>, to: &Target, text: &str) -> String {
+    let unique = id.map(RequestId::as_str).filter(|id| Uuid::parse_str(id).is_ok());
+    match unique {
+        Some(id) => format!("ipc/{id}/{}/{text}", to.folded()),
+        None => format!("ipc/{}", Uuid::new_v4()),
+    }
+}

@@ -1,0 +1,116 @@
+//! The socket's file, and the link at which culture's clients look for it (R0-46, R0-47, R1-12, C2).
+
+use std::{
+    fs, io,
+    os::unix::{
+        fs::{FileTypeExt, PermissionsExt, symlink},
+        net,
+    },
+    path::{Path, PathBuf},
+};
+
+use gangline_os::fsio;
+use tokio::net::UnixListener;
+use tracing::{debug, warn};
+
+#[cfg(test)]
+mod tests;
+
+/// A socket that listens. Its file, and the link if it is ours, go with it.
+#[derive(Debug)]
+pub(crate) struct Socket {
+    pub(super) listener: UnixListener,
+    path: PathBuf,
+    /// The link, if it leads to us.
+    link: Option<PathBuf>,
+}
+
+impl Socket {
+    /// Listens at `path`, mode 0600, in place of what a dead daemon left, and lets `link` lead
+    /// there unless somebody else has that name. Whoever calls must own the name by a lock. Must be
+    /// called within a tokio runtime.
+    ///
+    /// # Errors
+    /// When the folder or the socket cannot be made, or something that is no socket has the name.
+    pub(crate) fn bind(path: &Path, link: &Path) -> io::Result<Self> {
+        if let Some(folder) = path.parent() {
+            fsio::private_dir(folder)?;
+        }
+        match fs::symlink_metadata(path) {
+            Ok(found) if found.file_type().is_socket() => fs::remove_file(path)?,
+            Ok(_) => {
+                let text = format!("{} is there already and is no socket", path.display());
+                return Err(io::Error::new(io::ErrorKind::AlreadyExists, text));
+            }
+            Err(_) => {}
+        }
+        let listener = UnixListener::bind(path)?;
+        // The folder is private, so nobody comes in before this.
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
+        let link = match lead(link, path) {
+            Ok(()) => Some(link.to_owned()),
+            Err(NotLed::Taken(what)) => {
+                warn!(link = %link.display(), what, "culture's clients do not find this agent");
+                None
+            }
+            Err(NotLed::Io(error)) => {
+                warn!(link = %link.display(), %error, "culture's clients do not find this agent");
+                None
+            }
+        };
+        Ok(Self { listener, path: path.to_owned(), link })
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        // The lock is still ours, so nobody else can have made either anew.
+        if let Some(link) = self.link.take().filter(|link| leads_to(link, &self.path)) {
+            remove(&link);
+        }
+        remove(&self.path);
+    }
+}
+
+fn remove(path: &Path) {
+    if let Err(error) = fs::remove_file(path) {
+        debug!(path = %path.display(), %error, "cannot be removed");
+    }
+}
+
+/// Why there is no link.
+enum NotLed {
+    /// The name belongs to somebody else.
+    Taken(&'static str),
+    Io(io::Error),
+}
+
+fn leads_to(link: &Path, path: &Path) -> bool {
+    fs::read_link(link).is_ok_and(|there| there == path)
+}
+
+/// Makes the link. What is nobody's is replaced: a link of an earlier daemon of this agent, a socket
+/// that nobody listens at.
+fn lead(link: &Path, path: &Path) -> Result<(), NotLed> {
+    if leads_to(link, path) {
+        return Ok(());
+    }
+    if let Some(folder) = link.parent() {
+        fsio::private_dir(folder).map_err(NotLed::Io)?;
+    }
+    if let Ok(found) = fs::symlink_metadata(link) {
+        let kind = found.file_type();
+        if kind.is_symlink() {
+            let there = fs::read_link(link).map_err(NotLed::Io)?;
+            if there.file_name() != path.file_name() {
+                return Err(NotLed::Taken("a link to somewhere else has the name"));
+            }
+        } else if !kind.is_socket() {
+            return Err(NotLed::Taken("a file that is no socket has the name"));
+        } else if net::UnixStream::connect(link).is_ok() {
+            return Err(NotLed::Taken("somebody listens there"));
+        }
+        fs::remove_file(link).map_err(NotLed::Io)?;
+    }
+    symlink(path, link).map_err(NotLed::Io)
+}

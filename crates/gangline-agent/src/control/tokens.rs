@@ -1,0 +1,81 @@
+//! Who somebody on the socket is: the agent itself, the owner, or anybody of this user (C21).
+//!
+//! Without a token a peer has an agent's verbs. The agent's token belongs to one life of its
+//! backend; the owner's lies in the state folder. A token that is neither is refused.
+
+use std::path::PathBuf;
+
+use gangline_api::ipc::Token;
+use gangline_os::{
+    fsio,
+    mark::{self, RunMark},
+    secret::Secret,
+};
+use tokio::sync::watch;
+use uuid::Uuid;
+
+/// The variable in which a backend's children find their token.
+pub(crate) const VARIABLE: &str = "GANGLINE_TOKEN";
+/// The variable in which they find the socket.
+pub(crate) const SOCKET_VARIABLE: &str = "GANGLINE_SOCKET";
+/// What an agent's token begins with; the redactor knows the form.
+const PREFIX: &str = "glt_";
+/// A token's file is one short line.
+const FILE_MAX: u64 = 4096;
+
+/// Returns a new token for a backend's life.
+pub(crate) fn fresh() -> Secret {
+    Secret::new(format!("{PREFIX}{}", Uuid::new_v4().simple()))
+}
+
+/// Who asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Who {
+    /// The agent: what it does belongs to the open turn.
+    Agent,
+    /// The person in charge.
+    Owner,
+    /// Somebody of this user.
+    Somebody,
+}
+
+/// A token that proves nothing.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("wrong or outdated token")]
+pub(super) struct Wrong;
+
+/// What tokens are compared with.
+#[derive(Clone)]
+pub(crate) struct Tokens {
+    /// The token of the backend's present life.
+    pub(crate) agent: watch::Receiver<Option<Secret>>,
+    /// Where the owner's token lies. Read when it is needed: it may be made after our start.
+    pub(crate) owner_file: PathBuf,
+    /// What the agent's children carry.
+    pub(crate) mark: RunMark,
+}
+
+impl Tokens {
+    /// Returns who shows this token; whoever shows none and descends from the agent's backend is the
+    /// agent, since clients that know no tokens run in its shell as well.
+    pub(super) fn who(&self, token: Option<&Token>, pid: Option<u32>) -> Result<Who, Wrong> {
+        let Some(token) = token else {
+            let ours = pid.and_then(mark::of).is_some_and(|mark| mark == self.mark);
+            return Ok(if ours { Who::Agent } else { Who::Somebody });
+        };
+        let is_agents =
+            self.agent.borrow().as_ref().is_some_and(|agent| agent.matches(token.expose()));
+        if is_agents {
+            return Ok(Who::Agent);
+        }
+        let owner = fsio::read_text_capped(&self.owner_file, FILE_MAX).ok();
+        let owner = owner.map(|text| Secret::new(text.trim())).filter(|it| !it.expose().is_empty());
+        match owner {
+            Some(owner) if owner.matches(token.expose()) => Ok(Who::Owner),
+            Some(_) | None => Err(Wrong),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,194 @@
+//! The last lines of one place, and how far the agent has read them. Pure.
+//!
+//! Lines come live and from history, in any order and twice: each is kept once, in the order of
+//! its time. One that comes late is not put before what was read already, so none is passed over.
+
+use std::collections::VecDeque;
+
+use gangline_api::ipc::ChatLine;
+use gangline_core::MessageId;
+use gangline_irc::client::cursor::Cursor;
+use gangline_os::clock::{UnixMicros, rfc3339};
+
+#[cfg(test)]
+mod tests;
+
+/// One line as it was heard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Spoken {
+    /// Who said it.
+    pub(crate) nick: String,
+    /// What was said; not masked yet.
+    pub(crate) text: String,
+    /// When: the server's time, or ours if it told none.
+    pub(crate) at: UnixMicros,
+    /// The server's id of it.
+    pub(crate) msgid: Option<String>,
+    /// The place behind it in history, as the server counts places.
+    pub(crate) cursor: Option<Cursor>,
+    /// The message that it became.
+    pub(crate) message: Option<MessageId>,
+}
+
+impl Spoken {
+    fn is(&self, other: &Self) -> bool {
+        match (&self.msgid, &other.msgid) {
+            (Some(ours), Some(theirs)) => ours == theirs,
+            (None, None) => {
+                (self.at, &self.nick, &self.text) == (other.at, &other.nick, &other.text)
+            }
+            (Some(_), None) | (None, Some(_)) => false,
+        }
+    }
+
+    /// Returns the place right behind the line.
+    fn place(&self) -> Option<Cursor> {
+        self.cursor.clone().or_else(|| Cursor::timestamp(&rfc3339(self.at)).ok())
+    }
+
+    pub(super) fn told(&self, text: String) -> ChatLine {
+        #[allow(clippy::cast_precision_loss, reason = "the wire has seconds as a float")]
+        let timestamp = self.at.0 as f64 / 1e6;
+        ChatLine { nick: self.nick.clone(), text, timestamp }
+    }
+}
+
+/// Which lines a reader wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// The oldest unread ones; the rest stays unread (C19).
+    Oldest,
+    /// The newest ones; all before them counts as read.
+    Newest,
+}
+
+/// The last lines of one place.
+#[derive(Debug)]
+pub(crate) struct Ring {
+    lines: VecDeque<Spoken>,
+    max: usize,
+    /// The latest time of all that was heard.
+    newest: Option<UnixMicros>,
+    /// How many at the end were not read.
+    unread: usize,
+    /// How many were dropped unread since the last read.
+    lost: u64,
+    /// Behind the last line that was read or dropped.
+    place: Option<Cursor>,
+    moved: bool,
+}
+
+impl Ring {
+    /// Returns an empty ring for `max` lines, read up to `place`.
+    pub(crate) fn new(max: usize, place: Option<Cursor>) -> Self {
+        let lines = VecDeque::new();
+        Self { lines, max: max.max(1), newest: None, unread: 0, lost: 0, place, moved: false }
+    }
+
+    /// Returns how many lines were not read.
+    pub(crate) fn unread(&self) -> u64 {
+        self.unread as u64
+    }
+
+    /// Takes a line in; returns whether it was not there yet.
+    pub(crate) fn push(&mut self, line: Spoken) -> bool {
+        // A line has the same time however often it comes, so a later one than all is new.
+        if self.newest.is_some_and(|newest| line.at <= newest)
+            && let Some(known) = self.lines.iter_mut().rev().find(|kept| kept.is(&line))
+        {
+            known.message = known.message.or(line.message);
+            return false;
+        }
+        self.newest = self.newest.max(Some(line.at));
+        if self.place.is_none() {
+            let before = UnixMicros(line.at.0.saturating_sub(1_000));
+            self.place = Cursor::timestamp(&rfc3339(before)).ok();
+            self.moved = true;
+        }
+        let first_unread = self.lines.len() - self.unread;
+        let later = self.lines.iter().skip(first_unread).rev().take_while(|k| k.at > line.at);
+        let at = self.lines.len() - later.count();
+        self.lines.insert(at, line);
+        self.unread += 1;
+        if self.lines.len() > self.max
+            && let Some(dropped) = self.lines.pop_front()
+            && self.unread > self.lines.len()
+        {
+            self.unread = self.lines.len();
+            self.lost += 1;
+            self.go_to(dropped.place());
+        }
+        true
+    }
+
+    /// Returns unread lines, at most `limit` and at most what `fits` says yes to one after the
+    /// other, and moves past what is returned. The first is returned whether it fits or not.
+    pub(crate) fn read(
+        &mut self,
+        limit: usize,
+        order: Order,
+        mut fits: impl FnMut(&Spoken) -> bool,
+    ) -> Page {
+        let first = self.lines.len() - self.unread;
+        let count = limit.min(self.unread);
+        let mut lines = Vec::with_capacity(count);
+        match order {
+            Order::Oldest => {
+                let unread = self.lines.iter().skip(first).take(count);
+                for line in unread {
+                    let fitting = fits(line);
+                    if !fitting && !lines.is_empty() {
+                        break;
+                    }
+                    lines.push(line.clone());
+                }
+                self.unread -= lines.len();
+            }
+            Order::Newest => {
+                for line in self.lines.iter().rev().take(count) {
+                    let fitting = fits(line);
+                    if !fitting && !lines.is_empty() {
+                        break;
+                    }
+                    lines.push(line.clone());
+                }
+                lines.reverse();
+                self.unread = 0;
+            }
+        }
+        if let Some(last) = lines.last() {
+            self.go_to(last.place());
+        }
+        Page { lines, remaining: self.unread(), lost: std::mem::take(&mut self.lost) }
+    }
+
+    fn go_to(&mut self, place: Option<Cursor>) {
+        if place.is_some() {
+            self.place = place;
+            self.moved = true;
+        }
+    }
+
+    /// Returns the place behind what was read, if it has to be kept.
+    pub(crate) fn moved_to(&self) -> Option<&Cursor> {
+        self.place.as_ref().filter(|_| self.moved)
+    }
+
+    /// This place is kept.
+    pub(crate) fn kept(&mut self, place: &Cursor) {
+        if self.place.as_ref() == Some(place) {
+            self.moved = false;
+        }
+    }
+}
+
+/// What a reader gets.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Page {
+    /// Oldest first.
+    pub(crate) lines: Vec<Spoken>,
+    /// How many unread ones are left.
+    pub(crate) remaining: u64,
+    /// How many unread ones were dropped before these, because there were too many.
+    pub(crate) lost: u64,
+}

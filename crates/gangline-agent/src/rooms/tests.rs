@@ -1,0 +1,195 @@
+//! The task as its neighbours see it: a real store, real queues.
+
+use std::time::Duration;
+
+use gangline_broker::OpenOptions;
+use gangline_os::clock::{self, UnixMicros};
+use tempfile::TempDir;
+
+use super::*;
+
+struct Desk {
+    _folder: TempDir,
+    broker: Broker,
+    told: mpsc::Sender<ToRooms>,
+    ticks: watch::Sender<u64>,
+    unread: watch::Receiver<Unread>,
+    stop: CancellationToken,
+    task: gangline_os::task::TaskGroup,
+}
+
+fn ada() -> AgentName {
+    "oak-ada".parse().unwrap()
+}
+
+impl Desk {
+    async fn open(lines: usize) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("gangline.db");
+        let broker = Broker::open(OpenOptions { path, clock: clock::system() }).await.unwrap();
+        let (told, end) = mpsc::channel(ROOMS_QUEUE);
+        let (ticks, tick) = watch::channel(0);
+        let (sender, unread) = watch::channel(Unread::new());
+        let stop = CancellationToken::new();
+        let rooms = Rooms {
+            agent: ada(),
+            network_id: "net".into(),
+            broker: broker.clone(),
+            redactor: Arc::new(Redactor::new(["hunter2-hunter2".to_owned()])),
+            lines,
+            unread: sender,
+        };
+        let mut task = gangline_os::task::TaskGroup::new("rooms");
+        task.spawn("rooms", rooms.run(end, tick, stop.clone()));
+        Self { _folder: folder, broker, told, ticks, unread, stop, task }
+    }
+
+    async fn tell(&self, told: ToRooms) {
+        self.told.send(told).await.unwrap();
+    }
+
+    async fn line(&self, place: &str, number: i64) {
+        let line = spoken(number);
+        self.tell(ToRooms::Line { place: place.parse().unwrap(), line }).await;
+    }
+
+    async fn read(&self, place: &str, limit: u32) -> ReadPage {
+        let (reply, page) = oneshot::channel();
+        let place = place.parse().unwrap();
+        self.tell(ToRooms::Read { place, limit, order: Order::Oldest, reply }).await;
+        page.await.unwrap()
+    }
+
+    async fn kept(&self) -> Vec<(String, String)> {
+        self.broker.cursors(&ada(), "net").await.unwrap()
+    }
+}
+
+fn spoken(number: i64) -> Spoken {
+    Spoken {
+        nick: "alice".into(),
+        text: format!("line {number}"),
+        at: UnixMicros(1_795_296_828_000_000 + number * 1_000),
+        msgid: Some(format!("id{number}")),
+        cursor: format!("msgid=id{number}").parse().ok(),
+        message: (number % 2 == 0).then_some(MessageId(number)),
+    }
+}
+
+/// R0-40, R1-07, R1-19, R1-27: lines of each place, with their times, and the messages among them.
+#[tokio::test]
+async fn each_place_is_read_by_itself() {
+    let desk = Desk::open(500).await;
+    desk.line("#General", 1).await;
+    desk.line("#general", 2).await;
+    desk.line("alice", 3).await;
+    let page = desk.read("#GENERAL", 50).await;
+    let line =
+        |n: i64, timestamp| ChatLine { nick: "alice".into(), text: format!("line {n}"), timestamp };
+    let expect = ReadPage {
+        lines: vec![line(1, 1_795_296_828.001), line(2, 1_795_296_828.002)],
+        messages: vec![MessageId(2)],
+        remaining: 0,
+        lost: 0,
+    };
+    assert_eq!(page, expect);
+    assert_eq!(desk.read("Alice", 50).await.lines.len(), 1);
+    assert_eq!(desk.read("#nowhere", 50).await, ReadPage::default());
+}
+
+#[tokio::test]
+async fn what_was_not_read_is_counted_for_all_to_see() {
+    let desk = Desk::open(500).await;
+    for number in 0..3 {
+        desk.line("#general", number).await;
+    }
+    desk.line("alice", 9).await;
+    let page = desk.read("#general", 1).await;
+    assert_eq!((page.lines.len(), page.remaining), (1, 2));
+    let counts = [("#general".to_owned(), 2), ("alice".to_owned(), 1)];
+    assert_eq!(*desk.unread.borrow(), Unread::from(counts));
+    desk.read("#general", 9).await;
+    desk.tell(ToRooms::Leave { channel: "#general".parse().unwrap() }).await;
+    assert_eq!(desk.read("alice", 9).await.lines.len(), 1);
+    assert_eq!(*desk.unread.borrow(), Unread::new());
+}
+
+/// R1-21: a channel that was left has no lines any more.
+#[tokio::test]
+async fn a_channel_that_was_left_is_forgotten() {
+    let desk = Desk::open(500).await;
+    desk.line("#general", 1).await;
+    desk.tell(ToRooms::Leave { channel: "#general".parse().unwrap() }).await;
+    assert_eq!(desk.read("#general", 9).await, ReadPage::default());
+    desk.tell(ToRooms::Enter { channel: "#general".parse().unwrap() }).await;
+    desk.line("#general", 2).await;
+    assert_eq!(desk.read("#general", 9).await.lines.len(), 1);
+}
+
+/// C19: how far a channel was read is kept, at the tick and at the end; a nick's is not.
+#[tokio::test]
+async fn how_far_was_read_is_kept() {
+    let desk = Desk::open(500).await;
+    let place: Target = "#general".parse().unwrap();
+    let cursor = "msgid=id0".parse().unwrap();
+    desk.tell(ToRooms::ReadBefore { place, cursor }).await;
+    for number in 1..4 {
+        desk.line("#general", number).await;
+        desk.line("alice", number).await;
+    }
+    desk.read("alice", 1).await;
+    desk.ticks.send_modify(|tick| *tick += 1);
+    assert_eq!(desk.kept().await, [], "nothing was read");
+    desk.read("#general", 1).await;
+    desk.ticks.send_modify(|tick| *tick += 1);
+    while desk.kept().await.is_empty() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(desk.kept().await, [("read/#general".to_owned(), "msgid=id1".to_owned())]);
+    desk.read("#general", 1).await;
+    desk.stop.cancel();
+    let (broker, task) = (desk.broker.clone(), desk.task);
+    task.stop(Duration::from_secs(9)).await;
+    let kept = broker.cursors(&ada(), "net").await.unwrap();
+    assert_eq!(kept, [("read/#general".to_owned(), "msgid=id2".to_owned())]);
+}
+
+/// Secrets are masked before they leave, and a page fits into a response that culture's clients
+/// can read.
+#[tokio::test]
+async fn a_page_is_masked_and_bounded() {
+    let desk = Desk::open(500).await;
+    let place: Target = "#general".parse().unwrap();
+    let line = Spoken { text: "key hunter2-hunter2".into(), ..spoken(0) };
+    desk.tell(ToRooms::Line { place: place.clone(), line }).await;
+    let page = desk.read("#general", 9).await;
+    assert_eq!(page.lines[0].text, "key [masked]");
+    for number in 1..400 {
+        let line = Spoken { text: "\u{1}".repeat(350), ..spoken(number) };
+        desk.tell(ToRooms::Line { place: place.clone(), line }).await;
+    }
+    let mut read = 0;
+    while read < 399 {
+        let page = desk.read("#general", 500).await;
+        assert!(
+            !page.lines.is_empty() && serde_json::to_vec(&page.lines).unwrap().len() < LINE_MAX
+        );
+        read += page.lines.len() as u64;
+        assert_eq!(page.remaining, 399 - read);
+    }
+}
+
+/// Nobody fills the memory by being many.
+#[tokio::test]
+async fn the_place_that_was_silent_longest_gives_way() {
+    let desk = Desk::open(5).await;
+    desk.line("#kept", 0).await;
+    for number in 0..PLACES_MAX as i64 {
+        desk.line(&format!("n{number}"), number).await;
+        desk.line("#kept", number + 1).await;
+    }
+    assert_eq!(desk.read("n0", 9).await, ReadPage::default());
+    assert_eq!(desk.read("n1", 9).await.lines.len(), 1);
+    assert_eq!(desk.read("#kept", 9).await.lines.len(), 5);
+    assert!(desk.unread.borrow().len() <= PLACES_MAX);
+}

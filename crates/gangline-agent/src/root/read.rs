@@ -1,0 +1,128 @@
+//! What the settings say, as each part of the daemon takes it. Pure.
+
+use std::{sync::Arc, time::Duration};
+
+use gangline_api::config::{AgentConfig, MentionWhenBusy, OnCrash, Permissions, ReplyMode};
+use gangline_core::{
+    Epoch,
+    agent::{self, AgentOptions, StartMode, WhenBusy},
+    answer::{self, Rules},
+    redact::Redactor,
+};
+use gangline_irc::client::{LinkConfig, Others, TrustTags};
+use gangline_os::mark::{RUN_MARK, RunMark};
+use gangline_runtime::Capabilities;
+
+use crate::{brain::Identity, control::tokens, settings::Settings};
+
+/// The unit of the reconnect wait (1, 2, 4 … 60 of it) on the installation's own server.
+const OWN_BACKOFF_UNIT: Duration = Duration::from_millis(80);
+
+/// Returns the network's name in keys: the installation for its own server, else the address.
+pub(super) fn network_id(settings: &Settings, installation: &str) -> String {
+    if settings.irc.own { installation.to_owned() } else { settings.irc.address.clone() }
+}
+
+pub(super) fn link_config(settings: &Settings) -> LinkConfig {
+    let mut config = LinkConfig::new(
+        settings.irc.address.clone(),
+        settings.agent.nick.nick(),
+        settings.clock.clone(),
+    );
+    config.realname = match settings.agent.permissions {
+        Permissions::Ask | Permissions::Allowlist => {
+            format!("gangline agent ({})", settings.agent.agent)
+        }
+        // Everybody in the room shall see it (C5).
+        Permissions::Bypass => {
+            format!("gangline agent ({}), permissions: BYPASS", settings.agent.agent)
+        }
+    };
+    config.sasl.clone_from(&settings.irc.login);
+    config.channels.clone_from(&settings.agent.channels);
+    // Answers to what the agent asks of the server.
+    config.others = Others::Pass;
+    if settings.irc.own {
+        // The installation's own server is back soon after its hub: 0.08 … 5 s instead of 1 … 60.
+        config.timing.backoff_unit = OWN_BACKOFF_UNIT;
+    }
+    config.trusted_tags = if settings.irc.own { TrustTags::Believe } else { TrustTags::Ignore };
+    config
+}
+
+/// Returns what every process of this daemon carries.
+pub(super) fn run_mark(settings: &Settings, installation: &str, epoch: Epoch) -> RunMark {
+    RunMark {
+        installation: installation.to_owned(),
+        agent: settings.agent.nick.to_string(),
+        epoch: epoch.0,
+    }
+}
+
+/// Returns the backend's environment, without the token that each of its lives has for itself.
+pub(super) fn child_env(settings: &Settings, mark: &RunMark) -> Vec<(String, String)> {
+    let nick = &settings.agent.nick;
+    let folder = settings.paths.agent_dir(nick.as_str());
+    let mut env = settings.child_env.clone();
+    env.extend([
+        (RUN_MARK.to_owned(), mark.to_string()),
+        ("CULTURE_NICK".to_owned(), nick.to_string()),
+        ("GANGLINE_NICK".to_owned(), nick.to_string()),
+        ("GANGLINE_STATE_DIR".to_owned(), folder.display().to_string()),
+        (
+            tokens::SOCKET_VARIABLE.to_owned(),
+            settings.paths.control_socket(nick.as_str()).display().to_string(),
+        ),
+        ("TMPDIR".to_owned(), folder.join(TMP).display().to_string()),
+    ]);
+    env.into_iter().collect()
+}
+
+/// The agent's folder for temporary files, in its state folder.
+pub(super) const TMP: &str = "tmp";
+
+pub(super) fn redactor(settings: &Settings) -> Redactor {
+    Redactor::new(settings.secrets.iter().map(|secret| secret.expose().to_owned()))
+}
+
+/// Returns who the daemon works for.
+pub(super) fn identity(settings: &Settings, epoch: Epoch) -> Identity {
+    Identity {
+        agent: settings.agent.nick.clone(),
+        epoch,
+        clock: settings.clock.clone(),
+        redactor: Arc::new(redactor(settings)),
+    }
+}
+
+/// Returns the settings of the answer rule.
+pub(super) fn rules(agent: &AgentConfig) -> Rules {
+    Rules {
+        reply: match agent.reply {
+            ReplyMode::RelayIfSilent => answer::ReplyMode::RelayIfSilent,
+            ReplyMode::Relay => answer::ReplyMode::Relay,
+            ReplyMode::Tools => answer::ReplyMode::Tools,
+        },
+        max_attempts: i64::from(agent.max_attempts),
+    }
+}
+
+pub(super) fn agent_options(config: &AgentConfig, epoch: Epoch, can: Capabilities) -> AgentOptions {
+    AgentOptions {
+        epoch,
+        rules: rules(config),
+        start: StartMode::Eager,
+        on_crash: match config.on_crash {
+            OnCrash::Resume => agent::OnCrash::Resume,
+            OnCrash::Fresh => agent::OnCrash::Fresh,
+        },
+        turn_output: Duration::from_secs(config.turn_timeout_seconds),
+        when_busy: match config.mention_when_busy {
+            MentionWhenBusy::Queue => WhenBusy::Queue,
+            MentionWhenBusy::Buffer => WhenBusy::Buffer,
+            MentionWhenBusy::Steer if can.steer => WhenBusy::Steer,
+            MentionWhenBusy::Steer => WhenBusy::Queue,
+        },
+        ..AgentOptions::default()
+    }
+}

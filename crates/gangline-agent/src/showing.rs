@@ -1,0 +1,151 @@
+//! What the daemon shows of itself while it runs: the brain's part by a `watch`, and the status
+//! that the control socket and the chat make of it (R0-52, C28).
+
+use gangline_api::status::{AgentStatus, Seen, Situation, State, StatusNote, Task, WaitingFor};
+use gangline_broker::{ApprovalRow, Broker, MessageFilter, PAGE_MAX};
+use gangline_core::{
+    AgentName, Epoch, MessageState,
+    agent::{PhaseName, View},
+};
+use gangline_os::clock::rfc3339;
+
+use crate::rooms::Unread;
+
+#[cfg(test)]
+mod tests;
+
+/// The version of this program.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What the brain shows.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Showing {
+    pub(crate) view: View,
+    /// What stands in the agent's row too.
+    pub(crate) note: StatusNote,
+    /// The tool that runs.
+    pub(crate) tool: Option<String>,
+    /// The backend's own session id.
+    pub(crate) session: Option<String>,
+}
+
+/// What the brain does not know.
+#[derive(Debug, Default)]
+pub(crate) struct Around {
+    /// The open approvals.
+    pub(crate) approvals: Vec<ApprovalRow>,
+    /// Messages accepted and not yet in a turn.
+    pub(crate) pending: u64,
+    pub(crate) unread: Unread,
+}
+
+impl Around {
+    /// Asks the store; where it does not answer, what the brain knows has to do.
+    pub(crate) async fn look(broker: &Broker, agent: &AgentName, showing: &Showing) -> Self {
+        let approvals = match showing.view.approvals {
+            0 => Vec::new(),
+            _ => broker.approvals(Some(agent), true).await.unwrap_or_default(),
+        };
+        let filter = MessageFilter {
+            agent: Some(agent.clone()),
+            states: vec![MessageState::Accepted],
+            ..MessageFilter::default()
+        };
+        let pending = match broker.messages(filter, PAGE_MAX).await {
+            Ok(rows) => rows.len(),
+            Err(_) => showing.view.waiting,
+        };
+        Self { approvals, pending: pending as u64, unread: Unread::new() }
+    }
+}
+
+impl Showing {
+    pub(crate) fn new(view: View) -> Self {
+        Self { view, note: StatusNote::default(), tool: None, session: None }
+    }
+
+    fn state(&self) -> State {
+        let view = &self.view;
+        State::of(Seen {
+            phase: word(view.phase),
+            paused: view.paused,
+            draining: view.draining,
+            needs_login: view.needs_login,
+            compacting: self.note.compacting,
+            tool_runs: self.tool.is_some(),
+        })
+    }
+
+    /// Returns a sentence for people.
+    pub(crate) fn describe(&self, around: &Around) -> String {
+        let approval = around.approvals.first().map(|row| (row.number, row.tool.as_str()));
+        Situation {
+            state: self.state(),
+            task: self.note.task.as_ref(),
+            tool: self.tool.as_deref(),
+            approval: approval.filter(|_| self.view.approvals > 0),
+            login: self.note.needs_login.as_deref(),
+            waiting: around.pending,
+            paused: self.view.paused,
+            degraded: self.view.degraded,
+        }
+        .describe()
+    }
+
+    /// Returns the whole status.
+    pub(crate) fn status(&self, me: (&AgentName, Epoch), around: Around) -> AgentStatus {
+        let (nick, epoch) = me;
+        let view = &self.view;
+        let login = self.note.needs_login.clone().filter(|_| view.needs_login);
+        let waiting_for = around.approvals.iter().map(|row| WaitingFor::Approval {
+            number: row.number,
+            tool: row.tool.clone(),
+            summary: row.summary.to_string(),
+            asked_at: rfc3339(row.opened_at),
+        });
+        AgentStatus {
+            nick: nick.clone(),
+            running: view.phase != PhaseName::Parked,
+            paused: view.paused,
+            circuit_open: view.phase == PhaseName::Parked,
+            turn_count: self.note.turn_count,
+            last_activation: self.note.last_activation,
+            activity: self.state().activity(),
+            description: self.describe(&around),
+            phase: word(view.phase).to_owned(),
+            epoch: Some(epoch),
+            pid: Some(std::process::id()),
+            session: self.session.clone(),
+            pending: around.pending,
+            waiting_for: waiting_for
+                .chain(login.map(|hint| WaitingFor::Login { hint }))
+                .chain(self.note.irc.clone().map(|trouble| WaitingFor::Irc { trouble }))
+                .collect(),
+            needs_login: view.needs_login,
+            degraded: view.degraded,
+            compacting: self.note.compacting,
+            context_tokens: self.note.context_tokens,
+            context_window: self.note.context_window,
+            unread: around.unread,
+            version: Some(VERSION.to_owned()),
+        }
+    }
+}
+
+/// Returns the phase's word as people and rows have it: taking and prompting are `working` to
+/// them, so that a turn costs two rows, not four.
+pub(crate) fn word(phase: PhaseName) -> &'static str {
+    match phase {
+        PhaseName::Down => "down",
+        PhaseName::Starting => "starting",
+        PhaseName::Idle => "idle",
+        PhaseName::Taking | PhaseName::Prompting | PhaseName::Working => "working",
+        PhaseName::Interrupting => "interrupting",
+        PhaseName::Parked => "parked",
+    }
+}
+
+/// Returns what a turn without a message is about: nobody asked.
+pub(crate) fn unasked(since: String) -> Task {
+    Task { message: None, sender: String::new(), place: String::new(), since, text: String::new() }
+}

@@ -1,0 +1,175 @@
+//! Saying something: T2, the same for the tools of a backend and for the control socket.
+//!
+//! A send is committed before anybody hears that it worked, and only then told to the brain, so
+//! that the answer rule knows of every line that may stand in a room.
+
+use std::sync::Arc;
+
+use gangline_broker::{Broker, BrokerError, LineKind, NewMessage, Send as BrokerSend};
+use gangline_core::{
+    AgentName, MessageId, MessageState, Origin, Principal, Target, Tier, TurnId, redact::Redactor,
+    split,
+};
+use gangline_os::{doorbell, paths::Paths};
+use sha2::{Digest, Sha256};
+use tokio::sync::{Notify, mpsc, watch};
+
+use crate::bus::Incoming;
+
+/// What the open turn is about, as far as those who speak in it need it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TurnContext {
+    pub(crate) turn: TurnId,
+    pub(crate) messages: Vec<MessageId>,
+    pub(crate) cause_root: Option<MessageId>,
+    pub(crate) hops: i64,
+}
+
+/// What is to be said.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Saying<'a> {
+    pub(crate) to: &'a Target,
+    pub(crate) text: &'a str,
+    /// The message that it answers, one of the turn's, or of this agent's if no turn is open.
+    pub(crate) in_reply_to: Option<MessageId>,
+    /// The same again for the same wish: then the same lines stand in the outbox.
+    pub(crate) call: &'a str,
+}
+
+/// Why nothing was said; the texts are for the model.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotSaid {
+    #[error("`text` is empty: nothing was sent")]
+    Empty,
+    #[error("that is you: nothing was sent")]
+    ToItself,
+    #[error("not sent: this request was passed on {hops} times already; a human has to take over")]
+    TooFar { hops: i64 },
+    #[error("not sent")]
+    Store(#[from] BrokerError),
+    #[error("the daemon is shutting down")]
+    Ending,
+}
+
+/// Whoever speaks as the agent.
+#[derive(Clone)]
+pub(crate) struct Speaker {
+    pub(crate) agent: AgentName,
+    pub(crate) broker: Broker,
+    pub(crate) paths: Paths,
+    pub(crate) redactor: Arc<Redactor>,
+    pub(crate) brain: mpsc::Sender<Incoming>,
+    pub(crate) outbox: Arc<Notify>,
+    /// Counts what this daemon has committed, for those who read along.
+    pub(crate) committed: watch::Sender<u64>,
+    pub(crate) max_hops: i64,
+}
+
+impl Speaker {
+    /// Says it: returns once it is committed, and the brain knows of it if a turn says it. Dropped
+    /// half-way it may have been committed; the same call again then finds the same lines.
+    pub(crate) async fn say(
+        &self,
+        context: Option<&TurnContext>,
+        saying: Saying<'_>,
+    ) -> Result<(), NotSaid> {
+        let more = more(context);
+        let split = split::redacted_lines(&self.redactor.redact(saying.text), |left| {
+            format!("… (+{left} lines: {more})")
+        });
+        if split.lines.is_empty() {
+            return Err(NotSaid::Empty);
+        }
+        let colleague = self.colleague(saying.to).await?;
+        let deliver = match &colleague {
+            Some(agent) => Some(self.row_for(agent, context, saying)?),
+            None => None,
+        };
+        let turn = context.map(|context| context.turn);
+        let send = BrokerSend {
+            agent: self.agent.clone(),
+            turn,
+            idem_key: idem_key(turn, saying.call),
+            target: saying.to.to_string(),
+            lines: split.lines,
+            kind: if colleague.is_some() { LineKind::Notice } else { LineKind::Privmsg },
+            in_reply_to: saying.in_reply_to,
+            deliver,
+        };
+        self.broker.send(send).await?;
+        self.committed.send_modify(|count| *count += 1);
+        if let Some(turn) = turn {
+            let (to, in_reply_to) = (saying.to.to_string(), saying.in_reply_to);
+            let sent = Incoming::Sent { turn, to, in_reply_to };
+            self.brain.send(sent).await.map_err(|_| NotSaid::Ending)?;
+        }
+        self.outbox.notify_one();
+        if let Some(agent) = colleague {
+            doorbell::ring(&self.paths.doorbell(agent.as_str()));
+        }
+        Ok(())
+    }
+
+    /// Returns the agent of this installation that has this nick.
+    async fn colleague(&self, to: &Target) -> Result<Option<AgentName>, NotSaid> {
+        let Target::Nick(nick) = to else { return Ok(None) };
+        let Ok(agent) = nick.folded().parse::<AgentName>() else { return Ok(None) };
+        if agent == self.agent {
+            return Err(NotSaid::ToItself);
+        }
+        Ok(self.broker.agent(&agent).await?.map(|row| row.agent))
+    }
+
+    fn row_for(
+        &self,
+        agent: &AgentName,
+        context: Option<&TurnContext>,
+        saying: Saying<'_>,
+    ) -> Result<NewMessage, NotSaid> {
+        let before = context.map_or(0, |context| context.hops);
+        let hops = before + 1;
+        // An answer may go one hop further than a request; it owes none itself.
+        if hops > self.max_hops + i64::from(saying.in_reply_to.is_some()) {
+            return Err(NotSaid::TooFar { hops: before });
+        }
+        let key = idem_key(context.map(|context| context.turn), saying.call);
+        let root = context
+            .and_then(|context| context.cause_root.or_else(|| context.messages.first().copied()));
+        Ok(NewMessage {
+            agent: agent.clone(),
+            network_id: "local".to_owned(),
+            intake_key: Some(format!("{}/{key}", self.agent)),
+            origin: Origin::Agent,
+            principal: Principal { account: self.agent.to_string(), tier: Tier::Agent },
+            sender: self.agent.to_string(),
+            target: self.agent.to_string(),
+            body: self.redactor.redact(saying.text),
+            in_reply_to: saying.in_reply_to,
+            cause_root: root,
+            hops,
+            state: MessageState::Accepted,
+            cursor: None,
+            not_before: None,
+            msgid: None,
+        })
+    }
+}
+
+fn more(context: Option<&TurnContext>) -> String {
+    context
+        .and_then(|context| context.messages.first())
+        .map_or_else(|| "gangline logs".to_owned(), |message| format!("gangline trace {message}"))
+}
+
+/// Returns the key that makes a repeated call the same rows: the caller's id, hashed into what an
+/// IRC tag may carry. It holds no epoch of the daemon that repeats it.
+pub(crate) fn idem_key(turn: Option<TurnId>, call: &str) -> String {
+    use std::fmt::Write;
+    let digest = Sha256::digest(call.as_bytes());
+    // What a turn said is found again by its `t` after a crash.
+    let mut key = turn.map_or_else(|| "ipc-".to_owned(), |turn| format!("{turn}-"));
+    for byte in digest.iter().take(8) {
+        let _ = write!(key, "{byte:02x}");
+    }
+    key
+}

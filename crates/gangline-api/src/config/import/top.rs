@@ -1,0 +1,334 @@
+//! The sections of a file of culture's, put in Gangline's words. Places stay those of the source,
+//! so that the reader of Gangline's own file can say what is wrong with them.
+
+use std::net::IpAddr;
+
+use super::{
+    super::{
+        Backend, WebhookEvent,
+        error::{Place, shown},
+        node::{Key, Node, Value},
+        reader::Section,
+        sections::TOP,
+    },
+    Shape,
+    agent::{self, Word},
+    note::Desk,
+};
+
+/// What has no counterpart here, and why.
+const NOT_TAKEN: &[(&str, &str)] = &[
+    ("telemetry", "Gangline sends no traces and no metrics"),
+    ("presence", "whether an agent runs, its lock tells"),
+    ("attention", POLLING),
+    ("poll_interval", POLLING),
+    ("sleep_start", SLEEP),
+    ("sleep_end", SLEEP),
+    ("system_bots", "there are no bots here"),
+    ("links", LINKS),
+    ("webhook_port", "there are no bots here that take webhooks in"),
+    ("data_dir", "data lies in the state folder: `state` or --state names another"),
+];
+const POLLING: &str = "channels are not polled: an agent wakes when it is addressed";
+const SLEEP: &str = "there are no hours of sleep: an agent answers at any time of day";
+const LINKS: &str = "servers are not linked";
+
+/// A file's sections in Gangline's words.
+#[derive(Default)]
+pub(super) struct Sections {
+    /// Keys of Gangline's top level, the agents aside.
+    pub(super) entries: Vec<(Key, Node)>,
+    /// The items of a list of agents.
+    pub(super) agents: Vec<Node>,
+    /// `agents: {suffix: directory}`.
+    pub(super) manifest: Vec<(Key, Node)>,
+    /// A key of `entries` that is our conclusion and not in the file.
+    pub(super) derived: Option<&'static str>,
+    /// Whether all of it was put into the archive.
+    pub(super) archived: bool,
+}
+
+/// Reads the server's name, when there is one. Not taken out.
+pub(super) fn server_name(root: &Section) -> Option<(String, Place)> {
+    let server = &root.entries.iter().find(|(key, _)| key.text == "server")?.1;
+    let Value::Map(entries) = &server.value else { return None };
+    let name = &entries.iter().find(|(key, _)| key.text == "name")?.1;
+    match &name.value {
+        Value::Text(text) if !text.trim().is_empty() => Some((text.clone(), name.place)),
+        _ => None,
+    }
+}
+
+/// Returns a text as a node at a place.
+pub(super) fn text(text: impl Into<String>, place: Place) -> Node {
+    Node { value: Value::Text(text.into()), place }
+}
+
+/// Returns a key at a place.
+pub(super) fn key(text: &str, place: Place) -> Key {
+    Key { text: text.to_owned(), place }
+}
+
+/// Takes an entry whose value is not empty: `key:` and `key: ""` say nothing in culture.
+pub(super) fn take(section: &mut Section, name: &str) -> Option<(Key, Node)> {
+    let index = section.entries.iter().position(|(key, _)| key.text == name)?;
+    let entry = section.entries.remove(index);
+    let says = match &entry.1.value {
+        Value::Null => false,
+        Value::Text(text) => !text.trim().is_empty(),
+        _ => true,
+    };
+    says.then_some(entry)
+}
+
+/// Translates all sections of a file.
+pub(super) fn translate(desk: &mut Desk<'_>, mut root: Section, shape: Shape) -> Sections {
+    let mut out = Sections::default();
+    match root.entries.iter().position(|(key, _)| key.text == "agents") {
+        Some(index) => match root.entries.remove(index).1.value {
+            Value::Map(entries) => out.manifest = entries,
+            Value::List(items) => out.agents = items,
+            Value::Null => {}
+            other => {
+                let message = format!("`agents` must be a list or a mapping, not {}", other.kind());
+                desk.reader.fault(root.place, message);
+            }
+        },
+        None if matches!(shape, Shape::Folder) => {
+            // A flat culture.yaml: the file is the agent.
+            let entries = std::mem::take(&mut root.entries);
+            out.agents.push(Node { value: Value::Map(entries), place: root.place });
+        }
+        None => {}
+    }
+    if let Some((at, node)) = take(&mut root, "server") {
+        server(desk, (at, node), shape, &mut out);
+    }
+    if let Some((at, node)) = take(&mut root, "supervisor") {
+        out.entries.extend(supervisor(desk, at, node));
+    }
+    if let Some((at, node)) = take(&mut root, "webhooks") {
+        out.entries.extend(webhooks(desk, at, node));
+    }
+    if let Some((at, node)) = take(&mut root, "buffer_size")
+        && let Some(node) = within(desk, "buffer_size", node, (1, 100_000))
+    {
+        out.entries.push((at, node));
+    }
+    rest(desk, root, &mut out);
+    out
+}
+
+/// What is left: known and without counterpart, Gangline's own, or unknown.
+fn rest(desk: &mut Desk<'_>, mut root: Section, out: &mut Sections) {
+    for (name, why) in NOT_TAKEN {
+        if let Some((at, node)) = take(&mut root, name) {
+            desk.dropped(at.place, &said(name, &node), why);
+        }
+    }
+    for (at, node) in root.entries {
+        if TOP.known.contains(&at.text.as_str()) {
+            // What is written outweighs what was derived.
+            out.entries.retain(|(known, _)| known.text != at.text);
+            out.derived = out.derived.filter(|derived| *derived != at.text);
+            out.entries.push((at, node));
+        } else {
+            unknown(desk, &at, "");
+        }
+    }
+}
+
+/// Returns a key, with its value where that is short and no secret.
+pub(super) fn said(name: &str, node: &Node) -> String {
+    match &node.value {
+        Value::Bool(value) => format!("{name}: {value}"),
+        Value::Integer(value) => format!("{name}: {value}"),
+        Value::Text(value) if NOT_TAKEN.iter().any(|(known, _)| *known == name) => {
+            format!("{name}: {}", shown(value))
+        }
+        _ => name.to_owned(),
+    }
+}
+
+fn unknown(desk: &mut Desk<'_>, at: &Key, within: &str) {
+    let what = format!("`{within}{}`", shown(&at.text));
+    desk.dropped(at.place, &what, "this key is not known");
+}
+
+fn server(desk: &mut Desk<'_>, (at, node): (Key, Node), shape: Shape, out: &mut Sections) {
+    let place = node.place;
+    let Some(mut server) = desk.reader.section("server", node) else { return };
+    let mut entries = Vec::new();
+    entries.extend(take(&mut server, "name"));
+    if let Some((at, node)) = take(&mut server, "host") {
+        let elsewhere = host(desk, at, node, shape);
+        if elsewhere.as_ref().is_some_and(|(_, node)| !is_loopback(node)) {
+            let off = Node { value: Value::Bool(false), place };
+            let network = vec![(key("embedded", place), off)];
+            out.entries.push((key("network", place), Node { value: Value::Map(network), place }));
+            out.derived = Some("network");
+        }
+        entries.extend(elsewhere);
+    }
+    entries.extend(take(&mut server, "port"));
+    if let Some((at, node)) = take(&mut server, "links") {
+        desk.dropped(at.place, &format!("server.links{}", link_names(&node)), LINKS);
+    }
+    if let Some((at, node)) = take(&mut server, "archived")
+        && matches!(node.value, Value::Bool(true))
+    {
+        out.archived = true;
+        let why = "each of its agents is written with `enabled: false`";
+        desk.changed(at.place, "the server is archived", why);
+    }
+    for of_archive in ["archived_at", "archived_reason"] {
+        let _ = take(&mut server, of_archive);
+    }
+    server.entries.iter().for_each(|(at, _)| unknown(desk, at, "server."));
+    out.entries.push((at, Node { value: Value::Map(entries), place }));
+}
+
+/// Returns the host to join; none where the default is meant.
+fn host(desk: &mut Desk<'_>, at: Key, node: Node, shape: Shape) -> Option<(Key, Node)> {
+    let Value::Text(host) = &node.value else { return Some((at, node)) };
+    let ip = host.trim_matches(['[', ']']).parse::<IpAddr>().ok();
+    if ip.is_some_and(|ip| ip.is_unspecified()) || shape == Shape::Mesh {
+        let why = "Gangline's own server listens for this machine only: localhost";
+        desk.changed(at.place, &format!("server.host: {}", shown(host)), why);
+        return None;
+    }
+    if !is_loopback(&node) {
+        let why = "the server is on another machine, so `network: {embedded: false}` is written. \
+                   People there are strangers to the agents, and start no turn, unless they have \
+                   accounts or `network.trust_nicks` says otherwise";
+        desk.changed(at.place, &format!("server.host: {}", shown(host)), why);
+    }
+    Some((at, node))
+}
+
+fn is_loopback(node: &Node) -> bool {
+    let Value::Text(host) = &node.value else { return true };
+    let ip = host.trim_matches(['[', ']']).parse::<IpAddr>().ok();
+    host.eq_ignore_ascii_case("localhost") || ip.is_some_and(|ip| ip.is_loopback())
+}
+
+/// Returns the names of linked servers: nothing else of a link, since that may be a password.
+fn link_names(node: &Node) -> String {
+    let Value::List(items) = &node.value else { return String::new() };
+    let name = |item: &Node| match &item.value {
+        Value::Map(entries) => entries.iter().find_map(|(key, node)| match &node.value {
+            Value::Text(text) if key.text == "name" => Some(shown(text)),
+            _ => None,
+        }),
+        _ => None,
+    };
+    let names: Vec<String> = items.iter().filter_map(name).collect();
+    if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
+}
+
+fn supervisor(desk: &mut Desk<'_>, at: Key, node: Node) -> Option<(Key, Node)> {
+    let place = node.place;
+    let mut section = desk.reader.section("supervisor", node)?;
+    let mut entries = Vec::new();
+    if let Some((at, node)) = take(&mut section, "agent") {
+        match agent::backend_word(&node) {
+            Word::Backend(word) => entries.push((at, text(word, node.place))),
+            Word::Acp(_) => entries.push((at, text(Backend::Acp.as_str(), node.place))),
+            Word::Unknown(unknown) => {
+                let why = format!("there is no backend `{unknown}`: claude watches");
+                desk.dropped(at.place, "supervisor.agent", &why);
+            }
+            Word::NoText => entries.push((at, node)),
+        }
+    }
+    entries.extend(take(&mut section, "model"));
+    entries.extend(take(&mut section, "thinking"));
+    for (name, most) in
+        [("window_size", 1000), ("eval_interval", 1000), ("escalation_threshold", 100)]
+    {
+        if let Some((at, node)) = take(&mut section, name)
+            && let Some(node) = within(desk, &format!("supervisor.{name}"), node, (1, most))
+        {
+            entries.push((at, node));
+        }
+    }
+    if let Some((at, _)) = take(&mut section, "prompt_override") {
+        let why = "the supervisor has one prompt";
+        desk.dropped(at.place, "supervisor.prompt_override", why);
+    }
+    section.entries.iter().for_each(|(at, _)| unknown(desk, at, "supervisor."));
+    Some((at, Node { value: Value::Map(entries), place }))
+}
+
+fn webhooks(desk: &mut Desk<'_>, at: Key, node: Node) -> Option<(Key, Node)> {
+    let place = node.place;
+    let mut section = desk.reader.section("webhooks", node)?;
+    let mut entries = Vec::new();
+    entries.extend(take(&mut section, "url"));
+    let silent = section.entries.iter().any(|(key, node)| {
+        key.text == "irc_channel"
+            && match &node.value {
+                Value::Null => true,
+                Value::Text(text) => text.trim().is_empty(),
+                _ => false,
+            }
+    });
+    match take(&mut section, "irc_channel") {
+        Some((at, node)) => entries.push((at, channel(desk, node))),
+        None if silent => {
+            entries.push((key("irc_channel", place), Node { value: Value::Null, place }));
+        }
+        None => {}
+    }
+    if let Some((at, node)) = take(&mut section, "events") {
+        entries.push((at, events(desk, node)));
+    }
+    section.entries.iter().for_each(|(at, _)| unknown(desk, at, "webhooks."));
+    Some((at, Node { value: Value::Map(entries), place }))
+}
+
+fn events(desk: &mut Desk<'_>, node: Node) -> Node {
+    let place = node.place;
+    let Value::List(items) = node.value else { return node };
+    let mut known = Vec::new();
+    for item in items {
+        match &item.value {
+            Value::Text(text) if WebhookEvent::ALL.iter().all(|event| event.as_str() != text) => {
+                let why = "no such event is ever told";
+                desk.dropped(item.place, &format!("webhooks.events: `{}`", shown(text)), why);
+            }
+            _ => known.push(item),
+        }
+    }
+    Node { value: Value::List(known), place }
+}
+
+/// Returns a channel with its #.
+pub(super) fn channel(desk: &mut Desk<'_>, node: Node) -> Node {
+    match &node.value {
+        Value::Text(name) if !name.starts_with('#') => {
+            let whole = format!("#{name}");
+            desk.changed(node.place, &format!("channel `{}`", shown(name)), "a # goes in front");
+            text(whole, node.place)
+        }
+        _ => node,
+    }
+}
+
+/// Returns a whole number if it lies within the bounds; one that does not is left out, and the
+/// default holds.
+fn within(
+    desk: &mut Desk<'_>,
+    name: &str,
+    node: Node,
+    (least, most): (i128, i128),
+) -> Option<Node> {
+    match node.value {
+        Value::Integer(number) if !(least..=most).contains(&number) => {
+            let why = format!("{number} is not from {least} to {most}: the default holds");
+            desk.changed(node.place, name, &why);
+            None
+        }
+        _ => Some(node),
+    }
+}

@@ -1,0 +1,391 @@
+//! What a client asks of an agent's daemon (R0-49, R1-14).
+
+use std::{fmt, path::PathBuf};
+
+use gangline_core::{
+    id::MessageId,
+    name::{ChannelName, Target},
+};
+use serde::{
+    Serialize,
+    ser::{SerializeMap, Serializer},
+};
+use serde_json::{Map, Value};
+
+use super::{
+    ASK_SECONDS, ASK_SECONDS_MAX, ID_MAX, LINE_MAX, READ_LIMIT, READ_LIMIT_MAX, TOKEN_MAX,
+    error::{EncodeError, Refused, RequestError},
+    object::Fields,
+};
+
+const ID: &str = "a string of at most 128 bytes";
+const TOKEN: &str = "a string of at most 512 bytes";
+
+/// The id by which a client finds the response to its request (R0-54): any text of at most
+/// [`ID_MAX`] bytes; culture's clients send a UUID.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[serde(transparent)]
+pub struct RequestId(String);
+
+impl RequestId {
+    /// Takes a text as an id.
+    ///
+    /// # Errors
+    /// [`RequestError::Field`] when it is over [`ID_MAX`] bytes.
+    pub fn new(text: impl Into<String>) -> Result<Self, RequestError> {
+        let text = text.into();
+        if text.len() > ID_MAX {
+            return Err(RequestError::Field { field: "id", wanted: ID });
+        }
+        Ok(Self(text))
+    }
+
+    /// Returns the id as it was sent.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// What proves who a client is (C21). Its `Debug` form does not show it.
+#[derive(Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Token(String);
+
+impl Token {
+    /// Takes a text as a token.
+    ///
+    /// # Errors
+    /// [`RequestError::Field`] when it is over [`TOKEN_MAX`] bytes.
+    pub fn new(text: impl Into<String>) -> Result<Self, RequestError> {
+        let text = text.into();
+        if text.len() > TOKEN_MAX {
+            return Err(RequestError::Field { field: "token", wanted: TOKEN });
+        }
+        Ok(Self(text))
+    }
+
+    /// Returns the token, for the one place that compares it.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+/// One request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// The id; absent = the response carries `null`.
+    pub id: Option<RequestId>,
+    /// Who asks; absent = somebody with an agent's verbs.
+    pub token: Option<Token>,
+    /// What is asked.
+    pub command: Command,
+}
+
+/// What `irc_send` does about a channel that nobody is in. The field `create`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum IfAbsent {
+    /// Sends and lets the server decide: what culture's clients mean, who have no such field.
+    Send,
+    /// Refuses with [`super::no_such_channel`]: `"create": false`.
+    Refuse,
+    /// Joins it, which makes it, and sends: `"create": true`.
+    Create,
+}
+
+/// What can be asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    /// `hello`: tells the versions; data [`super::HelloData`]. Optional.
+    Hello {
+        /// The client's [`super::VERSION`].
+        version: u32,
+        /// The client's name, for logs; may be empty.
+        client: String,
+    },
+    /// `irc_send`: says something (R0-39, R1-18); data [`super::NoData`].
+    Send {
+        /// Where.
+        channel: Target,
+        /// What; may have several lines.
+        message: String,
+        /// What happens when the channel does not exist.
+        absent: IfAbsent,
+        /// The message that it answers, such as `m42`: then it is nobody else's answer.
+        in_reply_to: Option<MessageId>,
+    },
+    /// `irc_read`: what has been said since the last read (R0-40, R1-19, C19); data
+    /// [`super::ReadData`].
+    Read {
+        /// The channel, or the nick for what was said privately.
+        channel: Target,
+        /// How many lines at most, 1 to [`READ_LIMIT_MAX`].
+        limit: u32,
+        /// Whether to give the newest ones and skip the rest, as culture does.
+        latest: bool,
+    },
+    /// `irc_ask`: says something and waits for an answer (R0-41, R1-16, R1-20, C8); data
+    /// [`super::AskData`].
+    Ask {
+        /// Where.
+        channel: Target,
+        /// The question. Field `message`; `question` is read as well.
+        message: String,
+        /// How many seconds to wait, 1 to [`ASK_SECONDS_MAX`].
+        timeout: u32,
+    },
+    /// `irc_join` (R0-42, R1-21); data [`super::NoData`].
+    Join {
+        /// The channel.
+        channel: ChannelName,
+    },
+    /// `irc_part` (R0-42, R1-21); data [`super::NoData`].
+    Part {
+        /// The channel.
+        channel: ChannelName,
+    },
+    /// `irc_channels` (R0-42, R1-22); data [`super::ChannelsData`].
+    Channels,
+    /// `irc_who` (R0-42, R1-23, C34); data [`super::WhoData`].
+    Who {
+        /// The channel or nick. Field `target`; `channel` is read as well.
+        target: Target,
+    },
+    /// `irc_topic` (R0-42); data [`super::TopicData`].
+    Topic {
+        /// The channel.
+        channel: ChannelName,
+        /// The new topic, empty to remove it; absent = tell the present one.
+        topic: Option<String>,
+    },
+    /// `compact`: the backend makes its context shorter (R0-43, R1-25); data [`super::NoData`].
+    Compact,
+    /// `clear`: the backend begins a new context (R0-43, R1-25); data [`super::NoData`].
+    Clear,
+    /// `status` (R0-44, R0-52); data [`crate::status::AgentStatus`].
+    Status {
+        /// Whether to ask the agent itself for a description.
+        query: bool,
+    },
+    /// `pause`: takes no new turns (R0-45). Needs the owner's token; data [`super::NoData`].
+    Pause,
+    /// `resume` (R0-45). Needs the owner's token; data [`super::NoData`].
+    Resume,
+    /// `interrupt`: ends the open turn. Needs the owner's token; data [`super::NoData`].
+    Interrupt,
+    /// `shutdown`: ends the daemon in order (R0-45). Needs the owner's token; data
+    /// [`super::NoData`].
+    Shutdown,
+    /// `set_directory`: reads that folder's instructions (R1-24, C14); data
+    /// [`super::SetDirectoryData`].
+    SetDirectory {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// `subscribe`: sends events from now on; data [`super::SubscribeData`].
+    Subscribe {
+        /// The `seq` of the last event that is known; absent = from now on.
+        cursor: Option<String>,
+    },
+}
+
+impl Command {
+    /// Returns the name on the wire.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Hello { .. } => "hello",
+            Self::Send { .. } => "irc_send",
+            Self::Read { .. } => "irc_read",
+            Self::Ask { .. } => "irc_ask",
+            Self::Join { .. } => "irc_join",
+            Self::Part { .. } => "irc_part",
+            Self::Channels => "irc_channels",
+            Self::Who { .. } => "irc_who",
+            Self::Topic { .. } => "irc_topic",
+            Self::Compact => "compact",
+            Self::Clear => "clear",
+            Self::Status { .. } => "status",
+            Self::Pause => "pause",
+            Self::Resume => "resume",
+            Self::Interrupt => "interrupt",
+            Self::Shutdown => "shutdown",
+            Self::SetDirectory { .. } => "set_directory",
+            Self::Subscribe { .. } => "subscribe",
+        }
+    }
+
+    fn decode(name: &str, mut fields: Fields) -> Result<Self, RequestError> {
+        let fields = &mut fields;
+        Ok(match name {
+            "hello" => Self::Hello {
+                version: fields.count("version", 1, u32::MAX)?,
+                client: fields.text("client")?.unwrap_or_default(),
+            },
+            "irc_send" => Self::Send {
+                channel: fields.target(&["channel"])?,
+                message: fields.needed(&["message"])?,
+                absent: match fields.flag("create")? {
+                    None => IfAbsent::Send,
+                    Some(false) => IfAbsent::Refuse,
+                    Some(true) => IfAbsent::Create,
+                },
+                in_reply_to: fields.message("in_reply_to")?,
+            },
+            "irc_read" => Self::Read {
+                channel: fields.target(&["channel"])?,
+                limit: fields.count("limit", READ_LIMIT, READ_LIMIT_MAX)?,
+                latest: fields.flag("latest")?.unwrap_or_default(),
+            },
+            "irc_ask" => Self::Ask {
+                channel: fields.target(&["channel"])?,
+                message: fields.needed(&["message", "question"])?,
+                timeout: fields.seconds("timeout", ASK_SECONDS, ASK_SECONDS_MAX)?,
+            },
+            "irc_join" => Self::Join { channel: fields.channel()? },
+            "irc_part" => Self::Part { channel: fields.channel()? },
+            "irc_channels" => Self::Channels,
+            "irc_who" => Self::Who { target: fields.target(&["target", "channel"])? },
+            "irc_topic" => Self::Topic { channel: fields.channel()?, topic: fields.text("topic")? },
+            "compact" => Self::Compact,
+            "clear" => Self::Clear,
+            "status" => Self::Status { query: fields.flag("query")?.unwrap_or_default() },
+            "pause" => Self::Pause,
+            "resume" => Self::Resume,
+            "interrupt" => Self::Interrupt,
+            "shutdown" => Self::Shutdown,
+            "set_directory" => Self::SetDirectory { path: fields.path()? },
+            "subscribe" => Self::Subscribe { cursor: fields.text("cursor")? },
+            "irc_threads" => return Err(RequestError::Threads),
+            thread if thread.starts_with("irc_thread_") => return Err(RequestError::Threads),
+            unknown => return Err(RequestError::UnknownType(shown(unknown))),
+        })
+    }
+
+    /// Writes the fields, in the order of the documentation.
+    fn fields<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        match self {
+            Self::Hello { version, client } => {
+                map.serialize_entry("version", version)?;
+                map.serialize_entry("client", client)
+            }
+            Self::Send { channel, message, absent, in_reply_to } => {
+                map.serialize_entry("channel", channel)?;
+                map.serialize_entry("message", message)?;
+                match absent {
+                    IfAbsent::Send => {}
+                    IfAbsent::Refuse => map.serialize_entry("create", &false)?,
+                    IfAbsent::Create => map.serialize_entry("create", &true)?,
+                }
+                in_reply_to.map_or(Ok(()), |id| map.serialize_entry("in_reply_to", &id))
+            }
+            Self::Read { channel, limit, latest } => {
+                map.serialize_entry("channel", channel)?;
+                map.serialize_entry("limit", limit)?;
+                if *latest { map.serialize_entry("latest", latest) } else { Ok(()) }
+            }
+            Self::Ask { channel, message, timeout } => {
+                map.serialize_entry("channel", channel)?;
+                map.serialize_entry("message", message)?;
+                map.serialize_entry("timeout", timeout)
+            }
+            Self::Join { channel } | Self::Part { channel } => {
+                map.serialize_entry("channel", channel)
+            }
+            Self::Who { target } => map.serialize_entry("target", target),
+            Self::Topic { channel, topic } => {
+                map.serialize_entry("channel", channel)?;
+                topic.as_ref().map_or(Ok(()), |topic| map.serialize_entry("topic", topic))
+            }
+            Self::Status { query } => {
+                if *query {
+                    map.serialize_entry("query", query)
+                } else {
+                    Ok(())
+                }
+            }
+            Self::SetDirectory { path } => map.serialize_entry("path", path),
+            Self::Subscribe { cursor } => {
+                cursor.as_ref().map_or(Ok(()), |cursor| map.serialize_entry("cursor", cursor))
+            }
+            Self::Channels
+            | Self::Compact
+            | Self::Clear
+            | Self::Pause
+            | Self::Resume
+            | Self::Interrupt
+            | Self::Shutdown => Ok(()),
+        }
+    }
+}
+
+impl Request {
+    /// Reads one line, with or without its line end.
+    ///
+    /// The command's name is read first, then what belongs to it: a name that nobody knows is told
+    /// as that, whatever stands beside it. Fields that do not belong to the command are ignored.
+    ///
+    /// # Errors
+    /// [`Refused`]: what to answer, and with which id. The line is spent; the connection is not.
+    pub fn decode(line: &[u8]) -> Result<Self, Refused> {
+        let nameless = |error| Refused { id: None, error };
+        if line.trim_ascii_end().len() > LINE_MAX {
+            return Err(nameless(RequestError::TooLong));
+        }
+        let object: Map<String, Value> =
+            serde_json::from_slice(line).map_err(|_| nameless(RequestError::NotAnObject))?;
+        let mut fields = Fields(object);
+        let id = fields.text("id").and_then(|id| id.map(RequestId::new).transpose());
+        let id = id.map_err(|_| nameless(RequestError::Field { field: "id", wanted: ID }))?;
+        match Self::decode_rest(fields) {
+            Ok((token, command)) => Ok(Self { id, token, command }),
+            Err(error) => Err(Refused { id, error }),
+        }
+    }
+
+    fn decode_rest(mut fields: Fields) -> Result<(Option<Token>, Command), RequestError> {
+        let name = fields.text("type")?.unwrap_or_default();
+        let token = fields.text("token")?.map(Token::new).transpose()?;
+        Ok((token, Command::decode(&name, fields)?))
+    }
+
+    /// Writes the request as one line, line end included.
+    ///
+    /// # Errors
+    /// It is over [`LINE_MAX`], or a path in it is no Unicode text.
+    pub fn encode(&self) -> Result<Vec<u8>, EncodeError> {
+        let mut line = serde_json::to_vec(self).map_err(EncodeError::Json)?;
+        if line.len() > LINE_MAX {
+            return Err(EncodeError::TooLong { bytes: line.len() });
+        }
+        line.push(b'\n');
+        Ok(line)
+    }
+}
+
+impl Serialize for Request {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("type", self.command.name())?;
+        if let Some(id) = &self.id {
+            map.serialize_entry("id", id)?;
+        }
+        self.command.fields(&mut map)?;
+        if let Some(token) = &self.token {
+            map.serialize_entry("token", token)?;
+        }
+        map.end()
+    }
+}
+
+/// Returns a name that somebody sent, short and without control characters.
+fn shown(name: &str) -> String {
+    name.chars().take(80).flat_map(char::escape_debug).collect()
+}

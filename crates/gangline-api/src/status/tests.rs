@@ -1,0 +1,148 @@
+use super::{Activity, DESCRIPTION_MAX, Seen, Situation, State, Task, cut};
+use gangline_core::id::{ApprovalNumber, MessageId};
+
+/// C28, R0-52, R2-40, R4-20: each surface's word for each state.
+#[test]
+fn every_state_has_its_word_on_every_surface() {
+    use Activity::{Idle, Paused, Working};
+    let table = [
+        (State::Down, Idle, "Idle", "idle", "offline"),
+        (State::Starting, Idle, "Idle", "idle", "idle"),
+        (State::Idle, Idle, "Idle", "idle", "idle"),
+        (State::Thinking, Working, "Thinking", "thinking", "thinking"),
+        (State::RunningTool, Working, "Thinking", "running tool", "working"),
+        (State::Compacting, Working, "Compacting", "thinking", "thinking"),
+        (State::Ending, Working, "Thinking", "thinking", "working"),
+        (State::Paused, Paused, "Idle", "idle", "listening"),
+        (State::NeedsLogin, Idle, "Idle", "idle", "listening"),
+        (State::Draining, Idle, "Idle", "idle", "draining"),
+        (State::Parked, Idle, "Idle", "idle", "offline"),
+    ];
+    let said: Vec<_> = State::ALL
+        .iter()
+        .map(|s| (*s, s.activity(), s.turn_state(), s.loop_state(), s.presence()))
+        .collect();
+    assert_eq!(said, table);
+}
+
+#[test]
+fn what_happens_counts_before_what_is_ordered() {
+    let idle = Seen { phase: "idle", ..Seen::default() };
+    let busy = Seen { phase: "working", ..Seen::default() };
+    let table = [
+        (Seen { phase: "down", ..idle }, State::Down),
+        (Seen { phase: "down", draining: true, ..idle }, State::Draining),
+        (Seen { phase: "starting", ..idle }, State::Starting),
+        (Seen { phase: "starting", paused: true, ..idle }, State::Paused),
+        (idle, State::Idle),
+        (Seen { paused: true, ..idle }, State::Paused),
+        (Seen { paused: true, needs_login: true, ..idle }, State::NeedsLogin),
+        (Seen { draining: true, paused: true, ..idle }, State::Draining),
+        (Seen { compacting: true, ..idle }, State::Compacting),
+        (Seen { phase: "taking", ..idle }, State::Thinking),
+        (Seen { phase: "prompting", ..idle }, State::Thinking),
+        (Seen { paused: true, draining: true, ..busy }, State::Thinking),
+        (Seen { tool_runs: true, ..busy }, State::RunningTool),
+        (Seen { compacting: true, tool_runs: true, ..busy }, State::Compacting),
+        (Seen { phase: "interrupting", tool_runs: true, ..idle }, State::Ending),
+        (Seen { phase: "parked", paused: true, ..idle }, State::Parked),
+    ];
+    for (seen, state) in table {
+        assert_eq!(State::of(seen), state, "{seen:?}");
+    }
+}
+
+fn task(text: &str) -> Task {
+    Task {
+        message: Some(MessageId(42)),
+        sender: "alice".into(),
+        place: "#general".into(),
+        since: "2026-11-21T21:33:48.123Z".into(),
+        text: text.into(),
+    }
+}
+
+fn situation(state: State) -> Situation<'static> {
+    Situation {
+        state,
+        task: None,
+        tool: None,
+        approval: None,
+        login: None,
+        waiting: 0,
+        paused: false,
+        degraded: false,
+    }
+}
+
+/// R0-52: what it works on, for whom, since when; or what it waits for.
+#[test]
+fn the_sentence_says_what_it_works_on_or_waits_for() {
+    let asked = task("@oak-ada do the tests pass?\nsecond line");
+    let private = Task { place: "alice".into(), ..task("x") };
+    let by_itself = Task { message: None, sender: String::new(), place: String::new(), ..task("") };
+    let busy = Situation { task: Some(&asked), ..situation(State::Thinking) };
+    let table = [
+        (situation(State::Idle), "waits to be asked"),
+        (
+            Situation { waiting: 2, paused: true, ..situation(State::Paused) },
+            "paused, 2 messages wait",
+        ),
+        (
+            busy,
+            "works on m42 for alice in #general since 21:33:48Z (`@oak-ada do the tests pass?`)",
+        ),
+        (
+            Situation { task: Some(&private), ..busy },
+            "works on m42 for alice since 21:33:48Z (`x`)",
+        ),
+        (Situation { task: Some(&by_itself), ..busy }, "works since 21:33:48Z"),
+        (
+            Situation { tool: Some("Bash"), state: State::RunningTool, waiting: 1, ..busy },
+            "runs Bash, on m42 for alice in #general since 21:33:48Z (`@oak-ada do the tests pass?`), \
+             1 message waits",
+        ),
+        (
+            Situation { approval: Some((ApprovalNumber(12), "Bash")), tool: Some("Bash"), ..busy },
+            "waits for approval 12 (Bash), on m42 for alice in #general since 21:33:48Z (`@oak-ada do \
+             the tests pass?`)",
+        ),
+        (
+            Situation { paused: true, degraded: true, waiting: 9, ..busy },
+            "works on m42 for alice in #general since 21:33:48Z (`@oak-ada do the…`), the store \
+             cannot write, paused, 9 messages wait",
+        ),
+        (
+            Situation { login: Some("run `claude` once"), ..situation(State::NeedsLogin) },
+            "waits for a login: run `claude` once",
+        ),
+        (situation(State::Down), "its daemon is not running"),
+    ];
+    for (situation, sentence) in table {
+        assert_eq!(situation.describe(), sentence);
+    }
+}
+
+#[test]
+fn a_description_is_one_short_line_whatever_it_quotes() {
+    let long = "ä\u{1b}[2J".repeat(500);
+    let endless =
+        Task { sender: long.clone(), place: format!("#{long}"), text: long.clone(), ..task("") };
+    for state in State::ALL {
+        let told = Situation {
+            task: Some(&endless),
+            tool: Some(&long),
+            approval: Some((ApprovalNumber(i64::MAX), &long)),
+            login: Some(&long),
+            waiting: u64::MAX,
+            paused: true,
+            degraded: true,
+            state: *state,
+        };
+        let text = told.describe();
+        assert!(text.chars().count() <= DESCRIPTION_MAX, "{text}");
+        assert!(!text.contains(char::is_control), "{text:?}");
+    }
+    assert_eq!(cut("  one two\nthree", 100), "one two");
+    assert_eq!(cut("one two", 5), "one…");
+}

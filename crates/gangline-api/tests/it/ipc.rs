@@ -1,0 +1,510 @@
+//! The socket's frames, byte for byte, and what is made of bytes that are none.
+
+use std::path::PathBuf;
+
+use gangline_api::{
+    event::{EVENT_VERSION, EventRecord},
+    ipc::{
+        ASK_SECONDS, ASK_SECONDS_MAX, AskData, ChannelsData, ChatLine, Command, EncodeError, Frame,
+        FrameError, HelloData, ID_MAX, IfAbsent, LINE_MAX, NoData, READ_LIMIT, READ_LIMIT_MAX,
+        ReadData, Refused, Request, RequestError, RequestId, Response, SetDirectoryData,
+        SubscribeData, TOKEN_MAX, Token, TopicData, VERSION, Whisper, WhoData, WhoUser,
+        no_such_channel, not_joined,
+    },
+};
+use gangline_core::id::MessageId;
+use proptest::{collection, option, prelude::*, sample::select};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::json;
+
+const UUID: &str = "0b6e2f4c-6a2e-4a9b-8f5e-2d1c9a7b3e10";
+
+fn id(text: &str) -> Option<RequestId> {
+    Some(RequestId::new(text).unwrap())
+}
+
+fn request(command: Command) -> Request {
+    Request { id: id("7"), token: None, command }
+}
+
+fn every_command() -> Vec<Command> {
+    let channel = || "#general".parse().unwrap();
+    let target = || "#general".parse().unwrap();
+    let say = |absent| Command::Send {
+        channel: target(),
+        message: "hello".into(),
+        absent,
+        in_reply_to: (absent == IfAbsent::Create).then_some(MessageId(42)),
+    };
+    vec![
+        Command::Hello { version: VERSION, client: "gangline channel".into() },
+        say(IfAbsent::Send),
+        say(IfAbsent::Refuse),
+        say(IfAbsent::Create),
+        Command::Read { channel: target(), limit: 50, latest: false },
+        Command::Read { channel: "eve".parse().unwrap(), limit: 5, latest: true },
+        Command::Ask { channel: target(), message: "ship it?".into(), timeout: 30 },
+        Command::Join { channel: channel() },
+        Command::Part { channel: channel() },
+        Command::Channels,
+        Command::Who { target: target() },
+        Command::Topic { channel: channel(), topic: None },
+        Command::Topic { channel: channel(), topic: Some("release day".into()) },
+        Command::Compact,
+        Command::Clear,
+        Command::Status { query: false },
+        Command::Status { query: true },
+        Command::Pause,
+        Command::Resume,
+        Command::Interrupt,
+        Command::Shutdown,
+        Command::SetDirectory { path: "/srv/ada".into() },
+        Command::Subscribe { cursor: None },
+        Command::Subscribe { cursor: Some("42".into()) },
+    ]
+}
+
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap()
+}
+
+/// R0-38, R0-49, R1-13, R1-14: compact JSON and one line end; and what was written is read again.
+#[test]
+fn every_request_has_its_golden_line_and_is_read_again() {
+    let mut golden = String::new();
+    for command in every_command() {
+        let request = request(command);
+        let line = request.encode().unwrap();
+        assert_eq!(Request::decode(&line).unwrap(), request);
+        golden.push_str(&text(line));
+    }
+    let token = Some(Token::new("s3cret").unwrap());
+    let signed = Request { id: None, token, command: Command::Pause };
+    assert!(!format!("{signed:?}").contains("s3cret"), "{signed:?}");
+    golden.push_str(&text(signed.encode().unwrap()));
+    insta::assert_snapshot!(golden);
+}
+
+/// R0-49, R0-54, C8, C34: lines as culture's clients write them, with Python's spaces or without.
+#[test]
+fn what_cultures_clients_send_is_read() {
+    let target = || "#general".parse().unwrap();
+    let ask = |timeout| Command::Ask { channel: target(), message: "ok?".into(), timeout };
+    let cases = [
+        (
+            r##"{"type":"irc_send","id":"ID","channel":"#general","message":"hello"}"##,
+            Command::Send {
+                channel: target(),
+                message: "hello".into(),
+                absent: IfAbsent::Send,
+                in_reply_to: None,
+            },
+        ),
+        (
+            r##"{"type": "irc_read", "id": "ID", "channel": "#general", "limit": 50}"##,
+            Command::Read { channel: target(), limit: 50, latest: false },
+        ),
+        (
+            r##"{"type":"irc_read","id":"ID","channel":"#general"}"##,
+            Command::Read { channel: target(), limit: READ_LIMIT, latest: false },
+        ),
+        (
+            r##"{"type":"irc_read","id":"ID","channel":"#general","limit":501}"##,
+            Command::Read { channel: target(), limit: READ_LIMIT_MAX, latest: false },
+        ),
+        (
+            r##"{"type":"irc_read","id":"ID","channel":"#general","limit":4294967296}"##,
+            Command::Read { channel: target(), limit: READ_LIMIT_MAX, latest: false },
+        ),
+        (
+            r##"{"type":"irc_ask","id":"ID","channel":"#general","message":"ok?","timeout":30}"##,
+            ask(30),
+        ),
+        (
+            r##"{"type":"irc_ask","id":"ID","channel":"#general","question":"ok?"}"##,
+            ask(ASK_SECONDS),
+        ),
+        (
+            r##"{"type":"irc_ask","id":"ID","channel":"#general","message":"","question":"ok?","timeout":0.5}"##,
+            ask(1),
+        ),
+        (
+            r##"{"type":"irc_ask","id":"ID","channel":"#general","message":"ok?","timeout":1e300}"##,
+            ask(ASK_SECONDS_MAX),
+        ),
+        (
+            r##"{"type":"irc_who","id":"ID","target":"#general"}"##,
+            Command::Who { target: target() },
+        ),
+        (
+            r##"{"type":"irc_who","id":"ID","channel":"#general"}"##,
+            Command::Who { target: target() },
+        ),
+        (
+            r#"{"type":"irc_who","id":"ID","target":"eve"}"#,
+            Command::Who { target: "eve".parse().unwrap() },
+        ),
+        (
+            r##"{"type":"irc_topic","id":"ID","channel":"#general","topic":null}"##,
+            Command::Topic { channel: "#general".parse().unwrap(), topic: None },
+        ),
+        (r#"{"type":"irc_channels","id":"ID"}"#, Command::Channels),
+        (r#"{"type":"status","id":"ID","query":true}"#, Command::Status { query: true }),
+        (r#"{"type":"compact","id":"ID","extra":[1,{"x":null}]}"#, Command::Compact),
+    ];
+    for (line, command) in cases {
+        let line = line.replace("ID", UUID) + "\r\n";
+        let read = Request::decode(line.as_bytes());
+        assert_eq!(read, Ok(Request { id: id(UUID), token: None, command }), "{line}");
+    }
+    assert_eq!(Request::decode(br#"{"type":"clear"}"#).unwrap().id, None);
+    assert_eq!(Request::decode(br#"{"type":"clear","id":null}"#).unwrap().id, None);
+}
+
+/// The texts that culture's clients show; the id is given back whenever it can be read.
+#[test]
+fn what_is_wrong_with_a_request_is_told_in_cultures_words() {
+    let cases = [
+        (r#"{"type":"x","id":"7"}"#, "Unknown message type: 'x'"),
+        (r#"{"id":"7"}"#, "Unknown message type: ''"),
+        (r#"{"type":"a\u001b[31m\n","id":"7"}"#, r"Unknown message type: 'a\u{1b}[31m\n'"),
+        (r#"{"type":4,"id":"7"}"#, "'type' must be a string"),
+        (r#"{"type":"irc_send","id":"7","message":"hi"}"#, "Missing 'channel'"),
+        (r#"{"type":"irc_send","id":"7","channel":null,"message":"hi"}"#, "Missing 'channel'"),
+        (r##"{"type":"irc_send","id":"7","channel":"#a"}"##, "Missing 'message'"),
+        (r##"{"type":"irc_send","id":"7","channel":"#a","message":" \n"}"##, "Missing 'message'"),
+        (
+            r##"{"type":"irc_send","id":"7","channel":"#a","message":5}"##,
+            "'message' must be a string",
+        ),
+        (
+            r##"{"type":"irc_send","id":"7","channel":"#a","message":"x","create":1}"##,
+            "'create' must be true or false",
+        ),
+        (r##"{"type":"irc_ask","id":"7","channel":"#a","question":""}"##, "Missing 'message'"),
+        (
+            r##"{"type":"irc_ask","id":"7","channel":"#a","message":"x","timeout":0}"##,
+            "'timeout' must be a number of seconds above 0",
+        ),
+        (
+            r##"{"type":"irc_ask","id":"7","channel":"#a","message":"x","timeout":"30"}"##,
+            "'timeout' must be a number of seconds above 0",
+        ),
+        (
+            r##"{"type":"irc_read","id":"7","channel":"#a","limit":0}"##,
+            "'limit' must be a whole number above 0",
+        ),
+        (
+            r##"{"type":"irc_read","id":"7","channel":"#a","limit":-1}"##,
+            "'limit' must be a whole number above 0",
+        ),
+        (r#"{"type":"irc_read","id":"7"}"#, "Missing 'channel'"),
+        (r#"{"type":"irc_join","id":"7","channel":"ops"}"#, "Channel name must start with '#'"),
+        (r#"{"type":"irc_part","id":"7","channel":"ops"}"#, "Channel name must start with '#'"),
+        (r#"{"type":"irc_topic","id":"7","channel":"ops"}"#, "Channel name must start with '#'"),
+        (
+            r##"{"type":"irc_join","id":"7","channel":"#a b"}"##,
+            "`#a b` is not a channel: # and then no space, comma or control character, at most 64 bytes",
+        ),
+        (r#"{"type":"irc_who","id":"7"}"#, "Missing 'target'"),
+        (r#"{"type":"set_directory","id":"7"}"#, "Missing 'path'"),
+        (r#"{"type":"hello","id":"7","version":"1"}"#, "'version' must be a whole number above 0"),
+        (r#"{"type":"pause","id":"7","token":1}"#, "'token' must be a string"),
+        (r##"{"type":"irc_thread_create","id":"7","channel":"#a"}"##, "threads are not supported"),
+        (r##"{"type":"irc_threads","id":"7","channel":"#a"}"##, "threads are not supported"),
+    ];
+    for (line, said) in cases {
+        let refused = Request::decode(line.as_bytes()).unwrap_err();
+        assert_eq!((refused.id.clone(), refused.to_string().as_str()), (id("7"), said), "{line}");
+        let answer = text(Frame::Response(Response::failed(refused.id, said)).encode().unwrap());
+        let said = serde_json::to_string(said).unwrap();
+        assert_eq!(
+            answer,
+            format!("{{\"type\":\"response\",\"id\":\"7\",\"ok\":false,\"error\":{said}}}\n")
+        );
+    }
+    for line in [
+        "",
+        "\n",
+        "{",
+        "[]",
+        "7",
+        "nul",
+        "{\"type\":\"clear\"} {}",
+        "\u{0}",
+        "{\"type\":\"clear\",}",
+    ] {
+        let error = RequestError::NotAnObject;
+        assert_eq!(Request::decode(line.as_bytes()), Err(Refused { id: None, error }), "{line:?}");
+    }
+}
+
+#[test]
+fn lines_ids_and_tokens_have_their_limits() {
+    let line = |message: usize| {
+        format!(r##"{{"type":"irc_send","channel":"#a","message":"{}"}}"##, "x".repeat(message))
+    };
+    let room = LINE_MAX - line(0).len();
+    assert!(Request::decode((line(room) + "\n").as_bytes()).is_ok());
+    let refused = Request::decode((line(room + 1) + "\n").as_bytes()).unwrap_err();
+    assert_eq!(refused, Refused { id: None, error: RequestError::TooLong });
+    let say = |length| Command::Send {
+        channel: "#a".parse().unwrap(),
+        message: "x".repeat(length),
+        absent: IfAbsent::Send,
+        in_reply_to: None,
+    };
+    let ask = |length| Request { id: None, token: None, command: say(length) }.encode();
+    assert_eq!(ask(room).unwrap().len(), LINE_MAX + 1);
+    assert!(matches!(ask(room + 1), Err(EncodeError::TooLong { bytes }) if bytes == LINE_MAX + 1));
+
+    let long = "x".repeat(ID_MAX + 1);
+    let refused = Request::decode(format!(r#"{{"type":"clear","id":"{long}"}}"#).as_bytes());
+    let wanted = "a string of at most 128 bytes";
+    let error = RequestError::Field { field: "id", wanted };
+    assert_eq!(refused, Err(Refused { id: None, error }));
+    let refused = Request::decode(br#"{"type":"clear","id":7}"#);
+    assert_eq!(
+        refused,
+        Err(Refused { id: None, error: RequestError::Field { field: "id", wanted } })
+    );
+    assert!(RequestId::new("x".repeat(ID_MAX)).is_ok());
+    assert!(Token::new("x".repeat(TOKEN_MAX)).is_ok());
+    let long = "x".repeat(TOKEN_MAX + 1);
+    let refused =
+        Request::decode(format!(r#"{{"type":"clear","id":"7","token":"{long}"}}"#).as_bytes());
+    let error = RequestError::Field { field: "token", wanted: "a string of at most 512 bytes" };
+    assert_eq!(refused, Err(Refused { id: id("7"), error }));
+}
+
+fn event() -> EventRecord {
+    EventRecord {
+        v: EVENT_VERSION,
+        seq: "42".into(),
+        agent: "spark-ada".parse().unwrap(),
+        turn: None,
+        kind: "phase".into(),
+        at: "2026-11-21T21:33:48.123Z".into(),
+        payload: json!({"from": "idle", "to": "working"}),
+    }
+}
+
+/// R0-50, R0-51, R0-54, R1-13, R1-15.
+#[test]
+fn every_frame_has_its_golden_line_and_is_read_again() {
+    let mut warned = Response::done(id(UUID), &NoData {}).unwrap();
+    warned.warnings.push("Mentioned nick not found: x".into());
+    let whisper =
+        Whisper { whisper_type: "CORRECTION".into(), message: "You retried 3 times.".into() };
+    let frames = [
+        Frame::Response(Response::done(id("uuid"), &NoData {}).unwrap()),
+        Frame::Response(warned),
+        Frame::Response(Response::failed(id("7"), not_joined(&"#ops".parse().unwrap()))),
+        Frame::Response(Response::failed(None, no_such_channel(&"#ops".parse().unwrap()))),
+        Frame::Whisper(whisper),
+        Frame::Event(Box::new(event())),
+    ];
+    let mut golden = String::new();
+    for frame in frames {
+        let line = frame.encode().unwrap();
+        assert_eq!(Frame::decode(&line).unwrap(), Some(frame));
+        golden.push_str(&text(line));
+    }
+    insta::assert_snapshot!(golden);
+}
+
+/// Returns the golden response that carries the data, having read the data out of it again.
+fn told<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(data: T) -> String {
+    let line = Frame::Response(Response::done(id("7"), &data).unwrap()).encode().unwrap();
+    let Ok(Some(Frame::Response(response))) = Frame::decode(&line) else { panic!("{line:?}") };
+    assert_eq!(serde_json::from_value::<T>(response.data.unwrap()).unwrap(), data);
+    text(line)
+}
+
+/// R1-15: the data of each command; what culture's clients look for is
+/// under its names.
+#[test]
+fn every_commands_data_has_its_golden_form() {
+    let line =
+        || ChatLine { nick: "eve".into(), text: "ship it".into(), timestamp: 1_795_296_828.5 };
+    let golden = [
+        told(HelloData {
+            version: VERSION,
+            agent: "spark-ada".parse().unwrap(),
+            gangline: "0.1.0".into(),
+        }),
+        told(ReadData { messages: vec![line()], remaining: 3 }),
+        told(AskData { answer: Some(line()) }),
+        told(AskData { answer: None }),
+        told(ChannelsData {
+            channels: vec!["#general".into(), "#ops".into()],
+            members: [("#general".to_owned(), 3)].into(),
+        }),
+        told(WhoData { users: vec![WhoUser { nick: "eve".into(), modes: "H@".into() }] }),
+        told(TopicData { topic: Some("release day".into()) }),
+        told(TopicData { topic: None }),
+        told(SetDirectoryData { path: "/srv/ada/CLAUDE.md".into(), text: "Be kind.\n".into() }),
+        told(SubscribeData { cursor: "42".into() }),
+    ];
+    insta::assert_snapshot!(golden.concat());
+    // A daemon of culture's tells less.
+    let read =
+        json!({"messages": [{"nick": "eve", "text": "hi", "timestamp": 1.0, "thread": "t"}]});
+    assert_eq!(serde_json::from_value::<ReadData>(read).unwrap().remaining, 0);
+    let channels = serde_json::from_value::<ChannelsData>(json!({"channels": ["#a"]})).unwrap();
+    assert_eq!(channels.members.len(), 0);
+}
+
+#[test]
+fn a_newer_frame_is_skipped_but_a_broken_one_is_an_error() {
+    assert_eq!(Frame::decode(br#"{"type":"from_the_future","x":1}"#).unwrap(), None);
+    let more = br#"{"type":"whisper","message":"m","whisper_type":"REMINDER","more":1}"#;
+    let whisper = Whisper { whisper_type: "REMINDER".into(), message: "m".into() };
+    assert_eq!(Frame::decode(more).unwrap(), Some(Frame::Whisper(whisper)));
+    let broken = |line: &[u8]| match Frame::decode(line) {
+        Err(FrameError::Body { kind, .. }) => kind,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(broken(br#"{"type":"response","id":"7"}"#), "response");
+    assert_eq!(broken(br#"{"type":"whisper","message":"m"}"#), "whisper");
+    assert_eq!(broken(br#"{"type":"event","event":{}}"#), "event");
+    for line in [&b""[..], b"[]", b"{}", b"{\"type\":1}", b"\xff"] {
+        assert!(matches!(Frame::decode(line), Err(FrameError::NotAFrame(_))), "{line:?}");
+    }
+}
+
+fn words() -> impl Strategy<Value = String> {
+    prop_oneof![any::<String>(), ".{0,40}"]
+        .prop_filter("blank counts as missing", |text: &String| !text.trim().is_empty())
+}
+
+fn command() -> impl Strategy<Value = Command> {
+    let channel = || "#[^\\s,:\\p{C}]{1,12}".prop_map(|name| name.parse().unwrap());
+    let target = || {
+        prop_oneof!["#[^\\s,:\\p{C}]{1,12}", "[a-zA-Z\\[\\]_][a-zA-Z0-9-]{0,20}"]
+            .prop_map(|name| name.parse().unwrap())
+    };
+    let absent = select(vec![IfAbsent::Send, IfAbsent::Refuse, IfAbsent::Create]);
+    prop_oneof![
+        (1..u32::MAX, any::<String>())
+            .prop_map(|(version, client)| Command::Hello { version, client }),
+        (target(), words(), absent, option::of(1i64..)).prop_map(
+            |(channel, message, absent, answered)| {
+                let in_reply_to = answered.map(MessageId);
+                Command::Send { channel, message, absent, in_reply_to }
+            },
+        ),
+        (target(), 1..=READ_LIMIT_MAX, any::<bool>())
+            .prop_map(|(channel, limit, latest)| Command::Read { channel, limit, latest }),
+        (target(), words(), 1..=ASK_SECONDS_MAX)
+            .prop_map(|(channel, message, timeout)| Command::Ask { channel, message, timeout }),
+        channel().prop_map(|channel| Command::Join { channel }),
+        channel().prop_map(|channel| Command::Part { channel }),
+        target().prop_map(|target| Command::Who { target }),
+        (channel(), option::of(any::<String>()))
+            .prop_map(|(channel, topic)| Command::Topic { channel, topic }),
+        any::<bool>().prop_map(|query| Command::Status { query }),
+        words().prop_map(|path| Command::SetDirectory { path: PathBuf::from(path) }),
+        option::of(any::<String>()).prop_map(|cursor| Command::Subscribe { cursor }),
+        select(vec![
+            Command::Channels,
+            Command::Compact,
+            Command::Clear,
+            Command::Pause,
+            Command::Resume,
+            Command::Interrupt,
+            Command::Shutdown,
+        ]),
+    ]
+}
+
+/// Pieces that get further into the reader than random bytes do.
+fn piece() -> impl Strategy<Value = Vec<u8>> {
+    let known = select(vec![
+        &br#"{"type":"#[..],
+        br#""irc_send""#,
+        br#""irc_read""#,
+        br#""subscribe""#,
+        br#""response""#,
+        br#""whisper""#,
+        br#""event""#,
+        br#","id":"#,
+        br#","channel":"#,
+        br##""#a""##,
+        br#","message":"#,
+        br#","limit":"#,
+        br#","ok":true"#,
+        br#","data":"#,
+        br#","event":"#,
+        b"1e999",
+        b"-0",
+        b"\"\\ud800\"",
+        b"\"",
+        b"{",
+        b"}",
+        b"[",
+        b"\n",
+        b"null",
+    ]);
+    prop_oneof![known.prop_map(<[u8]>::to_vec), collection::vec(any::<u8>(), 0..12)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1_000) })]
+
+    #[test]
+    fn a_written_request_is_read_again(
+        command in command(),
+        id in option::of("[^\\p{C}]{0,32}"),
+        token in option::of("[^\\p{C}]{0,64}"),
+    ) {
+        let request = Request {
+            id: id.map(|id| RequestId::new(id).unwrap()),
+            token: token.map(|token| Token::new(token).unwrap()),
+            command,
+        };
+        let line = request.encode().unwrap();
+        let ends = line.iter().filter(|byte| **byte == b'\n').count();
+        prop_assert_eq!((ends, line.last()), (1, Some(&b'\n')), "one line, whatever is in it");
+        prop_assert_eq!(Request::decode(&line), Ok(request));
+    }
+
+    #[test]
+    fn a_written_frame_is_read_again(
+        id in option::of(any::<String>()),
+        error in option::of(any::<String>()),
+        warnings in collection::vec(any::<String>(), 0..3),
+        said in any::<[String; 2]>(),
+    ) {
+        let data = error.is_none().then(|| json!({"x": said[0]}));
+        let ok = error.is_none();
+        let [whisper_type, message] = said;
+        let frames = [
+            Frame::Response(Response { id, ok, data, error, warnings }),
+            Frame::Whisper(Whisper { whisper_type, message }),
+        ];
+        for frame in frames {
+            let line = frame.encode().unwrap();
+            prop_assert_eq!(line.iter().filter(|byte| **byte == b'\n').count(), 1);
+            prop_assert_eq!(Frame::decode(&line).unwrap(), Some(frame));
+        }
+    }
+
+    #[test]
+    fn whatever_the_bytes_are_they_are_decided_on(pieces in collection::vec(piece(), 0..16)) {
+        let bytes = pieces.concat();
+        if let Err(refused) = Request::decode(&bytes) {
+            let said = refused.to_string();
+            prop_assert!(!said.chars().any(char::is_control), "{:?}", said);
+            prop_assert!(said.len() < 4_000);
+        }
+        let _ = Frame::decode(&bytes);
+    }
+
+    #[test]
+    fn deep_nesting_is_refused(depth in 1_000_usize..20_000) {
+        let line = format!(r#"{{"type":"clear","x":{}"#, "[".repeat(depth));
+        prop_assert!(Request::decode(line.as_bytes()).is_err());
+        prop_assert!(Frame::decode(line.as_bytes()).is_err());
+    }
+}

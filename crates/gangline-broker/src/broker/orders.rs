@@ -1,0 +1,54 @@
+//! Orders: whether daemons shall run, and when they start anew. Ring the hub's bell after a write.
+
+use gangline_core::AgentName;
+
+use super::Broker;
+use crate::{
+    error::BrokerError,
+    op,
+    sqlite::{Writer, orders},
+    types::{Desired, Order, RestartWhen},
+};
+
+impl Broker {
+    /// Orders whether an agent's daemon shall run, from now on and after every restart of the hub.
+    /// A restart that was asked for stays asked for. Returns the whole order.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn order(
+        &self,
+        agent: &AgentName,
+        desired: Desired,
+        by: &str,
+    ) -> Result<Order, BrokerError> {
+        let (agent, by) = (agent.clone(), by.to_owned());
+        let work = async move |w: &mut Writer| orders::desire(w, &agent, desired, &by).await;
+        self.store.write(&op::ORDER, work).await
+    }
+
+    /// Orders that the agent's daemon of the present epoch be followed by another one, and that it
+    /// shall run if it should not. Takes the place of an earlier restart that is not done yet.
+    /// Returns the whole order.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn order_restart(
+        &self,
+        agent: &AgentName,
+        when: RestartWhen,
+        by: &str,
+    ) -> Result<Order, BrokerError> {
+        let (agent, by) = (agent.clone(), by.to_owned());
+        let work = async move |w: &mut Writer| orders::restart(w, &agent, when, &by).await;
+        self.store.write(&op::ORDER, work).await
+    }
+
+    /// Returns every order by agent; an agent without one shall run.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn orders(&self) -> Result<Vec<Order>, BrokerError> {
+        self.store.read("list orders", async move |c| orders::list(c).await).await
+    }
+}

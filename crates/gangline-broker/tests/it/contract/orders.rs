@@ -1,0 +1,67 @@
+//! Orders: what an operator wants of an agent's daemon.
+
+use gangline_broker::{Desired, Order, Restart, RestartWhen};
+use gangline_core::Epoch;
+
+use crate::support::*;
+
+pub(crate) async fn an_order_is_kept_until_another_is_given(store: &Fixture) {
+    let broker = store.open().await;
+    assert_eq!(broker.orders().await.unwrap(), []);
+    let down = broker.order(&ada(), Desired::Down, "otto").await.unwrap();
+    assert!(!down.is_up());
+    let kept = Order {
+        agent: ada(),
+        desired: Desired::Down,
+        by: "otto".to_owned(),
+        at: down.at,
+        restart: None,
+    };
+    assert_eq!(down, kept);
+    // The hub may be down: whoever opens the store next finds the order.
+    broker.close().await.unwrap();
+    let broker = store.open().await;
+    assert_eq!(broker.orders().await.unwrap(), [kept]);
+    let now = broker.order(&ada(), Desired::DownNow, "emma").await.unwrap();
+    assert_eq!((now.desired, now.is_up(), now.by.as_str()), (Desired::DownNow, false, "emma"));
+    let up = broker.order(&ada(), Desired::Up, "otto").await.unwrap();
+    assert!(up.is_up() && up.at >= now.at);
+    assert_eq!(broker.orders().await.unwrap(), [up]);
+    assert_eq!(broker.agents().await.unwrap(), [], "an order makes no agent");
+}
+
+pub(crate) async fn a_restart_names_the_epoch_that_ends_and_numbers_rise(store: &Fixture) {
+    let broker = store.open().await;
+    broker.begin_epoch(&ada(), 1, "").await.unwrap();
+    broker.begin_epoch(&ada(), 1, "").await.unwrap();
+    let first = broker.order_restart(&ada(), RestartWhen::WhenIdle, "otto").await.unwrap();
+    let asked = first.restart.clone().unwrap();
+    let whole = Restart {
+        number: 1,
+        when: RestartWhen::WhenIdle,
+        ends: Epoch(2),
+        by: "otto".to_owned(),
+        at: asked.at,
+    };
+    assert_eq!(asked, whole);
+    let bob_s = broker.order_restart(&bob(), RestartWhen::Immediately, "otto").await.unwrap();
+    let of_bob = bob_s.restart.unwrap();
+    assert_eq!((of_bob.number, of_bob.ends), (2, Epoch(0)), "it never ran");
+    broker.begin_epoch(&ada(), 1, "").await.unwrap();
+    let again = broker.order_restart(&ada(), RestartWhen::Immediately, "emma").await.unwrap();
+    let again = again.restart.unwrap();
+    assert_eq!((again.number, again.ends, again.by.as_str()), (3, Epoch(3), "emma"));
+    assert_eq!(again.when, RestartWhen::Immediately);
+}
+
+pub(crate) async fn a_restart_of_what_is_down_orders_it_up(store: &Fixture) {
+    let broker = store.open().await;
+    broker.order(&ada(), Desired::Up, "otto").await.unwrap();
+    let kept = broker.order_restart(&ada(), RestartWhen::Immediately, "emma").await.unwrap();
+    assert_eq!((kept.is_up(), kept.by.as_str()), (true, "otto"), "it was to run already");
+    let down = broker.order(&ada(), Desired::Down, "otto").await.unwrap();
+    assert_eq!(down.restart, kept.restart, "what was asked for stays on record");
+    let up = broker.order_restart(&ada(), RestartWhen::WhenIdle, "emma").await.unwrap();
+    assert_eq!((up.is_up(), up.by.as_str()), (true, "emma"));
+    assert_eq!(up.restart.unwrap().number, 2);
+}

@@ -1,0 +1,134 @@
+//! Restarts that were ordered: one daemon after the other, each ready before the next one ends.
+
+use std::time::Duration;
+
+use gangline_broker::{AgentRow, Broker, Order, Restart, RestartWhen};
+use gangline_core::AgentName;
+use gangline_os::clock::UnixMicros;
+use tracing::{info, warn};
+
+use crate::kept::{Reconciler, Standing};
+
+/// A daemon that is not ready after so long does not hold up the others.
+const READY_BUDGET: Duration = Duration::from_secs(120);
+
+/// The restart that is under way.
+#[derive(Debug, Default)]
+pub(super) struct Roll {
+    current: Option<Current>,
+    /// Whether some restart waits for its turn or for its daemon to be idle.
+    waiting: bool,
+}
+
+#[derive(Debug)]
+struct Current {
+    agent: AgentName,
+    restart: Restart,
+    begun: UnixMicros,
+}
+
+impl Roll {
+    /// Returns whether there is something to look for soon.
+    pub(super) fn is_busy(&self) -> bool {
+        self.current.is_some() || self.waiting
+    }
+
+    /// Goes on with the restart that is under way, or begins the next one that may be begun.
+    pub(super) async fn on(
+        &mut self,
+        now: UnixMicros,
+        (broker, orders, rows): (&Broker, &[Order], &[AgentRow]),
+        reconciler: &mut Reconciler,
+    ) {
+        if let Some(current) = &self.current {
+            if !current.is_over(now, rows, reconciler) {
+                return;
+            }
+            self.current = None;
+        }
+        let mut pending: Vec<(&AgentName, &Restart)> =
+            orders.iter().filter_map(|order| pending(order, rows, reconciler)).collect();
+        pending.sort_by_key(|(_, restart)| restart.number);
+        self.waiting = !pending.is_empty();
+        for (agent, restart) in pending {
+            let may = match restart.when {
+                RestartWhen::Immediately => true,
+                RestartWhen::WhenIdle => match rows.iter().find(|row| row.agent == *agent) {
+                    Some(row) => is_idle(now, broker, row).await,
+                    None => true,
+                },
+            };
+            if may && reconciler.end(agent) {
+                info!(%agent, number = restart.number, by = restart.by, "restarts");
+                let (agent, restart) = (agent.clone(), restart.clone());
+                self.current = Some(Current { agent, restart, begun: now });
+                return;
+            }
+        }
+    }
+}
+
+impl Current {
+    /// Its successor is ready, or will not be.
+    fn is_over(&self, now: UnixMicros, rows: &[AgentRow], reconciler: &Reconciler) -> bool {
+        let known = reconciler.known().find(|known| known.agent == Some(&self.agent));
+        let Some(known) = known.filter(|known| known.wanted) else { return true };
+        if let Standing::GivenUp { code } = known.standing {
+            warn!(agent = %self.agent, code, "did not come back");
+            return true;
+        }
+        let row = rows.iter().find(|row| row.agent == self.agent);
+        let Some(row) = row.filter(|row| row.epoch > self.restart.ends) else {
+            // The turn may settle, and a killed one is started at once.
+            return false;
+        };
+        if row.ready_at.is_some() {
+            info!(agent = %self.agent, "restarted");
+            return true;
+        }
+        // It waits for a human, and nobody knows how long.
+        if row.phase.as_deref() == Some("parked") || needs_login(row) {
+            return true;
+        }
+        if now.since(self.begun.max(row.started_at)) > READY_BUDGET {
+            warn!(agent = %self.agent, "is not ready yet; the others go on");
+            return true;
+        }
+        false
+    }
+}
+
+/// Returns the restart of this order if it is still to be done and its daemon runs; one that does
+/// not run will be another one anyway.
+fn pending<'a>(
+    order: &'a Order,
+    rows: &[AgentRow],
+    reconciler: &Reconciler,
+) -> Option<(&'a AgentName, &'a Restart)> {
+    let restart = order.restart.as_ref()?;
+    let row = rows.iter().find(|row| row.agent == order.agent)?;
+    let known = reconciler.known().find(|known| known.agent == Some(&order.agent))?;
+    let up = known.wanted && matches!(known.standing, Standing::Up { .. });
+    (up && row.epoch <= restart.ends).then_some((&order.agent, restart))
+}
+
+/// Returns whether the daemon of this row has no turn and is not about to begin one. What it says
+/// may be a moment old; a turn that began in that moment may settle before the end. A store that
+/// cannot be read makes nobody idle.
+pub async fn is_idle(now: UnixMicros, broker: &Broker, row: &AgentRow) -> bool {
+    let held = row.paused || needs_login(row);
+    match row.phase.as_deref() {
+        Some("parked" | "down") => true,
+        Some("idle") if held => true,
+        Some("idle") => {
+            let due = broker.pending(&row.agent, now, 1).await;
+            due.is_ok_and(|rows| rows.is_empty())
+        }
+        Some(_) | None => false,
+    }
+}
+
+fn needs_login(row: &AgentRow) -> bool {
+    let told = row.status_json.as_deref().and_then(|text| serde_json::from_str(text).ok());
+    told.is_some_and(|told: serde_json::Value| !told["needs_login"].is_null())
+}

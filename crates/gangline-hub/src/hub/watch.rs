@@ -1,0 +1,325 @@
+//! The hub while it runs: looks at locks and orders, hears requests, says how it stands.
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use gangline_broker::{AgentRow, Broker, Order};
+use gangline_irc::server::store::Store;
+use gangline_os::{
+    clock::{UnixMicros, rfc3339},
+    doorbell::Doorbell,
+    lock::probe,
+    notify::{self, Word},
+    signals::{Request, Requests, ShutdownSignal},
+    task::TaskGroup,
+};
+use tracing::{info, warn};
+
+use super::{
+    HubError, HubOptions, Listening, OnTerm, Plan, Progress, Refused, publish, register,
+    roll::Roll, write_ready,
+};
+use crate::{
+    about::{About, KeptProcess},
+    kept::{Reconciler, Standing, whole},
+};
+
+/// How long a hub that has work to do waits between two looks at the store.
+const LOOK_SOON: Duration = Duration::from_millis(250);
+
+/// Why watching ends.
+pub(super) enum Ends {
+    /// The daemons shall be drained.
+    Drain,
+    /// The daemons shall be left.
+    Leave,
+    /// The hub cannot go on.
+    Failed(HubError),
+}
+
+/// The running hub.
+pub(super) struct Watch<'a> {
+    options: &'a HubOptions,
+    pub(super) broker: Broker,
+    begun: UnixMicros,
+    pub(super) listening: Listening,
+    pub(super) reconciler: Reconciler,
+    bell: Doorbell,
+    store: Option<Arc<dyn Store>>,
+    roll: Roll,
+    /// The last orders that could be read.
+    orders: Vec<Order>,
+    /// Whether the store could not be read at the last look.
+    unreadable: bool,
+    ready: bool,
+    loads: u64,
+    refused: Option<String>,
+    told: Option<About>,
+    pub(super) draining: bool,
+    /// Agents whose daemon runs and is not kept, as they were warned about.
+    strays: BTreeSet<String>,
+    alive: Pulse,
+}
+
+enum Event {
+    /// Something may have changed: look again.
+    Look,
+    Request(Request),
+    Failed(HubError),
+}
+
+impl<'a> Watch<'a> {
+    pub(super) fn new(
+        options: &'a HubOptions,
+        (broker, begun): (Broker, UnixMicros),
+        listening: Listening,
+        (reconciler, bell, store): (Reconciler, Doorbell, Option<Arc<dyn Store>>),
+    ) -> Self {
+        Self {
+            options,
+            broker,
+            begun,
+            listening,
+            reconciler,
+            bell,
+            store,
+            roll: Roll::default(),
+            orders: Vec::new(),
+            unreadable: false,
+            ready: false,
+            loads: 0,
+            refused: None,
+            told: None,
+            draining: false,
+            strays: BTreeSet::new(),
+            alive: Pulse::new(),
+        }
+    }
+
+    /// Watches until the hub shall end.
+    pub(super) async fn watch(
+        &mut self,
+        (requests, tasks): (&mut Requests, &mut TaskGroup),
+        (plan, told): (
+            &mut impl FnMut(&Listening) -> Result<Plan, Refused>,
+            &impl Fn(&Listening, &Progress),
+        ),
+    ) -> Ends {
+        loop {
+            let rows = self.look().await;
+            self.warn_of_strays(&rows);
+            if !self.ready && self.all_ready(&rows) {
+                self.ready = true;
+                if let Err(error) = write_ready(self.options, &self.listening) {
+                    return Ends::Failed(error);
+                }
+                let agents = || self.reconciler.known().filter(|known| known.agent.is_some());
+                let names = |wanted: bool| -> Vec<String> {
+                    let of = agents().filter(|known| known.wanted == wanted);
+                    of.map(|known| known.name.to_owned()).collect()
+                };
+                told(
+                    &self.listening,
+                    &Progress::Ready { agents: names(true), stopped: names(false) },
+                );
+            }
+            self.publish();
+            self.alive.beat(self.options.clock.monotonic());
+            match self.next(requests, tasks).await {
+                Event::Look => {}
+                Event::Request(request) => {
+                    if let Some(ends) = self.asked(request, plan).await {
+                        return ends;
+                    }
+                }
+                Event::Failed(error) => return Ends::Failed(error),
+            }
+        }
+    }
+
+    async fn next(&mut self, requests: &mut Requests, tasks: &mut TaskGroup) -> Event {
+        let mut patience = self.reconciler.patience().min(self.alive.patience());
+        if !self.ready || self.roll.is_busy() {
+            patience = patience.min(LOOK_SOON);
+        }
+        tokio::select! {
+            () = self.reconciler.child_ended() => Event::Look,
+            () = self.bell.rung() => Event::Look,
+            () = tokio::time::sleep(patience) => Event::Look,
+            request = requests.next() => Event::Request(request),
+            Some(end) = tasks.next_end() => {
+                let what = format!("{} ended: {:?}", end.name, end.how);
+                Event::Failed(HubError::Irc(what.into()))
+            }
+        }
+    }
+
+    /// Takes the orders, looks at every lock, and rolls those that shall start anew. A store that
+    /// cannot be read leaves everything as it was ordered before.
+    async fn look(&mut self) -> Vec<AgentRow> {
+        let orders = self.broker.orders().await;
+        let rows = self.broker.agents().await;
+        let trouble = orders.as_ref().err().or(rows.as_ref().err());
+        if let (Some(error), false) = (trouble, self.unreadable) {
+            warn!(%error, "cannot read orders and agents");
+        }
+        self.unreadable = trouble.is_some();
+        self.orders = orders.unwrap_or_else(|_| std::mem::take(&mut self.orders));
+        self.reconciler.order(&self.orders);
+        self.reconciler.look();
+        let Ok(rows) = rows else { return Vec::new() };
+        let now = self.options.clock.now();
+        self.roll.on(now, (&self.broker, &self.orders, &rows), &mut self.reconciler).await;
+        rows
+    }
+
+    async fn asked(
+        &mut self,
+        request: Request,
+        plan: &mut impl FnMut(&Listening) -> Result<Plan, Refused>,
+    ) -> Option<Ends> {
+        match request {
+            Request::Stop(ShutdownSignal::Int) => return Some(Ends::Drain),
+            Request::Stop(ShutdownSignal::Term) => {
+                return Some(match self.options.on_term {
+                    OnTerm::Drain => Ends::Drain,
+                    OnTerm::Leave => Ends::Leave,
+                });
+            }
+            Request::Leave => return Some(Ends::Leave),
+            Request::HungUp => {
+                info!("the terminal is gone");
+                return Some(Ends::Leave);
+            }
+            Request::Reload => {}
+        }
+        self.loads += 1;
+        match self.taken(plan).await {
+            Ok(agents) => {
+                info!(agents, "the configuration was read again");
+                self.refused = None;
+            }
+            Err(Refused(why)) => {
+                warn!(why = why.trim_end(), "the new configuration is refused; the old one stays");
+                self.refused = Some(why);
+            }
+        }
+        None
+    }
+
+    /// Makes a plan and goes over to it, as a whole; returns how many processes it keeps.
+    async fn taken(
+        &mut self,
+        plan: &mut impl FnMut(&Listening) -> Result<Plan, Refused>,
+    ) -> Result<usize, Refused> {
+        let plan = plan(&self.listening)?;
+        let registered = register(&self.options.paths, self.store.as_deref(), &plan.accounts).await;
+        registered.map_err(|error| Refused(whole(&error)))?;
+        let agents = plan.kept.len();
+        self.reconciler.replace(plan.kept);
+        self.strays.clear();
+        Ok(agents)
+    }
+
+    /// Every process that shall run holds its lock, and every agent among them said under its
+    /// present epoch that it is ready: with an IRC server of ours, since that server began, for an
+    /// adopted daemon has to come back.
+    fn all_ready(&self, rows: &[AgentRow]) -> bool {
+        let since = if self.options.irc.is_some() { self.begun } else { UnixMicros(0) };
+        self.reconciler.known().filter(|known| known.wanted).all(|known| {
+            let Standing::Up { pid } = known.standing else { return false };
+            let Some(agent) = known.agent else { return true };
+            rows.iter().any(|row| {
+                row.agent == *agent
+                    && row.ready_at.is_some_and(|at| at >= since)
+                    && pid.map(i64::from) == Some(row.pid)
+            })
+        })
+    }
+
+    /// Tells once of daemons that run and are not kept: nobody but an operator should end them.
+    fn warn_of_strays(&mut self, rows: &[AgentRow]) {
+        if !self.options.keeps_agents {
+            return;
+        }
+        for row in rows {
+            let kept = self.reconciler.known().any(|known| known.agent == Some(&row.agent));
+            let lock = self.options.paths.agent_lock(row.agent.folded());
+            let runs = || matches!(probe(&lock), Ok(Some(_)));
+            if !kept && !self.strays.contains(row.agent.folded()) && runs() {
+                warn!(agent = %row.agent, "runs and is not among the agents to keep");
+                self.strays.insert(row.agent.folded().to_owned());
+            }
+        }
+    }
+
+    pub(super) fn publish(&mut self) {
+        let options = self.options;
+        let kept = self.reconciler.known();
+        let about = About {
+            pid: std::process::id(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            program: options.program.clone(),
+            config: options.paths.config_file.clone(),
+            irc: self.listening.irc.clone(),
+            since: rfc3339(self.begun),
+            keeps_agents: options.keeps_agents,
+            leaves_agents: options.on_term == OnTerm::Leave,
+            supervised: notify::is_supervised(),
+            draining: self.draining,
+            ready: self.ready,
+            loads: self.loads,
+            refused: self.refused.clone(),
+            options: options.options.clone(),
+            kept: kept.map(|known| (known.name.to_owned(), KeptProcess::from(known))).collect(),
+        };
+        if self.told.as_ref() != Some(&about) {
+            publish(&options.paths, &about);
+            notify::tell(&[Word::Status(&status(&self.reconciler))]);
+            self.told = Some(about);
+        }
+    }
+
+    /// Says which daemons run on.
+    pub(super) fn leave(&self, told: &impl Fn(&Listening, &Progress)) {
+        let left: Vec<String> = self.reconciler.left().map(|known| known.name.to_owned()).collect();
+        if !left.is_empty() {
+            told(&self.listening, &Progress::Leaving(left));
+        }
+    }
+
+    /// Says that the hub lives, when that is due.
+    pub(super) fn beat(&mut self) {
+        self.alive.beat(self.options.clock.monotonic());
+    }
+}
+
+fn status(reconciler: &Reconciler) -> String {
+    let up = reconciler.known().filter(|it| matches!(it.standing, Standing::Up { .. })).count();
+    let wanted = reconciler.known().filter(|known| known.wanted).count();
+    format!("{up} of {wanted} daemons run")
+}
+
+/// The sign of life for a service manager that watches us.
+struct Pulse {
+    every: Option<Duration>,
+    next: Duration,
+}
+
+impl Pulse {
+    fn new() -> Self {
+        Self { every: notify::watchdog(), next: Duration::ZERO }
+    }
+
+    fn beat(&mut self, now: Duration) {
+        let Some(every) = self.every else { return };
+        if now >= self.next {
+            notify::tell(&[Word::Alive]);
+            self.next = now.saturating_add(every / 2);
+        }
+    }
+
+    /// How long the hub may wait without missing a beat.
+    fn patience(&self) -> Duration {
+        self.every.map_or(Duration::MAX, |every| every / 2)
+    }
+}

@@ -1,0 +1,188 @@
+//! Claude Code, one process for the whole session, driven over its standard input and output.
+//!
+//! One pipe carries prompts, approvals, hooks and the daemon's tools. Nothing of the vendor's
+//! format leaves this module. Start at [`Claude::start`]; who owns which output is decided in
+//! `claude/turns.rs`, the process belongs to the task in `claude/worker.rs`, and how it is started
+//! is in `claude/launch.rs`.
+
+mod decode;
+mod encode;
+mod launch;
+mod login;
+mod mcp;
+mod permit;
+mod pipes;
+mod turns;
+mod verdict;
+mod version;
+mod worker;
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use gangline_core::TurnId;
+use gangline_os::task::TaskGroup;
+use tokio::sync::mpsc;
+
+use crate::{
+    Capabilities, Mode, Prompt, Runtime, RuntimeError, RuntimeEvent, SessionHandle, StartOptions,
+    StopReason, Verdict,
+};
+
+const NAME: &str = "claude";
+/// The name of the server by which the program knows the daemon's tools.
+const SERVER: &str = "gangline";
+/// The daemon sends at most a prompt, an interrupt, orders and decisions.
+const COMMANDS: usize = 32;
+/// A stopped program has gone through its ladder within this.
+const STOP_WITHIN: Duration = Duration::from_secs(20);
+
+enum Command {
+    Prompt(Prompt),
+    Steer(Prompt),
+    Adopt(TurnId),
+    Interrupt,
+    Decide(Verdict),
+    SetModel(String),
+    Compact,
+    Clear,
+    Stop(StopReason),
+}
+
+/// What the adapter knows of its task without asking it.
+#[derive(Default)]
+struct Flags {
+    ready: AtomicBool,
+    busy: AtomicBool,
+}
+
+/// The adapter; see the module.
+#[derive(Default)]
+pub struct Claude {
+    open: Option<Open>,
+}
+
+struct Open {
+    commands: mpsc::Sender<Command>,
+    flags: Arc<Flags>,
+    _tasks: TaskGroup,
+}
+
+impl Claude {
+    async fn tell(&self, command: Command) -> Result<(), RuntimeError> {
+        let gone = || RuntimeError::NotRunning { runtime: NAME };
+        let open = self.open.as_ref().ok_or_else(gone)?;
+        open.commands.send(command).await.map_err(|_| gone())
+    }
+}
+
+#[async_trait]
+impl Runtime for Claude {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            resume: true,
+            steer: true,
+            interrupt: true,
+            approvals: true,
+            usage: true,
+            compact: true,
+            clear: true,
+            set_model: true,
+            begins_turns: true,
+            host_tools: true,
+        }
+    }
+
+    async fn start(
+        &mut self,
+        options: StartOptions,
+        events: mpsc::Sender<RuntimeEvent>,
+    ) -> Result<SessionHandle, RuntimeError> {
+        let fail = |why: String| RuntimeError::Start { runtime: NAME, why };
+        match options.mode {
+            Mode::Resident => {}
+            Mode::PerTurn | Mode::Tmux => {
+                return Err(fail("it runs as one process for the whole session only".to_owned()));
+            }
+        }
+        let launch = launch::prepare(&options).await.map_err(fail)?;
+        let session = launch.session.clone();
+        let (commands, inbox) = mpsc::channel(COMMANDS);
+        let flags = Arc::new(Flags::default());
+        let start = worker::Start { options, launch, events, inbox, flags: Arc::clone(&flags) };
+        let worker = worker::Worker::start(start).map_err(fail)?;
+        let pid = worker.pid();
+        let mut tasks = TaskGroup::new(NAME);
+        tasks.spawn("session", worker.run());
+        self.open = Some(Open { commands, flags, _tasks: tasks });
+        Ok(SessionHandle { runtime: NAME, session: Some(session), pid: Some(pid) })
+    }
+
+    async fn prompt(&mut self, prompt: Prompt) -> Result<(), RuntimeError> {
+        let Some(open) = &self.open else {
+            return Err(RuntimeError::NotRunning { runtime: NAME });
+        };
+        if open.flags.busy.swap(true, Ordering::SeqCst) {
+            return Err(RuntimeError::Busy { runtime: NAME });
+        }
+        self.tell(Command::Prompt(prompt)).await
+    }
+
+    async fn adopt(&mut self, turn: TurnId) -> Result<(), RuntimeError> {
+        let Some(open) = &self.open else {
+            return Err(RuntimeError::NotRunning { runtime: NAME });
+        };
+        open.flags.busy.store(true, Ordering::SeqCst);
+        self.tell(Command::Adopt(turn)).await
+    }
+
+    async fn steer(&mut self, prompt: Prompt) -> Result<(), RuntimeError> {
+        self.tell(Command::Steer(prompt)).await
+    }
+
+    async fn interrupt(&mut self) -> Result<(), RuntimeError> {
+        self.tell(Command::Interrupt).await
+    }
+
+    async fn decide(&mut self, verdict: Verdict) -> Result<(), RuntimeError> {
+        self.tell(Command::Decide(verdict)).await
+    }
+
+    async fn set_model(&mut self, model: &str) -> Result<(), RuntimeError> {
+        self.tell(Command::SetModel(model.to_owned())).await
+    }
+
+    async fn compact(&mut self) -> Result<(), RuntimeError> {
+        self.tell(Command::Compact).await
+    }
+
+    async fn clear(&mut self) -> Result<(), RuntimeError> {
+        self.tell(Command::Clear).await
+    }
+
+    async fn stop(&mut self, reason: StopReason) {
+        let Some(open) = self.open.take() else { return };
+        // A task that is gone has said its exit already.
+        let ended = async {
+            let _ = open.commands.send(Command::Stop(reason)).await;
+            open.commands.closed().await;
+        };
+        if tokio::time::timeout(STOP_WITHIN, ended).await.is_err() {
+            tracing::error!("claude does not end; it is killed");
+        }
+    }
+
+    fn is_ready(&self) -> bool {
+        self.open.as_ref().is_some_and(|open| {
+            !open.commands.is_closed()
+                && open.flags.ready.load(Ordering::SeqCst)
+                && !open.flags.busy.load(Ordering::SeqCst)
+        })
+    }
+}

@@ -1,0 +1,486 @@
+//! One line of the program's output to a value: first its kind, then its body.
+//!
+//! What is not known is [`Line::Unknown`]; a known kind with a broken body is an error; fields that
+//! are not needed here are passed over. No I/O, no state. Start at [`decode`].
+
+use serde::Deserialize;
+use serde_json::{Map, Value, value::RawValue};
+
+use crate::Block;
+
+/// A line that says what the session does.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Line {
+    /// A run of the model begins, or a command that resets the session is under way.
+    Init(Init),
+    /// One block of what the model said.
+    Assistant(Assistant),
+    /// Results of tools.
+    User(User),
+    /// A run is over.
+    Result(Box<Outcome>),
+    /// What became of a text that we sent.
+    Lifecycle { uuid: String, state: Fate },
+    /// The context is being shortened, or was.
+    Status(Status),
+    /// A model call failed and is tried again.
+    Retry(Retry),
+    /// The provider's limits.
+    Limits(Limits),
+    /// Nothing is under way any more.
+    Idle,
+    /// The program wants something from us.
+    Request { id: String, request: Request },
+    /// It no longer wants it.
+    Cancelled { id: String },
+    /// The answer to a request of ours.
+    Response { id: String, answer: Result<Value, String> },
+    /// A sign of life.
+    Noise,
+    /// A kind that this version does not know.
+    Unknown { kind: String },
+}
+
+/// Why a line says nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum DecodeError {
+    /// It is no JSON object with a kind.
+    #[error("a line that is no message")]
+    NoMessage,
+    /// Its kind is known and its body is not what that kind has.
+    #[error("a malformed `{kind}` line: {why}")]
+    Broken { kind: String, why: String },
+}
+
+/// The head of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(super) struct Init {
+    pub(super) session_id: String,
+    #[serde(default)]
+    pub(super) model: String,
+}
+
+/// What the model said: the program makes a line of each block.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Assistant {
+    pub(super) model: String,
+    pub(super) blocks: Vec<Block>,
+    pub(super) usage: Tokens,
+    /// The call that a subagent works for.
+    pub(super) parent: Option<String>,
+    /// The kind of error, when the program speaks in the model's place.
+    pub(super) error: Option<String>,
+}
+
+/// The name that the program gives to texts of its own.
+pub(super) const SYNTHETIC: &str = "<synthetic>";
+
+/// Results of tools, as they go to the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct User {
+    pub(super) results: Vec<ToolDone>,
+    pub(super) parent: Option<String>,
+}
+
+/// One result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ToolDone {
+    pub(super) id: String,
+    pub(super) is_error: bool,
+    pub(super) content: String,
+}
+
+/// Token counts as the API names them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Tokens {
+    #[serde(deserialize_with = "or_default")]
+    pub(super) input_tokens: u64,
+    #[serde(deserialize_with = "or_default")]
+    pub(super) output_tokens: u64,
+    #[serde(deserialize_with = "or_default")]
+    pub(super) cache_read_input_tokens: u64,
+    #[serde(deserialize_with = "or_default")]
+    pub(super) cache_creation_input_tokens: u64,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Outcome {
+    #[serde(deserialize_with = "or_default")]
+    pub(super) subtype: String,
+    #[serde(deserialize_with = "or_default")]
+    pub(super) is_error: bool,
+    pub(super) terminal_reason: Option<String>,
+    pub(super) api_error_status: Option<u16>,
+    pub(super) result: Option<String>,
+    #[serde(deserialize_with = "or_default")]
+    pub(super) errors: Vec<String>,
+    pub(super) user_message_uuids: Option<Vec<String>>,
+    pub(super) origin: Option<Origin>,
+    #[serde(deserialize_with = "or_default")]
+    pub(super) usage: Tokens,
+    pub(super) total_cost_usd: Option<f64>,
+    #[serde(rename = "modelUsage")]
+    #[serde(deserialize_with = "or_default")]
+    pub(super) models: std::collections::BTreeMap<String, ModelUse>,
+    pub(super) model_usage_since_last_result: Option<std::collections::BTreeMap<String, ModelUse>>,
+}
+
+/// Who began a run that nobody asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Origin {
+    pub(super) kind: String,
+}
+
+/// What one model was used for.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct ModelUse {
+    pub(super) context_window: Option<u64>,
+    #[serde(rename = "costUSD")]
+    #[serde(deserialize_with = "or_default")]
+    pub(super) cost_usd: f64,
+}
+
+/// What became of a text that we sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fate {
+    Queued,
+    Started,
+    Completed,
+    Cancelled,
+    /// A word that this version does not know.
+    Other,
+}
+
+/// The state of a compaction; a line without one is about something else.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Status {
+    pub(super) status: Option<String>,
+    pub(super) compact_result: Option<String>,
+    pub(super) compact_error: Option<String>,
+}
+
+/// A model call that is tried again.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Retry {
+    #[serde(deserialize_with = "or_default")]
+    pub(super) attempt: u32,
+    #[serde(deserialize_with = "or_default")]
+    pub(super) max_retries: u32,
+    #[serde(deserialize_with = "or_default")]
+    pub(super) retry_delay_ms: u64,
+    pub(super) error_status: Option<u16>,
+    #[serde(deserialize_with = "or_default")]
+    pub(super) error: String,
+}
+
+/// What the provider says about its limits.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Limits {
+    pub(super) status: String,
+    /// Unix seconds.
+    pub(super) resets_at: Option<i64>,
+    pub(super) rate_limit_type: Option<String>,
+}
+
+/// What the program wants from us.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Request {
+    /// Whether a tool may run.
+    MayUse { tool: String, input: Value },
+    /// A hook fired; for `PreToolUse` with the tool.
+    Hook { event: String, tool: String },
+    /// A message to a server of ours.
+    Mcp { server: String, message: Value },
+    /// Something that we do not serve.
+    Other { kind: String },
+}
+
+#[derive(Deserialize)]
+struct Head<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: std::borrow::Cow<'a, str>,
+    #[serde(default, borrow)]
+    subtype: Option<std::borrow::Cow<'a, str>>,
+}
+
+/// Takes null for absent.
+fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: Default + Deserialize<'de>,
+{
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
+/// Reads one line.
+///
+/// # Errors
+/// [`DecodeError`] says what is wrong with it.
+pub(super) fn decode(line: &str) -> Result<Line, DecodeError> {
+    let head: Head<'_> = serde_json::from_str(line).map_err(|_| DecodeError::NoMessage)?;
+    let kind = match (&*head.kind, head.subtype.as_deref()) {
+        ("system", Some(subtype)) => format!("system/{subtype}"),
+        (kind, _) => kind.to_owned(),
+    };
+    let broken = |error: serde_json::Error| DecodeError::Broken {
+        kind: kind.clone(),
+        why: error.to_string(),
+    };
+    match kind.as_str() {
+        "system/init" => serde_json::from_str(line).map(Line::Init),
+        "system/status" => serde_json::from_str(line).map(Line::Status),
+        "system/api_retry" => serde_json::from_str(line).map(Line::Retry),
+        "system/session_state_changed" => state(line),
+        "assistant" => assistant(line),
+        "user" => user(line),
+        "result" => serde_json::from_str(line).map(Line::Result),
+        "command_lifecycle" => lifecycle(line),
+        "rate_limit_event" => limits(line),
+        "control_request" => request(line),
+        "control_cancel_request" => cancelled(line),
+        "control_response" => response(line),
+        known if is_noise(known) => Ok(Line::Noise),
+        _ => Ok(Line::Unknown { kind: kind.clone() }),
+    }
+    .map_err(broken)
+}
+
+/// Says whether a line of this kind only shows that the program is alive.
+fn is_noise(kind: &str) -> bool {
+    const KINDS: [&str; 16] = [
+        "conversation_reset",
+        "keep_alive",
+        "stream_event",
+        "system/background_tasks_changed",
+        "system/compact_boundary",
+        "system/hook_progress",
+        "system/hook_response",
+        "system/hook_started",
+        "system/informational",
+        "system/permission_denied",
+        "system/task_notification",
+        "system/task_progress",
+        "system/task_started",
+        "system/task_updated",
+        "system/thinking_tokens",
+        "tool_progress",
+    ];
+    KINDS.contains(&kind)
+}
+
+fn state(line: &str) -> serde_json::Result<Line> {
+    #[derive(Deserialize)]
+    struct Body {
+        state: String,
+    }
+    let Body { state } = serde_json::from_str(line)?;
+    Ok(if state == "idle" { Line::Idle } else { Line::Noise })
+}
+
+fn assistant(line: &str) -> serde_json::Result<Line> {
+    #[derive(Deserialize)]
+    struct Body {
+        message: Message,
+        parent_tool_use_id: Option<String>,
+        error: Option<String>,
+    }
+    #[derive(Deserialize)]
+    struct Message {
+        #[serde(default, deserialize_with = "or_default")]
+        model: String,
+        content: Vec<Value>,
+        #[serde(default)]
+        usage: Option<Tokens>,
+    }
+    let Body { message, parent_tool_use_id: parent, error } = serde_json::from_str(line)?;
+    let blocks = message.content.into_iter().filter_map(block).collect();
+    let usage = message.usage.unwrap_or_default();
+    Ok(Line::Assistant(Assistant { model: message.model, blocks, usage, parent, error }))
+}
+
+/// Returns a block of the kinds that R0-18 has; others are for the model alone.
+fn block(mut block: Value) -> Option<Block> {
+    let kind = block.get("type")?.as_str()?.to_owned();
+    let mut text = |field: &str| match block.get_mut(field).map(Value::take) {
+        Some(Value::String(text)) => Some(text),
+        _ => None,
+    };
+    match kind.as_str() {
+        "text" => Some(Block::Text { text: text("text")? }),
+        "thinking" => Some(Block::Thinking { thinking: text("thinking")? }),
+        "tool_use" => {
+            let (id, name) = (text("id")?, text("name")?);
+            let input = block.get_mut("input").map_or_else(|| Map::new().into(), Value::take);
+            Some(Block::ToolUse { id, name, input })
+        }
+        _ => None,
+    }
+}
+
+fn user(line: &str) -> serde_json::Result<Line> {
+    #[derive(Deserialize)]
+    struct Body {
+        message: Message,
+        parent_tool_use_id: Option<String>,
+    }
+    #[derive(Deserialize)]
+    struct Message {
+        content: Value,
+    }
+    let body: Body = serde_json::from_str(line)?;
+    // A plain text is a prompt that is repeated, or one that the program wrote by itself.
+    let blocks = body.message.content.as_array().map(Vec::as_slice).unwrap_or_default();
+    let results = blocks.iter().filter_map(tool_done).collect();
+    Ok(Line::User(User { results, parent: body.parent_tool_use_id }))
+}
+
+fn tool_done(block: &Value) -> Option<ToolDone> {
+    if block.get("type")?.as_str()? != "tool_result" {
+        return None;
+    }
+    Some(ToolDone {
+        id: block.get("tool_use_id")?.as_str()?.to_owned(),
+        is_error: block.get("is_error").and_then(Value::as_bool).unwrap_or(false),
+        content: plain_text(block.get("content")),
+    })
+}
+
+/// Returns the text of a tool's result; what is no text is named by its kind.
+fn plain_text(content: Option<&Value>) -> String {
+    match content {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(blocks)) => {
+            let text = |block: &Value| match block.get("text").and_then(Value::as_str) {
+                Some(text) => text.to_owned(),
+                None => {
+                    let kind = block.get("type").and_then(Value::as_str).unwrap_or("something");
+                    format!("[{kind}]")
+                }
+            };
+            blocks.iter().map(text).collect::<Vec<_>>().join("\n")
+        }
+        _ => String::new(),
+    }
+}
+
+fn lifecycle(line: &str) -> serde_json::Result<Line> {
+    #[derive(Deserialize)]
+    struct Body {
+        command_uuid: String,
+        state: String,
+    }
+    let Body { command_uuid: uuid, state } = serde_json::from_str(line)?;
+    let state = match state.as_str() {
+        "queued" => Fate::Queued,
+        "started" => Fate::Started,
+        "completed" => Fate::Completed,
+        "cancelled" => Fate::Cancelled,
+        _ => Fate::Other,
+    };
+    Ok(Line::Lifecycle { uuid, state })
+}
+
+fn limits(line: &str) -> serde_json::Result<Line> {
+    #[derive(Deserialize)]
+    struct Body {
+        rate_limit_info: Limits,
+    }
+    serde_json::from_str(line).map(|Body { rate_limit_info }| Line::Limits(rate_limit_info))
+}
+
+fn request(line: &str) -> serde_json::Result<Line> {
+    #[derive(Deserialize)]
+    struct Body<'a> {
+        request_id: String,
+        #[serde(borrow)]
+        request: &'a RawValue,
+    }
+    #[derive(Deserialize)]
+    struct Kind {
+        subtype: String,
+    }
+    let body: Body<'_> = serde_json::from_str(line)?;
+    let raw = body.request.get();
+    let Kind { subtype } = serde_json::from_str(raw)?;
+    let request = match subtype.as_str() {
+        "can_use_tool" => may_use(raw)?,
+        "hook_callback" => hook(raw)?,
+        "mcp_message" => mcp(raw)?,
+        _ => Request::Other { kind: subtype },
+    };
+    Ok(Line::Request { id: body.request_id, request })
+}
+
+fn may_use(raw: &str) -> serde_json::Result<Request> {
+    #[derive(Deserialize)]
+    struct Body {
+        tool_name: String,
+        input: Value,
+    }
+    let Body { tool_name: tool, input } = serde_json::from_str(raw)?;
+    Ok(Request::MayUse { tool, input })
+}
+
+fn hook(raw: &str) -> serde_json::Result<Request> {
+    #[derive(Deserialize)]
+    struct Body {
+        input: Input,
+    }
+    #[derive(Deserialize)]
+    struct Input {
+        hook_event_name: String,
+        #[serde(default)]
+        tool_name: String,
+    }
+    let Body { input } = serde_json::from_str(raw)?;
+    Ok(Request::Hook { event: input.hook_event_name, tool: input.tool_name })
+}
+
+fn mcp(raw: &str) -> serde_json::Result<Request> {
+    #[derive(Deserialize)]
+    struct Body {
+        server_name: String,
+        message: Value,
+    }
+    let Body { server_name: server, message } = serde_json::from_str(raw)?;
+    Ok(Request::Mcp { server, message })
+}
+
+fn cancelled(line: &str) -> serde_json::Result<Line> {
+    #[derive(Deserialize)]
+    struct Body {
+        request_id: String,
+    }
+    serde_json::from_str(line).map(|Body { request_id: id }| Line::Cancelled { id })
+}
+
+fn response(line: &str) -> serde_json::Result<Line> {
+    #[derive(Deserialize)]
+    struct Body {
+        response: Inner,
+    }
+    #[derive(Deserialize)]
+    struct Inner {
+        subtype: String,
+        request_id: String,
+        #[serde(default)]
+        response: Value,
+        #[serde(default)]
+        error: String,
+    }
+    let Body { response } = serde_json::from_str(line)?;
+    let answer =
+        if response.subtype == "error" { Err(response.error) } else { Ok(response.response) };
+    Ok(Line::Response { id: response.request_id, answer })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,250 @@
+//! How the program is started: which one, with which arguments, files and environment.
+//!
+//! Neither a flag nor a variable takes permission rules or the root check away from it: what may
+//! run is decided over the pipe. Start at [`prepare`].
+
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
+
+use gangline_os::{
+    fsio,
+    mark::{RUN_MARK, RunMark},
+    process::{Group, Output, Spawn, Stdin},
+};
+use serde_json::{Value, json};
+
+use super::{SERVER, login::Login, version};
+use crate::{McpServer, SessionId, StartOptions};
+
+#[cfg(test)]
+mod tests;
+
+/// Variables by which the program knows that it runs inside of another one; not ours to pass on.
+const INHERITED: [&str; 12] = [
+    "AI_AGENT",
+    "CLAUDECODE",
+    "CLAUDE_AGENT_SDK_VERSION",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_MESSAGING_SOCKET",
+    "CLAUDE_CODE_MESSAGING_TOKEN",
+    "CLAUDE_CODE_SDK_READS_SESSION_STATE",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_CODE_SSE_PORT",
+    "CLAUDE_PID",
+    "CLAUDE_PROJECT_DIR",
+    "NODE_OPTIONS",
+];
+
+/// What holds unless the environment that we are given says otherwise.
+const DEFAULTS: [(&str, &str); 7] = [
+    // Failed calls are tried again for ten seconds instead of three minutes: then the daemon knows.
+    ("CLAUDE_CODE_MAX_RETRIES", "4"),
+    ("API_TIMEOUT_MS", "600000"),
+    // The end of all work is told.
+    ("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS", "1"),
+    ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+    ("DISABLE_TELEMETRY", "1"),
+    ("DISABLE_AUTOUPDATER", "1"),
+    // The daemon's tools are in the first request, not behind a search.
+    ("ENABLE_TOOL_SEARCH", "false"),
+];
+
+/// Tools that a session in a chat has no use for: a question comes as text, and nobody wakes a
+/// session by a timer of the program's own.
+const NEVER: &str = "AskUserQuestion";
+const NEVER_BY_ITSELF: &str =
+    "AskUserQuestion,CronCreate,CronDelete,CronList,Monitor,ScheduleWakeup";
+
+/// Everything that is needed to start the program.
+pub(super) struct Launch {
+    pub(super) spawn: Spawn,
+    pub(super) session: SessionId,
+    /// By which its descendants are found again.
+    pub(super) mark: Option<RunMark>,
+    pub(super) login: Login,
+    /// What the operator should know before anything else.
+    pub(super) notice: Option<String>,
+}
+
+/// Makes folders and files, asks the program for its version, and returns how to start it.
+/// Not cancel-safe: files may be half made; another call makes them again.
+///
+/// # Errors
+/// One line that says what to do.
+pub(super) async fn prepare(options: &StartOptions) -> Result<Launch, String> {
+    private_dir(&options.session_dir)?;
+    private_dir(&options.tmp_dir)?;
+    let env = environment(options);
+    let (program, before) = command(options)?;
+    let mut spawn = Spawn {
+        program,
+        args: before,
+        cwd: options.workdir.clone(),
+        env: env.iter().map(|(key, value)| (key.into(), value.into())).collect(),
+        stdin: Stdin::Null,
+        stdout: Output::Piped,
+        stderr: Output::Piped,
+        group: Group::New,
+    };
+    version::check(spawn.clone()).await?;
+    let login = Login::new(&env);
+    let (session, goes_on) = session(options, &login);
+    let notice = match (&options.resume, goes_on) {
+        (Some(_), GoesOn::No) => Some(format!(
+            "session {session} has no transcript (it had no turn, or it was removed); it begins \
+             empty, under the same id"
+        )),
+        (Some(_) | None, GoesOn::No | GoesOn::Yes) => None,
+    };
+    spawn.args.extend(arguments(options, &session, goes_on)?);
+    spawn.stdin = Stdin::Piped;
+    let mark = env.get(RUN_MARK).and_then(|mark| mark.parse().ok());
+    Ok(Launch { spawn, session, mark, login, notice })
+}
+
+fn private_dir(path: &Path) -> Result<(), String> {
+    fsio::private_dir(path).map_err(|error| error.to_string())
+}
+
+/// Returns the program and what stands before our own arguments.
+fn command(options: &StartOptions) -> Result<(PathBuf, Vec<OsString>), String> {
+    let usual = ["claude".to_owned()];
+    match options.command.as_deref().unwrap_or(&usual).split_first() {
+        Some((program, rest)) if !program.is_empty() => {
+            Ok((PathBuf::from(program), rest.iter().map(Into::into).collect()))
+        }
+        _ => Err("`command` names no program: write a list of words".to_owned()),
+    }
+}
+
+/// Whether the session has begun before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum GoesOn {
+    Yes,
+    No,
+}
+
+/// A session without a transcript cannot be resumed: its id is free, so it begins (anew) with it.
+fn session(options: &StartOptions, login: &Login) -> (SessionId, GoesOn) {
+    match &options.resume {
+        Some(id) if login.transcript_is_missing(&id.0) => (id.clone(), GoesOn::No),
+        Some(id) => (id.clone(), GoesOn::Yes),
+        None => (SessionId(uuid::Uuid::new_v4().to_string()), GoesOn::No),
+    }
+}
+
+fn environment(options: &StartOptions) -> BTreeMap<String, String> {
+    let mut env: BTreeMap<String, String> = options.env.iter().cloned().collect();
+    env.retain(|name, _| !INHERITED.contains(&name.as_str()));
+    for (name, value) in DEFAULTS {
+        env.entry(name.to_owned()).or_insert_with(|| value.to_owned());
+    }
+    if !background_tasks(options) {
+        let name = "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS".to_owned();
+        env.entry(name).or_insert_with(|| "1".to_owned());
+    }
+    let tmp = options.tmp_dir.display().to_string();
+    env.insert("TMPDIR".to_owned(), tmp.clone());
+    env.insert("CLAUDE_CODE_TMPDIR".to_owned(), tmp);
+    let account = options.account_dir.as_ref().map(|dir| dir.display().to_string());
+    let key = options.api_key.as_ref().map(|key| key.expose().to_owned());
+    let given = [
+        ("CLAUDE_CONFIG_DIR", account),
+        ("ANTHROPIC_BASE_URL", options.base_url.clone()),
+        ("ANTHROPIC_API_KEY", key),
+    ];
+    for (name, value) in given {
+        if let Some(value) = value {
+            env.insert(name.to_owned(), value);
+        }
+    }
+    env
+}
+
+fn background_tasks(options: &StartOptions) -> bool {
+    options.extra.get("background_tasks").and_then(Value::as_bool).unwrap_or(false)
+}
+
+fn arguments(
+    options: &StartOptions,
+    session: &SessionId,
+    goes_on: GoesOn,
+) -> Result<Vec<OsString>, String> {
+    let mut args: Vec<OsString> = [
+        "--print",
+        "--verbose",
+        "--input-format",
+        "stream-json",
+        "--output-format",
+        "stream-json",
+        "--permission-prompt-tool",
+        "stdio",
+        "--permission-mode",
+        "default",
+    ]
+    .map(OsString::from)
+    .into();
+    let mut add = |name: &str, value: OsString| args.extend([name.into(), value]);
+    add(
+        match goes_on {
+            GoesOn::Yes => "--resume",
+            GoesOn::No => "--session-id",
+        },
+        session.0.clone().into(),
+    );
+    if let Some(model) = &options.model {
+        add("--model", model.into());
+    }
+    if let Some(effort) = options.thinking.as_deref().filter(|word| EFFORTS.contains(word)) {
+        add("--effort", effort.into());
+    }
+    for (flag, file) in files(options)? {
+        add(flag, file.into());
+    }
+    // It takes any number of words, so it stands last.
+    let never = if background_tasks(options) { NEVER } else { NEVER_BY_ITSELF };
+    add("--disallowedTools", never.into());
+    Ok(args)
+}
+
+/// What the program takes for `--effort`; other words of ours mean its own default.
+const EFFORTS: [&str; 5] = ["low", "medium", "high", "xhigh", "max"];
+
+/// Writes the files that belong to the session and returns them with their flags.
+fn files(options: &StartOptions) -> Result<Vec<(&'static str, PathBuf)>, String> {
+    let mut files = Vec::new();
+    if !options.system_prompt.is_empty() {
+        let text = options.system_prompt.clone();
+        files.push(("--append-system-prompt-file", "claude-system-prompt.md", text));
+    }
+    // The daemon's own tools come over the pipe, under this name.
+    let own = !options.tools.tools().is_empty();
+    let others: Vec<&McpServer> =
+        options.mcp_servers.iter().filter(|server| !own || server.key != SERVER).collect();
+    if !others.is_empty() {
+        files.push(("--mcp-config", "claude-mcp.json", servers(&others).to_string()));
+    }
+    let write = |(flag, name, text): (&'static str, &str, String)| {
+        let path = options.session_dir.join(name);
+        fsio::write_private(&path, text.as_bytes()).map_err(|error| error.to_string())?;
+        Ok((flag, path))
+    };
+    files.into_iter().map(write).collect()
+}
+
+fn servers(servers: &[&McpServer]) -> Value {
+    let entry = |server: &&McpServer| {
+        let (program, args) = server.command.split_first().unzip();
+        let entry = json!({
+            "type": "stdio",
+            "command": program.cloned().unwrap_or_default(),
+            "args": args.unwrap_or_default(),
+            "env": server.env,
+        });
+        (server.key.clone(), entry)
+    };
+    json!({"mcpServers": servers.iter().map(entry).collect::<serde_json::Map<_, _>>()})
+}

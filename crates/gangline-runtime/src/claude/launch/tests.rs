@@ -1,0 +1,155 @@
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use gangline_os::secret::Secret;
+
+use super::*;
+use crate::{Mode, PermissionMode, ToolCall, ToolHost, ToolSpec};
+
+struct Nothing;
+
+#[async_trait]
+impl ToolHost for Nothing {
+    fn tools(&self) -> Vec<ToolSpec> {
+        Vec::new()
+    }
+    async fn call(&self, _call: ToolCall) -> Result<String, String> {
+        Err("there is none".to_owned())
+    }
+}
+
+fn options(folder: &Path) -> StartOptions {
+    let env = [
+        ("HOME", folder.display().to_string()),
+        ("TMPDIR", "/tmp".to_owned()),
+        ("NODE_OPTIONS", "--inspect".to_owned()),
+        ("CLAUDE_CODE_ENTRYPOINT", "cli".to_owned()),
+        ("CLAUDE_CODE_MAX_RETRIES", "7".to_owned()),
+    ];
+    StartOptions {
+        workdir: folder.to_owned(),
+        session_dir: folder.to_owned(),
+        tmp_dir: folder.join("tmp"),
+        command: None,
+        account_dir: None,
+        env: env.map(|(name, value)| (name.to_owned(), value)).into(),
+        mode: Mode::Resident,
+        model: None,
+        thinking: None,
+        system_prompt: String::new(),
+        mcp_servers: Vec::new(),
+        permissions: PermissionMode::Bypass,
+        allowed_tools: Vec::new(),
+        resume: None,
+        base_url: None,
+        api_key: None,
+        extra: BTreeMap::new(),
+        tools: Arc::new(Nothing),
+    }
+}
+
+/// What is given wins over our defaults; what a parent session left behind does not arrive; no
+/// variable says that checks may be skipped.
+#[test]
+fn the_environment_is_the_given_one_with_our_defaults() {
+    let folder = Path::new("/home/ada");
+    let mut options = options(folder);
+    let env = environment(&options);
+    let get = |name: &str| env.get(name).map(String::as_str);
+    for gone in ["NODE_OPTIONS", "CLAUDE_CODE_ENTRYPOINT", "ANTHROPIC_API_KEY", "IS_SANDBOX"] {
+        assert_eq!(get(gone), None, "{gone}");
+    }
+    assert_eq!(get("CLAUDE_CODE_MAX_RETRIES"), Some("7"));
+    assert_eq!(get("TMPDIR"), Some("/home/ada/tmp"));
+    assert_eq!(get("CLAUDE_CODE_TMPDIR"), Some("/home/ada/tmp"));
+    assert_eq!(get("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS"), Some("1"));
+    assert_eq!(get("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS"), Some("1"));
+    assert_eq!(env.len(), 5 - 2 + DEFAULTS.len() - 1 + 2, "{env:?}");
+
+    options.account_dir = Some("/accounts/2".into());
+    options.base_url = Some("http://127.0.0.1:9".to_owned());
+    options.api_key = Some(Secret::new("key"));
+    options.extra.insert("background_tasks".to_owned(), true.into());
+    let env = environment(&options);
+    assert_eq!(env["CLAUDE_CONFIG_DIR"], "/accounts/2");
+    assert_eq!(env["ANTHROPIC_BASE_URL"], "http://127.0.0.1:9");
+    assert_eq!(env["ANTHROPIC_API_KEY"], "key");
+    assert!(!env.contains_key("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS"));
+}
+
+fn words(options: &StartOptions, goes_on: GoesOn) -> Vec<String> {
+    let session = SessionId("the-session".to_owned());
+    let args = arguments(options, &session, goes_on).unwrap();
+    args.into_iter().map(|word| word.into_string().unwrap()).collect()
+}
+
+/// The list that takes any number of words stands last; a key of a server of the user's is no
+/// argument.
+#[test]
+fn the_arguments_say_what_the_options_say() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = options(folder.path());
+    let args = words(&options, GoesOn::No).join(" ");
+    let expected = format!(
+        "--print --verbose --input-format stream-json --output-format stream-json \
+         --permission-prompt-tool stdio --permission-mode default --session-id the-session \
+         --disallowedTools {NEVER_BY_ITSELF}"
+    );
+    assert_eq!(args, expected);
+
+    options.model = Some("opus".to_owned());
+    options.thinking = Some("high".to_owned());
+    options.system_prompt = "You are oak-ada.".to_owned();
+    options.extra.insert("background_tasks".to_owned(), true.into());
+    let env = BTreeMap::from([("TOKEN".to_owned(), "hidden".to_owned())]);
+    let command = vec!["tool".to_owned(), "--serve".to_owned()];
+    options.mcp_servers = vec![McpServer { key: "files".to_owned(), command, env }];
+    let args = words(&options, GoesOn::Yes);
+    let line = args.join(" ");
+    for part in ["--resume the-session ", "--model opus ", "--effort high ", "--mcp-config "] {
+        assert!(line.contains(part), "{part}: {line}");
+    }
+    assert!(!line.contains("hidden") && !line.contains("oak-ada"), "{line}");
+    assert_eq!(args.last().map(String::as_str), Some("AskUserQuestion"));
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_eq!(read("claude-system-prompt.md"), "You are oak-ada.");
+    let servers: Value = serde_json::from_str(&read("claude-mcp.json")).unwrap();
+    let expected = json!({"mcpServers": {"files": {
+        "type": "stdio", "command": "tool", "args": ["--serve"], "env": {"TOKEN": "hidden"}}}});
+    assert_eq!(servers, expected);
+
+    options.thinking = Some("ultrathink".to_owned());
+    assert!(!words(&options, GoesOn::Yes).contains(&"--effort".to_owned()));
+}
+
+#[test]
+fn a_command_is_a_list_of_words() {
+    let mut options = options(Path::new("/"));
+    let mut of = |words: Option<&[&str]>| {
+        options.command = words.map(|words| words.iter().map(|word| (*word).to_owned()).collect());
+        command(&options).map(|(program, rest)| (program.display().to_string(), rest.len()))
+    };
+    assert_eq!(of(None), Ok(("claude".to_owned(), 0)));
+    assert_eq!(of(Some(&["/opt/claude"])), Ok(("/opt/claude".to_owned(), 0)));
+    assert_eq!(of(Some(&["env", "A=1", "claude"])), Ok(("env".to_owned(), 2)));
+    for wrong in [&[][..], &[""]] {
+        assert!(of(Some(wrong)).is_err());
+    }
+}
+
+/// R0-16: a new session has an id that nobody had; one that goes on has its own.
+#[test]
+fn a_session_is_new_or_goes_on() {
+    let home = tempfile::tempdir().unwrap();
+    let mut options = options(home.path());
+    let login = Login::new(&environment(&options));
+    let (one, goes_on) = session(&options, &login);
+    let (other, _) = session(&options, &login);
+    assert!(one != other && goes_on == GoesOn::No);
+    options.resume = Some(one.clone());
+    assert_eq!(session(&options, &login), (one.clone(), GoesOn::No), "it had no turn");
+    let project = home.path().join(".claude/projects/-work");
+    std::fs::create_dir_all(&project).unwrap();
+    std::fs::write(project.join(format!("{one}.jsonl")), "").unwrap();
+    assert_eq!(session(&options, &login), (one, GoesOn::Yes));
+}

@@ -1,0 +1,60 @@
+//! Who may use which tool, and what our own tools are called.
+
+use gangline_core::permission::{Permissions, Policy, Verdict};
+
+use super::SERVER;
+use crate::PermissionMode;
+
+/// Tools of the program that touch nothing but its own lists and tasks: allowed wherever the rest
+/// is asked about or listed.
+const OWN_AFFAIRS: [&str; 9] = [
+    "BashOutput",
+    "KillShell",
+    "TaskCreate",
+    "TaskGet",
+    "TaskList",
+    "TaskOutput",
+    "TaskStop",
+    "TaskUpdate",
+    "ToolSearch",
+];
+
+/// The rules of one session.
+#[derive(Debug, Clone)]
+pub(super) struct Gate {
+    policy: Policy,
+    host: Vec<&'static str>,
+}
+
+impl Gate {
+    /// Takes the mode, the list of the configuration (empty = the mode's own) and the names of the
+    /// daemon's tools, which never need permission.
+    pub(super) fn new(mode: PermissionMode, list: &[String], host: Vec<&'static str>) -> Self {
+        let policy = match mode {
+            // Under `ask` what only looks runs by itself; the list belongs to `allowlist`.
+            PermissionMode::Ask => Policy::new(Permissions::Ask),
+            PermissionMode::Allowlist if list.is_empty() => Policy::new(Permissions::Allowlist),
+            PermissionMode::Allowlist => Policy::with_list(Permissions::Allowlist, list.to_vec()),
+            PermissionMode::Bypass => Policy::new(Permissions::Bypass),
+        };
+        Self { policy, host }
+    }
+
+    /// Returns what is to be done about a call, by the program's name of the tool.
+    pub(super) fn verdict(&self, tool: &str) -> Verdict {
+        if self.host_tool(tool).is_some() || OWN_AFFAIRS.contains(&tool) {
+            return Verdict::Allow;
+        }
+        self.policy.verdict(tool)
+    }
+
+    /// Returns the name by which the rest of the daemon knows the tool.
+    pub(super) fn name<'a>(&self, tool: &'a str) -> &'a str {
+        self.host_tool(tool).unwrap_or(tool)
+    }
+
+    fn host_tool<'a>(&self, tool: &'a str) -> Option<&'a str> {
+        let plain = tool.strip_prefix("mcp__")?.strip_prefix(SERVER)?.strip_prefix("__")?;
+        self.host.contains(&plain).then_some(plain)
+    }
+}

@@ -1,0 +1,348 @@
+//! Who owns what the program says: our prompt, a command of ours, or a turn that it began itself.
+//!
+//! The program works on one thing after the other. Such a *run* begins when a text of ours is
+//! started, or, when none was, with the model's first words; it ends with a result. Results are
+//! never counted: one may end two prompts, and some belong to nobody's prompt. Pure: lines and
+//! wishes go in, [`Act`]s come out. Start at [`Turns::line`].
+
+use std::{collections::HashMap, time::Duration};
+
+use gangline_core::TurnId;
+use serde_json::{Value, json};
+
+use self::state::{Bundle, Held, Job, Order, Out, Owner, Run, Sent, Turn, event_turn};
+use super::{
+    SERVER,
+    decode::Line,
+    encode::{self, Place},
+    permit::Gate,
+    verdict::Asked,
+};
+use crate::{Prompt, RuntimeEvent, SessionId, ToolCall, ToolSpec, TurnResult, Verdict};
+
+mod output;
+mod requests;
+mod runs;
+mod state;
+#[cfg(test)]
+mod tests;
+
+/// How many events of a turn that nobody has adopted are kept.
+const HELD_MAX: usize = 512;
+/// Between two signs of life of a turn.
+const ALIVE_EVERY: Duration = Duration::from_secs(1);
+
+/// The time of a line.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Now {
+    /// Monotonic.
+    pub(super) mono: Duration,
+    /// Seconds since 1970.
+    pub(super) unix: i64,
+}
+
+/// What is to be done, in order.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Act {
+    /// Tell the daemon.
+    Tell(RuntimeEvent),
+    /// Write a line to the program.
+    Write(String),
+    /// Run a tool of the daemon; then [`mcp::called`].
+    Call { call: ToolCall, request: String, rpc: Value },
+    /// No turn is open any more.
+    Free,
+    /// Look for a login from now on.
+    WatchLogin,
+    /// The program cannot be used; end it.
+    GiveUp,
+}
+
+/// What a session is told about at its start.
+pub(super) struct Setup {
+    pub(super) session: SessionId,
+    pub(super) gate: Gate,
+    pub(super) tools: Vec<ToolSpec>,
+    /// Where the program keeps its login, for people.
+    pub(super) login: String,
+}
+
+/// The state of one session; see the module.
+pub(super) struct Turns {
+    setup: Setup,
+    run: Option<Run>,
+    turn: Option<Turn>,
+    bundle: Option<Bundle>,
+    jobs: Vec<Job>,
+    /// Approvals that wait, with the arguments that the answer repeats.
+    asks: HashMap<String, Value>,
+    sent: HashMap<String, Sent>,
+    names: HashMap<String, String>,
+    requests: u64,
+    last_alive: Option<Duration>,
+    limited_until: Option<i64>,
+    cost: Option<f64>,
+    ready: bool,
+    compacting: bool,
+    out: Vec<Act>,
+}
+
+impl Turns {
+    pub(super) fn new(setup: Setup) -> Self {
+        Self {
+            setup,
+            run: None,
+            turn: None,
+            bundle: None,
+            jobs: Vec::new(),
+            asks: HashMap::new(),
+            sent: HashMap::new(),
+            names: HashMap::new(),
+            requests: 0,
+            last_alive: None,
+            limited_until: None,
+            cost: None,
+            ready: false,
+            compacting: false,
+            out: Vec::new(),
+        }
+    }
+
+    /// Says whether something is under way that an interrupt would end.
+    pub(super) fn busy(&self) -> bool {
+        self.turn.is_some() || self.run.is_some()
+    }
+
+    /// Says whether prompts are taken.
+    pub(super) fn is_ready(&self) -> bool {
+        self.ready
+    }
+
+    /// Begins the conversation with the program.
+    pub(super) fn hello(&mut self) -> Vec<Act> {
+        let servers: &[&str] = if self.setup.tools.is_empty() { &[] } else { &[SERVER] };
+        self.request(Sent::Initialize, &encode::initialize(servers));
+        self.done()
+    }
+
+    /// Gives a prompt; the caller has made sure that no turn is open.
+    pub(super) fn prompt(&mut self, prompt: &Prompt) -> Vec<Act> {
+        let uuid = as_uuid(&prompt.uuid);
+        self.turn = Some(Turn {
+            id: prompt.turn,
+            prompt: Some(uuid.clone()),
+            waiting: vec![uuid.clone()],
+            added: Vec::new(),
+            accepted: false,
+            asked: Asked::No,
+            result: None,
+            fate: None,
+        });
+        self.names.clear();
+        self.set_aside();
+        self.write(encode::text(&prompt.text, &uuid, Place::Later));
+        self.done()
+    }
+
+    /// Adds a text to the open turn. When that has just ended, nobody gets it.
+    pub(super) fn steer(&mut self, prompt: &Prompt) -> Vec<Act> {
+        let uuid = as_uuid(&prompt.uuid);
+        if let Some(turn) = &mut self.turn {
+            turn.waiting.push(uuid.clone());
+            turn.added.push((uuid.clone(), prompt.uuid.clone()));
+            self.write(encode::text(&prompt.text, &uuid, Place::Now));
+        }
+        self.done()
+    }
+
+    /// Makes the turn that began unasked this one. Without such a turn it is over at once: whoever
+    /// adopted it waits for an end.
+    pub(super) fn adopt(&mut self, id: TurnId) -> Vec<Act> {
+        let Some(bundle) = self.bundle.take() else {
+            if self.turn.is_none() {
+                self.out.push(Act::Free);
+            }
+            self.tell(Out::Finished(TurnResult::Completed).of(id));
+            return self.done();
+        };
+        for held in bundle.held {
+            match held {
+                Held::Out(out) => self.tell(out.of(id)),
+                Held::Call(call) => self.call(id, call),
+            }
+        }
+        if let Some(result) = bundle.result {
+            self.end(id, result);
+            return self.done();
+        }
+        self.turn = Some(Turn {
+            id,
+            prompt: None,
+            waiting: Vec::new(),
+            added: Vec::new(),
+            accepted: true,
+            asked: Asked::No,
+            result: None,
+            fate: None,
+        });
+        if let Some(run) = &mut self.run {
+            run.owner = Owner::Turn;
+        }
+        self.done()
+    }
+
+    /// Asks for the end of what is under way. A prompt that was not begun is taken back.
+    pub(super) fn interrupt(&mut self) -> Vec<Act> {
+        let running = self.owned_by(&Owner::Turn);
+        let mut withdraw = Vec::new();
+        if let Some(turn) = &mut self.turn {
+            turn.asked = Asked::Yes;
+            withdraw.extend(
+                turn.waiting
+                    .iter()
+                    .filter(|uuid| !running || turn.prompt.as_ref() != Some(uuid))
+                    .cloned(),
+            );
+        }
+        for uuid in withdraw {
+            let request = json!({"subtype": "cancel_async_message", "message_uuid": uuid});
+            self.request(Sent::Withdraw(uuid), &request);
+        }
+        if running || (self.turn.is_none() && self.run.is_some()) {
+            self.request(Sent::Interrupt, &json!({"subtype": "interrupt"}));
+        }
+        self.done()
+    }
+
+    /// Answers an approval; nothing happens when nobody waits for it.
+    pub(super) fn decide(&mut self, verdict: &Verdict) -> Vec<Act> {
+        self.answer_ask(verdict);
+        self.done()
+    }
+
+    /// Changes the model from the next run on.
+    pub(super) fn set_model(&mut self, model: &str) -> Vec<Act> {
+        let request = json!({"subtype": "set_model", "model": model});
+        self.request(Sent::SetModel(model.to_owned()), &request);
+        self.done()
+    }
+
+    /// Shortens the context once nothing is under way.
+    pub(super) fn compact(&mut self) -> Vec<Act> {
+        self.order(Order::Compact, "/compact")
+    }
+
+    /// Empties the context once nothing is under way.
+    pub(super) fn clear(&mut self) -> Vec<Act> {
+        self.order(Order::Clear, "/clear")
+    }
+
+    fn order(&mut self, order: Order, command: &str) -> Vec<Act> {
+        let uuid = new_uuid();
+        self.write(encode::command(command, &uuid));
+        self.jobs.push(Job { uuid, order, told: false });
+        self.done()
+    }
+
+    /// Takes one line.
+    pub(super) fn line(&mut self, line: Line, now: Now) -> Vec<Act> {
+        match line {
+            Line::Init(init) => self.init(init),
+            Line::Assistant(said) => self.assistant(said),
+            Line::User(user) => self.user(user),
+            Line::Result(outcome) => self.result(&outcome, now),
+            Line::Lifecycle { uuid, state } => self.lifecycle(&uuid, state),
+            Line::Status(status) => self.status(status),
+            Line::Retry(retry) => self.retry(&retry),
+            Line::Limits(limits) => self.limits(&limits),
+            Line::Idle => self.idle(),
+            Line::Request { id, request } => self.requested(&id, request),
+            Line::Cancelled { id } => {
+                self.asks.remove(&id);
+            }
+            Line::Response { id, answer } => self.response(&id, answer),
+            Line::Noise | Line::Unknown { .. } => {}
+        }
+        self.alive(now);
+        self.done()
+    }
+
+    /// Takes a sign of life that says nothing, such as a line that cannot be read.
+    pub(super) fn sign_of_life(&mut self, now: Now) -> Vec<Act> {
+        self.alive(now);
+        self.done()
+    }
+
+    fn owned_by(&self, owner: &Owner) -> bool {
+        self.run.as_ref().is_some_and(|run| run.owner == *owner)
+    }
+
+    /// Gives what the run under way has shown to its turn.
+    fn give(&mut self, out: Out) {
+        if let Some(owner) = self.run.as_ref().map(|run| run.owner.clone()) {
+            self.give_to(&owner, out);
+        }
+    }
+
+    /// Gives to the turn, or keeps until there is one.
+    fn give_to(&mut self, owner: &Owner, out: Out) {
+        match (owner, &self.turn, &mut self.bundle) {
+            (Owner::Turn, Some(turn), _) => {
+                let event = out.of(turn.id);
+                self.out.push(Act::Tell(event));
+            }
+            (Owner::Unasked, _, Some(bundle)) if bundle.held.len() < HELD_MAX => {
+                bundle.held.push(Held::Out(out));
+            }
+            (Owner::Turn | Owner::Job(_) | Owner::Unasked | Owner::Aside, _, _) => {}
+        }
+    }
+
+    fn alive(&mut self, now: Now) {
+        let Some(turn) = &self.turn else { return };
+        let told = |act: &Act| match act {
+            Act::Tell(event) => event_turn(event) == Some(turn.id),
+            Act::Write(_) | Act::Call { .. } | Act::Free | Act::WatchLogin | Act::GiveUp => false,
+        };
+        let since = self.last_alive.map(|last| now.mono.saturating_sub(last));
+        if self.out.iter().any(told) {
+            self.last_alive = Some(now.mono);
+        } else if turn.accepted && since.is_none_or(|since| since >= ALIVE_EVERY) {
+            self.last_alive = Some(now.mono);
+            let event = Out::Alive.of(turn.id);
+            self.tell(event);
+        }
+    }
+
+    fn request(&mut self, sent: Sent, request: &Value) {
+        self.requests += 1;
+        let id = format!("gangline-{}", self.requests);
+        self.write(encode::request(&id, request));
+        self.sent.insert(id, sent);
+    }
+
+    fn tell(&mut self, event: RuntimeEvent) {
+        self.out.push(Act::Tell(event));
+    }
+
+    fn notice(&mut self, text: String) {
+        self.tell(RuntimeEvent::Notice { text });
+    }
+
+    fn write(&mut self, line: String) {
+        self.out.push(Act::Write(line));
+    }
+
+    fn done(&mut self) -> Vec<Act> {
+        std::mem::take(&mut self.out)
+    }
+}
+
+fn new_uuid() -> String {
+    uuid::Uuid::new_v4().to_string()
+}
+
+/// The program takes UUIDs only for the name of a text.
+fn as_uuid(id: &str) -> String {
+    uuid::Uuid::parse_str(id).map_or_else(|_| new_uuid(), |uuid| uuid.to_string())
+}

@@ -1,0 +1,161 @@
+//! Requests on the pipe: the program's to us, and the answers to ours.
+
+use gangline_core::{TurnId, permission};
+use serde_json::{Value, json};
+
+use super::{
+    Act, Turns,
+    state::{Held, Out, Owner, Sent},
+};
+use crate::{
+    Answer, ApprovalAsk, RuntimeEvent, ToolCall, TurnResult, Verdict,
+    claude::{
+        SERVER,
+        decode::Request,
+        encode,
+        mcp::{self, Reply},
+        verdict::Asked,
+    },
+};
+
+/// What the model is told when something needs a turn and none is open.
+const NO_TURN: &str = "no turn is open, so nobody can be asked; try again when you are prompted";
+
+impl Turns {
+    pub(super) fn requested(&mut self, id: &str, request: Request) {
+        match request {
+            Request::MayUse { tool, input } => self.may_use(id, &tool, input),
+            Request::Hook { event, tool } if event == "PreToolUse" => {
+                let verdict = self.setup.gate.verdict(&tool);
+                self.write(encode::answer(id, &encode::before_tool(&verdict)));
+            }
+            Request::Hook { .. } => self.write(encode::answer(id, &json!({}))),
+            Request::Mcp { server, message } if server == SERVER => {
+                match mcp::reply(id, &message, &self.setup.tools) {
+                    Reply::Now(message) => self.write(encode::mcp(id, &message)),
+                    Reply::Call(call) => self.called(call),
+                }
+            }
+            Request::Mcp { server, .. } => {
+                self.write(encode::refusal(id, &format!("there is no server {server} here")));
+            }
+            Request::Other { kind } => {
+                tracing::debug!(kind, "claude asks for something that is not served");
+                self.write(encode::refusal(id, "not supported"));
+            }
+        }
+    }
+
+    fn may_use(&mut self, id: &str, tool: &str, input: Value) {
+        match self.setup.gate.verdict(tool) {
+            permission::Verdict::Allow => self.write(encode::answer(id, &encode::allow(&input))),
+            permission::Verdict::Deny(reason) => {
+                self.write(encode::answer(id, &encode::deny(&reason)));
+            }
+            permission::Verdict::Ask => self.ask(id, tool, input),
+        }
+    }
+
+    fn ask(&mut self, id: &str, tool: &str, input: Value) {
+        let ask = ApprovalAsk {
+            request: id.to_owned(),
+            tool: self.setup.gate.name(tool).to_owned(),
+            input: input.clone(),
+        };
+        match self.place() {
+            Place::Turn(turn) => self.tell(Out::Ask(ask).of(turn)),
+            Place::Held => self.give(Out::Ask(ask)),
+            Place::None => return self.write(encode::answer(id, &encode::deny(NO_TURN))),
+        }
+        self.asks.insert(id.to_owned(), input);
+    }
+
+    pub(super) fn answer_ask(&mut self, verdict: &Verdict) {
+        let Some(input) = self.asks.remove(&verdict.request) else { return };
+        let response = match &verdict.answer {
+            Answer::Allow => encode::allow(&input),
+            Answer::Deny { reason } => encode::deny(reason),
+        };
+        self.write(encode::answer(&verdict.request, &response));
+    }
+
+    fn called(&mut self, call: mcp::Call) {
+        match self.place() {
+            Place::Turn(turn) => self.call(turn, call),
+            Place::Held => {
+                if let Some(bundle) = &mut self.bundle {
+                    bundle.held.push(Held::Call(call));
+                }
+            }
+            Place::None => {
+                let message = mcp::called(&call.rpc, &Err(NO_TURN.to_owned()));
+                self.write(encode::mcp(&call.request, &message));
+            }
+        }
+    }
+
+    pub(super) fn call(&mut self, turn: TurnId, call: mcp::Call) {
+        let mcp::Call { request, rpc, id, name, input } = call;
+        self.out.push(Act::Call { call: ToolCall { turn, id, name, input }, request, rpc });
+    }
+
+    /// Where a question or a call of the run that is under way belongs.
+    fn place(&self) -> Place {
+        match (self.run.as_ref().map(|run| &run.owner), &self.turn, &self.bundle) {
+            (Some(Owner::Turn | Owner::Aside), Some(turn), _) => Place::Turn(turn.id),
+            (Some(Owner::Unasked), _, Some(_)) => Place::Held,
+            _ => Place::None,
+        }
+    }
+
+    pub(super) fn response(&mut self, id: &str, answer: Result<Value, String>) {
+        let Some(sent) = self.sent.remove(id) else { return };
+        match (sent, answer) {
+            (Sent::Initialize, Ok(_)) => {
+                self.ready = true;
+                let session = self.setup.session.clone();
+                self.tell(RuntimeEvent::Ready { session });
+            }
+            (Sent::Initialize, Err(error)) => {
+                self.notice(format!("claude cannot be driven: {error}"));
+                self.out.push(Act::GiveUp);
+            }
+            (Sent::Withdraw(uuid), Ok(answer)) if answer["cancelled"] == json!(true) => {
+                self.withdrawn(&uuid);
+            }
+            (Sent::Withdraw(uuid), _) => self.not_withdrawn(&uuid),
+            (Sent::SetModel(model), Err(error)) => {
+                self.notice(format!("the model was not changed to {model}: {error}"));
+            }
+            (Sent::Interrupt | Sent::SetModel(_), _) => {}
+        }
+    }
+
+    fn withdrawn(&mut self, uuid: &str) {
+        let running = self.owned_by(&Owner::Turn);
+        let Some(turn) = &mut self.turn else { return };
+        turn.waiting.retain(|it| it != uuid);
+        if turn.prompt.as_deref() == Some(uuid) && turn.result.is_none() {
+            turn.result = Some(TurnResult::Interrupted);
+        }
+        if !running {
+            self.finish_if_done();
+        }
+    }
+
+    /// It was begun meanwhile: then it is interrupted.
+    fn not_withdrawn(&mut self, uuid: &str) {
+        let Some(turn) = &self.turn else { return };
+        let wanted = turn.asked == Asked::Yes && turn.prompt.as_deref() == Some(uuid);
+        if wanted && turn.waiting.iter().any(|it| it == uuid) {
+            self.request(Sent::Interrupt, &json!({"subtype": "interrupt"}));
+        }
+    }
+}
+
+enum Place {
+    Turn(TurnId),
+    /// Until somebody adopts the turn.
+    Held,
+    None,
+}

@@ -1,0 +1,483 @@
+//! The task that owns the process: lines in, wishes in, events out, until one of both is gone.
+//!
+//! What a line means is decided in [`super::turns`]; here is what happens to the process.
+
+use std::{
+    collections::{HashMap, HashSet, VecDeque},
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use gangline_os::{
+    clock::{self, SharedClock},
+    lines::Line,
+    mark::{self, RunMark},
+    process::{self, Child, Exit, Ladder},
+    task::{HowEnded, TaskEnd, TaskGroup},
+};
+use serde_json::Value;
+use tokio::{sync::mpsc, time};
+
+use super::{
+    Command, Flags,
+    decode::{self, DecodeError},
+    encode,
+    launch::Launch,
+    login::{Login, Look},
+    mcp,
+    permit::Gate,
+    pipes::{Output, Pipes},
+    turns::{Act, Now, Setup, Turns},
+    verdict,
+};
+use crate::{RuntimeEvent, StartOptions, StopReason, ToolHost};
+
+/// From its start to the answer to the first request; tool servers of the user's may be slow.
+const BEGIN_WITHIN: Duration = Duration::from_secs(60);
+/// From the interrupt of a stop to the end of the turn.
+const RESULT_WITHIN: Duration = Duration::from_secs(3);
+/// After its end, for what it wrote before.
+const LAST_WORDS_WITHIN: Duration = Duration::from_millis(500);
+/// Between two looks at the files of a login that is missing.
+const LOGIN_EVERY: Duration = Duration::from_secs(2);
+/// What is left of its descendants gets this long between TERM and KILL.
+const SWEEP_GRACE: Duration = Duration::from_secs(1);
+/// Lines of its error output that are kept for the notice of a bad end.
+const LAST_ERRORS: usize = 10;
+/// Kinds of odd lines that are remembered as told.
+const ODDITIES: usize = 64;
+
+const LADDER: Ladder =
+    Ladder { term_after: Duration::from_secs(3), kill_after: Duration::from_secs(2) };
+/// For a program that hangs, or that left others behind.
+const SHORT_LADDER: Ladder =
+    Ladder { term_after: Duration::ZERO, kill_after: Duration::from_secs(1) };
+
+/// What the task begins with.
+pub(super) struct Start {
+    pub(super) options: StartOptions,
+    pub(super) launch: Launch,
+    pub(super) events: mpsc::Sender<RuntimeEvent>,
+    pub(super) inbox: mpsc::Receiver<Command>,
+    pub(super) flags: Arc<Flags>,
+}
+
+/// The state of the task; see the module.
+pub(super) struct Worker {
+    child: Child,
+    pipes: Pipes,
+    turns: Turns,
+    inbox: mpsc::Receiver<Command>,
+    events: mpsc::Sender<RuntimeEvent>,
+    flags: Arc<Flags>,
+    host: Arc<dyn ToolHost>,
+    /// Calls of the daemon's tools, named by their request, and the message id each answers.
+    calls: TaskGroup,
+    called: HashMap<String, Value>,
+    results: (mpsc::Sender<Called>, mpsc::Receiver<Called>),
+    errors: VecDeque<String>,
+    odd: HashSet<String>,
+    clock: SharedClock,
+    begun: Duration,
+    login: Login,
+    /// The login as it was when it was refused, and when to look next.
+    watch: Option<(Look, Duration)>,
+    mark: Option<RunMark>,
+    notice: Option<String>,
+}
+
+/// A call of a tool that is over: its request and what the tool said.
+type Called = (String, Result<String, String>);
+
+enum Step {
+    Command(Option<Command>),
+    Output(Option<Output>),
+    Exited(Exit),
+    Called(Called),
+    CallEnded(TaskEnd),
+    Due,
+}
+
+/// Why the loop ended.
+enum Why {
+    Stop(StopReason),
+    Exited(Exit),
+    /// It closed its output or cannot be driven.
+    Useless,
+}
+
+impl Worker {
+    /// Starts the program. Must be called within a tokio runtime.
+    pub(super) fn start(start: Start) -> Result<Self, String> {
+        let Start { options, launch, events, inbox, flags } = start;
+        let Launch { spawn, session, mark, login, notice } = launch;
+        let mut child = process::spawn(spawn).map_err(|error| error.to_string())?;
+        let pipes = Pipes::of(&mut child);
+        let tools = options.tools.tools();
+        let names = tools.iter().map(|tool| tool.name).collect();
+        let gate = Gate::new(options.permissions, &options.allowed_tools, names);
+        let turns = Turns::new(Setup { session, gate, tools, login: login.shown() });
+        let clock = clock::system();
+        Ok(Self {
+            child,
+            pipes,
+            turns,
+            inbox,
+            events,
+            flags,
+            host: options.tools,
+            calls: TaskGroup::new("claude tools"),
+            called: HashMap::new(),
+            results: mpsc::channel(16),
+            errors: VecDeque::new(),
+            odd: HashSet::new(),
+            begun: clock.monotonic(),
+            clock,
+            login,
+            watch: None,
+            mark,
+            notice,
+        })
+    }
+
+    pub(super) fn pid(&self) -> u32 {
+        self.child.pid()
+    }
+
+    /// Runs until the program or the daemon's wish for it is gone; its exit is told last.
+    pub(super) async fn run(mut self) {
+        if let Some(text) = self.notice.take() {
+            self.send(RuntimeEvent::Notice { text }).await;
+        }
+        let hello = self.turns.hello();
+        let why = match self.act(hello).await {
+            Ok(()) => self.serve().await,
+            Err(why) => why,
+        };
+        self.flags.ready.store(false, Ordering::SeqCst);
+        let code = match why {
+            Why::Stop(reason) => self.wind_up(reason).await,
+            Why::Exited(exit) => self.ended(exit).await,
+            Why::Useless => {
+                let exit = self.end(&SHORT_LADDER).await;
+                self.ended(exit).await
+            }
+        };
+        self.pipes.close().await;
+        sweep(self.mark.as_ref()).await;
+        let _ = self.events.send(RuntimeEvent::Exited { code }).await;
+        // Closed last: by it the adapter sees that everything was told.
+        drop(self.inbox);
+    }
+
+    async fn serve(&mut self) -> Why {
+        loop {
+            let done = match self.step().await {
+                Step::Command(Some(Command::Stop(reason))) => Err(Why::Stop(reason)),
+                Step::Command(None) => Err(Why::Stop(StopReason::Shutdown)),
+                Step::Command(Some(command)) => self.obey(command).await,
+                Step::Output(Some(output)) => self.output(output).await,
+                Step::Output(None) => Err(self.outputs_closed().await),
+                Step::Exited(exit) => Err(Why::Exited(exit)),
+                Step::Called((request, outcome)) => self.answer(&request, &outcome),
+                Step::CallEnded(end) => self.call_ended(&end),
+                Step::Due => self.due().await,
+            };
+            if let Err(why) = done {
+                return why;
+            }
+        }
+    }
+
+    /// Cancel-safe, as each of its arms.
+    async fn step(&mut self) -> Step {
+        let wait = self.until_due();
+        // In no order: a flood of lines must not keep an interrupt waiting.
+        tokio::select! {
+            output = self.pipes.next() => Step::Output(output),
+            Some(called) = self.results.1.recv() => Step::Called(called),
+            Some(end) = self.calls.next_end() => Step::CallEnded(end),
+            command = self.inbox.recv() => Step::Command(command),
+            exit = self.child.wait() => Step::Exited(exit.unwrap_or_default()),
+            () = pause(wait) => Step::Due,
+        }
+    }
+
+    async fn obey(&mut self, command: Command) -> Result<(), Why> {
+        let acts = match command {
+            Command::Prompt(prompt) => self.turns.prompt(&prompt),
+            Command::Steer(prompt) => self.turns.steer(&prompt),
+            Command::Adopt(turn) => self.turns.adopt(turn),
+            Command::Interrupt => self.turns.interrupt(),
+            Command::Decide(verdict) => self.turns.decide(&verdict),
+            Command::SetModel(model) => self.turns.set_model(&model),
+            Command::Compact => self.turns.compact(),
+            Command::Clear => self.turns.clear(),
+            Command::Stop(reason) => return Err(Why::Stop(reason)),
+        };
+        self.act(acts).await
+    }
+
+    async fn output(&mut self, output: Output) -> Result<(), Why> {
+        let acts = match output {
+            Output::Error(text) => {
+                if self.errors.len() == LAST_ERRORS {
+                    self.errors.pop_front();
+                }
+                self.errors.push_back(text);
+                return Ok(());
+            }
+            Output::Line(Line::Text(text)) if text.trim().is_empty() => return Ok(()),
+            Output::Line(Line::Text(text)) => self.read(&text).await,
+            Output::Line(Line::Oversize { bytes, .. }) => {
+                let text = format!("claude wrote a line of {bytes} bytes; it was passed over");
+                self.send(RuntimeEvent::Notice { text }).await;
+                self.turns.sign_of_life(self.now())
+            }
+        };
+        self.act(acts).await
+    }
+
+    async fn read(&mut self, text: &str) -> Vec<Act> {
+        let now = self.now();
+        match decode::decode(text) {
+            Ok(decode::Line::Unknown { kind }) => {
+                if self.is_new(&kind) {
+                    tracing::debug!(kind, "claude wrote a line of an unknown kind");
+                }
+                self.turns.sign_of_life(now)
+            }
+            Ok(line) => self.turns.line(line, now),
+            Err(error) => {
+                let kind = match &error {
+                    DecodeError::NoMessage => "",
+                    DecodeError::Broken { kind, .. } => kind,
+                };
+                if self.is_new(kind) {
+                    let text = format!("claude wrote {}", verdict::one_line(&error.to_string()));
+                    self.send(RuntimeEvent::Notice { text }).await;
+                }
+                self.turns.sign_of_life(now)
+            }
+        }
+    }
+
+    /// Says whether nothing odd of this kind was seen before.
+    fn is_new(&mut self, kind: &str) -> bool {
+        self.odd.len() < ODDITIES && self.odd.insert(kind.to_owned())
+    }
+
+    async fn act(&mut self, acts: Vec<Act>) -> Result<(), Why> {
+        for act in acts {
+            match act {
+                Act::Tell(event) => self.send(event).await,
+                Act::Write(line) => {
+                    if !self.pipes.write(line) {
+                        tracing::error!("claude does not read its input any more");
+                        return Err(Why::Useless);
+                    }
+                }
+                Act::Call { call, request, rpc } => {
+                    self.called.insert(request.clone(), rpc);
+                    let (host, results) = (Arc::clone(&self.host), self.results.0.clone());
+                    self.calls.spawn(request.clone(), async move {
+                        let outcome = host.call(call).await;
+                        let _ = results.send((request, outcome)).await;
+                    });
+                }
+                Act::Free => self.flags.busy.store(false, Ordering::SeqCst),
+                Act::WatchLogin => {
+                    let next = self.clock.monotonic() + LOGIN_EVERY;
+                    self.watch = Some((self.login.look(), next));
+                }
+                Act::GiveUp => return Err(Why::Useless),
+            }
+        }
+        if self.turns.is_ready() {
+            self.flags.ready.store(true, Ordering::SeqCst);
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, request: &str, outcome: &Result<String, String>) -> Result<(), Why> {
+        let Some(rpc) = self.called.remove(request) else { return Ok(()) };
+        let line = encode::mcp(request, &mcp::called(&rpc, outcome));
+        if self.pipes.write(line) { Ok(()) } else { Err(Why::Useless) }
+    }
+
+    fn call_ended(&mut self, end: &TaskEnd) -> Result<(), Why> {
+        match &end.how {
+            // Its result is in the channel.
+            HowEnded::Finished => Ok(()),
+            HowEnded::Cancelled | HowEnded::Panicked(_) => {
+                tracing::error!(?end, "a tool of the daemon broke");
+                let broke = "the tool broke; whether it had an effect is unknown";
+                self.answer(&end.name, &Err(broke.to_owned()))
+            }
+        }
+    }
+
+    /// How long until something is due; `None` when nothing is.
+    fn until_due(&self) -> Option<Duration> {
+        let begin = (!self.turns.is_ready()).then_some(self.begun + BEGIN_WITHIN);
+        let look = self.watch.as_ref().map(|(_, next)| *next);
+        let due = [begin, look].into_iter().flatten().min()?;
+        Some(due.saturating_sub(self.clock.monotonic()))
+    }
+
+    async fn due(&mut self) -> Result<(), Why> {
+        let now = self.clock.monotonic();
+        if !self.turns.is_ready() && now >= self.begun + BEGIN_WITHIN {
+            let text = format!("claude did not begin within {} s", BEGIN_WITHIN.as_secs());
+            self.send(RuntimeEvent::Notice { text }).await;
+            return Err(Why::Useless);
+        }
+        if let Some((before, _)) = self.watch.take_if(|(_, next)| *next <= now) {
+            if self.login.look() == before {
+                self.watch = Some((before, now + LOGIN_EVERY));
+            } else {
+                self.send(RuntimeEvent::LoggedIn).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// Both outputs are closed: it is about to exit, or of no use any more.
+    async fn outputs_closed(&mut self) -> Why {
+        match time::timeout(LAST_WORDS_WITHIN, self.child.wait()).await {
+            Ok(exit) => Why::Exited(exit.unwrap_or_default()),
+            Err(_) => Why::Useless,
+        }
+    }
+
+    /// Ends the turn, then the program, as it was asked for. Returns the code to tell.
+    async fn wind_up(&mut self, reason: StopReason) -> i32 {
+        let ladder = match reason {
+            StopReason::Shutdown | StopReason::Restart => {
+                self.finish_turn().await;
+                LADDER
+            }
+            StopReason::Stuck => SHORT_LADDER,
+        };
+        self.end(&ladder).await;
+        0
+    }
+
+    async fn finish_turn(&mut self) {
+        if !self.turns.busy() {
+            return;
+        }
+        let acts = self.turns.interrupt();
+        let finish = async {
+            if self.act(acts).await.is_err() {
+                return;
+            }
+            while self.turns.busy() {
+                let done = match self.step().await {
+                    Step::Output(Some(output)) => self.output(output).await,
+                    Step::Called((request, outcome)) => self.answer(&request, &outcome),
+                    Step::CallEnded(end) => self.call_ended(&end),
+                    Step::Due => self.due().await,
+                    // It is being stopped already.
+                    Step::Command(Some(_)) => Ok(()),
+                    Step::Command(None) | Step::Output(None) | Step::Exited(_) => return,
+                };
+                if done.is_err() {
+                    return;
+                }
+            }
+        };
+        let _ = time::timeout(RESULT_WITHIN, finish).await;
+    }
+
+    /// Ends the process and its group, and takes in what it still says.
+    async fn end(&mut self, ladder: &Ladder) -> Exit {
+        self.pipes.close_input().await;
+        let exit = {
+            let Self { child, pipes, turns, events, clock, .. } = self;
+            let ending = child.end(ladder);
+            tokio::pin!(ending);
+            loop {
+                let output = tokio::select! {
+                    exit = &mut ending => break exit,
+                    Some(output) = pipes.next() => output,
+                };
+                // Only events are of use now: nothing is written any more.
+                if let Output::Line(Line::Text(text)) = output
+                    && let Ok(line) = decode::decode(&text)
+                {
+                    let now = now(clock);
+                    for act in turns.line(line, now) {
+                        if let Act::Tell(event) = act {
+                            let _ = events.send(event).await;
+                        }
+                    }
+                }
+            }
+        };
+        self.flags.busy.store(false, Ordering::SeqCst);
+        exit
+    }
+
+    /// It has ended by itself: takes in its last words and ends what is left of its group.
+    /// Returns the code to tell.
+    async fn ended(&mut self, exit: Exit) -> i32 {
+        let words = async {
+            while let Some(output) = self.pipes.next().await {
+                if self.output(output).await.is_err() {
+                    return;
+                }
+            }
+        };
+        let _ = time::timeout(LAST_WORDS_WITHIN, words).await;
+        self.end(&SHORT_LADDER).await;
+        if !exit.success() {
+            let how = match (exit.code, exit.signal) {
+                (Some(code), _) => format!("code {code}"),
+                (None, Some(signal)) => format!("signal {signal}"),
+                (None, None) => "no code".to_owned(),
+            };
+            let said = self.errors.make_contiguous().join(" ");
+            let said = verdict::one_line(&said);
+            let said = if said.is_empty() { "nothing".to_owned() } else { said };
+            let text = format!("claude ended with {how}; it said: {said}");
+            self.send(RuntimeEvent::Notice { text }).await;
+        }
+        exit.code.unwrap_or(-1)
+    }
+
+    async fn send(&self, event: RuntimeEvent) {
+        // A daemon that is gone needs no events.
+        let _ = self.events.send(event).await;
+    }
+
+    fn now(&self) -> Now {
+        now(&self.clock)
+    }
+}
+
+fn now(clock: &SharedClock) -> Now {
+    Now { mono: clock.monotonic(), unix: clock.now().as_seconds() }
+}
+
+async fn pause(wait: Option<Duration>) {
+    match wait {
+        Some(wait) => time::sleep(wait).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Ends what the program started in sessions of their own: its shells survive a kill. Everything
+/// with the daemon's mark is a descendant of the program.
+async fn sweep(mark: Option<&RunMark>) {
+    let Some(mark) = mark else { return };
+    let report = mark::sweep(|found| found.mark != *mark, SWEEP_GRACE).await;
+    if !report.killed.is_empty() || !report.ended.is_empty() || !report.left.is_empty() {
+        tracing::info!(
+            ended = report.ended.len(),
+            killed = report.killed.len(),
+            left = report.left.len(),
+            "swept what claude left"
+        );
+    }
+}

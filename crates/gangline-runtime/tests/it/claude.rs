@@ -1,0 +1,8 @@
+//! The Claude Code adapter meets the contract of [`gangline_runtime::Runtime`].
+
+mod failures;
+mod fake;
+mod life;
+mod rig;
+mod tools;
+mod turns;

@@ -1,0 +1,205 @@
+//! The command line of `gangline channel`: S0's words and culture's (C20). No logic.
+
+use std::{ffi::OsString, path::PathBuf};
+
+use clap::{Args, Subcommand};
+use gangline_api::ipc::{IfAbsent, READ_LIMIT};
+use gangline_core::{AgentName, MessageId};
+
+use super::verb::{Escapes, Verb, Written};
+
+#[cfg(test)]
+mod tests;
+
+/// The seconds that `ask` waits by default (C8).
+pub(super) const ASK: u32 = 30;
+
+#[derive(Debug, Args)]
+pub(crate) struct ChannelArgs {
+    /// Speak as this agent [default: $GANGLINE_NICK, else $CULTURE_NICK]
+    #[arg(long, global = true, value_name = "NICK")]
+    pub(super) agent: Option<AgentName>,
+    /// Also look for a daemon's socket in /tmp, if it is this user's alone
+    #[arg(long, global = true)]
+    pub(super) legacy_tmp: bool,
+    #[command(subcommand)]
+    pub(super) command: ChannelCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ChannelCommand {
+    /// Say something; `@nick` instead of a channel says it privately
+    #[command(visible_alias = "message")]
+    Send(Say),
+    /// Show what has been said since the last read, oldest first
+    Read(Read),
+    /// Ask something and wait for the answer
+    Ask(Ask),
+    /// Join a channel
+    Join {
+        /// The channel; a missing # is added
+        #[arg(value_name = "CHANNEL")]
+        target: String,
+    },
+    /// Leave a channel
+    Part {
+        /// The channel; a missing # is added
+        #[arg(value_name = "CHANNEL")]
+        target: String,
+    },
+    /// List the channels that the agent is in
+    #[command(visible_alias = "list")]
+    Channels,
+    /// List who is in a channel
+    Who {
+        /// The channel, with its #, or a nick
+        target: String,
+    },
+    /// Show a channel's topic, or set it
+    Topic {
+        /// The channel; a missing # is added
+        #[arg(value_name = "CHANNEL")]
+        target: String,
+        /// The new topic
+        #[arg(num_args = 0..)]
+        text: Vec<String>,
+    },
+    /// Let the agent's backend make its context shorter
+    Compact,
+    /// Let the agent's backend begin a new context
+    Clear,
+    /// Print the CLAUDE.md of a folder
+    #[command(visible_alias = "set_directory")]
+    SetDirectory {
+        /// The folder
+        path: PathBuf,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Say {
+    /// The channel; a missing # is added
+    #[arg(value_name = "CHANNEL")]
+    target: String,
+    /// The text; \n and \t in it are line breaks and tabs
+    #[arg(allow_hyphen_values = true)]
+    text: String,
+    /// More of the text, joined by spaces
+    #[arg(hide = true)]
+    more: Vec<String>,
+    /// Make the channel if there is none of this name
+    #[arg(long)]
+    create: bool,
+    /// The message that this answers, such as m42: then it is nobody else's answer
+    #[arg(long, value_name = "MESSAGE")]
+    reply_to: Option<MessageId>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Read {
+    /// The channel; a missing # is added
+    #[arg(value_name = "CHANNEL")]
+    target: String,
+    /// How many messages at most
+    #[arg(value_name = "LIMIT", value_parser = clap::value_parser!(u32).range(1..))]
+    count: Option<u32>,
+    /// The same
+    #[arg(short = 'n', long, conflicts_with = "count", default_value_t = READ_LIMIT,
+          value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+    /// The newest ones, and skip older unread ones
+    #[arg(long)]
+    latest: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Ask {
+    /// The channel; a missing # is added
+    #[arg(value_name = "CHANNEL")]
+    target: String,
+    /// The question
+    #[arg(allow_hyphen_values = true)]
+    text: String,
+    /// More of the question, joined by spaces
+    #[arg(hide = true)]
+    more: Vec<String>,
+    /// How long to wait for the answer
+    #[arg(long, value_name = "SECONDS", default_value_t = ASK,
+          value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    timeout: u32,
+}
+
+/// Reads words among which there is no option; none if they are anything else than a plain call.
+///
+/// It says the same as the parser would. Agents call this program often, and making the parser is
+/// a fifth of what a call costs.
+pub(super) fn plain(words: &[OsString]) -> Option<Verb> {
+    let words: Option<Vec<&str>> = words.iter().map(|word| word.to_str()).collect();
+    let words = words.filter(|words| !words.iter().any(|word| word.starts_with('-')))?;
+    let (verb, words) = words.split_first()?;
+    let owned = |text: &&str| (*text).to_owned();
+    let loose = |text: &&str| Written::Loose(owned(text));
+    Some(match (*verb, words) {
+        ("send" | "message", [to, text @ ..]) if !text.is_empty() => Verb::Send {
+            to: loose(to),
+            text: text.join(" "),
+            escapes: Escapes::Read,
+            absent: IfAbsent::Refuse,
+            in_reply_to: None,
+        },
+        ("ask", [to, text @ ..]) if !text.is_empty() => {
+            Verb::Ask { to: loose(to), text: text.join(" "), timeout: ASK }
+        }
+        ("read", [from]) => Verb::Read { from: loose(from), limit: READ_LIMIT, latest: false },
+        ("read", [from, limit]) => {
+            let limit = limit.parse().ok().filter(|limit| *limit > 0)?;
+            Verb::Read { from: loose(from), limit, latest: false }
+        }
+        ("join", [channel]) => Verb::Join(loose(channel)),
+        ("part", [channel]) => Verb::Part(loose(channel)),
+        ("channels" | "list", []) => Verb::Channels,
+        ("who", [target]) => Verb::Who(owned(target)),
+        ("topic", [channel, text @ ..]) => Verb::Topic {
+            channel: loose(channel),
+            text: (!text.is_empty()).then(|| text.join(" ")),
+        },
+        ("compact", []) => Verb::Compact,
+        ("clear", []) => Verb::Clear,
+        _ => return None,
+    })
+}
+
+fn joined(text: String, more: Vec<String>) -> String {
+    std::iter::once(text).chain(more).collect::<Vec<_>>().join(" ")
+}
+
+impl ChannelCommand {
+    pub(super) fn verb(self) -> Verb {
+        match self {
+            Self::Send(Say { target, text, more, create, reply_to }) => Verb::Send {
+                to: Written::Loose(target),
+                text: joined(text, more),
+                escapes: Escapes::Read,
+                absent: if create { IfAbsent::Create } else { IfAbsent::Refuse },
+                in_reply_to: reply_to,
+            },
+            Self::Read(Read { target, count, limit, latest }) => {
+                Verb::Read { from: Written::Loose(target), limit: count.unwrap_or(limit), latest }
+            }
+            Self::Ask(Ask { target, text, more, timeout }) => {
+                Verb::Ask { to: Written::Loose(target), text: joined(text, more), timeout }
+            }
+            Self::Join { target } => Verb::Join(Written::Loose(target)),
+            Self::Part { target } => Verb::Part(Written::Loose(target)),
+            Self::Channels => Verb::Channels,
+            Self::Who { target } => Verb::Who(target),
+            Self::Topic { target, text } => Verb::Topic {
+                channel: Written::Loose(target),
+                text: (!text.is_empty()).then(|| text.join(" ")),
+            },
+            Self::Compact => Verb::Compact,
+            Self::Clear => Verb::Clear,
+            Self::SetDirectory { path } => Verb::SetDirectory(path),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! `gangline attach`: an agent's turns as they happen, until Ctrl-C.
+
+use std::time::Duration;
+
+use gangline_api::{
+    ipc::{Command, Frame, Response},
+    status::AgentStatus,
+};
+use gangline_core::AgentName;
+use gangline_os::clock;
+use jiff::tz::TimeZone;
+
+use crate::{
+    channel::{
+        client::{AskError, Client, RESPONSE, Unreachable},
+        reach::{LegacyTmp, Reach},
+    },
+    cli::{Attach, Global},
+    failure::Failure,
+    output,
+    show::{self, text::one_line},
+};
+
+/// How often a daemon that went away is looked for.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// What is shown, and how.
+struct Show {
+    json: bool,
+    zone: TimeZone,
+    /// The last event that was shown: a reconnection goes on behind it.
+    cursor: Option<String>,
+}
+
+/// Shows events for as long as somebody looks; returns only with a failure. Ends with the process.
+pub(super) fn run(global: &Global, args: &Attach) -> Result<u8, Failure> {
+    let env = |name: &str| std::env::var_os(name);
+    let reach = Reach::find(&env, Some(&args.agent), LegacyTmp::No)?;
+    let Some(reach) = reach else { return Err(Failure::user("no agent is named")) };
+    let mut client = Client::dial(&reach.sockets).map_err(|error| absent(&reach.nick, error))?;
+    let mut show = Show { json: global.json, zone: TimeZone::system(), cursor: None };
+    loop {
+        let why = show.follow(&mut client, &reach)?;
+        output::note(&format!("-- {}: {why}; waiting until its daemon is back", reach.nick));
+        client = back(&reach);
+        output::note(&format!("-- {} is back", reach.nick));
+    }
+}
+
+fn absent(nick: &AgentName, error: Unreachable) -> Failure {
+    Failure::user(format!("the daemon of {nick} is not running"))
+        .hint("start it: `gangline up`, or `gangline start` and its nick")
+        .hint(format!("what it did before: gangline logs {nick}"))
+        .because(error)
+}
+
+/// Waits until the daemon can be spoken to again.
+fn back(reach: &Reach) -> Client {
+    loop {
+        std::thread::sleep(LOOK_EVERY);
+        if let Ok(client) = Client::dial(&reach.sockets) {
+            return client;
+        }
+    }
+}
+
+impl Show {
+    /// Shows what one connection tells; returns why it ended.
+    fn follow(&mut self, client: &mut Client, reach: &Reach) -> Result<String, Failure> {
+        let subscribe = Command::Subscribe { cursor: self.cursor.clone() };
+        for command in [Command::Status { query: false }, subscribe] {
+            let name = command.name();
+            let response = match client.ask(command, reach.token.clone(), RESPONSE) {
+                Ok(response) => response,
+                Err(error) => return self.lost(error),
+            };
+            if !response.ok {
+                let error = one_line(response.error.as_deref().unwrap_or("unknown error"));
+                return Err(Failure::user(format!("{name} failed: {error}")));
+            }
+            self.begin(response)?;
+        }
+        loop {
+            match client.next(None) {
+                Ok(frame) => self.frame(frame)?,
+                Err(error) => return self.lost(error),
+            }
+        }
+    }
+
+    fn lost(&self, error: AskError) -> Result<String, Failure> {
+        match error {
+            AskError::Closed | AskError::Lost(_) | AskError::Silent(_) => Ok(error.to_string()),
+            AskError::Encode(_) | AskError::Frame(_) | AskError::TooLong => {
+                Err(Failure::environment(error))
+            }
+        }
+    }
+
+    /// Shows a response: that of `status` as one line.
+    fn begin(&mut self, response: Response) -> Result<(), Failure> {
+        let data = response.data.as_ref();
+        if let Some(cursor) = data.and_then(|data| data["cursor"].as_str()) {
+            self.cursor = Some(cursor.to_owned());
+        }
+        if self.json {
+            return self.raw(&Frame::Response(response));
+        }
+        let status: Option<AgentStatus> =
+            response.data.and_then(|data| serde_json::from_value(data).ok());
+        match status {
+            Some(status) => {
+                let line = show::live::status(&status, clock::system().now());
+                output::print(&line)
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn frame(&mut self, frame: Frame) -> Result<(), Failure> {
+        if let Frame::Event(event) = &frame {
+            self.cursor = Some(event.seq.clone());
+        }
+        if self.json {
+            return self.raw(&frame);
+        }
+        match frame {
+            Frame::Event(event) => output::print(&show::live::event(&event, &self.zone)),
+            Frame::Whisper(whisper) => output::print(&show::live::whisper(&whisper)),
+            // Nobody has asked.
+            Frame::Response(_) => Ok(()),
+        }
+    }
+
+    fn raw(&self, frame: &Frame) -> Result<(), Failure> {
+        let line = frame.encode().map_err(Failure::environment)?;
+        output::print(&String::from_utf8_lossy(&line))
+    }
+}

@@ -1,0 +1,193 @@
+//! `gangline down`: ends the agents, then the hub with its chat server.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use gangline_core::AgentName;
+use gangline_hub::{about::Hub, kept::DRAIN_BUDGET};
+use gangline_os::{clock, process::Signal, signals::Signals};
+
+use crate::{
+    cli::{Down, Global},
+    failure::Failure,
+    fleet::{self, Fleet, LOOK_EVERY, Member, Said, Told},
+    output, unmark,
+};
+
+/// The hub ends within this after its last daemon.
+const HUB_BUDGET: Duration = Duration::from_secs(30);
+
+pub(super) async fn run(global: &Global, args: Down) -> Result<u8, Failure> {
+    unmark::refuse("end the hub")?;
+    let fleet = Fleet::open(global).await?;
+    let hub = fleet.hub()?;
+    if args.hub_only {
+        if hub.is_none() {
+            output::note("no hub runs");
+            return Ok(0);
+        }
+        hub_only(&fleet).await?;
+        let members = fleet.members().await?;
+        let left: Vec<&str> =
+            members.iter().filter(|it| it.runs()).map(|it| it.name.as_str()).collect();
+        let left = if left.is_empty() { "no agents".to_owned() } else { left.join(", ") };
+        output::print(&format!("the hub has ended; {left} run on\n"))?;
+        return Ok(0);
+    }
+    let members = fleet.members().await?;
+    let running: Vec<&Member> = members.iter().filter(|member| member.runs()).collect();
+    if hub.is_none() && running.is_empty() {
+        output::note("nothing runs");
+        return Ok(0);
+    }
+    let signals = Signals::new()
+        .map_err(|error| Failure::environment(error).doing("cannot listen to signals"))?;
+    let mut ending = Ending { fleet: &fleet, signals, asked: 0 };
+    // Whom no hub keeps is asked first, for the chat server ends with the hub.
+    let own: Vec<AgentName> =
+        running.iter().filter(|it| it.kept.is_none()).map(|it| it.name.clone()).collect();
+    ending.drain(&own, None, args.now).await?;
+    if let Some(hub) = &hub {
+        let names: Vec<AgentName> = running.iter().map(|it| it.name.clone()).collect();
+        ending.drain(&names, Some(hub), args.now).await?;
+    }
+    output::print(match hub {
+        Some(_) => "the agents and the hub have ended\n",
+        None => "the agents have ended; no hub ran\n",
+    })?;
+    Ok(0)
+}
+
+/// Ends the hub and leaves the daemons; returns when it is gone.
+pub(super) async fn hub_only(fleet: &Fleet) -> Result<(), Failure> {
+    let Some(hub) = fleet.hub()? else { return Ok(()) };
+    fleet::signal(&hub.holder, Signal::Usr1)?;
+    let clock = clock::system();
+    let until = clock.monotonic() + HUB_BUDGET;
+    while fleet.hub()?.is_some_and(|now| now.holder == hub.holder) {
+        if clock.monotonic() >= until {
+            return Err(Failure::environment(anyhow::anyhow!(
+                "the hub, {}, does not end",
+                hub.holder
+            )));
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+    Ok(())
+}
+
+/// The end of everything, as it goes on.
+struct Ending<'a> {
+    fleet: &'a Fleet,
+    signals: Signals,
+    /// How often somebody pressed Ctrl-C meanwhile.
+    asked: u32,
+}
+
+impl Ending<'_> {
+    /// Ends these daemons, by the hub if it keeps them, and then the hub.
+    async fn drain(
+        &mut self,
+        names: &[AgentName],
+        hub: Option<&Hub>,
+        now: bool,
+    ) -> Result<(), Failure> {
+        if names.is_empty() && hub.is_none() {
+            return Ok(());
+        }
+        self.signal(names, hub, Signal::Term).await?;
+        if now {
+            self.heard(hub).await?;
+            self.signal(names, hub, Signal::Int).await?;
+        }
+        let clock = clock::system();
+        let until = clock.monotonic() + DRAIN_BUDGET + HUB_BUDGET;
+        let mut said = Said::new(names);
+        loop {
+            let told = self.told(names).await?;
+            told.iter().for_each(|(name, told)| said.say(name, told));
+            let ended = told.values().all(|told| matches!(told, Told::Done(_)));
+            let hub_gone = match hub {
+                Some(hub) => self.fleet.hub()?.is_none_or(|now| now.holder != hub.holder),
+                None => true,
+            };
+            if ended && hub_gone {
+                return Ok(());
+            }
+            if clock.monotonic() >= until {
+                self.signal(names, hub, Signal::Kill).await?;
+                if let Some(hub) = hub {
+                    fleet::signal(&hub.holder, Signal::Kill)?;
+                }
+                return Err(Failure::environment(anyhow::anyhow!("not all ended in time; killed")));
+            }
+            let asked = tokio::select! {
+                () = tokio::time::sleep(LOOK_EVERY) => false,
+                _ = self.signals.next() => true,
+            };
+            if asked {
+                self.again(names, hub).await?;
+            }
+        }
+    }
+
+    /// Waits until the hub has begun to end: two requests that come at once may count as one.
+    async fn heard(&self, hub: Option<&Hub>) -> Result<(), Failure> {
+        let draining = |hub: &Hub| hub.about.as_ref().is_some_and(|about| about.draining);
+        while hub.is_some() && self.fleet.hub()?.is_some_and(|hub| !draining(&hub)) {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        Ok(())
+    }
+
+    async fn told(&self, names: &[AgentName]) -> Result<BTreeMap<AgentName, Told>, Failure> {
+        let members = self.fleet.members().await?;
+        let of = members.into_iter().filter(|member| names.contains(&member.name));
+        Ok(of.map(|member| (member.name.clone(), gone(&member))).collect())
+    }
+
+    /// Ctrl-C while it goes on.
+    async fn again(&mut self, names: &[AgentName], hub: Option<&Hub>) -> Result<(), Failure> {
+        self.asked += 1;
+        let signal = match self.asked {
+            1 => {
+                output::note("they end; Ctrl-C again is in haste: open turns are interrupted");
+                return Ok(());
+            }
+            2 => {
+                output::note("in haste; Ctrl-C again kills");
+                Signal::Int
+            }
+            _ => Signal::Kill,
+        };
+        self.signal(names, hub, signal).await
+    }
+
+    /// Signals the daemons, or the hub that passes it on to them. A hub is asked by SIGINT, which
+    /// always means the whole fleet.
+    async fn signal(
+        &self,
+        names: &[AgentName],
+        hub: Option<&Hub>,
+        signal: Signal,
+    ) -> Result<(), Failure> {
+        if let Some(hub) = hub
+            && signal != Signal::Kill
+        {
+            return fleet::signal(&hub.holder, Signal::Int);
+        }
+        for name in names {
+            if let Some(holder) = fleet::holder(&self.fleet.paths, name)? {
+                fleet::signal(&holder, signal)?;
+            }
+        }
+        match hub {
+            Some(hub) => fleet::signal(&hub.holder, Signal::Int),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Says how far the end of a daemon is, whatever its hub still says of it.
+fn gone(member: &Member) -> Told {
+    if member.runs() { member.end() } else { Told::Done("ended".to_owned()) }
+}

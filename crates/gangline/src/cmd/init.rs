@@ -1,0 +1,183 @@
+//! `gangline init`: from nothing to a fleet that can be started.
+
+mod told;
+
+use std::{
+    io::{self, BufRead as _, IsTerminal as _, Read as _},
+    net::{Ipv4Addr, TcpListener},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use gangline_hub::credentials;
+use gangline_os::{clock, paths::Paths, process::base_env, secret::Secret};
+use gangline_runtime::registry;
+
+use crate::{
+    cli::{Global, Init},
+    configuration::{self, Loaded},
+    failure::Failure,
+    init::{
+        ask::{Said, ask},
+        file, name,
+        programs::{self, Found},
+        repository::{self, Repository},
+        text::Plan,
+    },
+    output, place, unmark,
+};
+
+/// The first port that is tried, and how many after it.
+const PORTS: std::ops::Range<u16> = 6667..6700;
+
+/// Where things go.
+struct Site {
+    paths: Paths,
+    /// Where the agents work.
+    directory: String,
+    /// The state folder, if somebody named it: the configuration then names it too.
+    state: Option<String>,
+}
+
+/// Whether the owner's token was there already.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Token {
+    Made,
+    Kept,
+}
+
+/// Everything that was done, to be told.
+struct Done {
+    site: Site,
+    loaded: Loaded,
+    found: Vec<(Found, crate::init::text::Place)>,
+    aside: Option<PathBuf>,
+    owner: Secret,
+    token: Token,
+    repository: Repository,
+}
+
+pub(super) async fn run(global: &Global, args: Init) -> Result<u8, Failure> {
+    if unmark::is_marked() {
+        return Err(Failure::user("an agent does not set up a fleet").hint(
+            "this shell was started by an agent (GANGLINE_RUN is set): use one of your own",
+        ));
+    }
+    if let Some(name) = &args.server {
+        name::check(name)?;
+    }
+    let site = site(global, &args)?;
+    let target = site.paths.config_file.clone();
+    let there = file::is_there(&target);
+    if there && !args.force {
+        return Err(file::taken(&target));
+    }
+    let old = if there { configuration::quiet(&target) } else { None };
+    let found = programs::look().await;
+    let server = match (&args.server, &old) {
+        (Some(name), _) => name.clone(),
+        (None, Some(old)) => old.config.server.name.clone(),
+        (None, None) => name::of_machine(&machine().await),
+    };
+    let port = match &old {
+        // The hub that runs on it may be ours.
+        Some(old) => old.config.server.port,
+        None => free_port(),
+    };
+    let has = |backend: &str| registry::maker(backend).is_ok();
+    let plan = Plan {
+        server: &server,
+        port,
+        directory: &site.directory,
+        state: site.state.as_deref(),
+        found: &found,
+        has: &has,
+    };
+    if asks(global, &args) && !agreed(&plan, &target)? {
+        return Err(Failure::user("nothing was written"));
+    }
+    let aside = there.then(|| file::set_aside(&target, clock::system().now())).transpose()?;
+    write(&target, &plan.text())?;
+    let loaded = configuration::load(&target)?;
+    let places: Vec<_> = found.iter().map(|found| plan.place(found)).collect();
+    let (owner, token) = owner(&site.paths)?;
+    let repository = repository::keep(&target).await;
+    let found = found.into_iter().zip(places).collect();
+    told::tell(global, &Done { site, loaded, found, aside, owner, token, repository })?;
+    Ok(0)
+}
+
+fn site(global: &Global, args: &Init) -> Result<Site, Failure> {
+    let mut paths = match &args.dir {
+        Some(folder) => {
+            let config = Some(folder.join("agents.yaml"));
+            place::plain(&Global { config, ..global.clone() })?
+        }
+        None => place::plain(global)?,
+    };
+    paths.config_file = plain(&paths.config_file);
+    let here = std::env::current_dir()
+        .map_err(|error| Failure::environment(error).doing("cannot tell which folder this is"))?;
+    let directory = utf8(&here)?;
+    let state = global.state.as_ref().map(|_| utf8(&paths.state)).transpose()?;
+    Ok(Site { paths, directory, state })
+}
+
+/// Returns the path without components that say nothing.
+fn plain(path: &Path) -> PathBuf {
+    path.components().filter(|part| *part != std::path::Component::CurDir).collect()
+}
+
+fn utf8(path: &Path) -> Result<String, Failure> {
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        Failure::user(format!("{} is not UTF-8, and the configuration is", path.display()))
+            .hint("go to a folder with a plain name")
+    })
+}
+
+/// Returns what the machine calls itself; nothing when it does not say.
+async fn machine() -> String {
+    let uname = ask("uname".as_ref(), &["-n"], "/".as_ref(), base_env(), Duration::from_secs(5));
+    let said = uname.await.unwrap_or_default();
+    Said::first(&said.out).unwrap_or_default().to_owned()
+}
+
+/// Returns a port that nobody listens on now, 6667 if it can be had.
+fn free_port() -> u16 {
+    let free = |port: &u16| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok();
+    PORTS.into_iter().find(free).unwrap_or(PORTS.start)
+}
+
+fn write(target: &Path, text: &str) -> Result<(), Failure> {
+    file::make_folder(target)?;
+    file::write_new(target, text).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => file::taken(target),
+        _ => Failure::environment(error).doing(format!("cannot write {}", target.display())),
+    })
+}
+
+fn owner(paths: &Paths) -> Result<(Secret, Token), Failure> {
+    let path = credentials::owner_token_file(paths);
+    let token = if path.is_file() { Token::Kept } else { Token::Made };
+    let secret = credentials::load_or_make(&path).map_err(Failure::environment)?;
+    Ok((secret, token))
+}
+
+/// Returns whether a person sits there who can be asked.
+fn asks(global: &Global, args: &Init) -> bool {
+    !args.yes && !global.json && io::stdin().is_terminal() && io::stdout().is_terminal()
+}
+
+fn agreed(plan: &Plan<'_>, target: &Path) -> Result<bool, Failure> {
+    let nicks = plan.nicks();
+    let agents = if nicks.is_empty() { "no agents yet".to_owned() } else { nicks.join(", ") };
+    output::print(&format!(
+        "This writes {} with {agents}, to work in {}.\nGo on? [Y/n] ",
+        target.display(),
+        plan.directory
+    ))?;
+    let mut answer = String::new();
+    let read = io::stdin().lock().take(100).read_line(&mut answer).map_err(Failure::environment)?;
+    let answer = answer.trim().to_ascii_lowercase();
+    Ok(read > 0 && matches!(answer.as_str(), "" | "y" | "yes"))
+}

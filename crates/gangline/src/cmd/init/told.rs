@@ -1,0 +1,207 @@
+//! What `gangline init` says when it is done.
+
+use std::{fmt::Write as _, path::Path};
+
+use gangline_hub::credentials::{self, OWNER};
+use gangline_os::paths::Overrides;
+use serde::Serialize;
+
+use super::{Done, Token};
+use crate::{
+    cli::Global,
+    cmd::demo,
+    failure::Failure,
+    init::{
+        programs::{PROGRAMS, Version},
+        repository::Repository,
+        text::Place,
+    },
+    invite, output,
+};
+
+/// The same for programs. The token itself is in its file only.
+#[derive(Serialize)]
+struct Summary<'a> {
+    config: &'a Path,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moved_aside: Option<&'a Path>,
+    state: &'a Path,
+    server: &'a str,
+    port: u16,
+    directory: &'a str,
+    programs: Vec<ProgramSummary<'a>>,
+    agents: Vec<&'a str>,
+    warnings: Vec<String>,
+    owner: OwnerSummary<'a>,
+    repository: String,
+    next: String,
+}
+
+#[derive(Serialize)]
+struct ProgramSummary<'a> {
+    name: &'a str,
+    path: &'a Path,
+    backend: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why_not: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct OwnerSummary<'a> {
+    account: &'a str,
+    token_file: &'a Path,
+    made: bool,
+}
+
+pub(super) fn tell(global: &Global, done: &Done) -> Result<(), Failure> {
+    if global.json {
+        return summary(done);
+    }
+    let mut out = String::new();
+    programs(done, &mut out);
+    files(done, &mut out);
+    let _ = write!(
+        out,
+        "\nThe agents work in {}. That is `directory` in the file.\n",
+        done.site.directory
+    );
+    for warning in done.loaded.warnings() {
+        let _ = writeln!(out, "warning: {warning}");
+    }
+    out.push_str(
+        "\nOnce it runs, these let you in. They hold your password: keep them to yourself.\n",
+    );
+    let irc = irc(done);
+    let room = done.loaded.enabled().find_map(|agent| agent.channels.first());
+    let room = room.map_or("#general", |room| room.as_str());
+    out.push_str(&invite::lines(&irc, &done.owner, Some(room)));
+    let token = done.owner.expose();
+    let _ = writeln!(out, "  with SASL PLAIN: account {OWNER}, password {token}");
+    let _ = write!(out, "\nNext: {}\n", next(done));
+    output::print(&out)
+}
+
+/// Returns where the chat server will be.
+fn irc(done: &Done) -> String {
+    match done.loaded.embedded_address() {
+        Ok(address) => address.to_string(),
+        Err(_) => done.loaded.config.server.address(),
+    }
+}
+
+fn programs(done: &Done, out: &mut String) {
+    if done.found.is_empty() {
+        let names: Vec<&str> = PROGRAMS.iter().map(|program| program.name).collect();
+        let _ = writeln!(out, "No coding program was found on the PATH: {}.", names.join(", "));
+    } else {
+        out.push_str("Found:\n");
+    }
+    for (found, place) in &done.found {
+        let version = match &found.version {
+            Version::Known(version) => format!(", {version}"),
+            Version::Unknown => ", did not tell its version".to_owned(),
+            Version::Broken(_) | Version::Namesake(_) => String::new(),
+        };
+        let became = match place {
+            Place::Agent(nick) => format!("agent {nick}"),
+            Place::Comment(why) => format!("no agent: {why}"),
+        };
+        let (name, path) = (found.program.name, found.path.display());
+        let _ = writeln!(out, "  {name:<9} {became}");
+        let _ = writeln!(out, "  {:<9} {path}{version}", "");
+    }
+}
+
+fn files(done: &Done, out: &mut String) {
+    let config = done.site.paths.config_file.display();
+    let agents = match done.loaded.config.agents.len() {
+        1 => "1 agent".to_owned(),
+        many => format!("{many} agents"),
+    };
+    out.push('\n');
+    if let Some(aside) = &done.aside {
+        let _ = writeln!(out, "moved aside  {}", aside.display());
+    }
+    let _ = writeln!(out, "written      {config}: ok ({agents})");
+    let file = credentials::owner_token_file(&done.site.paths);
+    let token = match done.token {
+        Token::Made => "made        ",
+        Token::Kept => "kept        ",
+    };
+    let _ = writeln!(out, "{token} {} (the owner's password)", file.display());
+    let _ = writeln!(out, "repository   {}", repository(done));
+}
+
+fn repository(done: &Done) -> String {
+    let file = &done.site.paths.config_file;
+    let folder = file.parent().unwrap_or(file).display();
+    match &done.repository {
+        Repository::Made => format!("made around {folder}; the file is its first commit"),
+        Repository::Committed => format!("{folder} is one already; the change is committed"),
+        Repository::Unchanged => format!("{folder} is one already; nothing has changed"),
+        Repository::Inside(top) => {
+            format!("none: the folder lies in that of {}, where you may commit it", top.display())
+        }
+        Repository::NoGit => "none: git is not installed".to_owned(),
+        Repository::Failed(why) => format!("none: {why}"),
+    }
+}
+
+/// Returns the command that starts the fleet from this folder.
+fn next(done: &Done) -> String {
+    let gangline = demo::invocation();
+    let usual = gangline_os::paths::Paths::from_env_with(Overrides::default());
+    let found = usual
+        .is_ok_and(|it| crate::place::absolute(&it.config_file) == done.site.paths.config_file);
+    if found {
+        format!("{gangline} up -d")
+    } else {
+        format!("{gangline} --config {} up -d", quoted(&done.site.paths.config_file))
+    }
+}
+
+/// Returns a path as a shell takes it.
+fn quoted(path: &Path) -> String {
+    let path = path.display().to_string();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:,=".contains(c);
+    if path.chars().all(plain) { path } else { format!("'{}'", path.replace('\'', "'\\''")) }
+}
+
+fn summary(done: &Done) -> Result<(), Failure> {
+    let config = &done.loaded.config;
+    output::json(&Summary {
+        config: &done.site.paths.config_file,
+        moved_aside: done.aside.as_deref(),
+        state: &done.site.paths.state,
+        server: &config.server.name,
+        port: config.server.port,
+        directory: &done.site.directory,
+        programs: done.found.iter().map(|(found, place)| one(found, place)).collect(),
+        agents: config.agents.iter().map(|agent| agent.nick.as_str()).collect(),
+        warnings: done.loaded.warnings(),
+        owner: OwnerSummary {
+            account: OWNER,
+            token_file: &credentials::owner_token_file(&done.site.paths),
+            made: done.token == Token::Made,
+        },
+        repository: repository(done),
+        next: next(done),
+    })
+}
+
+fn one<'a>(found: &'a crate::init::programs::Found, place: &'a Place) -> ProgramSummary<'a> {
+    let (agent, why_not) = match place {
+        Place::Agent(nick) => (Some(nick.as_str()), None),
+        Place::Comment(why) => (None, Some(why.as_str())),
+    };
+    let version = match &found.version {
+        Version::Known(version) => Some(version.as_str()),
+        Version::Unknown | Version::Broken(_) | Version::Namesake(_) => None,
+    };
+    let (name, backend) = (found.program.name, found.program.backend);
+    ProgramSummary { name, path: &found.path, backend, version, agent, why_not }
+}

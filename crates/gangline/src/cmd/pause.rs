@@ -1,0 +1,55 @@
+//! `gangline pause`: no new turns; and the way of all words to daemons.
+
+use crate::{
+    cli::{Global, Whom},
+    control::{self, Taken, Word},
+    failure::Failure,
+    fleet::{Fleet, Member},
+    output, unmark,
+};
+
+pub(super) async fn run(global: &Global, whom: Whom) -> Result<u8, Failure> {
+    tell(global, &whom, Word::Pause).await
+}
+
+/// Tells each of the agents, also when one of them does not listen.
+pub(super) async fn tell(global: &Global, whom: &Whom, word: Word) -> Result<u8, Failure> {
+    unmark::refuse(&format!("{word} agents"))?;
+    let fleet = Fleet::open(global).await?;
+    let chosen = fleet.chosen(whom, concerns).await?;
+    if chosen.is_empty() {
+        output::note("there are no agents");
+    }
+    let mut last = None;
+    for member in &chosen {
+        match control::tell(&fleet, member, word).await {
+            Ok(taken) => output::print(&told(member, word, &taken))?,
+            Err(failure) if chosen.len() == 1 => return Err(failure),
+            Err(failure) => {
+                failure.report();
+                last = Some(failure.exit().code());
+            }
+        }
+    }
+    Ok(last.unwrap_or(0))
+}
+
+fn concerns(fleet: &Fleet, member: &Member) -> bool {
+    member.runs() || fleet.is_enabled(&member.name)
+}
+
+fn told(member: &Member, word: Word, taken: &Taken) -> String {
+    let name = &member.name;
+    let done = match word {
+        Word::Pause => "is paused: what comes is kept",
+        Word::Resume => "goes on",
+        Word::Interrupt => "ends its turn",
+    };
+    match taken {
+        Taken::ByDaemon => format!("{name} {done}\n"),
+        Taken::ByRow => format!("{name} {done}; its daemon is not running\n"),
+        Taken::Unheard(why) => format!(
+            "{name} {done} from its next start on: its daemon runs and cannot be spoken to ({why})\n"
+        ),
+    }
+}

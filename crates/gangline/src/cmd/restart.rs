@@ -1,0 +1,156 @@
+//! `gangline restart`: daemons end and start anew, one after the other; or the hub does.
+
+use std::time::Duration;
+
+use gangline_broker::{Desired, RestartWhen};
+use gangline_core::{AgentName, Epoch};
+use gangline_hub::hub::is_idle;
+use gangline_os::{
+    clock::{self, UnixMicros},
+    process::Signal,
+};
+
+use super::{
+    down,
+    start::{PATIENCE, Started, Starter, by, may_run},
+    up,
+};
+use crate::{
+    cli::{Global, Restart, Whom},
+    configuration::{self, Loaded},
+    failure::Failure,
+    fleet::{self, Fleet, Member, Told},
+    output, unmark,
+};
+
+/// One daemon may take so long to settle its turn, and its successor to get ready.
+const EACH: Duration = Duration::from_secs(200);
+
+pub(super) async fn run(global: &Global, args: Restart) -> Result<u8, Failure> {
+    unmark::refuse("restart agents")?;
+    if args.hub {
+        return hub(global).await;
+    }
+    let fleet = Fleet::open(global).await?;
+    let loaded = configuration::load(&fleet.paths.config_file)?;
+    let whom = Whom { agents: args.agents.clone(), all: args.all };
+    let all = |fleet: &Fleet, it: &Member| fleet.is_enabled(&it.name) && !it.is_stopped();
+    let chosen = fleet.chosen(&whom, all).await?;
+    if chosen.is_empty() {
+        output::note("there is no agent to restart");
+    }
+    for member in &chosen {
+        may_run(&loaded, &member.name)?;
+    }
+    let when = if args.when_idle { RestartWhen::WhenIdle } else { RestartWhen::Immediately };
+    match Starter::find(&fleet, &loaded, &chosen) {
+        Ok(Starter::Hub) => by_hub(&fleet, &chosen, (when, !args.no_wait)).await,
+        Ok(starter @ Starter::Ourselves(_)) => {
+            for member in &chosen {
+                ourselves(&fleet, &loaded, member, (when, &starter)).await?;
+            }
+            Ok(0)
+        }
+        Err(failure) => {
+            // For the next hub; what runs is not ended by somebody who cannot start it again.
+            order(&fleet, &chosen, when).await?;
+            Err(failure)
+        }
+    }
+}
+
+async fn order(fleet: &Fleet, chosen: &[Member], when: RestartWhen) -> Result<(), Failure> {
+    for member in chosen {
+        fleet.broker.order_restart(&member.name, when, &by()).await?;
+    }
+    fleet.ring();
+    Ok(())
+}
+
+async fn by_hub(
+    fleet: &Fleet,
+    chosen: &[Member],
+    (when, wait): (RestartWhen, bool),
+) -> Result<u8, Failure> {
+    order(fleet, chosen, when).await?;
+    if !wait {
+        return Ok(0);
+    }
+    let names: Vec<AgentName> = chosen.iter().map(|member| member.name.clone()).collect();
+    let before = |name: &AgentName| {
+        chosen.iter().find(|it| it.name == *name).map_or(Epoch(0), Member::epoch)
+    };
+    let count = u32::try_from(names.len()).unwrap_or(u32::MAX).max(1);
+    let patience = match when {
+        RestartWhen::Immediately => Some(EACH.saturating_mul(count)),
+        RestartWhen::WhenIdle => None,
+    };
+    let look = |member: &Member| restarted(member, before(&member.name), when);
+    let failed = fleet.until(&names, patience, look).await?;
+    fleet::left_undone(&fleet.paths, &failed).map_or(Ok(0), Err)
+}
+
+fn restarted(member: &Member, before: Epoch, when: RestartWhen) -> Told {
+    let told = member.start(before, UnixMicros(0));
+    match (told, when) {
+        (Told::Waiting(text), RestartWhen::WhenIdle) if member.is_in_turn() => {
+            Told::Waiting(format!("{text}: restarted once it is idle"))
+        }
+        (told, _) => told,
+    }
+}
+
+/// Without a hub: ends one daemon and starts it again from here.
+async fn ourselves(
+    fleet: &Fleet,
+    loaded: &Loaded,
+    member: &Member,
+    (when, starter): (RestartWhen, &Starter),
+) -> Result<(), Failure> {
+    let names = [member.name.clone()];
+    fleet.broker.order(&member.name, Desired::Up, &by()).await?;
+    if when == RestartWhen::WhenIdle {
+        wait_for_idle(fleet, member).await?;
+    }
+    if let Some(holder) = &member.holder {
+        fleet::signal(holder, Signal::Term)?;
+        let failed = fleet.until(&names, Some(EACH), Member::end).await?;
+        if let Some(failure) = fleet::left_undone(&fleet.paths, &failed) {
+            return Err(failure);
+        }
+    }
+    let started: Started = starter.start(fleet, loaded, std::iter::once(member))?;
+    let before = member.epoch();
+    let look = |it: &Member| started.or_ended(it, it.start(before, UnixMicros(0)));
+    let failed = fleet.until(&names, Some(PATIENCE), look).await?;
+    fleet::left_undone(&fleet.paths, &failed).map_or(Ok(()), Err)
+}
+
+async fn wait_for_idle(fleet: &Fleet, member: &Member) -> Result<(), Failure> {
+    loop {
+        let row = fleet.broker.agent(&member.name).await?;
+        let now = clock::system().now();
+        let idle = match &row {
+            Some(row) => is_idle(now, &fleet.broker, row).await,
+            None => true,
+        };
+        if idle || fleet::holder(&fleet.paths, &member.name)?.is_none() {
+            return Ok(());
+        }
+        tokio::time::sleep(fleet::LOOK_EVERY).await;
+    }
+}
+
+/// Ends the hub alone and starts one in its place, with the same options.
+async fn hub(global: &Global) -> Result<u8, Failure> {
+    let fleet = Fleet::open(global).await?;
+    let Some(about) = fleet.hub()?.and_then(|hub| hub.about) else {
+        return Err(Failure::user("no hub runs").hint("`gangline up -d` starts one"));
+    };
+    if about.supervised {
+        return Err(Failure::user("the hub belongs to the service manager")
+            .hint("if that is systemd: systemctl --user restart gangline"));
+    }
+    down::hub_only(&fleet).await?;
+    up::again(global, &fleet.paths, &about).await
+}

@@ -1,0 +1,151 @@
+//! `gangline service install`: units for systemd. It writes files and starts nothing.
+
+use std::{fs, path::PathBuf};
+
+use gangline_api::config::AgentConfig;
+use gangline_hub::units::{self, Installation, Scope, Server};
+
+use crate::{
+    cli::{Global, ServiceInstall},
+    configuration::{self, Loaded},
+    failure::Failure,
+    output, place, program,
+};
+
+/// Where the machine's own units lie.
+const SYSTEM: &str = "/etc/systemd/system";
+
+pub(super) fn install(global: &Global, args: ServiceInstall) -> Result<u8, Failure> {
+    let folder = folder(&args)?;
+    if args.uninstall {
+        return uninstall(&args, &folder);
+    }
+    let (loaded, installation) = installation(global, &args)?;
+    let mut files = vec![(folder.join(units::AGENT), units::agent(&installation))];
+    if loaded.config.network.embedded {
+        files.insert(0, (folder.join(units::HUB), units::hub(&installation)));
+    }
+    for (path, text) in &files {
+        if args.dry_run {
+            output::print(&format!("# {}\n{text}\n", path.display()))?;
+        } else {
+            write(path, text)?;
+            output::print(&format!("wrote {}\n", path.display()))?;
+        }
+    }
+    output::print(&next(&args, &loaded, &installation))?;
+    Ok(0)
+}
+
+fn installation(global: &Global, args: &ServiceInstall) -> Result<(Loaded, Installation), Failure> {
+    let mut paths = place::plain(global)?;
+    let loaded = configuration::load(&paths.config_file)?;
+    if let (None, Some(state)) = (&global.state, loaded.state()) {
+        paths.state = state;
+    }
+    let scope = if args.system { Scope::System { user: user(args)? } } else { Scope::User };
+    let folder = paths.config_file.parent().map_or_else(PathBuf::new, PathBuf::from);
+    let installation = Installation {
+        scope,
+        program: program::path()?,
+        environment: folder.join("gangline.env"),
+        path: std::env::var("PATH").unwrap_or_else(|_| "/usr/local/bin:/usr/bin:/bin".to_owned()),
+        server: match loaded.config.network.embedded {
+            true => Server::Embedded,
+            false => Server::Elsewhere,
+        },
+        config: paths.config_file,
+        state: paths.state,
+    };
+    Ok((loaded, installation))
+}
+
+fn user(args: &ServiceInstall) -> Result<String, Failure> {
+    let sudo = || std::env::var("SUDO_USER").ok().filter(|user| !user.is_empty() && user != "root");
+    args.run_as.clone().or_else(sudo).ok_or_else(|| {
+        Failure::user("as whom shall the agents run?")
+            .hint("name the user by --run-as NAME; agents do what their user may do")
+    })
+}
+
+fn folder(args: &ServiceInstall) -> Result<PathBuf, Failure> {
+    if args.system {
+        return Ok(SYSTEM.into());
+    }
+    let absolute =
+        |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let config = absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")));
+    config.map(|config| config.join("systemd/user")).ok_or_else(|| {
+        Failure::environment(anyhow::anyhow!("neither XDG_CONFIG_HOME nor HOME is set"))
+            .doing("cannot tell where the units of this user lie")
+    })
+}
+
+fn write(path: &PathBuf, text: &str) -> Result<(), Failure> {
+    let failed = |error| {
+        Failure::environment(error)
+            .doing(format!("cannot write {}", path.display()))
+            .hint("--dry-run prints it")
+    };
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(failed)?;
+    }
+    fs::write(path, text).map_err(failed)
+}
+
+fn uninstall(args: &ServiceInstall, folder: &std::path::Path) -> Result<u8, Failure> {
+    let ctl = ctl(args);
+    let mut removed = false;
+    for name in [units::HUB, units::AGENT] {
+        let path = folder.join(name);
+        if !path.exists() {
+            continue;
+        }
+        removed = true;
+        if args.dry_run {
+            output::print(&format!("would remove {}\n", path.display()))?;
+        } else {
+            fs::remove_file(&path).map_err(|error| {
+                Failure::environment(error).doing(format!("cannot remove {}", path.display()))
+            })?;
+            output::print(&format!("removed {}\n", path.display()))?;
+        }
+    }
+    output::print(&match removed {
+        true => format!(
+            "What runs goes on. To end it:\n  {ctl} stop 'gangline-agent@*' gangline\n  \
+             {ctl} daemon-reload\n"
+        ),
+        false => format!("there are no units of ours in {}\n", folder.display()),
+    })?;
+    Ok(0)
+}
+
+fn ctl(args: &ServiceInstall) -> &'static str {
+    if args.system { "systemctl" } else { "systemctl --user" }
+}
+
+/// Returns what to type next.
+fn next(args: &ServiceInstall, loaded: &Loaded, installation: &Installation) -> String {
+    let ctl = ctl(args);
+    let hub = match installation.server {
+        Server::Embedded => " gangline",
+        Server::Elsewhere => "",
+    };
+    // A nick has no character that systemd would have to escape.
+    let instance = |agent: &AgentConfig| format!(" gangline-agent@{}", agent.nick);
+    let instances: String = loaded.enabled().map(instance).collect();
+    let mut text = format!(
+        "\nTo start them now and at every {}:\n  {ctl} daemon-reload\n  \
+         {ctl} enable --now{hub}{instances}\n",
+        if args.system { "boot" } else { "login" }
+    );
+    if !args.system {
+        text.push_str("To let them run without a login:\n  loginctl enable-linger\n");
+    }
+    text.push_str(&format!(
+        "Keys of models, one NAME=value a line, are read from:\n  {}\n",
+        installation.environment.display()
+    ));
+    text
+}

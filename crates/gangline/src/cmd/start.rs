@@ -1,0 +1,161 @@
+//! `gangline start`: agents that were stopped run again (R1-44).
+
+use std::{cell::RefCell, collections::BTreeMap, time::Duration};
+
+use gangline_broker::Desired;
+use gangline_core::AgentName;
+use gangline_hub::about::Hub;
+use gangline_os::{
+    clock::UnixMicros,
+    process::{self, Child},
+};
+
+use crate::{
+    cli::{Global, Start},
+    configuration::{self, Loaded},
+    failure::Failure,
+    fleet::{self, Fleet, Member, Told},
+    keep::Keep,
+    output, unmark,
+};
+
+/// A start takes a few seconds: catching up with the rooms, and the backend's own start.
+pub(super) const PATIENCE: Duration = Duration::from_secs(120);
+
+pub(super) async fn run(global: &Global, args: Start) -> Result<u8, Failure> {
+    unmark::refuse("start agents")?;
+    let fleet = Fleet::open(global).await?;
+    let loaded = configuration::load(&fleet.paths.config_file)?;
+    let chosen = fleet.chosen(&args.whom, |fleet, it| fleet.is_enabled(&it.name)).await?;
+    for member in &chosen {
+        may_run(&loaded, &member.name)?;
+    }
+    for member in &chosen {
+        fleet.broker.order(&member.name, Desired::Up, &by()).await?;
+    }
+    fleet.ring();
+    let down: Vec<Member> = chosen.iter().filter(|member| !member.runs()).cloned().collect();
+    let starter = Starter::find(&fleet, &loaded, &down)?;
+    let started = starter.start(&fleet, &loaded, down.iter())?;
+    if args.no_wait {
+        return Ok(0);
+    }
+    let names: Vec<AgentName> = chosen.iter().map(|member| member.name.clone()).collect();
+    let look = |it: &Member| started.or_ended(it, it.start(gangline_core::Epoch(0), UnixMicros(0)));
+    let failed = fleet.until(&names, Some(PATIENCE), look).await?;
+    fleet::left_undone(&fleet.paths, &failed).map_or(Ok(0), Err)
+}
+
+/// Returns who orders something, for the record.
+pub(super) fn by() -> String {
+    let user = std::env::var("USER").ok().filter(|user| !user.trim().is_empty());
+    user.unwrap_or_else(|| "owner".to_owned())
+}
+
+/// Makes sure that the agent is one that the configuration lets run.
+pub(super) fn may_run(loaded: &Loaded, name: &AgentName) -> Result<(), Failure> {
+    if loaded.agent(name)?.enabled {
+        return Ok(());
+    }
+    Err(Failure::user(format!("{name} is switched off in {}", loaded.file.display()))
+        .hint("take `enabled: false` away, then `gangline up -d`"))
+}
+
+/// Who starts a daemon.
+pub(super) enum Starter {
+    /// The hub, which sees the order.
+    Hub,
+    /// This command: no hub is needed, since the chat server is elsewhere.
+    Ourselves(Box<Keep>),
+}
+
+impl Starter {
+    /// Returns who can start these, which do not run; a failure tells what to do.
+    pub(super) fn find(
+        fleet: &Fleet,
+        loaded: &Loaded,
+        members: &[Member],
+    ) -> Result<Self, Failure> {
+        let Some(first) = members.first() else { return Ok(Self::Hub) };
+        match fleet.hub()? {
+            Some(hub) => {
+                let stranger = members.iter().find(|member| member.kept.is_none());
+                by_hub(&hub, stranger).map(|()| Self::Hub)
+            }
+            None if !loaded.config.network.embedded => {
+                Keep::new(&fleet.paths).map(|keep| Self::Ourselves(Box::new(keep)))
+            }
+            None => Err(Failure::user(format!(
+                "no hub runs, and nothing else starts {}; the order is kept",
+                first.name
+            ))
+            .hint("`gangline up -d` starts the hub and its agents")),
+        }
+    }
+
+    /// Starts those that this command has to start itself.
+    pub(super) fn start<'a>(
+        &self,
+        fleet: &Fleet,
+        loaded: &Loaded,
+        members: impl Iterator<Item = &'a Member>,
+    ) -> Result<Started, Failure> {
+        let started = Started::default();
+        let Self::Ourselves(keep) = self else { return Ok(started) };
+        let irc = loaded.config.server.address();
+        for member in members {
+            let agent = loaded.agent(&member.name)?;
+            configuration::available(agent).map(drop)?;
+            keep.prepare(agent)?;
+            let daemon = keep.daemon(agent, &loaded.config, &irc);
+            let child = process::spawn(daemon.spawn).map_err(|error| {
+                Failure::environment(error).doing(format!("cannot start {}", member.name))
+            })?;
+            output::note(&format!("{}: started as process {}", member.name, child.pid()));
+            started.children.borrow_mut().insert(member.name.clone(), child);
+        }
+        fleet.ring();
+        Ok(started)
+    }
+}
+
+/// A hub that leaves daemons to something else, or does not know of the agent, starts none.
+fn by_hub(hub: &Hub, stranger: Option<&Member>) -> Result<(), Failure> {
+    let keeps = hub.about.as_ref().is_none_or(|about| about.keeps_agents);
+    match stranger {
+        None => Ok(()),
+        Some(member) if keeps => {
+            Err(Failure::user(format!("the hub does not know {} yet", member.name))
+                .hint("`gangline up -d` lets it read the configuration again"))
+        }
+        Some(member) => Err(Failure::user(format!(
+            "the hub leaves the start of {} to something else (--no-agents)",
+            member.name
+        ))
+        .hint(format!(
+            "if that is systemd: systemctl --user start gangline-agent@{}",
+            member.name
+        ))),
+    }
+}
+
+/// The daemons that this command has started; they run on when it ends.
+#[derive(Default)]
+pub(super) struct Started {
+    children: RefCell<BTreeMap<AgentName, Child>>,
+}
+
+impl Started {
+    /// Returns what is told, unless the daemon that we started has ended.
+    pub(super) fn or_ended(&self, member: &Member, told: Told) -> Told {
+        let mut children = self.children.borrow_mut();
+        let exit = children.get_mut(&member.name).and_then(Child::exited);
+        match (exit, told) {
+            (Some(exit), Told::Waiting(_)) if !member.runs() => Told::Failed(match exit.code {
+                Some(code) => format!("ended with exit code {code}"),
+                None => "was killed".to_owned(),
+            }),
+            (_, told) => told,
+        }
+    }
+}

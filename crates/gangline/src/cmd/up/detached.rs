@@ -1,0 +1,307 @@
+//! `gangline up -d`: a hub in the background, waited for; or another look at the configuration by
+//! the one that runs.
+
+use std::{fs, path::Path, time::Duration};
+
+use gangline_api::ready::ReadyLine;
+use gangline_core::{AgentName, Epoch};
+use gangline_hub::{
+    about::{About, Hub, StandingWord},
+    credentials,
+};
+use gangline_os::{
+    clock::{self, UnixMicros, parse_rfc3339},
+    fsio,
+    mark::RUN_MARK,
+    paths::Paths,
+    process::{self, Child, Exit, Group, Output, Signal, Spawn, Stdin},
+    secret::Secret,
+};
+
+use super::{Checked, words};
+use crate::{
+    cli::{Global, Up},
+    configuration,
+    failure::Failure,
+    fleet::{self, Fleet, LOOK_EVERY, Member, Told},
+    invite,
+    keep::make_room,
+    output, program, show,
+};
+
+/// A hub takes a second at most to read its configuration again.
+const RELOAD: Duration = Duration::from_secs(15);
+/// How much of the log is shown of a hub that could not start, in bytes.
+const SHOWN_MAX: u64 = 16 * 1024;
+/// What a hub that ended without a code is taken for.
+const LOST: u8 = 2;
+
+pub(super) async fn run(global: &Global, args: &Up, checked: Checked) -> Result<u8, Failure> {
+    let patience = Duration::from_secs(args.timeout);
+    fsio::private_dir(&checked.paths.state).map_err(Failure::environment)?;
+    match fleet::hub(&checked.paths)? {
+        Some(hub) => reload(global, &checked, (&hub, patience)).await,
+        None => {
+            let mut options = words(args);
+            if let Some(file) = &args.ready_file {
+                let file = crate::place::absolute(file);
+                options.extend(["--ready-file".to_owned(), file.display().to_string()]);
+            }
+            start(global, &checked.paths, (options, patience)).await
+        }
+    }
+}
+
+/// Starts a hub in the place of one that has ended, with its options.
+pub(in crate::cmd) async fn again(
+    global: &Global,
+    paths: &Paths,
+    about: &About,
+) -> Result<u8, Failure> {
+    let paths = Paths { config_file: about.config.clone(), ..paths.clone() };
+    let patience = Duration::from_secs(120);
+    start(global, &paths, (about.options.clone(), patience)).await
+}
+
+async fn start(
+    global: &Global,
+    paths: &Paths,
+    (options, patience): (Vec<String>, Duration),
+) -> Result<u8, Failure> {
+    let log = paths.state.join("hub.log");
+    make_room(&log)?;
+    let before = fs::metadata(&log).map_or(0, |about| about.len());
+    let mut child = process::spawn(hub(paths, &log, options)?)
+        .map_err(|error| Failure::environment(error).doing("cannot start the hub"))?;
+    let about = match begun(paths, &mut child).await? {
+        Begun::Runs(about) => about,
+        Begun::Ended(exit) => return Ok(failed(exit, &log, before)),
+    };
+    output::note(&format!("the hub is process {}; its log is {}", about.pid, log.display()));
+    finish(global, paths, (&about, &mut child), patience).await
+}
+
+fn hub(paths: &Paths, log: &Path, options: Vec<String>) -> Result<Spawn, Failure> {
+    let mut args = vec!["--config".into(), paths.config_file.clone().into_os_string()];
+    args.extend(["--state".into(), paths.state.clone().into_os_string()]);
+    args.extend(["up".into(), "--service".into()]);
+    args.extend(options.into_iter().map(Into::into));
+    // All of it: the configuration may name any variable. A manager's words are not for the hub.
+    let ours = [RUN_MARK, "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"];
+    let env = std::env::vars_os().filter(|(name, _)| ours.iter().all(|ours| name != ours));
+    Ok(Spawn {
+        program: program::path()?,
+        args,
+        cwd: paths.state.clone(),
+        env: env.collect(),
+        stdin: Stdin::Null,
+        stdout: Output::File(log.to_owned()),
+        stderr: Output::File(log.to_owned()),
+        group: Group::Session,
+    })
+}
+
+enum Begun {
+    Runs(Box<About>),
+    Ended(Exit),
+}
+
+/// Waits until the hub says what it keeps, or ends.
+async fn begun(paths: &Paths, child: &mut Child) -> Result<Begun, Failure> {
+    loop {
+        let about = fleet::hub(paths)?.and_then(|hub| hub.about);
+        if let Some(about) = about.filter(|about| about.pid == child.pid()) {
+            return Ok(Begun::Runs(Box::new(about)));
+        }
+        if let Some(exit) = child.exited() {
+            return Ok(Begun::Ended(exit));
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+/// Shows what a hub that ended has logged, and returns its exit code.
+fn failed(exit: Exit, log: &Path, before: u64) -> u8 {
+    let text = fs::read(log).unwrap_or_default();
+    let from = usize::try_from(before).unwrap_or(usize::MAX).min(text.len());
+    let most = usize::try_from(SHOWN_MAX).unwrap_or(usize::MAX);
+    let from = from.max(text.len().saturating_sub(most));
+    let text = String::from_utf8_lossy(text.get(from..).unwrap_or_default()).into_owned();
+    output::note(show::text::lines(text.trim_end()).as_str());
+    output::note(&format!("the hub has ended; its log is {}", log.display()));
+    exit.code.and_then(|code| u8::try_from(code).ok()).filter(|code| *code != 0).unwrap_or(LOST)
+}
+
+/// Lets the hub that runs read the configuration again.
+async fn reload(
+    global: &Global,
+    checked: &Checked,
+    (hub, patience): (&Hub, Duration),
+) -> Result<u8, Failure> {
+    let fleet = Fleet::open(global).await?;
+    let before = fleet.hub()?.and_then(|hub| hub.about);
+    let Some(before) = before else {
+        return Err(Failure::user(format!(
+            "a hub runs already and does not answer: {}",
+            hub.holder
+        )));
+    };
+    if before.config != checked.paths.config_file {
+        return Err(Failure::user(format!(
+            "the hub, process {}, runs with another configuration: {}",
+            before.pid,
+            before.config.display()
+        ))
+        .hint("name that one by --config, or end the hub by `gangline down`"));
+    }
+    fleet::signal(&hub.holder, Signal::Hup)?;
+    let about = reloaded(&checked.paths, &before).await?;
+    if let Some(why) = &about.refused {
+        return Err(Failure::config(anyhow::anyhow!(
+            "the hub does not take the configuration: {}",
+            show::text::lines(why.trim_end())
+        )));
+    }
+    output::note(&format!("the hub, process {}, has read its configuration again", about.pid));
+    let ready = until_ready(&fleet, patience, |_| Ok(None)).await?;
+    for (name, kept) in &fleet.hub()?.and_then(|hub| hub.about).unwrap_or(about.clone()).kept {
+        if kept.outdated {
+            output::note(&format!(
+                "note: {name} runs with earlier settings: `gangline restart {name}` takes the new"
+            ));
+        }
+    }
+    told(global, &checked.paths, &about)?;
+    Ok(ready)
+}
+
+async fn reloaded(paths: &Paths, before: &About) -> Result<About, Failure> {
+    let clock = clock::system();
+    let until = clock.monotonic() + RELOAD;
+    while clock.monotonic() < until {
+        let about = fleet::hub(paths)?.and_then(|hub| hub.about);
+        match about {
+            Some(about) if about.pid == before.pid && about.loads > before.loads => {
+                return Ok(about);
+            }
+            Some(_) | None => tokio::time::sleep(LOOK_EVERY).await,
+        }
+    }
+    Err(Failure::environment(anyhow::anyhow!(
+        "the hub, process {}, did not read its configuration within {} s",
+        before.pid,
+        RELOAD.as_secs()
+    )))
+}
+
+/// Waits for the agents of a hub that has begun, and says how to join.
+async fn finish(
+    global: &Global,
+    paths: &Paths,
+    (about, child): (&About, &mut Child),
+    patience: Duration,
+) -> Result<u8, Failure> {
+    let global = Global { state: Some(paths.state.clone()), ..global.clone() };
+    let fleet = Fleet {
+        paths: paths.clone(),
+        broker: crate::store::existing(paths).await?,
+        loaded: configuration::quiet(&paths.config_file),
+    };
+    let ready = until_ready(&fleet, patience, |fleet| {
+        let ended = child.exited().is_some() && fleet.hub()?.is_none();
+        Ok(ended.then(|| {
+            let log = paths.state.join("hub.log");
+            Failure::environment(anyhow::anyhow!("the hub has ended"))
+                .hint(format!("its log is {}", log.display()))
+        }))
+    })
+    .await?;
+    told(&global, paths, about)?;
+    Ok(ready)
+}
+
+/// Waits until every agent that shall run is ready, says how far each is, and returns the exit
+/// code. `gone` tells why waiting is of no use.
+async fn until_ready(
+    fleet: &Fleet,
+    patience: Duration,
+    mut gone: impl FnMut(&Fleet) -> Result<Option<Failure>, Failure>,
+) -> Result<u8, Failure> {
+    let about = fleet.hub()?.and_then(|hub| hub.about);
+    let begun = about.as_ref().and_then(|about| parse_rfc3339(&about.since));
+    // On a server of the hub's own an adopted daemon has to come back before it is ready.
+    let own = fleet.loaded.as_ref().is_none_or(|loaded| loaded.config.network.embedded);
+    let since = begun.filter(|_| own).unwrap_or(UnixMicros(0));
+    let names: Vec<AgentName> = about
+        .into_iter()
+        .flat_map(|about| about.kept)
+        .filter(|(_, kept)| kept.standing != StandingWord::Stopped)
+        .filter_map(|(name, _)| name.parse().ok())
+        .collect();
+    let mut lost = None;
+    let failed = fleet
+        .until(&names, Some(patience), |member: &Member| {
+            if lost.is_none() {
+                lost = gone(fleet).unwrap_or_else(Some);
+            }
+            match &lost {
+                Some(_) => Told::Failed("its hub is gone".to_owned()),
+                None => start_of(member, since),
+            }
+        })
+        .await?;
+    if let Some(lost) = lost {
+        return Err(lost);
+    }
+    match fleet::left_undone(&fleet.paths, &failed) {
+        Some(failure) => {
+            failure.report();
+            Ok(failure.exit().code())
+        }
+        None => Ok(0),
+    }
+}
+
+/// As [`Member::start`], and an agent that somebody stops meanwhile is not waited for.
+fn start_of(member: &Member, since: UnixMicros) -> Told {
+    if member.is_stopped() {
+        return Told::Done("stopped".to_owned());
+    }
+    member.start(Epoch(0), since)
+}
+
+/// Prints how to join, and who is there.
+fn told(global: &Global, paths: &Paths, about: &About) -> Result<(), Failure> {
+    let owner = owner(paths)?;
+    if global.json {
+        return output::json_line(&ReadyLine {
+            pid: about.pid,
+            irc: about.irc.clone(),
+            http: None,
+            token: owner.expose().to_owned(),
+            state: paths.state.clone(),
+        });
+    }
+    let loaded = configuration::quiet(&paths.config_file);
+    let embedded = loaded.as_ref().is_none_or(|loaded| loaded.config.network.embedded);
+    let room = loaded.as_ref().and_then(|it| it.enabled().find_map(|it| it.channels.first()));
+    let stopped: Vec<String> = about
+        .kept
+        .iter()
+        .filter(|(_, kept)| kept.standing == StandingWord::Stopped)
+        .map(|(name, _)| name.clone())
+        .collect();
+    let join = match embedded {
+        true => invite::lines(&about.irc, &owner, room.map(|room| room.as_str())),
+        false => format!("The agents are on {}.\n", about.irc),
+    };
+    output::print(&format!(
+        "{join}{}It runs in the background: `gangline ps` looks at it, `gangline down` ends it.\n",
+        super::still_stopped(&stopped)
+    ))
+}
+
+fn owner(paths: &Paths) -> Result<Secret, Failure> {
+    let file = credentials::owner_token_file(paths);
+    credentials::load_or_make(&file).map_err(Failure::environment)
+}

@@ -1,0 +1,82 @@
+//! What the hub keeps, by the configuration: at its start, and whenever it reads it again.
+
+use gangline_api::config::AgentConfig;
+use gangline_hub::hub::{Listening, Plan, Refused};
+
+use super::Checked;
+use crate::{
+    cli::Global,
+    configuration::{self, Loaded},
+    failure::Failure,
+    keep::Keep,
+};
+
+/// Makes plans of configurations.
+pub(super) struct Planner {
+    keep: Keep,
+    keeps_agents: bool,
+    /// The configuration of the present plan.
+    present: Loaded,
+    /// Whether the state folder is the one that the configuration names.
+    state_is_configured: bool,
+    /// Whether a plan was made already: the next one is of the file as it is then.
+    begun: bool,
+}
+
+impl Planner {
+    pub(super) fn new(
+        global: &Global,
+        checked: Checked,
+        keeps_agents: bool,
+    ) -> Result<Self, Failure> {
+        Ok(Self {
+            keep: Keep::new(&checked.paths)?,
+            keeps_agents,
+            state_is_configured: global.state.is_none(),
+            present: checked.loaded,
+            begun: false,
+        })
+    }
+
+    /// Returns what to keep. A configuration that cannot be run is refused as a whole, and the
+    /// present one stays.
+    pub(super) fn plan(&mut self, listening: &Listening) -> Result<Plan, Refused> {
+        if !self.begun {
+            self.begun = true;
+            return self.made(&self.present, listening).map_err(refused);
+        }
+        let loaded = self.read().map_err(refused)?;
+        let plan = self.made(&loaded, listening).map_err(refused)?;
+        self.present = loaded;
+        Ok(plan)
+    }
+
+    fn read(&self) -> Result<Loaded, Failure> {
+        let loaded = configuration::load(&self.present.file)?;
+        for warning in loaded.warnings() {
+            tracing::warn!(warning, "of the new configuration");
+        }
+        loaded.can_run()?;
+        let (old, new) = (&self.present.config, &loaded.config);
+        let moved = self.state_is_configured && self.present.state() != loaded.state();
+        if old.server != new.server || old.network != new.network || moved {
+            let what = "`server`, `network` and `state` take effect when the hub starts again";
+            tracing::warn!(what, "not all of the new configuration is used");
+        }
+        Ok(loaded)
+    }
+
+    fn made(&self, loaded: &Loaded, listening: &Listening) -> Result<Plan, Failure> {
+        let agents: Vec<&AgentConfig> = loaded.enabled().collect();
+        agents.iter().try_for_each(|agent| self.keep.prepare(agent))?;
+        let daemon = |agent: &&AgentConfig| self.keep.daemon(agent, &loaded.config, &listening.irc);
+        Ok(Plan {
+            kept: if self.keeps_agents { agents.iter().map(daemon).collect() } else { Vec::new() },
+            accounts: agents.iter().map(|agent| agent.nick.clone()).collect(),
+        })
+    }
+}
+
+fn refused(failure: Failure) -> Refused {
+    Refused(failure.text())
+}

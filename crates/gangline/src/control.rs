@@ -1,0 +1,135 @@
+//! The owner's word to daemons: by their sockets where they run, by the store's rows where not.
+
+use std::{fmt, io};
+
+use gangline_api::ipc::{self, Response, Token};
+use gangline_core::AgentName;
+use gangline_hub::credentials;
+use gangline_os::{doorbell, fsio, paths::Paths};
+
+use crate::{
+    channel::{
+        client::{Client, RESPONSE},
+        reach::{LegacyTmp, Reach},
+    },
+    failure::Failure,
+    fleet::{Fleet, Member},
+    output, show,
+};
+
+/// The token is one short line.
+const TOKEN_MAX: u64 = 4096;
+
+/// What a daemon can be told by its owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Word {
+    Pause,
+    Resume,
+    Interrupt,
+}
+
+impl Word {
+    fn command(self) -> ipc::Command {
+        match self {
+            Self::Pause => ipc::Command::Pause,
+            Self::Resume => ipc::Command::Resume,
+            Self::Interrupt => ipc::Command::Interrupt,
+        }
+    }
+}
+
+impl fmt::Display for Word {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Pause => "pause",
+            Self::Resume => "resume",
+            Self::Interrupt => "interrupt",
+        })
+    }
+}
+
+/// How a word was taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// The daemon has done it.
+    ByDaemon,
+    /// It stands in the agent's row, for a daemon that does not run.
+    ByRow,
+    /// It stands in the row, and a daemon runs that cannot be spoken to, for this reason.
+    Unheard(String),
+}
+
+/// Tells one agent's daemon. Never keeps an interruption for one that does not run.
+pub(crate) async fn tell(fleet: &Fleet, member: &Member, word: Word) -> Result<Taken, Failure> {
+    let name = &member.name;
+    if !member.runs() {
+        if word == Word::Interrupt {
+            let text = format!("the daemon of {name} is not running: there is no turn to end");
+            return Err(Failure::user(text));
+        }
+        keep(fleet, name, word).await?;
+        return Ok(Taken::ByRow);
+    }
+    match by_socket(&fleet.paths, name, word)? {
+        Ok(response) => answered(name, response).map(|()| Taken::ByDaemon),
+        Err(why) if word == Word::Interrupt => {
+            Err(Failure::user(format!("the daemon of {name} cannot be spoken to"))
+                .because(io::Error::other(why)))
+        }
+        Err(why) => {
+            keep(fleet, name, word).await?;
+            Ok(Taken::Unheard(why))
+        }
+    }
+}
+
+async fn keep(fleet: &Fleet, name: &AgentName, word: Word) -> Result<(), Failure> {
+    match word {
+        Word::Pause => fleet.broker.pause(name).await?,
+        Word::Resume => fleet.broker.resume(name).await?,
+        Word::Interrupt => {}
+    }
+    doorbell::ring(&fleet.paths.doorbell(name.folded()));
+    Ok(())
+}
+
+/// Asks over the daemon's socket; the inner error is that nobody could be asked.
+fn by_socket(
+    paths: &Paths,
+    name: &AgentName,
+    word: Word,
+) -> Result<Result<Response, String>, Failure> {
+    let env = |name: &str| std::env::var_os(name);
+    let Some(reach) = Reach::find(&env, Some(name), LegacyTmp::No)? else {
+        return Ok(Err("it has no socket".to_owned()));
+    };
+    let token = owner_token(paths)?;
+    let mut client = match Client::dial(&reach.sockets) {
+        Ok(client) => client,
+        Err(error) => return Ok(Err(error.to_string())),
+    };
+    let answer = client.ask(word.command(), Some(token), RESPONSE);
+    answer.map(Ok).map_err(|error| {
+        Failure::environment(error)
+            .doing(format!("{name} was told to {word}; whether it has is not known"))
+            .hint(format!("`gangline status {name}` tells"))
+    })
+}
+
+fn owner_token(paths: &Paths) -> Result<Token, Failure> {
+    let file = credentials::owner_token_file(paths);
+    let text = fsio::read_text_capped(&file, TOKEN_MAX)
+        .map_err(|error| Failure::environment(error).doing("cannot read the owner's token"))?;
+    Token::new(text.trim()).map_err(Failure::environment)
+}
+
+fn answered(name: &AgentName, response: Response) -> Result<(), Failure> {
+    for warning in &response.warnings {
+        output::note(&format!("warning: {}", show::text::one_line(warning)));
+    }
+    if response.ok {
+        return Ok(());
+    }
+    let why = response.error.unwrap_or_default();
+    Err(Failure::user(format!("{name}: {}", show::text::one_line(&why))))
+}

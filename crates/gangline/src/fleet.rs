@@ -1,0 +1,354 @@
+//! The fleet as commands see it: which agents there are, who runs, what the hub says, and waiting
+//! until it is as it shall be. Start at [`Fleet::open`].
+
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+
+use gangline_api::status::StatusNote;
+use gangline_broker::{AgentRow, Broker, Order};
+use gangline_core::{AgentName, Epoch};
+use gangline_hub::about::{self, Hub, KeptProcess, StandingWord};
+use gangline_os::{
+    clock::{self, UnixMicros},
+    doorbell,
+    lock::{self, Holder},
+    paths::Paths,
+    proc,
+    process::Signal,
+};
+
+use crate::{
+    cli::{Global, Whom},
+    configuration::{self, Loaded},
+    failure::Failure,
+    output, place, store,
+};
+
+#[cfg(test)]
+mod tests;
+
+/// How often the state of things is looked at while it is waited for.
+pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// A hub opens its store and its chat server before it says what it keeps.
+const INTRODUCED: Duration = Duration::from_secs(10);
+
+/// The agents of one installation, and the store that knows of them.
+pub(crate) struct Fleet {
+    pub(crate) paths: Paths,
+    pub(crate) broker: Broker,
+    /// The configuration; none if there is no usable one.
+    pub(crate) loaded: Option<Loaded>,
+}
+
+/// One agent as it stands at one moment.
+#[derive(Debug, Clone)]
+pub(crate) struct Member {
+    pub(crate) name: AgentName,
+    /// Who holds its lock: its daemon, if it runs.
+    pub(crate) holder: Option<Holder>,
+    pub(crate) row: Option<AgentRow>,
+    pub(crate) order: Option<Order>,
+    /// What the hub says of it; none without a hub that keeps it.
+    pub(crate) kept: Option<KeptProcess>,
+}
+
+/// How far something is that is waited for, with words for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// It is done.
+    Done(String),
+    /// It is not done yet.
+    Waiting(String),
+    /// It will not be done by waiting.
+    Failed(String),
+}
+
+impl Fleet {
+    /// Opens the store of the installation that the command line names; makes one only if there is
+    /// a configuration.
+    pub(crate) async fn open(global: &Global) -> Result<Self, Failure> {
+        let paths = place::of_existing(global)?;
+        let loaded = configuration::quiet(&paths.config_file);
+        let broker = store::configured(&paths, loaded.as_ref()).await?;
+        let fleet = Self { paths, broker, loaded };
+        fleet.introduced().await?;
+        Ok(fleet)
+    }
+
+    /// Waits until a hub that has just begun says what it keeps.
+    async fn introduced(&self) -> Result<(), Failure> {
+        let clock = clock::system();
+        let until = clock.monotonic() + INTRODUCED;
+        while self.hub()?.is_some_and(|hub| hub.about.is_none()) && clock.monotonic() < until {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        Ok(())
+    }
+
+    /// Returns the hub that runs.
+    pub(crate) fn hub(&self) -> Result<Option<Hub>, Failure> {
+        hub(&self.paths)
+    }
+
+    /// Wakes the hub: there is something new in the table.
+    pub(crate) fn ring(&self) {
+        doorbell::ring(&self.paths.doorbell("hub"));
+    }
+
+    /// Returns every agent that is known, as it stands now, by name.
+    pub(crate) async fn members(&self) -> Result<Vec<Member>, Failure> {
+        let rows = self.broker.agents().await?;
+        let orders = self.broker.orders().await?;
+        let about = self.hub()?.and_then(|hub| hub.about);
+        let names = store::names(&rows, self.loaded.as_ref());
+        names
+            .into_iter()
+            .map(|name| {
+                Ok(Member {
+                    holder: holder(&self.paths, &name)?,
+                    row: rows.iter().find(|row| row.agent == name).cloned(),
+                    order: orders.iter().find(|order| order.agent == name).cloned(),
+                    kept: about.as_ref().and_then(|about| about.kept.get(name.as_str()).cloned()),
+                    name,
+                })
+            })
+            .collect()
+    }
+
+    /// Returns the agents that are meant, as they stand now. `all` chooses among all there are.
+    pub(crate) async fn chosen(
+        &self,
+        whom: &Whom,
+        all: impl Fn(&Fleet, &Member) -> bool,
+    ) -> Result<Vec<Member>, Failure> {
+        let members = self.members().await?;
+        if whom.all {
+            return Ok(members.into_iter().filter(|member| all(self, member)).collect());
+        }
+        let known: Vec<&AgentName> = members.iter().map(|member| &member.name).collect();
+        let unknown = whom.agents.iter().find(|name| !known.contains(name));
+        if let Some(unknown) = unknown {
+            return Err(configuration::unknown(unknown, known.into_iter()));
+        }
+        Ok(members.into_iter().filter(|member| whom.agents.contains(&member.name)).collect())
+    }
+
+    /// Returns whether the configuration has the agent run.
+    pub(crate) fn is_enabled(&self, name: &AgentName) -> bool {
+        self.loaded.as_ref().is_some_and(|loaded| loaded.enabled().any(|it| it.nick == *name))
+    }
+
+    /// Waits until all of these are done or failed, and says on standard error how far each is.
+    /// Returns those that failed, and those that were not done in time, each with the reason.
+    pub(crate) async fn until(
+        &self,
+        names: &[AgentName],
+        patience: Option<Duration>,
+        mut look: impl FnMut(&Member) -> Told,
+    ) -> Result<BTreeMap<AgentName, String>, Failure> {
+        let clock = clock::system();
+        let until = patience.map(|patience| clock.monotonic().saturating_add(patience));
+        let mut said = Said::new(names);
+        loop {
+            let members = self.members().await?;
+            let of = members.iter().filter(|member| names.contains(&member.name));
+            let told: Vec<(&AgentName, Told)> =
+                of.map(|member| (&member.name, look(member))).collect();
+            told.iter().for_each(|(name, told)| said.say(name, told));
+            let waiting = told.iter().any(|(_, told)| matches!(told, Told::Waiting(_)));
+            let late = until.is_some_and(|until| clock.monotonic() >= until);
+            if !waiting || late {
+                return Ok(told.into_iter().filter_map(failed).collect());
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    }
+}
+
+fn failed((name, told): (&AgentName, Told)) -> Option<(AgentName, String)> {
+    match told {
+        Told::Done(_) => None,
+        Told::Waiting(text) => Some((name.clone(), format!("not in time: {text}"))),
+        Told::Failed(text) => Some((name.clone(), text)),
+    }
+}
+
+/// What was said of each, so that nothing is said twice.
+pub(crate) struct Said {
+    last: BTreeMap<AgentName, String>,
+    width: usize,
+}
+
+impl Said {
+    pub(crate) fn new(names: &[AgentName]) -> Self {
+        let width = names.iter().map(|name| name.as_str().chars().count()).max().unwrap_or(0);
+        Self { last: BTreeMap::new(), width }
+    }
+
+    pub(crate) fn say(&mut self, name: &AgentName, told: &Told) {
+        let (Told::Done(text) | Told::Waiting(text) | Told::Failed(text)) = told;
+        if self.last.get(name) != Some(text) {
+            output::note(&format!("{:<width$}  {text}", name.as_str(), width = self.width));
+            self.last.insert(name.clone(), text.clone());
+        }
+    }
+}
+
+impl Member {
+    /// Returns the generation of its last daemon.
+    pub(crate) fn epoch(&self) -> Epoch {
+        self.row.as_ref().map_or(Epoch(0), |row| row.epoch)
+    }
+
+    /// Returns its daemon's process, if it runs and has said its name.
+    pub(crate) fn pid(&self) -> Option<u32> {
+        self.holder.as_ref().and_then(|holder| holder.pid)
+    }
+
+    pub(crate) fn runs(&self) -> bool {
+        self.holder.is_some()
+    }
+
+    /// Returns whether an order keeps it down.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.order.as_ref().is_some_and(|order| !order.is_up())
+    }
+
+    pub(crate) fn is_in_turn(&self) -> bool {
+        let phase = self.row.as_ref().and_then(|row| row.phase.as_deref());
+        self.runs() && phase.is_some_and(|phase| ["working", "interrupting"].contains(&phase))
+    }
+
+    fn note(&self) -> StatusNote {
+        let text = self.row.as_ref().and_then(|row| row.status_json.as_deref());
+        text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+    }
+
+    /// Returns `in a turn`, with its message if that is known.
+    fn turn(&self) -> String {
+        match self.note().task.and_then(|task| task.message) {
+            Some(message) => format!("in a turn on {message}"),
+            None => "in a turn".to_owned(),
+        }
+    }
+
+    /// Says how far the end of its daemon is.
+    pub(crate) fn end(&self) -> Told {
+        let starting = self.kept.as_ref().is_some_and(|kept| match kept.standing {
+            StandingWord::Starting | StandingWord::Stopping => true,
+            StandingWord::Up
+            | StandingWord::Waiting
+            | StandingWord::Stopped
+            | StandingWord::GivenUp => false,
+        });
+        match (self.runs(), self.is_in_turn()) {
+            (false, _) if starting => Told::Waiting("ends".to_owned()),
+            (false, _) => Told::Done("stopped".to_owned()),
+            (true, true) => Told::Waiting(format!("{}, which may settle within 20 s", self.turn())),
+            (true, false) => Told::Waiting("ends".to_owned()),
+        }
+    }
+
+    /// Says how far the start of a daemon is that is later than this epoch, and ready since then.
+    pub(crate) fn start(&self, after: Epoch, since: UnixMicros) -> Told {
+        if let Some(failed) = self.failure() {
+            return Told::Failed(failed);
+        }
+        let Some(row) = self.row.as_ref().filter(|row| self.runs() && row.epoch > after) else {
+            return Told::Waiting(self.before());
+        };
+        if self.pid().map(i64::from) != Some(row.pid) {
+            return Told::Waiting("starting".to_owned());
+        }
+        if row.ready_at.is_some_and(|at| at >= since) {
+            return Told::Done(format!("ready, process {}", row.pid));
+        }
+        let note = self.note();
+        if let Some(hint) = note.needs_login {
+            return Told::Failed(format!("its backend needs a login: {hint}"));
+        }
+        match row.phase.as_deref() {
+            Some("parked") => Told::Failed("parked: its backend died too often".to_owned()),
+            Some("idle" | "working") => Told::Waiting("joins its rooms".to_owned()),
+            Some(_) | None => Told::Waiting("its backend starts".to_owned()),
+        }
+    }
+
+    /// What no waiting mends.
+    fn failure(&self) -> Option<String> {
+        let kept = self.kept.as_ref()?;
+        if self.order.as_ref().is_some_and(|order| order.given_at().0 > kept.ordered_at) {
+            // The hub has not seen the order yet.
+            return None;
+        }
+        match (kept.standing, kept.code) {
+            (StandingWord::GivenUp, Some(code)) => {
+                Some(format!("ended with exit code {code} and is not started again"))
+            }
+            (StandingWord::GivenUp, None) => Some("is not started again".to_owned()),
+            (
+                StandingWord::Up
+                | StandingWord::Starting
+                | StandingWord::Waiting
+                | StandingWord::Stopping
+                | StandingWord::Stopped,
+                _,
+            ) => None,
+        }
+    }
+
+    /// Says what happens before the daemon that is waited for is there.
+    fn before(&self) -> String {
+        if self.is_in_turn() {
+            return self.turn();
+        }
+        match self.kept.as_ref().map(|kept| (kept.standing, kept.code)) {
+            Some((StandingWord::Waiting, Some(code))) if !self.runs() => {
+                format!("ended with exit code {code}; starts again")
+            }
+            Some((StandingWord::Stopping, _)) => "ends".to_owned(),
+            Some((StandingWord::Up, _)) if self.runs() => {
+                "waits until the others are back".to_owned()
+            }
+            Some(_) | None if self.runs() => "ends".to_owned(),
+            Some(_) | None => "starting".to_owned(),
+        }
+    }
+}
+
+/// Returns the hub that runs on these paths.
+pub(crate) fn hub(paths: &Paths) -> Result<Option<Hub>, Failure> {
+    about::running(paths).map_err(|error| {
+        Failure::environment(error).doing(format!("cannot ask for {}", paths.hub_lock().display()))
+    })
+}
+
+/// Returns who holds the lock of an agent.
+pub(crate) fn holder(paths: &Paths, name: &AgentName) -> Result<Option<Holder>, Failure> {
+    probe(paths.agent_lock(name.folded()))
+}
+
+fn probe(path: PathBuf) -> Result<Option<Holder>, Failure> {
+    lock::probe(&path).map_err(|error| {
+        Failure::environment(error).doing(format!("cannot ask for {}", path.display()))
+    })
+}
+
+/// Sends a signal to whoever holds a lock; one that has ended meanwhile is no failure.
+pub(crate) fn signal(holder: &Holder, signal: Signal) -> Result<(), Failure> {
+    let (Some(pid), Some(start)) = (holder.pid, holder.start_time) else { return Ok(()) };
+    proc::signal_exact(pid, start, signal)
+        .map(drop)
+        .map_err(|error| Failure::environment(error).doing(format!("cannot signal process {pid}")))
+}
+
+/// Returns the failure of a command that left some agents as they should not be.
+pub(crate) fn left_undone(paths: &Paths, failed: &BTreeMap<AgentName, String>) -> Option<Failure> {
+    let (first, why) = failed.iter().next()?;
+    let names: Vec<&str> = failed.keys().map(AgentName::as_str).collect();
+    let text = match names.as_slice() {
+        [_] => format!("{first}: {why}"),
+        _ => format!("not done: {}", names.join(", ")),
+    };
+    let log = paths.agent_dir(first.folded()).join("daemon.log");
+    Some(Failure::user(text).hint(format!("its log is {}", log.display())))
+}

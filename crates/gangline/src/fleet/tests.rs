@@ -1,0 +1,92 @@
+use gangline_broker::{Desired, Order};
+use gangline_core::Epoch;
+use gangline_hub::about::{KeptProcess, StandingWord};
+use gangline_os::{clock::UnixMicros, lock::Holder};
+
+use super::{Member, Told};
+use crate::view::tests::{at, row};
+
+fn member() -> Member {
+    Member {
+        name: "oak-ada".parse().unwrap(),
+        holder: Some(Holder { pid: Some(77), start_time: Some(1), note: String::new() }),
+        row: Some(row()),
+        order: None,
+        kept: None,
+    }
+}
+
+fn kept(standing: StandingWord, code: Option<i32>) -> Option<KeptProcess> {
+    Some(KeptProcess { standing, code, outdated: false, ordered_at: 0 })
+}
+
+fn phase(phase: &str) -> Member {
+    let mut member = member();
+    if let Some(row) = &mut member.row {
+        row.phase = Some(phase.to_owned());
+        row.ready_at = None;
+    }
+    member
+}
+
+fn waiting(text: &str) -> Told {
+    Told::Waiting(text.to_owned())
+}
+
+fn failed(text: &str) -> Told {
+    Told::Failed(text.to_owned())
+}
+
+/// The row of the view's tests is of epoch 3 and ready since 99 s before its time.
+#[test]
+fn a_start_is_done_when_the_right_daemon_is_ready() {
+    let start = |member: &Member| member.start(Epoch(2), UnixMicros(0));
+    assert_eq!(start(&member()), Told::Done("ready, process 77".to_owned()));
+    assert_eq!(member().start(Epoch(3), UnixMicros(0)), waiting("ends"), "the old one still runs");
+    assert_eq!(member().start(Epoch(2), at(-50)), waiting("joins its rooms"), "not since then");
+    let mut other = member();
+    other.holder = Some(Holder { pid: Some(78), start_time: Some(1), note: String::new() });
+    assert_eq!(start(&other), waiting("starting"), "the row is of the one before");
+    assert_eq!(start(&phase("starting")), waiting("its backend starts"));
+    assert_eq!(start(&phase("parked")), failed("parked: its backend died too often"));
+    let mut login = phase("idle");
+    if let Some(row) = &mut login.row {
+        row.status_json = Some(r#"{"needs_login":"run x login"}"#.to_owned());
+    }
+    assert_eq!(start(&login), failed("its backend needs a login: run x login"));
+}
+
+#[test]
+fn what_no_waiting_mends_is_a_failure_once_the_hub_has_seen_the_order() {
+    let mut member =
+        Member { holder: None, kept: kept(StandingWord::GivenUp, Some(78)), ..member() };
+    let told = failed("ended with exit code 78 and is not started again");
+    assert_eq!(member.start(Epoch(3), UnixMicros(0)), told);
+    let by = "otto".to_owned();
+    let agent = member.name.clone();
+    let order = Order { agent, desired: Desired::Up, by, at: at(0), restart: None };
+    member.order = Some(order);
+    assert_eq!(member.start(Epoch(3), UnixMicros(0)), waiting("starting"));
+    if let Some(kept) = &mut member.kept {
+        kept.ordered_at = at(0).0;
+    }
+    assert_eq!(member.start(Epoch(3), UnixMicros(0)), told);
+    member.kept = kept(StandingWord::Waiting, Some(1));
+    let told = waiting("ended with exit code 1; starts again");
+    assert_eq!(member.start(Epoch(3), UnixMicros(0)), told);
+}
+
+#[test]
+fn an_end_names_the_turn_that_may_settle() {
+    let mut working = phase("working");
+    if let Some(row) = &mut working.row {
+        row.status_json =
+            Some(r#"{"task":{"message":"m42","since":"2026-11-21T12:00:00Z"}}"#.to_owned());
+    }
+    assert_eq!(working.end(), waiting("in a turn on m42, which may settle within 20 s"));
+    assert_eq!(member().end(), waiting("ends"));
+    let gone = Member { holder: None, ..working };
+    assert_eq!(gone.end(), Told::Done("stopped".to_owned()));
+    let still = Member { kept: kept(StandingWord::Starting, None), ..gone };
+    assert_eq!(still.end(), waiting("ends"), "a daemon that has no lock yet");
+}

@@ -1,0 +1,180 @@
+//! The text of a first `agents.yaml`: an agent for each program that can work, the others as
+//! comments that become agents when their `# ` is taken away.
+
+use std::fmt::Write as _;
+
+use gangline_api::config::import::scalar;
+
+use super::programs::{Found, PROGRAMS, Program, Version};
+
+#[cfg(test)]
+mod tests;
+
+/// What a configuration is made of.
+pub(crate) struct Plan<'a> {
+    /// The server's name; checked.
+    pub(crate) server: &'a str,
+    /// The chat server's port.
+    pub(crate) port: u16,
+    /// Where the agents work.
+    pub(crate) directory: &'a str,
+    /// A state folder that is not the usual one.
+    pub(crate) state: Option<&'a str>,
+    /// The programs of this machine.
+    pub(crate) found: &'a [Found],
+    /// Says whether this build has a backend.
+    pub(crate) has: &'a dyn Fn(&str) -> bool,
+}
+
+/// What became of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// It is an agent of this nick.
+    Agent(String),
+    /// It is a comment, for this reason.
+    Comment(String),
+}
+
+impl Plan<'_> {
+    /// Returns what becomes of a program.
+    pub(crate) fn place(&self, found: &Found) -> Place {
+        let Program { backend, .. } = found.program;
+        if !(self.has)(backend) {
+            return Place::Comment(format!("this build has no backend `{backend}`"));
+        }
+        match &found.version {
+            Version::Known(_) | Version::Unknown => Place::Agent(self.nick(found.program.name)),
+            Version::Broken(why) => Place::Comment(format!("it does not work: {why}")),
+            Version::Namesake(line) => {
+                Place::Comment(format!("this is another program of that name: {line}"))
+            }
+        }
+    }
+
+    /// Returns the nicks of the agents, in order.
+    pub(crate) fn nicks(&self) -> Vec<String> {
+        let nick = |found: &Found| match self.place(found) {
+            Place::Agent(nick) => Some(nick),
+            Place::Comment(_) => None,
+        };
+        self.found.iter().filter_map(nick).collect()
+    }
+
+    fn nick(&self, name: &str) -> String {
+        format!("{}-{name}", self.server)
+    }
+
+    /// Returns the text of the configuration.
+    pub(crate) fn text(&self) -> String {
+        let mut out = self.head();
+        let (agents, comments): (Vec<_>, Vec<_>) =
+            self.found.iter().partition(|it| matches!(self.place(it), Place::Agent(_)));
+        out.push_str(if agents.is_empty() { "\nagents: []\n" } else { "\nagents:\n" });
+        if agents.len() > 1 {
+            out.push_str(SHARED);
+        }
+        agents.iter().for_each(|found| self.agent(found, &mut out));
+        if agents.is_empty() {
+            out.push_str(NOBODY);
+        }
+        comments.iter().for_each(|found| self.comment(found, &mut out));
+        self.absent(&mut out);
+        self.native(&mut out);
+        out
+    }
+
+    fn head(&self) -> String {
+        let mut out = String::from(HEAD);
+        let _ = write!(
+            out,
+            "\nserver:\n  name: {}   # every nick begins with it\n  host: localhost   # Gangline's \
+             own chat server, for this machine only\n  port: {}\n",
+            scalar(self.server),
+            self.port
+        );
+        if let Some(state) = self.state {
+            let _ = write!(out, "\nstate: {}   # database, chat history, secrets\n", scalar(state));
+        }
+        out
+    }
+
+    fn agent(&self, found: &Found, out: &mut String) {
+        let Program { title, name, .. } = found.program;
+        let version = match &found.version {
+            Version::Known(version) => version.as_str(),
+            Version::Unknown | Version::Broken(_) | Version::Namesake(_) => "version unknown",
+        };
+        let _ = write!(out, "\n  # {title}: {name}, {version}\n");
+        self.item(found.program, "  ", out);
+    }
+
+    fn comment(&self, found: &Found, out: &mut String) {
+        if let Place::Comment(why) = self.place(found) {
+            let Program { title, name, .. } = found.program;
+            let _ = write!(out, "\n  # {title}: {name} is here, but {why}.\n");
+            self.item(found.program, "  # ", out);
+        }
+    }
+
+    /// Writes the lines of one agent behind a margin.
+    fn item(&self, program: &Program, margin: &str, out: &mut String) {
+        let mut lines = vec![
+            format!("- nick: {}", self.nick(program.name)),
+            format!("  agent: {}", program.backend),
+        ];
+        if !program.acp_command.is_empty() {
+            lines.push(format!("  acp_command: [{}]", program.acp_command.join(", ")));
+        }
+        lines.extend(self.common());
+        lines.iter().for_each(|line| out.push_str(&format!("{margin}{line}\n")));
+    }
+
+    fn common(&self) -> [String; 3] {
+        [
+            format!("  directory: {}", scalar(self.directory)),
+            "  channels: [\"#general\"]".to_owned(),
+            "  permissions: ask   # ask | allowlist | bypass (for sandboxes)".to_owned(),
+        ]
+    }
+
+    /// Names the programs that are not here.
+    fn absent(&self, out: &mut String) {
+        let missing = |program: &&Program| self.found.iter().all(|it| it.program != *program);
+        let names: Vec<&str> = PROGRAMS.iter().filter(missing).map(|it| it.name).collect();
+        if !names.is_empty() {
+            let _ = write!(out, "\n  # Not found on the PATH: {}.\n", names.join(", "));
+        }
+    }
+
+    fn native(&self, out: &mut String) {
+        out.push_str(NATIVE);
+        let mut lines = vec![
+            format!("- nick: {}", self.nick("native")),
+            "  agent: native".to_owned(),
+            "  api_key_env: ANTHROPIC_API_KEY   # the variable, never the key".to_owned(),
+        ];
+        lines.extend(self.common());
+        lines.iter().for_each(|line| out.push_str(&format!("  # {line}\n")));
+    }
+}
+
+const HEAD: &str = "\
+# The fleet of this machine. Written once by `gangline init`; from now on it is yours.
+# Check it after a change: gangline config check
+# Start it:                gangline up -d
+# Take away a `# ` in front of each line of an agent to have that agent.
+";
+
+const SHARED: &str = "  \
+  # They all work in the same folder. To keep them out of each other's way give each a folder of
+  # its own, such as one made by `git worktree add`.
+";
+
+const NOBODY: &str = "  \
+  # No coding program that this build can run was found. To have an agent, write `agents:` without
+  # the `[]`, and take away the `# ` in front of one below.
+";
+
+const NATIVE: &str = "
+  # Gangline's own model loop needs no other program, but a key for the model.
+";

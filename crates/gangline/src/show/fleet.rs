@@ -1,0 +1,118 @@
+//! The fleet: one line for each agent.
+
+use std::time::Duration;
+
+use gangline_api::{
+    listing::{AgentListing, Desired, Standing},
+    status::WaitingFor,
+};
+use gangline_os::clock::{UnixMicros, parse_rfc3339};
+
+use super::{
+    table::{Cell, table},
+    text::{Paint, age, one_line},
+};
+
+#[cfg(test)]
+mod tests;
+
+/// Returns the list of `ps`.
+pub(crate) fn list(agents: &[AgentListing], now: UnixMicros) -> String {
+    if agents.is_empty() {
+        return "no agents yet\n".to_owned();
+    }
+    let rows: Vec<_> = agents.iter().map(|agent| row(agent, now)).collect();
+    let heading = [
+        "NICK",
+        "STATUS",
+        "TURN",
+        "AGE",
+        "QUEUE",
+        "PID",
+        "UP",
+        "VERSION",
+        "WAITING-FOR",
+        "CHANNELS",
+    ];
+    table(heading, &rows)
+}
+
+fn row(agent: &AgentListing, now: UnixMicros) -> [Cell; 10] {
+    let status = &agent.status;
+    let dash = || "-".to_owned();
+    let since = |at: &Option<String>| {
+        let at = at.as_deref().and_then(parse_rfc3339);
+        at.map_or_else(dash, |at| age(now.since(at)))
+    };
+    [
+        Cell::from(status.nick.as_str()),
+        Cell::painted(paint(agent), agent.standing.word()),
+        Cell::from(agent.turn.map_or_else(dash, |turn| turn.to_string())),
+        Cell::from(if agent.turn.is_some() {
+            since(&agent.turn_started_at)
+        } else {
+            last_turn(status.last_activation, now).map_or_else(dash, age)
+        }),
+        Cell::from(if status.pending == 0 { dash() } else { status.pending.to_string() }),
+        Cell::from(status.pid.map_or_else(dash, |pid| pid.to_string())),
+        Cell::from(since(&agent.started_at)),
+        version(agent),
+        waiting_for(agent),
+        Cell::from(channels(agent)),
+    ]
+}
+
+fn paint(agent: &AgentListing) -> Paint {
+    match agent.standing {
+        Standing::Down | Standing::Failed | Standing::Degraded | Standing::Parked => Paint::Red,
+        Standing::Restarting
+        | Standing::Stopping
+        | Standing::Interrupting
+        | Standing::Paused
+        | Standing::NeedsLogin => Paint::Yellow,
+        Standing::Working if !agent.status.waiting_for.is_empty() => Paint::Yellow,
+        Standing::Starting | Standing::Idle | Standing::Working | Standing::Compacting => {
+            Paint::Green
+        }
+        Standing::Stopped | Standing::Off => Paint::Dim,
+    }
+}
+
+fn last_turn(seconds: Option<f64>, now: UnixMicros) -> Option<Duration> {
+    #[allow(clippy::cast_possible_truncation, reason = "the wire has seconds as a float")]
+    seconds.map(|seconds| now.since(UnixMicros((seconds * 1e6) as i64)))
+}
+
+/// The version of the running program, marked when it is not the one on the disk any more.
+fn version(agent: &AgentListing) -> Cell {
+    let running = agent.status.version.as_deref().filter(|_| agent.status.pid.is_some());
+    match (running, agent.replaced) {
+        (Some(version), true) => Cell::painted(Paint::Yellow, format!("{version} old")),
+        (Some(version), false) => Cell::from(version),
+        (None, true) => Cell::painted(Paint::Yellow, "old"),
+        (None, false) => Cell::from("-"),
+    }
+}
+
+fn waiting_for(agent: &AgentListing) -> Cell {
+    let one = |waiting: &WaitingFor| match waiting {
+        WaitingFor::Approval { number, tool, .. } => {
+            format!("approval {number} ({})", one_line(tool))
+        }
+        WaitingFor::Login { .. } => "login".to_owned(),
+        WaitingFor::Irc { .. } => "irc".to_owned(),
+    };
+    let all: Vec<String> = agent.status.waiting_for.iter().map(one).collect();
+    match (all.is_empty(), agent.desired, &agent.stopped_by) {
+        (false, ..) => Cell::painted(Paint::Yellow, all.join(", ")),
+        (true, Desired::Down, Some(by)) => {
+            Cell::from(format!("start (stopped by {})", one_line(by)))
+        }
+        (true, Desired::Up | Desired::Down, _) => Cell::from("-"),
+    }
+}
+
+fn channels(agent: &AgentListing) -> String {
+    let names: Vec<&str> = agent.channels.iter().map(|channel| channel.as_str()).collect();
+    if names.is_empty() { "-".to_owned() } else { one_line(&names.join(" ")) }
+}

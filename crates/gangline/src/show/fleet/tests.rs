@@ -1,0 +1,72 @@
+use anstream::adapter::strip_str;
+use gangline_api::{
+    listing::{AgentListing, Desired, Keeping, Standing},
+    status::WaitingFor,
+};
+use gangline_os::clock::rfc3339;
+
+use super::list;
+use crate::view::{
+    status,
+    tests::{approval, at, facts, turn},
+};
+
+fn listing(nick: &str) -> AgentListing {
+    let mut facts = facts();
+    facts.nick = nick.parse().unwrap();
+    let mut status = status(&facts);
+    status.version = Some("0.1.0".to_owned());
+    AgentListing {
+        standing: Standing::of(&status, Desired::Up, Keeping::Quiet),
+        status,
+        desired: Desired::Up,
+        stopped_by: None,
+        turn: None,
+        turn_started_at: None,
+        started_at: Some(rfc3339(at(-7200))),
+        replaced: false,
+        outdated: false,
+        channels: vec!["#general".parse().unwrap(), "#dev".parse().unwrap()],
+    }
+}
+
+/// Pain 20: who works on what for how long, who waits for a human, who is not there and why.
+#[test]
+fn ps_has_one_aligned_line_an_agent() {
+    let idle = listing("oak-ada");
+    let mut busy = listing("oak-bartholomew");
+    busy.turn = Some(turn());
+    busy.turn_started_at = Some(rfc3339(at(2)));
+    busy.status.pending = 3;
+    busy.status.waiting_for = vec![
+        WaitingFor::Approval {
+            number: approval().number,
+            tool: "Ba\nsh".to_owned(),
+            summary: "ls".to_owned(),
+            asked_at: rfc3339(at(5)),
+        },
+        WaitingFor::Login { hint: "log in".to_owned() },
+    ];
+    busy.standing = Standing::Working;
+    busy.replaced = true;
+    let mut stopped = listing("oak-cleo");
+    stopped.status.pid = None;
+    stopped.status.last_activation = None;
+    stopped.started_at = None;
+    stopped.desired = Desired::Down;
+    stopped.stopped_by = Some("otto".to_owned());
+    stopped.standing = Standing::Stopped;
+    stopped.channels = Vec::new();
+    let text = list(&[idle, busy, stopped], at(50));
+    insta::assert_snapshot!(strip_str(&text).to_string(), @r"
+    NICK             STATUS   TURN  AGE  QUEUE  PID  UP  VERSION    WAITING-FOR                   CHANNELS
+    oak-ada          idle     -     59s  -      77   2h  0.1.0      -                             #general #dev
+    oak-bartholomew  working  t3.7  48s  3      77   2h  0.1.0 old  approval 12 (Ba ⏎ sh), login  #general #dev
+    oak-cleo         stopped  -     -    -      -    -   -          start (stopped by otto)       -
+    ");
+}
+
+#[test]
+fn a_fleet_of_nobody_says_so() {
+    assert_eq!(list(&[], at(0)), "no agents yet\n");
+}

@@ -1,0 +1,198 @@
+//! `up -d` and `down`: a hub behind the scenes.
+
+use std::{net::TcpListener, process::Stdio, time::Instant};
+
+use gangline_testkit::{database, eventually};
+use nix::sys::signal::Signal;
+
+use super::{Fleet, gone, is_gone, orders::HASTE, send};
+
+/// R1-44, R1-49: one command starts every agent as a process of its own and comes back when they
+/// are ready; one ends them all.
+#[test]
+fn up_d_comes_back_when_all_are_ready_and_down_ends_everything() {
+    let fleet = Fleet::new(&["oak-ada", "oak-bob"]);
+    let ran = fleet.run(&["up", "-d"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    for part in ["oak-ada  ready, process", "oak-bob  ready, process", "the hub is process"] {
+        assert!(ran.stderr.contains(part), "no `{part}` in {}", ran.stderr);
+    }
+    let token = fleet.stage.token();
+    assert!(ran.stdout.contains(&format!("owner:{token}")), "{}", ran.stdout);
+    assert!(ran.stdout.contains("/join #general") && ran.stdout.contains("gangline down"));
+    assert!(!fleet.hub_log().contains(&token), "a log is no place for a password");
+    let (hub, pids) = (fleet.hub(), [fleet.pid("oak-ada"), fleet.pid("oak-bob")]);
+    let session = std::fs::read_to_string(format!("/proc/{hub}/stat")).unwrap();
+    let session = session.rsplit_once(')').unwrap().1.split_whitespace().nth(3).unwrap().to_owned();
+    assert_eq!(session, hub.to_string(), "it leads a session of its own");
+    let ps = fleet.run(&["ps"]).ok();
+    assert!(ps.contains(&format!("hub: process {hub}, version")), "{ps}");
+
+    let down = fleet.run(&["down"]);
+    assert_eq!((down.code, down.stdout.as_str()), (0, "the agents and the hub have ended\n"));
+    assert!(down.stderr.contains("oak-ada  ended"), "{}", down.stderr);
+    for pid in pids.into_iter().chain([hub]) {
+        assert!(is_gone(pid), "{pid} is left");
+    }
+    let left = fleet.world().processes_like("daemon");
+    assert!(left.is_empty(), "{left:?}");
+    let path = fleet.world().state().join("gangline.db");
+    assert_eq!(database::integrity_check(&path), "ok");
+    let ps = fleet.run(&["ps"]).ok();
+    assert!(ps.contains("no hub runs: `gangline up -d` starts one"), "{ps}");
+    assert_eq!(fleet.standing("oak-ada"), "down", "nobody stopped it: the next hub starts it");
+    let again = fleet.run(&["down"]);
+    assert_eq!((again.code, again.stderr.as_str()), (0, "nothing runs\n"));
+    fleet.up();
+    assert_eq!(fleet.standing("oak-ada"), "idle");
+}
+
+/// The exit code and the text are those of the hub that could not start.
+#[test]
+fn up_d_says_why_the_hub_did_not_start() {
+    let fleet = Fleet::new(&["oak-ada"]);
+    let taken = TcpListener::bind(&fleet.stage.irc).unwrap();
+    let ran = fleet.run(&["up", "-d"]);
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    assert!(ran.stderr.contains("cannot listen on"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("its log is"), "{}", ran.stderr);
+    drop(taken);
+    fleet.configure("nonsense: [\n");
+    let ran = fleet.run(&["up", "-d"]);
+    assert_eq!(ran.code, 78, "the same checks as in the foreground: {}", ran.stderr);
+    assert!(fleet.world().processes_like("up --service").is_empty());
+}
+
+/// R1-49: one agent that cannot run does not hold up the others; the exit code tells of it.
+#[test]
+fn up_d_names_the_agent_that_cannot_run() {
+    let fleet = Fleet::new(&["oak-ada", "oak-bob"]);
+    let text = std::fs::read_to_string(&fleet.stage.config).unwrap();
+    let (one, two) = text.split_once("  - nick: oak-bob").unwrap();
+    let text = format!("{one}  - nick: oak-bob\n    api_key_env: NOT_SET_ANYWHERE{two}");
+    std::fs::write(&fleet.stage.config, text).unwrap();
+    let ran = fleet.run(&["up", "-d"]);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    let told = "error: oak-bob: ended with exit code 78 and is not started again";
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    assert!(ran.stderr.contains("agents/oak-bob/daemon.log"), "{}", ran.stderr);
+    assert!(ran.stdout.contains("owner:"), "the others can be spoken to: {}", ran.stdout);
+    assert_eq!(fleet.standing("oak-ada"), "idle");
+    assert_eq!(fleet.standing("oak-bob"), "failed");
+    // What was given up is tried again when the configuration is read again, and when ordered.
+    std::fs::write(&fleet.stage.config, format!("{one}  - nick: oak-bob{two}")).unwrap();
+    let ran = fleet.run(&["up", "-d"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("has read its configuration again"), "{}", ran.stderr);
+    assert_eq!(fleet.standing("oak-bob"), "idle");
+}
+
+/// R1-03, R1-49: the hub of the background ends by SIGTERM, and by `down --hub-only`, without its
+/// daemons; the next one adopts them. `down` needs no hub.
+#[test]
+fn the_hub_goes_and_comes_while_its_daemons_stay() {
+    let fleet = Fleet::new(&["oak-ada", "oak-bob"]);
+    fleet.up();
+    let pids = || [fleet.pid("oak-ada"), fleet.pid("oak-bob")];
+    let before = pids();
+    let first = fleet.hub();
+    send(first, Signal::SIGTERM);
+    gone(first);
+    assert_eq!(pids(), before);
+    fleet.up();
+    assert_eq!(pids(), before, "adopted");
+    let second = fleet.hub();
+    assert_ne!(first, second);
+    let ran = fleet.run(&["down", "--hub-only"]);
+    assert_eq!(ran.ok(), "the hub has ended; oak-ada, oak-bob run on\n");
+    assert!(is_gone(second));
+    fleet.up();
+    let again = fleet.run(&["restart", "--hub"]);
+    assert_eq!(again.code, 0, "{}", again.stderr);
+    assert_eq!(pids(), before);
+    let options = fleet.about()["options"].clone();
+    assert_eq!(options, serde_json::json!(["--restart-delay-max", "1"]), "it keeps its options");
+    send(fleet.hub(), Signal::SIGKILL);
+    gone(fleet.hub());
+    let ran = fleet.run(&["down"]);
+    assert_eq!(ran.ok(), "the agents have ended; no hub ran\n");
+    assert!(before.into_iter().all(is_gone));
+}
+
+/// A hub is ready when its daemons are back in their rooms, not when they were once.
+#[test]
+fn a_new_hub_is_ready_when_those_it_adopts_have_come_back() {
+    let fleet = Fleet::new(&["oak-ada", "oak-bob"]);
+    fleet.up();
+    send(fleet.hub(), Signal::SIGKILL);
+    gone(fleet.hub());
+    let daemons = [fleet.pid("oak-ada"), fleet.pid("oak-bob")];
+    daemons.into_iter().for_each(|pid| send(pid, Signal::SIGSTOP));
+    let hub = fleet.stage.start(&[]);
+    let about = eventually("the hub to see its daemons", || {
+        let about = fleet.about();
+        let up = |nick: &str| about["kept"][nick]["standing"] == "up";
+        (about["pid"] == hub.pid() && up("oak-ada") && up("oak-bob")).then_some(about)
+    });
+    assert_eq!(about["ready"], false, "they run and cannot have come back");
+    daemons.into_iter().for_each(|pid| send(pid, Signal::SIGCONT));
+    eventually("the hub to be ready", || (fleet.about()["ready"] == true).then_some(()));
+    let mut alice = fleet.person("alice");
+    alice.send("NAMES #general");
+    let names = alice.wait("the names", |line| line.contains(" 353 ").then(|| line.to_owned()));
+    assert!(names.contains("oak-ada") && names.contains("oak-bob"), "{names}");
+}
+
+/// `down` says who is in a turn, lets it settle, and its answer is said before the chat server ends.
+#[test]
+fn down_waits_for_a_turn_and_says_so() {
+    let fleet = Fleet::new(&["oak-ada", "oak-bob"]);
+    fleet.up();
+    let mut alice = fleet.person("alice");
+    alice.say("#general", "@oak-ada sleep 2");
+    fleet.becomes("oak-ada", "working");
+    let down = fleet.run(&["down"]);
+    let told = "oak-ada  in a turn on m1, which may settle within 20 s";
+    assert!(down.stderr.contains(told), "{}", down.stderr);
+    assert_eq!(down.code, 0);
+    alice.hears("oak-ada", "#general", "I worked for 2 seconds");
+}
+
+/// The second Ctrl-C is in haste; `--now` is so from the beginning. What was interrupted waits for
+/// the next start.
+#[test]
+fn down_in_haste_interrupts_and_keeps_the_message() {
+    let fleet = Fleet::new(&["oak-ada"]);
+    fleet.up();
+    let _ = fleet.run(&["prompt", "oak-ada", "sleep 300"]).ok();
+    fleet.becomes("oak-ada", "working");
+    let mut command = fleet.world().command(&["--config", &fleet.stage.config, "down"]);
+    let log = fleet.world().path("down.txt");
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    let mut down = command.stderr(std::fs::File::create(&log).unwrap()).spawn().unwrap();
+    let pid = i32::try_from(down.id()).unwrap();
+    let says = |part: &str| {
+        eventually(&format!("`{part}`"), || {
+            std::fs::read_to_string(&log).ok()?.contains(part).then_some(())
+        });
+    };
+    says("in a turn on m1");
+    send(pid, Signal::SIGINT);
+    says("Ctrl-C again is in haste");
+    send(pid, Signal::SIGINT);
+    let begun = Instant::now();
+    says("in haste; Ctrl-C again kills");
+    let status = eventually("the end of down", || down.try_wait().unwrap());
+    assert!(status.success(), "{status}");
+    assert!(begun.elapsed() < HASTE, "{:?}", begun.elapsed());
+    let state = "SELECT state || ' ' || attempt FROM messages";
+    assert_eq!(fleet.stage.query(state), ["accepted 0"], "an end of ours is no attempt");
+    let events = fleet.stage.query("SELECT outcome FROM turns");
+    assert_eq!(events, ["interrupted:drain"]);
+    fleet.up();
+    fleet.becomes("oak-ada", "working");
+    let begun = Instant::now();
+    assert_eq!(fleet.run(&["down", "--now"]).ok(), "the agents and the hub have ended\n");
+    assert!(begun.elapsed() < HASTE, "{:?}", begun.elapsed());
+    assert_eq!(fleet.stage.query(state), ["accepted 0"]);
+}

@@ -1,0 +1,265 @@
+//! Stop, start, restart, and configurations that change.
+
+use std::time::{Duration, Instant};
+
+use gangline_testkit::{Ngircd, eventually, ircd, stage};
+use nix::sys::signal::Signal;
+
+use super::{Fleet, gone, is_gone, send};
+
+/// A turn that is not interrupted may settle for 20 s.
+pub(super) const HASTE: Duration = Duration::from_secs(15);
+
+/// R1-44: an agent that was stopped stays down, also over the hub's death, and what is said to it
+/// meanwhile is answered when it is started.
+#[test]
+fn a_stopped_agent_stays_down_until_it_is_started_and_misses_nothing() {
+    let fleet = Fleet::new(&["oak-ada", "oak-bob"]);
+    fleet.up();
+    let (ada, bob) = (fleet.pid("oak-ada"), fleet.pid("oak-bob"));
+    let ran = fleet.run(&["stop", "oak-ada"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("oak-ada  stopped"), "{}", ran.stderr);
+    assert!(is_gone(ada));
+    assert_eq!(fleet.standing("oak-ada"), "stopped");
+    let mut alice = fleet.person("alice");
+    alice.say("#general", "@oak-ada say exactly while-stopped");
+    alice.say("#general", "@oak-bob say exactly bob-is-there");
+    alice.hears("oak-bob", "#general", "bob-is-there");
+    send(fleet.hub(), Signal::SIGKILL);
+    gone(fleet.hub());
+    let ran = fleet.run(&["up", "-d"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(fleet.standing("oak-ada"), "stopped", "the order outlives the hub");
+    assert_eq!(fleet.pid("oak-bob"), bob);
+    let ps = fleet.run(&["ps"]).ok();
+    assert!(ps.contains("stopped") && ps.contains("start (stopped by"), "{ps}");
+    let ran = fleet.run(&["start", "oak-ada"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("oak-ada  ready, process"), "{}", ran.stderr);
+    fleet.all_answered(&["while-stopped".to_owned(), "bob-is-there".to_owned()]);
+    let again = fleet.run(&["start", "--all"]);
+    assert_eq!(again.code, 0, "what runs is ready at once: {}", again.stderr);
+    assert_eq!(fleet.pid("oak-bob"), bob);
+}
+
+/// Orders are rows: without a hub they are kept for the next one, and what runs can be ended.
+#[test]
+fn orders_are_kept_when_no_hub_runs() {
+    let fleet = Fleet::new(&["oak-ada", "oak-bob"]);
+    let ran = fleet.run(&["stop", "oak-bob"]);
+    assert_eq!(ran.code, 0, "before anything ever ran: {}", ran.stderr);
+    fleet.up();
+    assert_eq!(fleet.standing("oak-bob"), "stopped");
+    let _ = fleet.run(&["down", "--hub-only"]).ok();
+    let ada = fleet.pid("oak-ada");
+    let start = fleet.run(&["start", "oak-bob"]);
+    assert_eq!(start.code, 1);
+    assert_eq!(
+        start.stderr,
+        "error: no hub runs, and nothing else starts oak-bob; the order is kept\n\
+         hint: `gangline up -d` starts the hub and its agents\n"
+    );
+    let restart = fleet.run(&["restart", "oak-ada"]);
+    assert_eq!(restart.code, 1, "what cannot be started again is not ended");
+    assert!(!is_gone(ada));
+    fleet.up();
+    assert_eq!(fleet.standing("oak-bob"), "idle", "the start was kept");
+    eventually("the restart that was kept", || (fleet.epoch("oak-ada") == 2).then_some(()));
+    gone(ada);
+    let _ = fleet.run(&["down", "--hub-only"]).ok();
+    let ran = fleet.run(&["stop", "--all", "--now"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(fleet.world().processes_like("daemon").is_empty());
+}
+
+/// A fleet is rolled: each is ready before the next one ends, and one that is in a turn is waited
+/// for.
+#[test]
+fn a_roll_waits_for_turns_and_takes_one_after_the_other() {
+    let nicks = ["oak-ada", "oak-bob", "oak-cleo"];
+    let fleet = Fleet::new(&nicks);
+    fleet.up();
+    let mut alice = fleet.person("alice");
+    alice.say("#general", "@oak-ada sleep 3");
+    fleet.becomes("oak-ada", "working");
+    let ran = fleet.run(&["restart", "--all", "--when-idle"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let told = "oak-ada   in a turn on m1: restarted once it is idle";
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    alice.hears("oak-ada", "#general", "I worked for 3 seconds");
+    assert_eq!(fleet.stage.query("SELECT outcome FROM turns"), ["completed"]);
+    let order = fleet.stage.query("SELECT agent FROM agents ORDER BY started_at");
+    assert_eq!(order, ["oak-bob", "oak-cleo", "oak-ada"], "who is idle does not wait for a turn");
+    let spans = "SELECT started_at || ' ' || ready_at FROM agents ORDER BY started_at";
+    let spans: Vec<Vec<i64>> = fleet
+        .stage
+        .query(spans)
+        .iter()
+        .map(|span| span.split(' ').map(|at| at.parse().unwrap()).collect())
+        .collect();
+    assert_eq!(spans.len(), 3);
+    for pair in spans.windows(2) {
+        assert!(pair[0][1] <= pair[1][0], "ready before the next one began: {spans:?}");
+    }
+    assert!(nicks.iter().all(|nick| fleet.epoch(nick) == 2));
+    // At once: the turn may settle all the same, and its answer is said.
+    alice.say("#general", "@oak-bob sleep 1");
+    fleet.becomes("oak-bob", "working");
+    let ran = fleet.run(&["restart", "oak-bob"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    alice.hears("oak-bob", "#general", "I worked for 1 second");
+    assert_eq!((fleet.epoch("oak-ada"), fleet.epoch("oak-bob")), (2, 3));
+}
+
+/// `--now` does not wait for the turn, which is no attempt of its message; the agent stays down.
+#[test]
+fn a_stop_in_haste_interrupts_the_turn() {
+    let fleet = Fleet::new(&["oak-ada"]);
+    fleet.up();
+    let _ = fleet.run(&["prompt", "oak-ada", "sleep 300"]).ok();
+    fleet.becomes("oak-ada", "working");
+    let begun = Instant::now();
+    let ran = fleet.run(&["stop", "oak-ada", "--now"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(begun.elapsed() < HASTE, "{:?}", begun.elapsed());
+    assert_eq!(fleet.standing("oak-ada"), "stopped");
+    let state = "SELECT state || ' ' || attempt FROM messages";
+    assert_eq!(fleet.stage.query(state), ["accepted 0"]);
+}
+
+/// A daemon whose agent nobody keeps is told of and left; only an operator ends it.
+#[test]
+fn a_daemon_that_nobody_keeps_is_told_of_and_can_be_stopped() {
+    let fleet = Fleet::new(&["oak-ada", "oak-bob"]);
+    fleet.up();
+    let _ = fleet.run(&["down", "--hub-only"]).ok();
+    let bob = fleet.pid("oak-bob");
+    let text = std::fs::read_to_string(&fleet.stage.config).unwrap();
+    let (one, _) = text.split_once("  - nick: oak-bob").unwrap();
+    std::fs::write(&fleet.stage.config, one).unwrap();
+    fleet.up();
+    let told = "runs and is not among the agents to keep agent=oak-bob";
+    eventually("the warning", || fleet.hub_log().contains(told).then_some(()));
+    assert_eq!(fleet.pid("oak-bob"), bob);
+    assert_eq!(fleet.run(&["stop", "oak-bob"]).code, 0);
+    assert!(is_gone(bob));
+    assert_eq!(fleet.standing("oak-bob"), "off");
+}
+
+/// A hub that leaves the agents to something else starts none, and `down` ends them before it.
+#[test]
+fn a_hub_without_agents_leaves_their_start_to_others() {
+    let fleet = Fleet::new(&["oak-ada"]);
+    let ran = fleet.run(&["up", "-d", "--no-agents"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let ran = fleet.run(&["start", "oak-ada"]);
+    assert_eq!(ran.code, 1);
+    let hint = "systemctl --user start gangline-agent@oak-ada";
+    assert!(ran.stderr.contains("--no-agents") && ran.stderr.contains(hint), "{}", ran.stderr);
+    let mut daemon = fleet.world().start(&["--config", &fleet.stage.config, "daemon", "oak-ada"]);
+    fleet.becomes("oak-ada", "idle");
+    let mut alice = fleet.person("alice");
+    alice.say("#general", "@oak-ada sleep 2");
+    fleet.becomes("oak-ada", "working");
+    let ran = fleet.run(&["down"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(daemon.wait(), 0, "{}", daemon.output());
+    alice.hears("oak-ada", "#general", "I worked for 2 seconds");
+    alice.wait("the server to end after its agent", |line| line.contains("QUIT").then_some(()));
+}
+
+/// SIGHUP: what is new is started, what is gone is drained, what is broken is refused as a whole.
+#[test]
+fn a_changed_configuration_is_taken_and_a_broken_one_refused() {
+    let fleet = Fleet::new(&["oak-ada", "oak-bob"]);
+    fleet.up();
+    let (hub, ada, bob) = (fleet.hub(), fleet.pid("oak-ada"), fleet.pid("oak-bob"));
+    let good = std::fs::read_to_string(&fleet.stage.config).unwrap();
+
+    fleet.configure("  - nick: oak-cleo\n    agent: native\n    directory: /nowhere/at/all\n");
+    send(hub, Signal::SIGHUP);
+    eventually("the refusal", || fleet.about()["refused"].as_str().map(str::to_owned));
+    assert!(fleet.hub_log().contains("the new configuration is refused"), "{}", fleet.hub_log());
+    let ran = fleet.run(&["ps"]).ok();
+    assert!(ran.contains("it refused the configuration"), "{ran}");
+    assert_eq!((fleet.pid("oak-ada"), fleet.pid("oak-bob")), (ada, bob), "the old one stays");
+
+    std::fs::write(&fleet.stage.config, &good).unwrap();
+    let more = fleet.another("oak-cleo");
+    fleet.configure(&more);
+    send(hub, Signal::SIGHUP);
+    fleet.becomes("oak-cleo", "idle");
+    let mut alice = fleet.person("alice");
+    alice.say("#general", "@oak-cleo say exactly new-here");
+    alice.hears("oak-cleo", "#general", "new-here");
+    assert!(fleet.about()["refused"].is_null());
+
+    let cleo = fleet.pid("oak-cleo");
+    std::fs::write(&fleet.stage.config, good.replace("standin-oak-bob", "standin-other")).unwrap();
+    let ran = fleet.run(&["up", "-d"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let told = "note: oak-bob runs with earlier settings: `gangline restart oak-bob` takes the new";
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    gone(cleo);
+    fleet.becomes("oak-cleo", "off");
+    assert_eq!((fleet.hub(), fleet.pid("oak-ada")), (hub, ada), "the same hub");
+    assert_eq!(fleet.ps()["oak-bob"]["outdated"], true);
+    let _ = fleet.run(&["restart", "oak-bob"]).ok();
+    assert_eq!(fleet.ps()["oak-bob"]["outdated"], false);
+}
+
+/// Pain 21: an unknown name is an error that names the one that was meant.
+#[test]
+fn an_unknown_agent_is_refused_with_the_nearest_name() {
+    let fleet = Fleet::new(&["oak-ada"]);
+    for command in ["start", "stop", "restart", "pause", "resume", "interrupt"] {
+        let ran = fleet.run(&[command, "oak-adda"]);
+        assert_eq!(ran.code, 1, "{command}");
+        let told = "error: there is no agent oak-adda\nhint: did you mean oak-ada?\n\
+                    hint: known are oak-ada\n";
+        assert_eq!(ran.stderr, told, "{command}");
+    }
+    assert_eq!(fleet.run(&["stop"]).code, 64, "nobody named");
+}
+
+/// An agent's shell neither stops nor starts its fellows, as it does not approve.
+#[test]
+fn an_agents_shell_does_not_run_the_fleet() {
+    let mut fleet = Fleet::new(&["oak-ada"]);
+    fleet.stage.world.set("GANGLINE_RUN", "x/oak-ada/1");
+    for command in ["start", "stop", "restart", "pause", "resume", "interrupt"] {
+        let ran = fleet.run(&[command, "oak-ada"]);
+        assert_eq!(ran.code, 1, "{command}");
+        assert!(ran.stderr.contains("GANGLINE_RUN"), "{command}: {}", ran.stderr);
+    }
+    let ran = fleet.run(&["down"]);
+    assert!(ran.code == 1 && ran.stderr.contains("GANGLINE_RUN"), "{}", ran.stderr);
+    assert!(!fleet.world().state().exists(), "nothing was written");
+}
+
+/// R1-44: on a server that is not ours no hub is needed: the command itself starts and ends.
+#[test]
+fn on_a_foreign_server_start_and_stop_need_no_hub() {
+    if !ircd::is_there("ngircd") {
+        return stage::skip(
+            "fleet::on_a_foreign_server_start_and_stop_need_no_hub",
+            "ngircd is not installed (Debian package `ngircd`)",
+        );
+    }
+    let yaml = ("network: {embedded: false, trust_nicks: true}", "");
+    let fleet = Fleet::with(env!("CARGO_BIN_EXE_gangline"), &["oak-ada"], yaml);
+    let _server = Ngircd::default().start(fleet.world(), &fleet.stage.irc);
+    let ran = fleet.run(&["start", "oak-ada"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let first = fleet.pid("oak-ada");
+    let ran = fleet.run(&["restart", "oak-ada"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(is_gone(first));
+    let second = fleet.pid("oak-ada");
+    assert_ne!(first, second);
+    let ran = fleet.run(&["stop", "oak-ada"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(is_gone(second));
+    assert_eq!(fleet.standing("oak-ada"), "stopped");
+}

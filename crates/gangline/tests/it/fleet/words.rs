@@ -1,0 +1,98 @@
+//! Pause, resume and interrupt from the command line; and following what happens.
+
+use std::process::Stdio;
+
+use gangline_testkit::eventually;
+use nix::sys::signal::Signal;
+
+use super::{Fleet, send};
+
+/// R0-45: a running daemon takes the owner's word by its socket; what comes meanwhile is kept (C3).
+#[test]
+fn a_running_daemon_is_paused_and_goes_on() {
+    let fleet = Fleet::new(&["oak-ada", "oak-bob"]);
+    fleet.up();
+    let ran = fleet.run(&["pause", "--all"]).ok();
+    assert_eq!(
+        ran,
+        "oak-ada is paused: what comes is kept\noak-bob is paused: what comes is kept\n"
+    );
+    fleet.becomes("oak-ada", "paused");
+    let mut alice = fleet.person("alice");
+    alice.say("#general", "@oak-ada say exactly kept");
+    eventually("the message to wait", || (fleet.ps()["oak-ada"]["pending"] == 1).then_some(()));
+    // The pause outlives the daemon, and a paused one is ready as it is.
+    let ran = fleet.run(&["restart", "oak-ada"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    fleet.becomes("oak-ada", "paused");
+    assert_eq!(fleet.run(&["resume", "oak-ada"]).ok(), "oak-ada goes on\n");
+    alice.hears("oak-ada", "#general", "kept");
+    assert_eq!(fleet.standing("oak-bob"), "paused");
+}
+
+/// R0-45: without a daemon the word is a row, which the next one finds.
+#[test]
+fn a_word_to_a_daemon_that_is_down_is_kept() {
+    let fleet = Fleet::new(&["oak-ada"]);
+    let ran = fleet.run(&["pause", "oak-ada"]).ok();
+    assert_eq!(ran, "oak-ada is paused: what comes is kept; its daemon is not running\n");
+    let ran = fleet.run(&["interrupt", "oak-ada"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("is not running: there is no turn to end"), "{}", ran.stderr);
+    fleet.up();
+    assert_eq!(fleet.standing("oak-ada"), "paused");
+    let _ = fleet.run(&["down"]).ok();
+    let ran = fleet.run(&["resume", "oak-ada"]).ok();
+    assert_eq!(ran, "oak-ada goes on; its daemon is not running\n");
+    fleet.up();
+    assert_eq!(fleet.standing("oak-ada"), "idle");
+}
+
+#[test]
+fn an_interrupted_turn_ends_and_the_asker_is_told() {
+    let fleet = Fleet::new(&["oak-ada"]);
+    fleet.up();
+    let ran = fleet.run(&["interrupt", "oak-ada"]);
+    let told = "error: oak-ada: there is no turn to end\n";
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, told));
+    let mut alice = fleet.person("alice");
+    alice.say("#general", "@oak-ada sleep 300");
+    fleet.becomes("oak-ada", "working");
+    assert_eq!(fleet.run(&["interrupt", "oak-ada"]).ok(), "oak-ada ends its turn\n");
+    alice.hears("oak-ada", "#general", "the turn was ended by the operator");
+    alice.say("#general", "@oak-ada say exactly alive");
+    alice.hears("oak-ada", "#general", "alive");
+}
+
+#[test]
+fn logs_are_followed_until_ctrl_c() {
+    let fleet = Fleet::new(&["oak-ada"]);
+    fleet.up();
+    let log = fleet.world().path("follow.txt");
+    let args = ["--config", &fleet.stage.config, "logs", "oak-ada", "-f", "-n", "1", "--json"];
+    let mut command = fleet.world().command(&args);
+    command.stdin(Stdio::null()).stdout(std::fs::File::create(&log).unwrap());
+    let mut follower = command.spawn().unwrap();
+    let lines = || std::fs::read_to_string(&log).unwrap_or_default();
+    eventually("the newest event", || (lines().lines().count() == 1).then_some(()));
+    let mut ended = String::new();
+    for turn in ["t1.1", "t1.2"] {
+        let _ = fleet.run(&["prompt", "oak-ada", "say exactly followed", "--wait"]).ok();
+        ended = eventually("the end of the turn", || {
+            let text = lines();
+            let end = |line: &str| line.contains("\"turn_ended\"") && line.contains(turn);
+            text.lines().any(end).then_some(text)
+        });
+    }
+    let whole = ended.lines().filter(|line| line.ends_with('}'));
+    let seqs: Vec<i64> = whole
+        .map(|line| {
+            let event: serde_json::Value = serde_json::from_str(line).unwrap();
+            event["seq"].as_str().unwrap().trim_start_matches('e').parse().unwrap()
+        })
+        .collect();
+    assert!(seqs.is_sorted_by(|one, next| one < next), "each event once, in order: {seqs:?}");
+    send(i32::try_from(follower.id()).unwrap(), Signal::SIGINT);
+    let status = eventually("the end of logs", || follower.try_wait().unwrap());
+    assert!(status.success(), "{status}");
+}
