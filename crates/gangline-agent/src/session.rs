@@ -39,6 +39,8 @@ struct Open {
     turn: Option<TurnId>,
     /// What is to be done once no turn is open.
     care: Option<Care>,
+    /// The conversation no longer fits, and is being shortened for that.
+    too_long: bool,
     runtime: Box<dyn Runtime>,
     events: mpsc::Receiver<RuntimeEvent>,
 }
@@ -83,6 +85,9 @@ impl Session {
             return;
         }
         let ended = turn_ended(&event);
+        if let (RuntimeEvent::Compacted { failed: None }, Some(running)) = (&event, open.as_mut()) {
+            running.too_long = false;
+        }
         let hopeless = is_overflow(&event, open.as_ref());
         self.tell(life, event).await;
         if let Some(running) = open
@@ -95,6 +100,7 @@ impl Session {
             Overflow::No => self.care(open).await,
             Overflow::Compact => {
                 if let Some(running) = open {
+                    running.too_long = true;
                     running.care.get_or_insert(Care::Compact);
                 }
                 self.care(open).await;
@@ -185,7 +191,8 @@ impl Session {
         match runtime.start(self.options_with_token(), sender).await {
             Ok(handle) => {
                 debug!(runtime = handle.runtime, session = ?handle.session, "runtime started");
-                *open = Some(Open { life, turn: None, care: None, runtime, events });
+                *open =
+                    Some(Open { life, turn: None, care: None, too_long: false, runtime, events });
             }
             Err(error) => {
                 warn!(%error, "the runtime did not start");
@@ -261,6 +268,10 @@ fn is_overflow(event: &RuntimeEvent, open: Option<&Open>) -> Overflow {
             result: TurnResult::Failed { kind: FailureKind::ContextOverflow, .. },
             ..
         } if can_compact => Overflow::Compact,
+        // What was to make room for it did not fit itself.
+        RuntimeEvent::Compacted { failed: Some(_) } if open.is_some_and(|open| open.too_long) => {
+            Overflow::Hopeless
+        }
         RuntimeEvent::Finished {
             result: TurnResult::Failed { kind: FailureKind::ContextOverflow, .. },
             ..

@@ -248,6 +248,14 @@ impl Agent {
         if known || parked || self.draining != Draining::No {
             return;
         }
+        if let Phase::Turn(turn) = &mut self.phase
+            && turn.may_join()
+            && turn.expects(message.id)
+        {
+            out.push(Effect::Join { turn: turn.id, messages: vec![message.id] });
+            turn.join_read([message].into());
+            return;
+        }
         // Once one was passed over, so are those after it: order is kept.
         if self.overflow || self.queue.len() >= self.options.queue_max {
             self.overflow = true;
@@ -278,6 +286,8 @@ impl Agent {
         let (read, rest): (VecDeque<_>, VecDeque<_>) =
             self.queue.drain(..).partition(|queued| ids.contains(&queued.id));
         self.queue = rest;
+        // What was read before it was told of here joins when it is.
+        turn.expect(ids.iter().filter(|id| !read.iter().any(|queued| queued.id == **id)));
         if !read.is_empty() {
             let messages = read.iter().map(|queued| queued.id).collect();
             turn.join_read(read);

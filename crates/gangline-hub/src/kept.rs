@@ -140,6 +140,8 @@ impl Reconciler {
             match self.slots.iter_mut().find(|slot| slot.kept.name == kept.name) {
                 Some(slot) => {
                     if slot.want == Want::Gone {
+                        // Whatever was ordered holds again.
+                        slot.order = None;
                         slot.want = Want::Up;
                         slot.try_now(now);
                     }

@@ -26,6 +26,8 @@ pub(crate) fn begin(talkative: bool) {
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
         .with_ansi(coloured)
+        // A terminal that was closed is no reason to panic.
+        .log_internal_errors(false)
         .try_init();
     if let Err(error) = logging {
         output::note(&format!("warning: cannot log: {error}"));

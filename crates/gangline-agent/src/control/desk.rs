@@ -161,6 +161,8 @@ impl Desk {
     /// Does what is asked and returns the response.
     pub(super) async fn serve(&self, pid: Option<u32>, request: Request) -> Done {
         let Request { id, token, command } = request;
+        // Only what is said and read belongs to a turn; looking at a process costs something.
+        let pid = pid.filter(|_| Order::of(&command) == Order::Kept);
         let told = match self.tokens.who(token.as_ref(), pid) {
             Ok(who) => self.command(who, id.as_ref(), command).await,
             Err(wrong) => Err(wrong.to_string()),

@@ -1,6 +1,6 @@
 //! Commands about the agent itself: its context, its state, its owner's orders, a folder.
 
-use std::path::Path;
+use std::{cmp::Reverse, path::Path};
 
 use gangline_api::ipc::SetDirectoryData;
 use gangline_core::agent::PhaseName;
@@ -8,6 +8,7 @@ use gangline_core::agent::PhaseName;
 use super::desk::{BUSY, Desk, Told, shown, whole};
 use crate::{
     bus::{Care, Incoming, Word},
+    rooms::Unread,
     showing::Around,
 };
 
@@ -15,6 +16,8 @@ use crate::{
 const INSTRUCTIONS: &str = "CLAUDE.md";
 /// The most that is read of it, in bytes: it has to fit into a response.
 const INSTRUCTIONS_MAX: u64 = 40 * 1024;
+/// So many places with unread lines are told.
+const UNREAD_MAX: usize = 200;
 /// F.2: what there is no backend for.
 const NOT_RUNNING: &str = "Agent runner is not running";
 
@@ -49,8 +52,17 @@ impl Desk {
     pub(super) async fn status(&self) -> Result<Told, String> {
         let showing = self.showing.borrow().clone();
         let around = Around::look(&self.speaker.broker, &self.me.agent, &showing).await;
-        let around = Around { unread: self.unread.borrow().clone(), ..around };
+        let around = Around { unread: self.most_unread(), ..around };
         Told::new(&showing.status((&self.me.agent, self.me.epoch), around))
+    }
+
+    /// Returns the places with the most unread lines: a response has a length.
+    fn most_unread(&self) -> Unread {
+        let unread = self.unread.borrow();
+        let mut places: Vec<(&String, &u64)> = unread.iter().collect();
+        places.sort_by_key(|(_, count)| Reverse(**count));
+        places.truncate(UNREAD_MAX);
+        places.into_iter().map(|(place, count)| (place.clone(), *count)).collect()
     }
 
     /// The row first: an order that was confirmed outlives the daemon.

@@ -3,24 +3,33 @@
 use std::{
     fs, io,
     os::unix::{
-        fs::{FileTypeExt, PermissionsExt, symlink},
+        fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink},
         net,
     },
     path::{Path, PathBuf},
+    time::Duration,
 };
 
-use gangline_os::fsio;
+use gangline_os::{
+    dial::{DialError, dial},
+    fsio,
+};
 use tokio::net::UnixListener;
 use tracing::{debug, warn};
 
 #[cfg(test)]
 mod tests;
 
+/// A socket at which nobody answers for so long is served all the same.
+const LIVES_WITHIN: Duration = Duration::from_secs(1);
+
 /// A socket that listens. Its file, and the link if it is ours, go with it.
 #[derive(Debug)]
 pub(crate) struct Socket {
     pub(super) listener: UnixListener,
     path: PathBuf,
+    /// Device and inode of the socket that was made.
+    file: Option<(u64, u64)>,
     /// The link, if it leads to us.
     link: Option<PathBuf>,
 }
@@ -37,7 +46,18 @@ impl Socket {
             fsio::private_dir(folder)?;
         }
         match fs::symlink_metadata(path) {
-            Ok(found) if found.file_type().is_socket() => fs::remove_file(path)?,
+            Ok(found) if found.file_type().is_socket() => {
+                // The lock is that of one state folder; this folder may serve several.
+                if !matches!(dial(path, LIVES_WITHIN), Err(DialError::Connect { .. })) {
+                    let text = format!(
+                        "{} is served already: another installation of this user has an agent of \
+                         this name",
+                        path.display()
+                    );
+                    return Err(io::Error::new(io::ErrorKind::AddrInUse, text));
+                }
+                fs::remove_file(path)?;
+            }
             Ok(_) => {
                 let text = format!("{} is there already and is no socket", path.display());
                 return Err(io::Error::new(io::ErrorKind::AlreadyExists, text));
@@ -45,6 +65,7 @@ impl Socket {
             Err(_) => {}
         }
         let listener = UnixListener::bind(path)?;
+        let file = identity(path);
         // The folder is private, so nobody comes in before this.
         fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
         let link = match lead(link, path) {
@@ -58,18 +79,26 @@ impl Socket {
                 None
             }
         };
-        Ok(Self { listener, path: path.to_owned(), link })
+        Ok(Self { listener, path: path.to_owned(), file, link })
     }
 }
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        // The lock is still ours, so nobody else can have made either anew.
+        if self.file.is_none() || identity(&self.path) != self.file {
+            // Somebody else's by now, and so is the link that leads there.
+            return;
+        }
         if let Some(link) = self.link.take().filter(|link| leads_to(link, &self.path)) {
             remove(&link);
         }
         remove(&self.path);
     }
+}
+
+/// Returns what tells this file from another one of its name.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    fs::symlink_metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }
 
 fn remove(path: &Path) {

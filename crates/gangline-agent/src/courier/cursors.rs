@@ -6,8 +6,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use gangline_broker::CursorMove;
-use gangline_core::name::Target;
+use gangline_broker::{CursorMove, MessageFilter, MessageRow, PAGE_MAX};
+use gangline_core::{MessageState, name::Target};
 use gangline_irc::client::{Line, LinkCommand, cursor::Cursor};
 use gangline_os::clock;
 use tracing::warn;
@@ -295,20 +295,13 @@ impl Courier {
 
     /// Takes in a page of history; its last commit moves the cursor.
     pub(super) async fn page(&mut self, target: Target, lines: Vec<Line>, cursor: Cursor) {
-        let refilling = self.is_refilling(&target);
-        for line in lines {
-            match self.take_in(&line, None).await {
-                intake::Taken::Done(message) => self.hand_to_rooms(&line, message).await,
-                intake::Taken::WithCursor(message) => {
-                    self.hand_to_rooms(&line, Some(message)).await;
-                }
-                // It comes once more, when history is taken in.
-                intake::Taken::NotNow if refilling => {}
-                intake::Taken::NotNow => return self.cursors.lost(&target),
-            }
+        if self.is_refilling(&target) {
+            return self.refill(target, &lines, cursor).await;
         }
-        if refilling {
-            return self.refill_on(target, cursor);
+        for line in lines {
+            if let intake::Taken::NotNow = self.take_in(&line, None).await {
+                return self.cursors.lost(&target);
+            }
         }
         let office = &self.office;
         let moved = office
@@ -328,8 +321,21 @@ impl Courier {
         self.cursors.places.get(target.folded()).is_some_and(|place| place.refill.is_some())
     }
 
-    /// The place of what is taken in stays: these lines stand before it, as far as it is known.
-    fn refill_on(&mut self, target: Target, cursor: Cursor) {
+    /// Keeps a page's lines to be read, and does nothing else about them: they were taken in before,
+    /// or will be. Those whose messages wait still are known by their ids.
+    async fn refill(&mut self, target: Target, lines: &[Line], cursor: Cursor) {
+        let filter = MessageFilter {
+            agent: Some(self.office.agent.clone()),
+            states: vec![MessageState::Accepted, MessageState::InTurn],
+            ..MessageFilter::default()
+        };
+        let waiting = self.office.broker.messages(filter, PAGE_MAX).await.unwrap_or_default();
+        for line in lines {
+            let is_it = |row: &&MessageRow| row.msgid.is_some() && row.msgid == line.msgid;
+            let message = waiting.iter().find(is_it).map(|row| row.id);
+            let tier = self.office.principal(line).await.tier;
+            self.hand_to_rooms(line, message, tier).await;
+        }
         let place = self.cursors.places.entry(target.folded().to_owned()).or_default();
         let left = place.refill.take().map_or(0, |refill| refill.pages.saturating_sub(1));
         place.refill = (left > 0).then_some(Refill { after: cursor, pages: left });

@@ -34,14 +34,8 @@ impl Courier {
         let Some(conversation) = conversation(&line) else { return };
         let cursor = self.cursors.after(&conversation, &line);
         match self.take_in(&line, cursor).await {
-            Taken::WithCursor(message) => {
-                self.cursors.pass(&conversation, &line, Written::Yes);
-                self.hand_to_rooms(&line, Some(message)).await;
-            }
-            Taken::Done(message) => {
-                self.cursors.pass(&conversation, &line, Written::No);
-                self.hand_to_rooms(&line, message).await;
-            }
+            Taken::WithCursor(_) => self.cursors.pass(&conversation, &line, Written::Yes),
+            Taken::Done(_) => self.cursors.pass(&conversation, &line, Written::No),
             Taken::NotNow => return self.cursors.lost(&conversation),
         }
         if let (Target::Nick(_), Some(time)) = (&line.target, &line.server_time) {
@@ -49,7 +43,7 @@ impl Courier {
         }
     }
 
-    /// Takes a line, live or from history.
+    /// Takes a line, live or from history; then the agent may read it.
     pub(super) async fn take_in(&mut self, line: &Line, cursor: Option<CursorMove>) -> Taken {
         if self.office.closed.is_cancelled() {
             return Taken::NotNow;
@@ -60,6 +54,17 @@ impl Courier {
             WireKind::Notice => return Taken::Done(None),
         }
         let who = self.office.principal(line).await;
+        let tier = who.tier;
+        let taken = self.take_as(line, who, cursor).await;
+        match &taken {
+            Taken::WithCursor(message) => self.hand_to_rooms(line, Some(*message), tier).await,
+            Taken::Done(message) => self.hand_to_rooms(line, *message, tier).await,
+            Taken::NotNow => {}
+        }
+        taken
+    }
+
+    async fn take_as(&mut self, line: &Line, who: Principal, cursor: Option<CursorMove>) -> Taken {
         let cause = self.office.cause(line, &who).await;
         let Some(heard) = self.office.hear(line, &cause) else { return Taken::Done(None) };
         match self.words(line, &who, &heard.text, heard.addressed).await {
@@ -126,7 +131,7 @@ impl Courier {
 
     /// Keeps a line that was taken in for the agent to read: what people and agents say, not what
     /// programs note.
-    pub(super) async fn hand_to_rooms(&self, line: &Line, message: Option<MessageId>) {
+    pub(super) async fn hand_to_rooms(&self, line: &Line, message: Option<MessageId>, tier: Tier) {
         let text = match line.kind {
             WireKind::Privmsg => line.text.clone(),
             WireKind::Action => format!("/me {}", line.text),
@@ -146,6 +151,7 @@ impl Courier {
             msgid: line.msgid.clone(),
             cursor: line.cursor.clone(),
             message,
+            tier,
         };
         // The rooms take from their queue whatever happens, so this is a short wait.
         let _ = self.office.rooms.send(ToRooms::Line { place, line }).await;

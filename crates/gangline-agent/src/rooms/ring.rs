@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use gangline_api::ipc::ChatLine;
-use gangline_core::MessageId;
+use gangline_core::{MessageId, Tier};
 use gangline_irc::client::cursor::Cursor;
 use gangline_os::clock::{UnixMicros, rfc3339};
 
@@ -28,6 +28,8 @@ pub(crate) struct Spoken {
     pub(crate) cursor: Option<Cursor>,
     /// The message that it became.
     pub(crate) message: Option<MessageId>,
+    /// How far its speaker is trusted.
+    pub(crate) tier: Tier,
 }
 
 impl Spoken {
@@ -49,7 +51,8 @@ impl Spoken {
     pub(super) fn told(&self, text: String) -> ChatLine {
         #[allow(clippy::cast_precision_loss, reason = "the wire has seconds as a float")]
         let timestamp = self.at.0 as f64 / 1e6;
-        ChatLine { nick: self.nick.clone(), text, timestamp }
+        let tier = (self.tier == Tier::Stranger).then_some(Tier::Stranger);
+        ChatLine { nick: self.nick.clone(), text, timestamp, tier }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use gangline_broker::OpenOptions;
+use gangline_core::Tier;
 use gangline_os::clock::{self, UnixMicros};
 use tempfile::TempDir;
 
@@ -73,6 +74,7 @@ fn spoken(number: i64) -> Spoken {
         msgid: Some(format!("id{number}")),
         cursor: format!("msgid=id{number}").parse().ok(),
         message: (number % 2 == 0).then_some(MessageId(number)),
+        tier: Tier::Member,
     }
 }
 
@@ -84,8 +86,12 @@ async fn each_place_is_read_by_itself() {
     desk.line("#general", 2).await;
     desk.line("alice", 3).await;
     let page = desk.read("#GENERAL", 50).await;
-    let line =
-        |n: i64, timestamp| ChatLine { nick: "alice".into(), text: format!("line {n}"), timestamp };
+    let line = |n: i64, timestamp| ChatLine {
+        nick: "alice".into(),
+        text: format!("line {n}"),
+        timestamp,
+        tier: None,
+    };
     let expect = ReadPage {
         lines: vec![line(1, 1_795_296_828.001), line(2, 1_795_296_828.002)],
         messages: vec![MessageId(2)],
@@ -95,6 +101,19 @@ async fn each_place_is_read_by_itself() {
     assert_eq!(page, expect);
     assert_eq!(desk.read("Alice", 50).await.lines.len(), 1);
     assert_eq!(desk.read("#nowhere", 50).await, ReadPage::default());
+}
+
+/// Design §8: what a stranger said is read too, and marked.
+#[tokio::test]
+async fn a_strangers_line_is_marked() {
+    let desk = Desk::open(500).await;
+    for tier in [Tier::Stranger, Tier::Agent] {
+        let line = Spoken { msgid: None, tier, ..spoken(1) };
+        let place = tier.to_string().parse().unwrap();
+        desk.tell(ToRooms::Line { place, line }).await;
+    }
+    assert_eq!(desk.read("stranger", 9).await.lines[0].tier, Some(Tier::Stranger));
+    assert_eq!(desk.read("agent", 9).await.lines[0].tier, None);
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use gangline_core::name::AgentName;
+use gangline_core::{message::Tier, name::AgentName};
 use serde::{Deserialize, Serialize};
 
 /// Data of a command that has none: `{}`.
@@ -32,6 +32,9 @@ pub struct ChatLine {
     pub text: String,
     /// When, in seconds since 1970 (C36).
     pub timestamp: f64,
+    /// `stranger` if nobody knows who said it: to be read with care. Absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<Tier>,
 }
 
 /// Data of `irc_read`.

@@ -41,9 +41,10 @@ impl Fields {
         Err(RequestError::Missing(fields.first().copied().unwrap_or_default()))
     }
 
-    /// Takes a channel or a nick.
+    /// Takes a channel or a nick; `DM:nick` is culture's name for what was said privately.
     pub(super) fn target(&mut self, fields: &[&'static str]) -> Result<Target, RequestError> {
-        parsed(&self.needed(fields)?)
+        let text = self.needed(fields)?;
+        parsed(text.strip_prefix("DM:").unwrap_or(&text))
     }
 
     /// Takes a channel.

@@ -105,6 +105,10 @@ fn what_cultures_clients_send_is_read() {
             Command::Read { channel: target(), limit: 50, latest: false },
         ),
         (
+            r##"{"type": "irc_read", "id": "ID", "channel": "DM:eve", "limit": 50}"##,
+            Command::Read { channel: "eve".parse().unwrap(), limit: 50, latest: false },
+        ),
+        (
             r##"{"type":"irc_read","id":"ID","channel":"#general"}"##,
             Command::Read { channel: target(), limit: READ_LIMIT, latest: false },
         ),
@@ -325,8 +329,12 @@ fn told<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(data: T) 
 /// under its names.
 #[test]
 fn every_commands_data_has_its_golden_form() {
-    let line =
-        || ChatLine { nick: "eve".into(), text: "ship it".into(), timestamp: 1_795_296_828.5 };
+    let line = || ChatLine {
+        nick: "eve".into(),
+        text: "ship it".into(),
+        timestamp: 1_795_296_828.5,
+        tier: None,
+    };
     let golden = [
         told(HelloData {
             version: VERSION,

@@ -527,6 +527,21 @@ fn a_buffered_message_may_be_read_and_is_fed_when_nobody_read_it() {
     story.is(Input::Message(queued(5)), "take t1.3 m4");
 }
 
+/// C3: the agent may read a line before its message is told of here.
+#[test]
+fn a_message_that_was_read_before_it_was_queued_joins_when_it_comes() {
+    let mut story = Story::working();
+    story.is(Input::Read { messages: vec![MessageId(2)] }, "");
+    story.is(Input::Message(queued(3)), "");
+    story.is(Input::Message(queued(2)), "join t1.1 m2");
+    story.is(Input::Message(queued(2)), "");
+    story.text("both done");
+    let expect = "end t1.1 completed m1=answered `both done` m2=answered; take t1.2 m3";
+    story.finish(1, Finish::Completed, expect);
+    // Another turn does not expect it.
+    story.is(Input::Message(queued(2)), "");
+}
+
 #[test]
 fn a_soft_drain_waits_for_the_turn_and_a_hard_one_ends_it() {
     let mut story = Story::working();

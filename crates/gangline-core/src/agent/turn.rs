@@ -16,6 +16,8 @@ use super::{ApprovalRequestId, Effect, Life, Queued};
 
 /// Text that a turn keeps for its final words, in bytes.
 pub(super) const TEXT_MAX: usize = 256 * 1024;
+/// So many messages that were read are waited for.
+const EXPECTED_MAX: usize = 1024;
 /// What stands where a longer text was cut.
 pub(super) const CUT: &str = "\n… (the rest is too long to be kept)";
 
@@ -64,6 +66,8 @@ pub(super) struct Turn {
     messages: Vec<TurnMessage>,
     acts: Vec<Act>,
     text_bytes: usize,
+    /// Messages that the agent has read and the queue does not hold yet.
+    expected: BTreeSet<MessageId>,
     deadline: Option<Now>,
 }
 
@@ -78,6 +82,7 @@ impl Turn {
             messages: messages.into_iter().map(|queued| entry(queued, How::Woke, 0)).collect(),
             acts: Vec::new(),
             text_bytes: 0,
+            expected: BTreeSet::new(),
             deadline: None,
         }
     }
@@ -171,6 +176,15 @@ impl Turn {
     pub(super) fn join_read(&mut self, read: VecDeque<Queued>) {
         let joined = self.acts.len();
         self.messages.extend(read.into_iter().map(|queued| entry(queued, How::Read, joined)));
+    }
+
+    pub(super) fn expect<'a>(&mut self, ids: impl Iterator<Item = &'a MessageId>) {
+        let room = EXPECTED_MAX.saturating_sub(self.expected.len());
+        self.expected.extend(ids.take(room));
+    }
+
+    pub(super) fn expects(&self, id: MessageId) -> bool {
+        self.expected.contains(&id)
     }
 
     pub(super) fn join_steered(&mut self, queued: Queued) {

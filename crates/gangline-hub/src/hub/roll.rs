@@ -7,7 +7,7 @@ use gangline_core::AgentName;
 use gangline_os::clock::UnixMicros;
 use tracing::{info, warn};
 
-use crate::kept::{Reconciler, Standing};
+use crate::kept::{DRAIN_BUDGET, Reconciler, Standing};
 
 /// A daemon that is not ready after so long does not hold up the others.
 const READY_BUDGET: Duration = Duration::from_secs(120);
@@ -79,8 +79,13 @@ impl Current {
         }
         let row = rows.iter().find(|row| row.agent == self.agent);
         let Some(row) = row.filter(|row| row.epoch > self.restart.ends) else {
-            // The turn may settle, and a killed one is started at once.
-            return false;
+            // The turn may settle, and a killed one is started at once; but a program that does not
+            // start at all must not hold up every other order.
+            let over = now.since(self.begun) > DRAIN_BUDGET.saturating_add(READY_BUDGET);
+            if over {
+                warn!(agent = %self.agent, "did not come back in time; the others go on");
+            }
+            return over;
         };
         if row.ready_at.is_some() {
             info!(agent = %self.agent, "restarted");

@@ -50,6 +50,8 @@ pub(super) struct Watch<'a> {
     orders: Vec<Order>,
     /// Whether the store could not be read at the last look.
     unreadable: bool,
+    /// Whether the orders were read since this hub began.
+    read: bool,
     ready: bool,
     loads: u64,
     refused: Option<String>,
@@ -85,6 +87,7 @@ impl<'a> Watch<'a> {
             roll: Roll::default(),
             orders: Vec::new(),
             unreadable: false,
+            read: false,
             ready: false,
             loads: 0,
             refused: None,
@@ -163,7 +166,15 @@ impl<'a> Watch<'a> {
             warn!(%error, "cannot read orders and agents");
         }
         self.unreadable = trouble.is_some();
-        self.orders = orders.unwrap_or_else(|_| std::mem::take(&mut self.orders));
+        match orders {
+            Ok(orders) => {
+                self.orders = orders;
+                self.read = true;
+            }
+            // What was ordered before this hub is not known yet: nothing is started on a guess.
+            Err(_) if !self.read => return Vec::new(),
+            Err(_) => {}
+        }
         self.reconciler.order(&self.orders);
         self.reconciler.look();
         let Ok(rows) = rows else { return Vec::new() };

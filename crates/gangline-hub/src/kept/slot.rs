@@ -56,7 +56,7 @@ pub(super) struct Slot {
     /// What it was started with; none if we did not start it.
     started_with: Option<u64>,
     /// The order that was obeyed last.
-    order: Option<Order>,
+    pub(super) order: Option<Order>,
 }
 
 impl Slot {

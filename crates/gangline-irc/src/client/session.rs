@@ -10,7 +10,7 @@ use std::time::Duration;
 use gangline_core::name::Nick;
 
 use super::{LinkCommand, LinkConfig, LinkEvent, Others};
-use crate::wire::{Message, caps, caps::CapSet, numeric, tags};
+use crate::wire::{Message, caps, caps::CapSet, numeric};
 
 mod history;
 mod incoming;
@@ -66,8 +66,8 @@ struct ServerFacts {
     own: bool,
     bot_mode: Option<String>,
     history_by_time_only: bool,
-    /// Whether the server takes `+gangline/id` off our lines.
-    takes_our_tag: bool,
+    /// Which of a client's tags are taken off its lines: `*,-allowed` or `denied,denied`.
+    denied_tags: String,
     /// Whether channels can be made to show their last lines to who joins (mode +H).
     shows_history: bool,
 }
@@ -369,7 +369,7 @@ impl Session {
                 "NETWORK" => self.server.network = Some(value.to_owned()),
                 "GANGLINE" => self.server.own = true,
                 "BOT" if value.len() == 1 => self.server.bot_mode = Some(value.to_owned()),
-                "CLIENTTAGDENY" => self.server.takes_our_tag = denies(value, tags::GANGLINE_ID),
+                "CLIENTTAGDENY" => value.clone_into(&mut self.server.denied_tags),
                 // Lists, parameters, parameters when set, none.
                 "CHANMODES" => {
                     let when_set = value.split(',').nth(2);
@@ -381,6 +381,11 @@ impl Session {
                 _ => {}
             }
         }
+    }
+
+    /// Whether a tag of ours gets through.
+    fn may_tag(&self, tag: &str) -> bool {
+        self.has_tags() && !denies(&self.server.denied_tags, tag)
     }
 
     fn has_tags(&self) -> bool {
@@ -407,7 +412,7 @@ impl Session {
     }
 }
 
-/// Whether a value of `CLIENTTAGDENY` (`*,-allowed` or `denied,denied`) denies the tag.
+/// Whether a value of `CLIENTTAGDENY` denies the tag.
 fn denies(value: &str, tag: &str) -> bool {
     let tag = tag.trim_start_matches('+');
     let mut denied = false;

@@ -240,7 +240,7 @@ fn page(link: &mut Link) -> Result<Vec<ChatLine>, PeekError> {
 fn chat_line(line: &Message) -> Option<ChatLine> {
     let at = line.tag("time").and_then(parse_rfc3339).map_or(0, |at| at.0);
     let nick = line.nick()?.to_owned();
-    Some(ChatLine { nick, text: line.at(1)?.to_owned(), timestamp: at as f64 / 1e6 })
+    Some(ChatLine { nick, text: line.at(1)?.to_owned(), timestamp: at as f64 / 1e6, tier: None })
 }
 
 /// Reads what a server of culture's tells of its history.
@@ -250,7 +250,8 @@ fn cultures_page(link: &mut Link) -> Result<Vec<ChatLine>, PeekError> {
         "HISTORY" => {
             if let [_, nick, at, text] = line.params.as_slice() {
                 let timestamp = at.parse().unwrap_or(0.0);
-                lines.push(ChatLine { nick: nick.clone(), text: text.clone(), timestamp });
+                let (nick, text) = (nick.clone(), text.clone());
+                lines.push(ChatLine { nick, text, timestamp, tier: None });
             }
             Ok(None)
         }

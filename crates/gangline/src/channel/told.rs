@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use gangline_api::ipc::{
     ChannelsData, ChatLine, Command, ReadData, Response, WhoData, no_such_channel,
 };
-use gangline_core::{AgentName, name::Target};
+use gangline_core::{AgentName, Tier, name::Target};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -18,6 +18,9 @@ use crate::{failure::Failure, output, show::text::one_line};
 
 #[cfg(test)]
 mod tests;
+
+/// Stands behind a line of somebody whom nobody knows.
+const STRANGER: &str = " [stranger]";
 
 /// What is printed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,8 +81,9 @@ fn data<T: DeserializeOwned>(response: &Response) -> Result<T, Failure> {
 
 fn read(channel: &Target, data: &ReadData) -> Told {
     let mut text = String::new();
-    for ChatLine { nick, text: said, .. } in &data.messages {
-        let _ = writeln!(text, "<{}> {}", one_line(nick), one_line(said));
+    for ChatLine { nick, text: said, tier, .. } in &data.messages {
+        let mark = if *tier == Some(Tier::Stranger) { STRANGER } else { "" };
+        let _ = writeln!(text, "<{}> {}{mark}", one_line(nick), one_line(said));
     }
     if data.messages.is_empty() {
         text = format!("No messages in {channel}\n");

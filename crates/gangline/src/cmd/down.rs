@@ -15,6 +15,8 @@ use crate::{
 
 /// The hub ends within this after its last daemon.
 const HUB_BUDGET: Duration = Duration::from_secs(30);
+/// A hub hears a request within a moment.
+const HEARD: Duration = Duration::from_secs(10);
 
 pub(super) async fn run(global: &Global, args: Down) -> Result<u8, Failure> {
     unmark::refuse("end the hub")?;
@@ -133,7 +135,12 @@ impl Ending<'_> {
     /// Waits until the hub has begun to end: two requests that come at once may count as one.
     async fn heard(&self, hub: Option<&Hub>) -> Result<(), Failure> {
         let draining = |hub: &Hub| hub.about.as_ref().is_some_and(|about| about.draining);
+        let clock = clock::system();
+        let until = clock.monotonic() + HEARD;
         while hub.is_some() && self.fleet.hub()?.is_some_and(|hub| !draining(&hub)) {
+            if clock.monotonic() >= until {
+                break;
+            }
             tokio::time::sleep(LOOK_EVERY).await;
         }
         Ok(())

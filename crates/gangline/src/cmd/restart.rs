@@ -151,6 +151,12 @@ async fn hub(global: &Global) -> Result<u8, Failure> {
         return Err(Failure::user("the hub belongs to the service manager")
             .hint("if that is systemd: systemctl --user restart gangline"));
     }
+    // A hub that works is not ended for one that cannot begin.
+    let loaded = configuration::load(&about.config)?;
+    loaded.can_run()?;
+    if loaded.config.network.embedded {
+        loaded.embedded_address()?;
+    }
     down::hub_only(&fleet).await?;
     up::again(global, &fleet.paths, &about).await
 }

@@ -221,7 +221,7 @@ fn a_status_says_what_the_agent_works_on_and_waits_for() {
     assert_eq!(status(&facts).description, "works on m42");
     facts.approvals = vec![approval()];
     let status = status(&facts);
-    assert_eq!(status.description, "waits for approval 12");
+    assert_eq!(status.description, "waits for approval 12 (Bash), on m42");
     assert_eq!(status.activity, Activity::Working);
     assert_eq!((status.turn_count, status.last_activation), (4, Some(1_795_262_390.5)));
     let WaitingFor::Approval { number, asked_at, .. } = &status.waiting_for[0] else {

@@ -148,10 +148,19 @@ fn asks(alice: &mut IrcPeer, word: &str) {
     alice.hears(ADA, "#general", word);
 }
 
-/// Until no line of the outbox waits.
+/// Until every line of the outbox is confirmed. When one is not, shows them and the daemon's log.
 fn all_confirmed(stage: &Stage) {
     let open = "SELECT body || ': ' || state FROM outbox WHERE state <> 'confirmed'";
-    eventually("every line confirmed", || stage.query(open).is_empty().then_some(()));
+    let wait = || {
+        eventually("every line confirmed", || stage.query(open).is_empty().then_some(()));
+    };
+    if let Err(panic) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(wait)) {
+        let rows = "SELECT body || ': ' || state || ' ' || coalesce(why, '') FROM outbox";
+        let log = stage.world.state().join("agents").join(ADA).join("daemon.log");
+        let log = std::fs::read_to_string(log).unwrap_or_default();
+        println!("outbox: {:#?}\n{log}", stage.query(rows));
+        std::panic::resume_unwind(panic);
+    }
 }
 
 /// R0-36, R1-01: on a server without any extension a mention is answered, in the room and in
@@ -183,24 +192,23 @@ fn an_agent_comes_back_after_the_server_died() {
         return;
     }
     let stage = stage();
-    let mut server = Kind::Ngircd.start(&stage);
-    let mut alice = person(&stage, "alice");
+    let address = format!("127.0.0.1:{}", stage::free_port());
+    let mut server = Kind::Ngircd.start_at(&stage, &address);
+    let cable = Cable::between(&stage.irc, &address);
+    let mut alice = person_at(&address, "alice");
     let _hub = up(&stage, &mut alice);
-    alice.say("#general", "@fx-ada sleep 2");
-    eventually("the turn", || {
-        let sql = "SELECT state FROM messages";
-        (stage.query(sql) == ["in_turn"]).then_some(())
-    });
+    at_work(&stage, &mut alice, 2);
+    cable.cut();
     server.kill();
     eventually("the answer in the outbox", || {
         let sql = "SELECT state FROM outbox WHERE body LIKE 'I worked%'";
         stage.query(sql).pop()
     });
     server.run();
-    let mut alice = person(&stage, "alice");
+    let mut alice = person_at(&address, "alice");
+    cable.mend();
     alice.hears(ADA, "#general", "I worked for 2 seconds");
-    alice.say("#general", "@fx-ada say exactly back");
-    alice.hears(ADA, "#general", "back");
+    asks(&mut alice, "back");
 }
 
 /// Thrown out, it comes back.

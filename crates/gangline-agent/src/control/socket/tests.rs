@@ -56,10 +56,27 @@ async fn what_a_dead_daemon_left_is_replaced() {
     drop(socket);
 
     symlink("/elsewhere/gangline-oak-ada.sock", place.link()).unwrap();
-    let _socket = place.bind();
+    let socket = place.bind();
     UnixStream::connect(place.link()).await.unwrap();
-    let again = Socket::bind(&place.path(), &place.link()).unwrap();
-    assert!(again.link.is_some());
+    assert!(socket.link.is_some());
+}
+
+/// Two installations of one user may have agents of one name: the second does without a socket.
+#[tokio::test]
+async fn a_socket_that_is_served_is_neither_taken_nor_removed() {
+    let place = Place::new();
+    let first = place.bind();
+    let error = Socket::bind(&place.path(), &place.link()).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
+    UnixStream::connect(place.path()).await.unwrap();
+
+    // Somebody has put another one in its place.
+    fs::remove_file(place.path()).unwrap();
+    let theirs = UnixListener::bind(place.path()).unwrap();
+    drop(first);
+    UnixStream::connect(place.path()).await.unwrap();
+    assert!(place.link().exists());
+    drop(theirs);
 }
 
 /// R0-46: a name that is somebody else's is left alone.

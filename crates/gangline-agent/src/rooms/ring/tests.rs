@@ -1,4 +1,4 @@
-use gangline_core::MessageId;
+use gangline_core::{MessageId, Tier};
 use gangline_os::clock::UnixMicros;
 use proptest::prelude::*;
 
@@ -12,6 +12,7 @@ fn line(number: i64) -> Spoken {
         msgid: Some(format!("id{number}")),
         cursor: format!("msgid=id{number}").parse().ok(),
         message: None,
+        tier: Tier::Member,
     }
 }
 

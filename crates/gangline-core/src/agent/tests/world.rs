@@ -37,11 +37,16 @@ pub(super) struct World {
     pub(super) interrupting: bool,
     ended: BTreeSet<TurnId>,
     pub(super) answers: BTreeMap<MessageId, usize>,
+    steers: bool,
+    /// What the agent has read, in whichever turn.
+    read: BTreeSet<MessageId>,
 }
 
 impl World {
     pub(super) fn new(options: AgentOptions) -> Self {
         Self {
+            steers: options.when_busy == WhenBusy::Steer,
+            read: BTreeSet::new(),
             agent: Agent::new(options),
             now: Now::default(),
             rows: BTreeMap::new(),
@@ -63,7 +68,13 @@ impl World {
     }
 
     pub(super) fn message(&mut self, id: MessageId) {
-        let (_, attempt) = *self.rows.entry(id).or_insert((MessageState::Accepted, 0));
+        let (state, attempt) = *self.rows.entry(id).or_insert((MessageState::Accepted, 0));
+        // What would join the turn at once and waits no more is refused by the store
+        // (`JoinFailed`), which this world does not play.
+        let joins = self.steers || self.read.contains(&id);
+        if joins && self.open.is_some() && state != MessageState::Accepted {
+            return;
+        }
         self.give(Input::Message(Queued { attempt, ..queued(id.0) }));
     }
 
@@ -123,11 +134,11 @@ impl World {
                 }
             }
             Input::Runtime(report) => self.note_report(report),
+            Input::Read { messages } => self.read.extend(messages),
             Input::Message(_)
             | Input::Cancelled { .. }
             | Input::TakeFailed { .. }
             | Input::Taken { .. }
-            | Input::Read { .. }
             | Input::Joined { .. }
             | Input::JoinFailed { .. }
             | Input::Sent { .. }

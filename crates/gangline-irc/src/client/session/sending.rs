@@ -20,6 +20,8 @@ use crate::{
 const WINDOW: usize = 10;
 /// The same for our own server.
 const OWN_WINDOW: usize = 64;
+/// The label of what is no line.
+const NOTE_LABEL: &str = "gangline-note";
 
 #[derive(Debug)]
 enum Queued {
@@ -182,7 +184,8 @@ impl Session {
     /// Typing notes are dropped rather than queued: an old one is worth nothing.
     pub(super) fn typing(&mut self, now: Duration, target: &Target, state: TypingState) {
         let idle = self.sending.queue.is_empty();
-        if !self.may_speak() || !self.has_tags() || !idle || !self.sending.bucket.is_ample(now) {
+        let carried = self.may_speak() && self.may_tag(tags::TYPING);
+        if !carried || !idle || !self.sending.bucket.is_ample(now) {
             return;
         }
         let state = match state {
@@ -190,8 +193,12 @@ impl Session {
             TypingState::Done => "done",
         };
         if self.sending.bucket.take(now) {
-            let note = Message::new("TAGMSG").tagged(tags::TYPING, state).param(target.as_str());
-            self.send(&note);
+            let mut note = Message::new("TAGMSG").tagged(tags::TYPING, state);
+            // A foreign server's refusal of it must not be taken for that of a line.
+            if !self.server.own && self.caps.has(caps::LABELED_RESPONSE) {
+                note = note.tagged(tags::LABEL, NOTE_LABEL);
+            }
+            self.send(&note.param(target.as_str()));
         }
     }
 
@@ -238,7 +245,7 @@ impl Session {
 
     /// Whether our own lines come back, and so that they can be told from one another.
     fn echoes_are_known(&self) -> bool {
-        let named = self.caps.has(caps::LABELED_RESPONSE) || !self.server.takes_our_tag;
+        let named = self.caps.has(caps::LABELED_RESPONSE) || self.may_tag(tags::GANGLINE_ID);
         self.has_tags() && self.caps.has(caps::ECHO_MESSAGE) && named
     }
 

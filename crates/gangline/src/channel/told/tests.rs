@@ -45,10 +45,11 @@ fn what_was_done_is_told_in_cultures_words() {
     let messages = json!({"messages": [
         {"nick": "eve", "text": "hello", "timestamp": 1.5},
         {"nick": "bob", "text": "hi \u{1b}[31mred", "timestamp": 2},
+        {"nick": "mallory", "text": "psst", "timestamp": 3, "tier": "stranger"},
     ]});
     let cases = [
         (say(), json!({}), "Sent to #x\n"),
-        (read(), messages, "<eve> hello\n<bob> hi \\u{1b}[31mred\n"),
+        (read(), messages, "<eve> hello\n<bob> hi \\u{1b}[31mred\n<mallory> psst [stranger]\n"),
         (read(), json!({"messages": []}), "No messages in #x\n"),
         (
             read(),

@@ -135,6 +135,32 @@ fn reading_goes_on_after_a_restart_where_it_stopped() {
     assert_eq!(lines, said(8..9));
 }
 
+/// What is only read again is not taken in again: a word that was a decision is none any more.
+#[test]
+fn filling_a_room_again_obeys_no_old_word() {
+    let stage = Stage::new(BINARY, &[ADA], Some(SCRIPT), ("", "permissions: ask"));
+    let hub = stage.up();
+    let scene = Scene { stage, hub };
+    let mut boss = scene.stage.owner("boss");
+    let mut ipc = scene.dial();
+    let before = epoch(&mut ipc);
+    boss.say("#general", "@oak-ada shell: touch done");
+    boss.hears(ADA, "#general", "approval 1");
+    boss.say("#general", "@oak-ada yes 1");
+    boss.hears(ADA, "#general", "the shell is done");
+    ipc.ok(scene.owner(json!({"type": "shutdown"})));
+    let mut ipc = scene.next_life(before);
+    eventually("the room to be filled again", || {
+        (ipc.ok(json!({"type": "status"}))["unread"]["#general"] == 2).then_some(())
+    });
+    boss.say("#general", "@oak-ada say exactly and now");
+    boss.hears(ADA, "#general", "and now");
+    let said = boss.lines();
+    assert!(!said.iter().any(|line| line.contains("no open approval")), "{said:#?}");
+    let lines = ["<boss> @oak-ada shell: touch done", "<boss> @oak-ada yes 1"];
+    assert_eq!(ipc.read("#general", 2), (lines.map(str::to_owned).into(), 1));
+}
+
 /// A daemon that was killed leaves its socket behind: the next one takes its place. Its child's
 /// token is refused, and what nobody had read is there.
 #[test]

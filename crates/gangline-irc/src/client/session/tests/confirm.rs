@@ -285,13 +285,30 @@ fn a_full_queue_takes_no_more_commands_until_there_is_room() {
 fn typing_is_shown_where_it_can_be_and_never_waits() {
     let typing =
         || LinkCommand::Typing { target: "#den".parse().unwrap(), state: TypingState::Active };
-    assert_eq!(Story::rich().command(typing()), ["@+typing=active TAGMSG #den"]);
+    let note = "@+typing=active;label=gangline-note TAGMSG #den";
+    assert_eq!(Story::rich().command(typing()), [note]);
     assert_eq!(Story::plain().command(typing()), [""; 0]);
+    let mut story = Story::online(config(), "message-tags");
+    assert_eq!(story.command(typing()), ["@+typing=active TAGMSG #den"]);
+    story.server(":irc 005 ada CLIENTTAGDENY=typing :are supported");
+    assert_eq!(story.command(typing()), [""; 0]);
     let mut story = Story::rich();
     for n in 0..5 {
         story.command(say(&format!("k{n}"), "#den", "x"));
     }
     assert_eq!(story.command(typing()), [""; 0]);
+}
+
+/// InspIRCd that denies client tags answers a typing note by 412.
+#[test]
+fn a_refused_note_fails_no_line() {
+    let mut story = Story::rich();
+    let target = "#den".parse().unwrap();
+    story.command(LinkCommand::Typing { target, state: TypingState::Active });
+    story.command(say("k", "#den", "x"));
+    assert_eq!(story.server("@label=gangline-note :irc 412 ada :No tags to send"), [""; 0]);
+    assert_eq!(story.server("@label=gangline-note :irc 404 ada #den :No"), [""; 0]);
+    assert_eq!(story.server("@label=gangline-1 ACK"), ["<confirmed k None>"]);
 }
 
 #[test]

@@ -25,6 +25,7 @@ fn line(second: u32, msgid: &str, text: &str) -> String {
 }
 
 fn catch_up(story: &mut Story, after: &str) -> Vec<String> {
+    story.after(2);
     let after = (!after.is_empty()).then(|| after.parse().unwrap());
     let out = story.command(LinkCommand::CatchUp { target: "#R".parse().unwrap(), after });
     let [ping] = out.as_slice() else { panic!("{out:?}") };
@@ -48,6 +49,10 @@ fn shown_lines_after_the_cursor_are_a_page_when_it_is_asked_for() {
         ["<caught up #R>"],
         "the page was taken in"
     );
+    for after in ["timestamp=2026-11-22T00:32:53.000Z", "timestamp=2026-11-22T00:32:51.000Z"] {
+        let page = catch_up(&mut story, after);
+        assert!(page[0].starts_with("<page #R"), "{after} {page:?}");
+    }
     let page = catch_up(&mut story, "timestamp=2026-11-22T00:32:51.000Z");
     assert!(page[0].starts_with("<page #R to timestamp=2026-11-22T00:32:53.000Z"), "{page:?}");
 }
@@ -102,9 +107,18 @@ fn a_shown_line_of_our_own_is_confirmed() {
 
 #[test]
 fn lines_without_times_are_of_unknown_age_and_passed_over() {
+    let untimed = "@batch=1 :bob!u@h PRIVMSG #r :ada: when?";
     let mut story = joined("batch");
-    shown(&mut story, &["@batch=1 :bob!u@h PRIVMSG #r :ada: when?"]);
+    shown(&mut story, &[untimed]);
     assert_eq!(catch_up(&mut story, "timestamp=2026-11-22T00:32:50.000Z"), ["<caught up #R>"]);
+    for after in ["timestamp=2026-11-22T00:32:50.000Z", "msgid=m0"] {
+        let mut story = joined(CAPS);
+        shown(&mut story, &[untimed, &line(53, "m3", "new")]);
+        assert_eq!(
+            catch_up(&mut story, after),
+            ["<page #R to timestamp=2026-11-22T00:32:53.000Z: history Privmsg bob→#r new>"]
+        );
+    }
 }
 
 #[test]
@@ -131,6 +145,11 @@ fn announced_lines_that_look_like_live_ones_are_passed_over() {
     );
     story.server(":ada!a@h JOIN :#r");
     assert_eq!(
+        story.server(":bob!b@h NOTICE #r :Replaying up to 5 lines"),
+        ["<line Notice bob→#r Replaying up to 5 lines>"],
+        "a person's notice is no server's"
+    );
+    assert_eq!(
         story.server(
             ":irc.a.test NOTICE #r :Replaying up to 5 lines of pre-join history from the last 10m"
         ),
@@ -143,11 +162,13 @@ fn announced_lines_that_look_like_live_ones_are_passed_over() {
     );
     assert_eq!(story.server(":irc.a.test PONG irc.a.test :gangline-r1"), [""; 0]);
     assert_eq!(story.server(":bob!b@h PRIVMSG #r :ada: hi"), ["<line Privmsg bob→#r ada: hi>"]);
+    story.command(LinkCommand::Join("#s".parse().unwrap()));
     assert_eq!(
-        story.server(":bob!b@h NOTICE #r :Replaying up to 5 lines"),
-        ["<line Notice bob→#r Replaying up to 5 lines>"],
-        "a person's notice is no server's"
+        story.server(":bob!b@h PRIVMSG #r :ada: still?"),
+        ["<line Privmsg bob→#r ada: still?>"],
+        "it is another room that may show its lines now"
     );
+    story.server(":irc.a.test PONG irc.a.test :gangline-r2");
     story.server(":irc.a.test NOTICE #r :Replaying up to 5 lines, says a server that nobody asked");
     assert_eq!(story.server(":bob!b@h PRIVMSG #r :ada: you?"), ["<line Privmsg bob→#r ada: you?>"]);
 }
