@@ -253,6 +253,8 @@ fn options(folder: &Path, play: [&str; 2]) -> Outcome<StartOptions> {
         permissions: PermissionMode::Ask,
         allowed_tools: Vec::new(),
         resume: None,
+        initial_prompt: None,
+        tool_bridge: Vec::new(),
         base_url: None,
         api_key: None,
         extra: BTreeMap::new(),

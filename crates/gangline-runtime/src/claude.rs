@@ -18,21 +18,18 @@ mod version;
 mod worker;
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
     time::Duration,
 };
 
 use async_trait::async_trait;
 use gangline_core::TurnId;
 use gangline_os::task::TaskGroup;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use crate::{
     Capabilities, Mode, Prompt, Runtime, RuntimeError, RuntimeEvent, SessionHandle, StartOptions,
-    StopReason, Verdict,
+    StopReason, Verdict, handle::Flags,
 };
 
 const NAME: &str = "claude";
@@ -55,13 +52,6 @@ enum Command {
     Stop(StopReason),
 }
 
-/// What the adapter knows of its task without asking it.
-#[derive(Default)]
-struct Flags {
-    ready: AtomicBool,
-    busy: AtomicBool,
-}
-
 /// The adapter; see the module.
 #[derive(Default)]
 pub struct Claude {
@@ -71,6 +61,7 @@ pub struct Claude {
 struct Open {
     commands: mpsc::Sender<Command>,
     flags: Arc<Flags>,
+    handle: watch::Receiver<SessionHandle>,
     _tasks: TaskGroup,
 }
 
@@ -96,12 +87,15 @@ impl Runtime for Claude {
             set_model: true,
             begins_turns: true,
             host_tools: true,
+            mcp_stdio: true,
+            mcp_http: true,
+            list_sessions: false,
         }
     }
 
     async fn start(
         &mut self,
-        options: StartOptions,
+        mut options: StartOptions,
         events: mpsc::Sender<RuntimeEvent>,
     ) -> Result<SessionHandle, RuntimeError> {
         let fail = |why: String| RuntimeError::Start { runtime: NAME, why };
@@ -111,17 +105,25 @@ impl Runtime for Claude {
                 return Err(fail("it runs as one process for the whole session only".to_owned()));
             }
         }
+        let initial = options.initial_prompt.take();
         let launch = launch::prepare(&options).await.map_err(fail)?;
-        let session = launch.session.clone();
         let (commands, inbox) = mpsc::channel(COMMANDS);
         let flags = Arc::new(Flags::default());
         let start = worker::Start { options, launch, events, inbox, flags: Arc::clone(&flags) };
         let worker = worker::Worker::start(start).map_err(fail)?;
-        let pid = worker.pid();
+        let handle = worker.handle();
         let mut tasks = TaskGroup::new(NAME);
         tasks.spawn("session", worker.run());
-        self.open = Some(Open { commands, flags, _tasks: tasks });
-        Ok(SessionHandle { runtime: NAME, session: Some(session), pid: Some(pid) })
+        let begun = handle.borrow().clone();
+        self.open = Some(Open { commands, flags, handle, _tasks: tasks });
+        if let Some(prompt) = initial {
+            self.prompt(prompt).await?;
+        }
+        Ok(begun)
+    }
+
+    fn session(&self) -> Option<SessionHandle> {
+        self.open.as_ref().map(|open| open.handle.borrow().clone())
     }
 
     async fn prompt(&mut self, prompt: Prompt) -> Result<(), RuntimeError> {

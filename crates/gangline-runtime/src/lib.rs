@@ -5,6 +5,7 @@
 
 pub mod claude;
 pub mod event;
+mod handle;
 pub mod native;
 pub mod options;
 pub mod registry;
@@ -14,12 +15,14 @@ pub use event::{
     ApprovalAsk, AssistantMessage, Block, FailureKind, RuntimeEvent, TurnResult, Usage,
 };
 pub use options::{
-    Capabilities, McpServer, Mode, PermissionMode, SessionHandle, SessionId, StartOptions,
+    Capabilities, McpPlace, McpServer, Mode, PermissionMode, SessionFilter, SessionHandle,
+    SessionId, StartOptions,
 };
 pub use tools::{ToolCall, ToolHost, ToolSpec};
 
 use async_trait::async_trait;
 use gangline_core::TurnId;
+use gangline_os::proc;
 use tokio::sync::mpsc;
 
 /// How many events an adapter may have under way before it waits for the daemon.
@@ -70,7 +73,7 @@ pub enum StopReason {
 }
 
 /// Something the backend could not do.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RuntimeError {
     /// The backend cannot do this at all; [`Capabilities`] says so beforehand.
     #[error("the {runtime} backend cannot {what}")]
@@ -124,7 +127,50 @@ pub trait Runtime: Send {
         events: mpsc::Sender<RuntimeEvent>,
     ) -> Result<SessionHandle, RuntimeError>;
 
-    /// Hands over one prompt and returns at once (R0-13).
+    /// Goes on with a session in its folder (R3-04): a start by its id.
+    ///
+    /// # Errors
+    /// Those of [`Runtime::start`].
+    async fn resume(
+        &mut self,
+        handle: &SessionHandle,
+        mut options: StartOptions,
+        events: mpsc::Sender<RuntimeEvent>,
+    ) -> Result<SessionHandle, RuntimeError> {
+        options.resume.clone_from(&handle.session);
+        options.workdir.clone_from(&handle.workdir);
+        self.start(options, events).await
+    }
+
+    /// Returns the open session as it is now; `None` before its start and after its end.
+    fn session(&self) -> Option<SessionHandle>;
+
+    /// Returns whether the program behind a handle still runs (R3-04): of this adapter's own
+    /// session, or of one that an earlier daemon had. A backend without a program of its own
+    /// answers for itself only.
+    fn detect_running(&self, handle: &SessionHandle) -> bool {
+        match (handle.pid, handle.pid_start) {
+            (Some(pid), Some(start)) => proc::alive(pid, start),
+            _ => self.session().is_some_and(|own| own.session == handle.session),
+        }
+    }
+
+    /// Returns the sessions that the backend keeps and that could be gone on with (R3-04), the
+    /// newest first. `options` are those of a start: they tell where its sessions lie. Works
+    /// without an open session. Cancel-safe: a program that was started for it ends.
+    ///
+    /// # Errors
+    /// [`RuntimeError::Unsupported`] without the capability.
+    async fn list_sessions(
+        &self,
+        _options: &StartOptions,
+        _filter: &SessionFilter,
+    ) -> Result<Vec<SessionHandle>, RuntimeError> {
+        Err(RuntimeError::Unsupported { runtime: "this", what: "list its sessions" })
+    }
+
+    /// Hands over one prompt and returns at once (R0-13). Before the session is ready, the prompt
+    /// waits for that.
     ///
     /// # Errors
     /// [`RuntimeError::Busy`] while a turn is open: queueing is the daemon's part (C23).

@@ -13,20 +13,18 @@ mod permit;
 mod worker;
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
     time::Duration,
 };
 
 use async_trait::async_trait;
 use gangline_os::secret::Secret;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::{
-    Capabilities, Prompt, Runtime, RuntimeError, RuntimeEvent, SessionHandle, SessionId,
-    StartOptions, StopReason, Verdict,
+    Capabilities, Prompt, Runtime, RuntimeError, RuntimeEvent, SessionHandle, StartOptions,
+    StopReason, Verdict,
+    handle::{Flags, HandleKeeper},
 };
 
 const NAME: &str = "native";
@@ -55,7 +53,8 @@ pub struct Native {
 
 struct Open {
     commands: mpsc::Sender<Command>,
-    busy: Arc<AtomicBool>,
+    flags: Arc<Flags>,
+    handle: watch::Receiver<SessionHandle>,
 }
 
 impl Native {
@@ -80,6 +79,9 @@ impl Runtime for Native {
             set_model: true,
             begins_turns: false,
             host_tools: true,
+            mcp_stdio: true,
+            mcp_http: true,
+            list_sessions: false,
         }
     }
 
@@ -89,29 +91,36 @@ impl Runtime for Native {
         events: mpsc::Sender<RuntimeEvent>,
     ) -> Result<SessionHandle, RuntimeError> {
         let fail = |why: String| RuntimeError::Start { runtime: NAME, why };
-        let options = with_key(options)?;
+        let mut options = with_key(options)?;
+        let initial = options.initial_prompt.take();
+        let handle = HandleKeeper::begin(NAME, &options, None, None);
+        let reader = handle.reader();
         let (commands, inbox) = mpsc::channel(COMMANDS);
-        // Until it is ready.
-        let busy = Arc::new(AtomicBool::new(true));
-        let (started, session) = oneshot::channel::<Result<SessionId, String>>();
-        let shared = Arc::clone(&busy);
+        let flags = Arc::new(Flags::default());
+        let (started, session) = oneshot::channel::<Result<(), String>>();
+        let shared = Arc::clone(&flags);
         gangline_os::task::thread("native", move || {
-            worker::run(worker::Start { options, events, inbox, busy: shared, started });
+            worker::run(worker::Start { options, events, inbox, flags: shared, handle, started });
         })
         .map_err(|error| fail(error.to_string()))?;
-        let session = session
-            .await
-            .map_err(|_| fail("its thread ended at once".to_owned()))?
-            .map_err(fail)?;
-        self.open = Some(Open { commands, busy });
-        Ok(SessionHandle { runtime: NAME, session: Some(session), pid: None })
+        session.await.map_err(|_| fail("its thread ended at once".to_owned()))?.map_err(fail)?;
+        let begun = reader.borrow().clone();
+        self.open = Some(Open { commands, flags, handle: reader });
+        if let Some(prompt) = initial {
+            self.prompt(prompt).await?;
+        }
+        Ok(begun)
+    }
+
+    fn session(&self) -> Option<SessionHandle> {
+        self.open.as_ref().map(|open| open.handle.borrow().clone())
     }
 
     async fn prompt(&mut self, prompt: Prompt) -> Result<(), RuntimeError> {
         let Some(open) = &self.open else {
             return Err(RuntimeError::NotRunning { runtime: NAME });
         };
-        if open.busy.swap(true, Ordering::SeqCst) {
+        if open.flags.busy.swap(true, Ordering::SeqCst) {
             return Err(RuntimeError::Busy { runtime: NAME });
         }
         self.tell(Command::Prompt(prompt)).await
@@ -154,9 +163,11 @@ impl Runtime for Native {
     }
 
     fn is_ready(&self) -> bool {
-        self.open
-            .as_ref()
-            .is_some_and(|open| !open.commands.is_closed() && !open.busy.load(Ordering::SeqCst))
+        self.open.as_ref().is_some_and(|open| {
+            !open.commands.is_closed()
+                && open.flags.ready.load(Ordering::SeqCst)
+                && !open.flags.busy.load(Ordering::SeqCst)
+        })
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 
-use gangline_os::secret::Secret;
+use gangline_os::{clock::UnixMicros, secret::Secret};
 
-use crate::tools::ToolHost;
+use crate::{Prompt, tools::ToolHost};
 
 /// The backend's own id of a session: opaque to us (R0-16).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,10 +45,29 @@ pub enum PermissionMode {
 pub struct McpServer {
     /// Its key in the backend's configuration.
     pub key: String,
-    /// The program and its arguments.
-    pub command: Vec<String>,
-    /// Its environment.
-    pub env: BTreeMap<String, String>,
+    /// How it is reached.
+    pub place: McpPlace,
+    /// Its tools that run unasked, by their own names; `*` = all of them.
+    pub allowed_tools: Vec<String>,
+}
+
+/// How an MCP server is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum McpPlace {
+    /// The backend starts it and speaks to it over its standard streams.
+    Stdio {
+        /// The program and its arguments.
+        command: Vec<String>,
+        /// What its environment has beyond the backend's own choice.
+        env: BTreeMap<String, String>,
+    },
+    /// It is served over streamable HTTP.
+    Http {
+        /// Its address.
+        url: String,
+        /// Headers of each request, for instance a bearer token.
+        headers: BTreeMap<String, String>,
+    },
 }
 
 /// Everything a session needs at its start (R3-05 and more).
@@ -83,6 +102,13 @@ pub struct StartOptions {
     pub allowed_tools: Vec<String>,
     /// The session to go on with.
     pub resume: Option<SessionId>,
+    /// The first prompt (R0-07): as if it were given by [`crate::Runtime::prompt`] right after the
+    /// start.
+    pub initial_prompt: Option<Prompt>,
+    /// A command that joins its standard streams to the unix socket that is named by the word
+    /// added to it: the way to [`Self::tools`] for programs that take tool servers over stdio
+    /// only. Empty = there is none.
+    pub tool_bridge: Vec<String>,
     /// Where the model is served, for backends that speak to one themselves.
     pub base_url: Option<String>,
     /// The key for that model.
@@ -93,15 +119,33 @@ pub struct StartOptions {
     pub tools: Arc<dyn ToolHost>,
 }
 
-/// A running session (R3-06).
+/// A session, as far as it is known (R3-06).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionHandle {
     /// The backend's name.
     pub runtime: &'static str,
     /// The session's id, once it is known.
     pub session: Option<SessionId>,
+    /// Where it works.
+    pub workdir: PathBuf,
     /// The child's process id, if there is a child.
     pub pid: Option<u32>,
+    /// When that process started, as [`gangline_os::proc::start_time`] tells it: with the pid it
+    /// names the process for good.
+    pub pid_start: Option<u64>,
+    /// When it was started; of a listed session, when it began or was last used.
+    pub started_at: UnixMicros,
+    /// When prompts were taken for the first time; `None` = not yet.
+    pub ready_at: Option<UnixMicros>,
+}
+
+/// Which sessions [`crate::Runtime::list_sessions`] returns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionFilter {
+    /// Only those that work in this folder.
+    pub workdir: Option<PathBuf>,
+    /// At most so many, the newest first.
+    pub limit: usize,
 }
 
 /// What a backend can do.
@@ -126,6 +170,12 @@ pub struct Capabilities {
     pub set_model: bool,
     /// The backend may begin turns by itself.
     pub begins_turns: bool,
-    /// Tools of the daemon can be offered in-process.
+    /// The tools of the daemon reach the model.
     pub host_tools: bool,
+    /// MCP servers over stdio can be offered.
+    pub mcp_stdio: bool,
+    /// MCP servers over HTTP can be offered.
+    pub mcp_http: bool,
+    /// Kept sessions can be listed.
+    pub list_sessions: bool,
 }

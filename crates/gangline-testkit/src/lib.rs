@@ -6,6 +6,7 @@
 
 pub mod cable;
 pub mod database;
+pub mod hostile;
 pub mod irc;
 pub mod ircd;
 pub mod programs;

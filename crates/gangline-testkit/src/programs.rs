@@ -1,6 +1,6 @@
 //! Foreign programs that `cargo xtask test` installs below the target folder.
 
-use std::{env, path::PathBuf};
+use std::{env, fs, path::PathBuf};
 
 /// Returns the real Claude Code, of the one version that the tests are written for.
 ///
@@ -11,6 +11,51 @@ pub fn claude() -> PathBuf {
     installed("claude", "node_modules/@anthropic-ai/claude-code/bin/claude.exe")
 }
 
+/// Returns the real Codex: its native program, not the script of Node's around it.
+///
+/// # Panics
+/// When it is not installed.
+#[must_use]
+pub fn codex() -> PathBuf {
+    let modules = installed("codex", "node_modules/@openai");
+    let folders = |path: PathBuf| {
+        let entries = fs::read_dir(path).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path())
+    };
+    folders(modules)
+        .flat_map(|package| folders(package.join("vendor")))
+        .map(|triple| triple.join("bin/codex"))
+        .find(|program| program.is_file())
+        .expect("Codex has a native program: run `cargo xtask test` once")
+}
+
+/// Returns the real opencode.
+///
+/// # Panics
+/// When it is not installed.
+#[must_use]
+pub fn opencode() -> PathBuf {
+    installed("opencode", "node_modules/.bin/opencode")
+}
+
+/// Returns the real Cline.
+///
+/// # Panics
+/// When it is not installed.
+#[must_use]
+pub fn cline() -> PathBuf {
+    installed("cline", "node_modules/.bin/cline")
+}
+
+/// Returns the real Copilot.
+///
+/// # Panics
+/// When it is not installed.
+#[must_use]
+pub fn copilot() -> PathBuf {
+    installed("copilot", "node_modules/.bin/copilot")
+}
+
 /// Returns a file of a program's folder.
 fn installed(program: &str, file: &str) -> PathBuf {
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(
@@ -19,5 +64,6 @@ fn installed(program: &str, file: &str) -> PathBuf {
     );
     let path = target.join("programs").join(program).join(file);
     assert!(path.exists(), "{} is not there: run `cargo xtask test` once", path.display());
-    path.canonicalize().unwrap()
+    // Not resolved further: such a program may be a link that looks at its own name.
+    target.canonicalize().unwrap().join("programs").join(program).join(file)
 }

@@ -418,6 +418,8 @@ fn start_options(settings: &Settings, shared: &Shared, started: &EpochStart) -> 
         },
         allowed_tools: agent.allowed_tools.clone(),
         resume: resume_from(started.session.clone()),
+        initial_prompt: None,
+        tool_bridge: Vec::new(),
         base_url: agent.base_url.clone(),
         api_key: settings.api_key.clone(),
         extra: agent.extra.clone(),

@@ -17,7 +17,7 @@ use gangline_os::{
 use serde_json::{Value, json};
 
 use super::{SERVER, login::Login, version};
-use crate::{McpServer, SessionId, StartOptions};
+use crate::{McpPlace, McpServer, SessionId, StartOptions};
 
 #[cfg(test)]
 mod tests;
@@ -237,13 +237,20 @@ fn files(options: &StartOptions) -> Result<Vec<(&'static str, PathBuf)>, String>
 
 fn servers(servers: &[&McpServer]) -> Value {
     let entry = |server: &&McpServer| {
-        let (program, args) = server.command.split_first().unzip();
-        let entry = json!({
-            "type": "stdio",
-            "command": program.cloned().unwrap_or_default(),
-            "args": args.unwrap_or_default(),
-            "env": server.env,
-        });
+        let entry = match &server.place {
+            McpPlace::Stdio { command, env } => {
+                let (program, args) = command.split_first().unzip();
+                json!({
+                    "type": "stdio",
+                    "command": program.cloned().unwrap_or_default(),
+                    "args": args.unwrap_or_default(),
+                    "env": env,
+                })
+            }
+            McpPlace::Http { url, headers } => {
+                json!({"type": "http", "url": url, "headers": headers})
+            }
+        };
         (server.key.clone(), entry)
     };
     json!({"mcpServers": servers.iter().map(entry).collect::<serde_json::Map<_, _>>()})

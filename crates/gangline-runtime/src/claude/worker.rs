@@ -16,10 +16,13 @@ use gangline_os::{
     task::{HowEnded, TaskEnd, TaskGroup},
 };
 use serde_json::Value;
-use tokio::{sync::mpsc, time};
+use tokio::{
+    sync::{mpsc, watch},
+    time,
+};
 
 use super::{
-    Command, Flags,
+    Command, NAME,
     decode::{self, DecodeError},
     encode,
     launch::Launch,
@@ -30,7 +33,10 @@ use super::{
     turns::{Act, Now, Setup, Turns},
     verdict,
 };
-use crate::{RuntimeEvent, StartOptions, StopReason, ToolHost};
+use crate::{
+    RuntimeEvent, SessionHandle, StartOptions, StopReason, ToolHost,
+    handle::{Flags, HandleKeeper},
+};
 
 /// From its start to the answer to the first request; tool servers of the user's may be slow.
 const BEGIN_WITHIN: Duration = Duration::from_secs(60);
@@ -83,6 +89,7 @@ pub(super) struct Worker {
     /// The login as it was when it was refused, and when to look next.
     watch: Option<(Look, Duration)>,
     mark: Option<RunMark>,
+    handle: HandleKeeper,
     notice: Option<String>,
 }
 
@@ -112,6 +119,8 @@ impl Worker {
         let Start { options, launch, events, inbox, flags } = start;
         let Launch { spawn, session, mark, login, notice } = launch;
         let mut child = process::spawn(spawn).map_err(|error| error.to_string())?;
+        let pid = Some(child.pid());
+        let handle = HandleKeeper::begin(NAME, &options, Some(session.clone()), pid);
         let pipes = Pipes::of(&mut child);
         let tools = options.tools.tools();
         let names = tools.iter().map(|tool| tool.name).collect();
@@ -136,12 +145,13 @@ impl Worker {
             login,
             watch: None,
             mark,
+            handle,
             notice,
         })
     }
 
-    pub(super) fn pid(&self) -> u32 {
-        self.child.pid()
+    pub(super) fn handle(&self) -> watch::Receiver<SessionHandle> {
+        self.handle.reader()
     }
 
     /// Runs until the program or the daemon's wish for it is gone; its exit is told last.
@@ -447,6 +457,7 @@ impl Worker {
     }
 
     async fn send(&self, event: RuntimeEvent) {
+        self.handle.see(&event);
         // A daemon that is gone needs no events.
         let _ = self.events.send(event).await;
     }

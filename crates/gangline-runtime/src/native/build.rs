@@ -101,9 +101,6 @@ fn environment(options: &StartOptions) -> Vec<(OsString, OsString)> {
 }
 
 /// Returns the MCP servers of the session, and why others are not among them.
-///
-/// A command that is one http or https address is a server of the streamable HTTP transport; its
-/// `env` are the headers then.
 pub(super) fn servers(options: &StartOptions) -> (Vec<McpServer>, Vec<String>) {
     let mut notices = Vec::new();
     let mut servers = Vec::new();
@@ -112,23 +109,21 @@ pub(super) fn servers(options: &StartOptions) -> (Vec<McpServer>, Vec<String>) {
             notices.push(format!("MCP server {}: its key is the daemon's own", server.key));
             continue;
         }
-        let place = match server.command.as_slice() {
-            [url] if url.starts_with("http://") || url.starts_with("https://") => {
+        let place = match &server.place {
+            crate::McpPlace::Http { url, headers } => {
                 let secret =
                     |(name, value): (&String, &String)| (name.clone(), Secret::new(value.clone()));
                 McpPlace::Address {
                     url: url.clone(),
-                    headers: server.env.iter().map(secret).collect(),
+                    headers: headers.iter().map(secret).collect(),
                 }
             }
-            command => McpPlace::Program {
-                command: command.to_vec(),
+            crate::McpPlace::Stdio { command, env } => McpPlace::Program {
+                command: command.clone(),
                 env: environment(options)
                     .into_iter()
-                    .filter(|(key, _)| {
-                        !key.to_str().is_some_and(|key| server.env.contains_key(key))
-                    })
-                    .chain(server.env.iter().map(|(key, value)| (key.into(), value.into())))
+                    .filter(|(key, _)| !key.to_str().is_some_and(|key| env.contains_key(key)))
+                    .chain(env.iter().map(|(key, value)| (key.into(), value.into())))
                     .collect(),
                 cwd: options.workdir.clone(),
             },

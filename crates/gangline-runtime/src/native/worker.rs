@@ -3,10 +3,7 @@
 use std::{
     future::Future,
     pin::Pin,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
 };
 
 use gangline_core::TurnId;
@@ -23,14 +20,18 @@ use super::{
     outcome,
     permit::Permits,
 };
-use crate::{Prompt, RuntimeEvent, SessionId, StartOptions, TurnResult};
+use crate::{
+    Prompt, RuntimeEvent, SessionId, StartOptions, TurnResult,
+    handle::{Flags, HandleKeeper},
+};
 
 pub(super) struct Start {
     pub(super) options: StartOptions,
     pub(super) events: mpsc::Sender<RuntimeEvent>,
     pub(super) inbox: mpsc::Receiver<Command>,
-    pub(super) busy: Arc<AtomicBool>,
-    pub(super) started: oneshot::Sender<Result<SessionId, String>>,
+    pub(super) flags: Arc<Flags>,
+    pub(super) handle: HandleKeeper,
+    pub(super) started: oneshot::Sender<Result<(), String>>,
 }
 
 /// Runs until it is stopped or the daemon is gone.
@@ -48,7 +49,7 @@ pub(super) fn run(start: Start) {
 }
 
 async fn serve(start: Start) {
-    let Start { options, events, mut inbox, busy, started } = start;
+    let Start { options, events, mut inbox, flags, handle, started } = start;
     let shared = Arc::new(Events::default());
     let permits = Arc::new(Permits::new(
         Arc::clone(&shared),
@@ -62,9 +63,19 @@ async fn serve(start: Start) {
             return;
         }
     };
-    let _ = started.send(Ok(session.clone()));
-    let mut worker =
-        Worker { harness, shared, permits, events, busy, work: None, next: None, care: None };
+    handle.see(&RuntimeEvent::Session { session: session.clone() });
+    let _ = started.send(Ok(()));
+    let mut worker = Worker {
+        harness,
+        shared,
+        permits,
+        events,
+        flags,
+        handle,
+        work: None,
+        next: None,
+        care: None,
+    };
     let (wanted, more) = build::servers(&options);
     notices.extend(more);
     let servers = worker.connect(wanted, &mut inbox).await;
@@ -106,7 +117,8 @@ struct Worker {
     shared: Arc<Events>,
     permits: Arc<Permits>,
     events: mpsc::Sender<RuntimeEvent>,
-    busy: Arc<AtomicBool>,
+    flags: Arc<Flags>,
+    handle: HandleKeeper,
     work: Option<Work>,
     /// A prompt that came while the context is being shortened.
     next: Option<Prompt>,
@@ -156,7 +168,7 @@ impl Worker {
     }
 
     async fn ready(&mut self, session: SessionId, notices: Vec<String>) {
-        self.busy.store(false, Ordering::SeqCst);
+        self.flags.ready.store(true, Ordering::SeqCst);
         self.send(RuntimeEvent::Ready { session }).await;
         for text in notices {
             self.send(RuntimeEvent::Notice { text }).await;
@@ -279,7 +291,7 @@ impl Worker {
     }
 
     async fn end_turn(&self, turn: TurnId, result: TurnResult) {
-        self.busy.store(false, Ordering::SeqCst);
+        self.flags.busy.store(false, Ordering::SeqCst);
         self.send(RuntimeEvent::Finished { turn, result }).await;
     }
 
@@ -303,6 +315,7 @@ impl Worker {
     }
 
     async fn send(&self, event: RuntimeEvent) {
+        self.handle.see(&event);
         // A daemon that is gone needs no events.
         let _ = self.events.send(event).await;
     }

@@ -79,6 +79,8 @@ impl Rig {
             permissions,
             allowed_tools: vec!["Glob".to_owned()],
             resume: None,
+            initial_prompt: None,
+            tool_bridge: Vec::new(),
             base_url: Some(format!("http://{address}")),
             api_key: None,
             extra: BTreeMap::new(),

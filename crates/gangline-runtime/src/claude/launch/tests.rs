@@ -41,6 +41,8 @@ fn options(folder: &Path) -> StartOptions {
         permissions: PermissionMode::Bypass,
         allowed_tools: Vec::new(),
         resume: None,
+        initial_prompt: None,
+        tool_bridge: Vec::new(),
         base_url: None,
         api_key: None,
         extra: BTreeMap::new(),
@@ -103,7 +105,11 @@ fn the_arguments_say_what_the_options_say() {
     options.extra.insert("background_tasks".to_owned(), true.into());
     let env = BTreeMap::from([("TOKEN".to_owned(), "hidden".to_owned())]);
     let command = vec!["tool".to_owned(), "--serve".to_owned()];
-    options.mcp_servers = vec![McpServer { key: "files".to_owned(), command, env }];
+    options.mcp_servers = vec![McpServer {
+        key: "files".to_owned(),
+        place: McpPlace::Stdio { command, env },
+        allowed_tools: Vec::new(),
+    }];
     let args = words(&options, GoesOn::Yes);
     let line = args.join(" ");
     for part in ["--resume the-session ", "--model opus ", "--effort high ", "--mcp-config "] {

@@ -122,6 +122,8 @@ impl Rig {
             permissions: PermissionMode::Ask,
             allowed_tools: Vec::new(),
             resume: None,
+            initial_prompt: None,
+            tool_bridge: Vec::new(),
             base_url: None,
             api_key: None,
             extra: BTreeMap::new(),

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use gangline_runtime::{
-    Answer, McpServer, PermissionMode, Prompt, RuntimeEvent, StopReason, TurnResult, Verdict,
+    Answer, McpPlace, McpServer, PermissionMode, Prompt, RuntimeEvent, StopReason, TurnResult,
+    Verdict,
 };
 
 use super::{PATIENCE, Rig, texts, turn};
@@ -40,10 +41,11 @@ rules:
 
 fn server(key: &str, command: &[&str]) -> McpServer {
     let env = BTreeMap::from([("GREETING".to_owned(), "good day".to_owned())]);
+    let command = command.iter().map(|p| (*p).to_owned()).collect();
     McpServer {
         key: key.to_owned(),
-        command: command.iter().map(|p| (*p).to_owned()).collect(),
-        env,
+        place: McpPlace::Stdio { command, env },
+        allowed_tools: Vec::new(),
     }
 }
 

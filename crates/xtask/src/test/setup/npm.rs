@@ -11,23 +11,46 @@ use crate::shell;
 
 /// A package of npm and the program in it.
 struct Package {
-    /// The name of its folder.
+    /// The name of its folder, and of the program in `node_modules/.bin`.
     program: &'static str,
     name: &'static str,
     /// Exact, since the tests are written for what this one does.
     version: &'static str,
-    /// The file of the program in the package; it answers `--version` with the version first.
-    file: &'static str,
     why: &'static str,
 }
 
-const PACKAGES: &[Package] = &[Package {
-    program: "claude",
-    name: "@anthropic-ai/claude-code",
-    version: "2.1.330",
-    file: "bin/claude.exe",
-    why: "the backend `claude` is tested against it, with no model behind it (about 80 MB)",
-}];
+const PACKAGES: &[Package] = &[
+    Package {
+        program: "claude",
+        name: "@anthropic-ai/claude-code",
+        version: "2.1.330",
+        why: "the backend `claude` is tested against it, with no model behind it (about 360 MB)",
+    },
+    Package {
+        program: "codex",
+        name: "@openai/codex",
+        version: "0.169.0",
+        why: "the backend `codex` is tested against it, with no model behind it (about 400 MB)",
+    },
+    Package {
+        program: "opencode",
+        name: "opencode-ai",
+        version: "1.18.33",
+        why: "the backend `opencode` is tested against it, with no model behind it (about 350 MB)",
+    },
+    Package {
+        program: "cline",
+        name: "cline",
+        version: "3.0.65",
+        why: "the backend `cline` is tested against it, with no model behind it (about 440 MB)",
+    },
+    Package {
+        program: "copilot",
+        name: "@github/copilot",
+        version: "1.0.102",
+        why: "the backend `copilot` is tested against it, with no model behind it (about 190 MB)",
+    },
+];
 
 /// Installs the packages that are not there in their version. A failure is a failure: the tests
 /// that need them would fail anyway.
@@ -59,10 +82,15 @@ fn install(package: &Package, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Whether the program runs and is of the version.
+/// Whether the program runs and is of the version. It may keep files in its home directory, which
+/// is none of the user's.
 fn is_there(package: &Package, folder: &Path) -> bool {
-    let program = folder.join("node_modules").join(package.name).join(package.file);
-    program.is_file()
-        && shell::read(shell::command(&program).arg("--version"))
-            .is_ok_and(|said| said.split_whitespace().next() == Some(package.version))
+    let program = folder.join("node_modules/.bin").join(package.program);
+    let names_it = |said: String| {
+        let mut words = said.split_whitespace();
+        words.any(|word| word.trim_end_matches('.') == package.version)
+    };
+    program.exists()
+        && shell::read(shell::command(&program).arg("--version").env("HOME", folder.join("home")))
+            .is_ok_and(names_it)
 }
