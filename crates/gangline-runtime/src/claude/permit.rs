@@ -1,9 +1,8 @@
 //! Who may use which tool, and what our own tools are called.
 
-use gangline_core::permission::{Permissions, Policy, Verdict};
+use gangline_core::permission::{Policy, Verdict};
 
 use super::SERVER;
-use crate::PermissionMode;
 
 /// Tools of the program that touch nothing but its own lists and tasks: allowed wherever the rest
 /// is asked about or listed.
@@ -27,16 +26,8 @@ pub(super) struct Gate {
 }
 
 impl Gate {
-    /// Takes the mode, the list of the configuration (empty = the mode's own) and the names of the
-    /// daemon's tools, which never need permission.
-    pub(super) fn new(mode: PermissionMode, list: &[String], host: Vec<&'static str>) -> Self {
-        let policy = match mode {
-            // Under `ask` what only looks runs by itself; the list belongs to `allowlist`.
-            PermissionMode::Ask => Policy::new(Permissions::Ask),
-            PermissionMode::Allowlist if list.is_empty() => Policy::new(Permissions::Allowlist),
-            PermissionMode::Allowlist => Policy::with_list(Permissions::Allowlist, list.to_vec()),
-            PermissionMode::Bypass => Policy::new(Permissions::Bypass),
-        };
+    /// Takes the agent's rules and the names of the daemon's tools, which never need permission.
+    pub(super) fn new(policy: Policy, host: Vec<&'static str>) -> Self {
         Self { policy, host }
     }
 
