@@ -15,6 +15,7 @@ use serde::Serialize;
 
 pub use self::{
     error::{ConfigError, Place, Problem, Warning},
+    mcp::{McpPlaceConfig, McpServerConfig, NotSet, parse_servers},
     schema::schema,
     words::{Backend, MentionWhenBusy, OnCrash, Permissions, ReplyMode, WebhookEvent},
 };
@@ -24,6 +25,7 @@ pub mod nearest;
 
 mod agent;
 mod error;
+mod mcp;
 mod node;
 mod reader;
 mod schema;
@@ -269,6 +271,13 @@ pub struct AgentConfig {
     /// The tools under `permissions: allowlist`.
     #[schemars(default = "default_allowed_tools")]
     pub allowed_tools: Vec<String>,
+    /// MCP servers that it may use, by their keys (R2-34).
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(default)]
+    pub mcp_servers: BTreeMap<String, McpServerConfig>,
+    /// A file with more of them, in JSON or YAML. A leading `~/` is the home directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mcp_servers_file: Option<PathBuf>,
     /// Who says its answers on IRC.
     #[schemars(default = "default_reply")]
     pub reply: ReplyMode,
@@ -317,6 +326,8 @@ impl AgentConfig {
             turn_timeout_seconds: default_turn_timeout(),
             permissions: default_permissions(),
             allowed_tools: default_allowed_tools(),
+            mcp_servers: BTreeMap::new(),
+            mcp_servers_file: None,
             reply: default_reply(),
             mention_when_busy: default_busy(),
             on_crash: default_on_crash(),
