@@ -34,7 +34,7 @@ pub(crate) struct McpArgs {
 /// `gangline mcp` by itself.
 #[derive(Debug, Parser)]
 #[command(name = "gangline mcp", bin_name = "gangline mcp", version)]
-#[command(about = ABOUT, long_about = ABOUT, max_term_width = 100)]
+#[command(about = ABOUT, long_about = None, max_term_width = 100)]
 struct Alone {
     #[command(flatten)]
     args: McpArgs,
