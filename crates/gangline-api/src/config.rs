@@ -17,7 +17,7 @@ pub use self::{
     error::{ConfigError, Place, Problem, Warning},
     mcp::{McpPlaceConfig, McpServerConfig, NotSet, parse_servers},
     schema::schema,
-    words::{Backend, MentionWhenBusy, OnCrash, Permissions, ReplyMode, WebhookEvent},
+    words::{Backend, MentionWhenBusy, OnCrash, Permissions, ReplyMode, ServerKey, WebhookEvent},
 };
 
 pub mod import;
@@ -55,6 +55,8 @@ pub struct Config {
     pub network: Network,
     /// The HTTP interface.
     pub http: Http,
+    /// How the daemon's own tools are offered.
+    pub mcp: Mcp,
     /// The state folder. A leading `~/` is the home directory; `--state` and the environment win.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<PathBuf>,
@@ -75,6 +77,7 @@ impl Default for Config {
             buffer_size: 500,
             network: Network::default(),
             http: Http::default(),
+            mcp: Mcp::default(),
             state: None,
             agents: Vec::new(),
             warnings: Vec::new(),
@@ -164,6 +167,20 @@ pub struct Webhooks {
 impl Default for Webhooks {
     fn default() -> Self {
         Self { url: None, irc_channel: "#alerts".parse().ok(), events: WebhookEvent::ALL.to_vec() }
+    }
+}
+
+/// `mcp`: how the daemon's own tools are offered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, default)]
+pub struct Mcp {
+    /// The key of their server: the model calls them `mcp__<key>__send`.
+    pub server_key: ServerKey,
+}
+
+impl Default for Mcp {
+    fn default() -> Self {
+        Self { server_key: ServerKey::Gangline }
     }
 }
 

@@ -124,7 +124,7 @@ pub(crate) fn standin_lock(paths: &Paths) -> PathBuf {
 /// Returns a number that differs when a daemon would be configured differently.
 fn settings(agent: &AgentConfig, config: &Config, irc: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
-    format!("{agent:?} {:?} {irc}", config.network).hash(&mut hasher);
+    format!("{agent:?} {:?} {:?} {irc}", config.network, config.mcp).hash(&mut hasher);
     hasher.finish()
 }
 

@@ -424,6 +424,7 @@ fn start_options(settings: &Settings, shared: &Shared, started: &EpochStart) -> 
         api_key: settings.api_key.clone(),
         extra: agent.extra.clone(),
         tools: Arc::new(SpeakingTools {
+            server_key: settings.server_key.as_str(),
             speaker: speaker(settings, shared),
             turn: shared.context.clone(),
         }),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gangline_api::config::{McpPlaceConfig, McpServerConfig, parse, parse_servers};
+use gangline_api::config::{McpPlaceConfig, McpServerConfig, ServerKey, parse, parse_servers};
 
 const AGENT: &str = "agents:\n  - nick: spark-ada\n    directory: /\n    mcp_servers:\n";
 
@@ -50,8 +50,7 @@ docs-2:
   headers: {Authorization: "Bearer ${DOCS_TOKEN}"}
 "#;
     assert_eq!(servers(text).unwrap(), expected());
-    let all: Vec<&str> = expected()["git"].variables().into_iter().map(|_| "").collect();
-    assert_eq!(all.len(), 2);
+    assert_eq!(expected()["git"].variables(), ["GIT_KEY", "HOME"].into());
 }
 
 /// R2-34: a file in hyperhive's form is read, and one in the form of other programs.
@@ -106,6 +105,17 @@ fn what_cannot_be_used_is_said() {
     insta::with_settings!({ omit_expression => true }, {
         insta::assert_snapshot!("what_cannot_be_used_is_said", said);
     });
+}
+
+/// C35: the older key of the daemon's own tools is one word away, and no other can be written.
+#[test]
+fn the_key_of_the_daemons_own_tools_is_one_of_two() {
+    let read = |text: &str| parse(&format!("{text}agents: []\n"), "agents.yaml");
+    assert_eq!(read("").unwrap().mcp.server_key, ServerKey::Gangline);
+    let older = read("mcp: {server_key: hyperhive}\n").unwrap();
+    assert_eq!(older.mcp.server_key.as_str(), "hyperhive");
+    let error = read("mcp: {server_key: other}\n").unwrap_err().to_string();
+    assert!(error.starts_with("agents.yaml:1:19: unknown server key `other`"), "{error}");
 }
 
 /// A literal that is, or looks like, a secret is refused without being shown.

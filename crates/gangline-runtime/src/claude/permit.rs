@@ -2,8 +2,6 @@
 
 use gangline_core::permission::{Policy, Verdict};
 
-use super::SERVER;
-
 /// Tools of the program that touch nothing but its own lists and tasks: allowed wherever the rest
 /// is asked about or listed.
 const OWN_AFFAIRS: [&str; 9] = [
@@ -22,13 +20,20 @@ const OWN_AFFAIRS: [&str; 9] = [
 #[derive(Debug, Clone)]
 pub(super) struct Gate {
     policy: Policy,
+    server: &'static str,
     host: Vec<&'static str>,
 }
 
 impl Gate {
-    /// Takes the agent's rules and the names of the daemon's tools, which never need permission.
-    pub(super) fn new(policy: Policy, host: Vec<&'static str>) -> Self {
-        Self { policy, host }
+    /// Takes the agent's rules, and the daemon's tools, which never need permission: the key of
+    /// their server and their names.
+    pub(super) fn new(policy: Policy, server: &'static str, host: Vec<&'static str>) -> Self {
+        Self { policy, server, host }
+    }
+
+    /// Returns the key of the server of the daemon's tools.
+    pub(super) fn server(&self) -> &'static str {
+        self.server
     }
 
     /// Returns what is to be done about a call, by the program's name of the tool.
@@ -45,7 +50,7 @@ impl Gate {
     }
 
     fn host_tool<'a>(&self, tool: &'a str) -> Option<&'a str> {
-        let plain = tool.strip_prefix("mcp__")?.strip_prefix(SERVER)?.strip_prefix("__")?;
+        let plain = tool.strip_prefix("mcp__")?.strip_prefix(self.server)?.strip_prefix("__")?;
         self.host.contains(&plain).then_some(plain)
     }
 }

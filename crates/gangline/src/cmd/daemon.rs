@@ -56,6 +56,7 @@ fn settings(global: &Global, args: &Daemon) -> Result<Settings, Failure> {
         everybody: loaded.config.agents.iter().map(|agent| agent.nick.clone()).collect(),
         irc,
         child_env: child_env(&agent),
+        server_key: loaded.config.mcp.server_key,
         mcp_servers: servers::resolved(&agent)?,
         tool_bridge: tool_bridge()?,
         buffer_size: loaded.config.buffer_size,

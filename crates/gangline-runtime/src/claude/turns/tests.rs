@@ -35,7 +35,7 @@ fn fresh() -> Turns {
     }];
     let setup = Setup {
         session: SessionId("s".to_owned()),
-        gate: Gate::new(Policy::new(Permissions::Ask), vec!["send"]),
+        gate: Gate::new(Policy::new(Permissions::Ask), "gangline", vec!["send"]),
         tools,
         login: "home".to_owned(),
     };

@@ -1,9 +1,11 @@
 //! The real program with MCP servers: configured ones, and the daemon's own as any client sees it.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
+use async_trait::async_trait;
 use gangline_runtime::{
-    Answer, McpPlace, McpServer, PermissionMode, RuntimeEvent, ToolServer, Verdict,
+    Answer, McpPlace, McpServer, PermissionMode, RuntimeEvent, ToolCall, ToolHost, ToolServer,
+    ToolSpec, Verdict,
 };
 use gangline_testkit::mcp;
 use serde_json::json;
@@ -92,6 +94,7 @@ async fn the_daemons_tools_are_called_over_http() {
     let (_open, open) = watch::channel(Some(turn(1)));
     let folder = rig.path("t");
     let server = ToolServer::start(rig.options.tools.clone(), open, &folder).unwrap();
+    assert_eq!(server.over_http().key, "gangline");
     // Under a key that is not the daemon's own: those come over the program's pipe.
     rig.options.mcp_servers = vec![McpServer { key: "outside".to_owned(), ..server.over_http() }];
     rig.start().await;
@@ -103,4 +106,39 @@ async fn the_daemons_tools_are_called_over_http() {
         (turn(1), "send", &json!({"text": "hi"}))
     );
     assert!(call.id.starts_with("toolu"), "the model's own id: {}", call.id);
+}
+
+/// The daemon's tools under the older key.
+struct Older(Arc<dyn ToolHost>);
+
+#[async_trait]
+impl ToolHost for Older {
+    fn tools(&self) -> Vec<ToolSpec> {
+        self.0.tools()
+    }
+
+    fn server_key(&self) -> &'static str {
+        "hyperhive"
+    }
+
+    async fn call(&self, call: ToolCall) -> Result<String, String> {
+        self.0.call(call).await
+    }
+}
+
+/// C35, R2-18: the daemon's own tools are known by the key that is configured, and by no other.
+#[tokio::test]
+async fn the_daemons_tools_are_known_by_the_configured_key() {
+    let mut rig = Rig::real(CALLS).await;
+    rig.options.tools = Arc::new(Older(rig.options.tools.clone()));
+    rig.start().await;
+    let done = rig.ask(1, "post by hyperhive").await;
+    assert_eq!(done.text(), "it said: sent");
+    assert!(!done.asked(), "{done:?}");
+    assert_eq!(rig.calls.recv().await.unwrap().name, "send");
+    let done = rig.ask(2, "post by gangline").await;
+    assert!(done.text().contains("No such tool available"), "{done:?}");
+    let (_open, open) = watch::channel(None);
+    let server = ToolServer::start(rig.options.tools.clone(), open, &rig.path("t")).unwrap();
+    assert_eq!(server.over_http().key, "hyperhive");
 }
