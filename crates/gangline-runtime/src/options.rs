@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 
+use gangline_core::permission;
 use gangline_os::{clock::UnixMicros, secret::Secret};
 
 use crate::{Prompt, tools::ToolHost};
@@ -51,8 +52,9 @@ pub struct McpServer {
     pub allowed_tools: Vec<String>,
 }
 
-/// How an MCP server is reached.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// How an MCP server is reached. `Debug` shows neither the values of variables nor of headers: keys
+/// are among them.
+#[derive(Clone, PartialEq, Eq)]
 pub enum McpPlace {
     /// The backend starts it and speaks to it over its standard streams.
     Stdio {
@@ -68,6 +70,21 @@ pub enum McpPlace {
         /// Headers of each request, for instance a bearer token.
         headers: BTreeMap<String, String>,
     },
+}
+
+impl fmt::Debug for McpPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stdio { command, env } => {
+                let names: Vec<&String> = env.keys().collect();
+                f.debug_struct("Stdio").field("command", command).field("env", &names).finish()
+            }
+            Self::Http { url, headers } => {
+                let names: Vec<&String> = headers.keys().collect();
+                f.debug_struct("Http").field("url", url).field("headers", &names).finish()
+            }
+        }
+    }
 }
 
 /// Everything a session needs at its start (R3-05 and more).
@@ -117,6 +134,22 @@ pub struct StartOptions {
     pub extra: BTreeMap<String, serde_json::Value>,
     /// Tools that the daemon offers in-process.
     pub tools: Arc<dyn ToolHost>,
+}
+
+impl StartOptions {
+    /// Returns the rules by which tools are permitted (C5, R2-34): the one place for every
+    /// adapter. A tool of an MCP server is called [`permission::mcp_tool`] there.
+    #[must_use]
+    pub fn policy(&self) -> permission::Policy {
+        let mode = match self.permissions {
+            PermissionMode::Ask => permission::Permissions::Ask,
+            PermissionMode::Allowlist => permission::Permissions::Allowlist,
+            PermissionMode::Bypass => permission::Permissions::Bypass,
+        };
+        let servers = self.mcp_servers.iter();
+        let servers = servers.map(|server| (server.key.as_str(), server.allowed_tools.as_slice()));
+        permission::Policy::of_agent(mode, &self.allowed_tools, servers)
+    }
 }
 
 /// A session, as far as it is known (R3-06).

@@ -4,5 +4,6 @@ mod failures;
 mod fake;
 mod life;
 mod rig;
+mod servers;
 mod tools;
 mod turns;
