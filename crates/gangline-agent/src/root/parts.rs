@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, atomic::AtomicU64},
 };
 
-use gangline_api::config::Permissions;
+use gangline_api::config::{Permissions, Process};
 use gangline_broker::{Broker, EpochStart};
 use gangline_core::{
     Epoch,
@@ -406,7 +406,11 @@ fn start_options(settings: &Settings, shared: &Shared, started: &EpochStart) -> 
         command: agent.command.clone(),
         account_dir: agent.account_dir.clone(),
         env: read::child_env(settings, &mark),
-        mode: Mode::Resident,
+        mode: match agent.process {
+            Process::Resident => Mode::Resident,
+            Process::PerTurn => Mode::PerTurn,
+            Process::Tmux => Mode::Tmux,
+        },
         model: agent.model.clone(),
         thinking: Some(agent.thinking.clone()),
         system_prompt: prompt::system(agent),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use gangline_api::config::{
-    AgentConfig, Backend, Config, MentionWhenBusy, OnCrash, Permissions, ReplyMode, Sasl, parse,
+    AgentConfig, Backend, Config, MentionWhenBusy, OnCrash, Permissions, Process, ReplyMode, Sasl, parse,
     resolve_path, schema,
 };
 use serde_json::json;
@@ -100,6 +100,8 @@ agents:
     account_dir: ~/.claude-work
     api_key_env: KEY
     env: {PORT: "80", EMPTY: ""}
+    process: per_turn
+    operator_pronouns: they/them
     enabled: false
     system_prompt: |
       Line one.
@@ -129,6 +131,8 @@ agents:
         account_dir: Some("~/.claude-work".into()),
         api_key_env: Some("KEY".into()),
         env: [("PORT".into(), "80".into()), ("EMPTY".into(), String::new())].into(),
+        process: Process::PerTurn,
+        operator_pronouns: "they/them".into(),
         enabled: false,
         system_prompt: Some("Line one.\n\tA tab inside a text is fine.\n".into()),
         extra: [("modle".into(), json!(1))].into(),

@@ -11,6 +11,7 @@ mod bad_input;
 mod channel;
 mod claude;
 mod claude_fire;
+mod claude_per_turn;
 mod clients;
 mod config;
 mod demo;
