@@ -180,6 +180,12 @@ impl Runtime for Claude {
         self.tell(Command::SetModel(model.to_owned())).await
     }
 
+    /// A session that is resumed keeps the model that it had last, so leaving the name out does
+    /// not bring it back.
+    fn default_model(&self) -> Option<&'static str> {
+        Some("default")
+    }
+
     async fn compact(&mut self) -> Result<(), RuntimeError> {
         self.tell(Command::Compact).await
     }

@@ -210,6 +210,12 @@ pub trait Runtime: Send + Sync {
     /// [`RuntimeError::Unsupported`] without the capability.
     async fn set_model(&mut self, model: &str) -> Result<(), RuntimeError>;
 
+    /// Returns the name by which [`Runtime::set_model`] takes the backend's own model, if it has
+    /// one.
+    fn default_model(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Shortens the context: [`RuntimeEvent::Compacting`], then [`RuntimeEvent::Compacted`]. The
     /// session does it between turns; a prompt that comes meanwhile waits.
     ///

@@ -11,7 +11,7 @@ fn a_choice_is_kept_until_it_is_taken_back() {
     let paths = Paths {
         state: folder.path().to_owned(),
         config_file: folder.path().join("agents.yaml"),
-        ..Paths::default()
+        runtime: folder.path().to_owned(),
     };
     let agent: AgentName = "oak-ada".parse().unwrap();
     choose(&paths, &agent, None).unwrap();

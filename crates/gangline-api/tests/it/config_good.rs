@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use gangline_api::config::{
-    AgentConfig, Backend, Config, MentionWhenBusy, OnCrash, Permissions, Process, ReplyMode, Sasl, parse,
-    resolve_path, schema,
+    AgentConfig, Backend, Config, MentionWhenBusy, OnCrash, Permissions, Process, ReplyMode, Sasl,
+    parse, resolve_path, schema,
 };
 use serde_json::json;
 

@@ -1,8 +1,8 @@
 //! Whatever the text is, `parse` answers; and what a configuration writes, it reads again.
 
 use gangline_api::config::{
-    AgentConfig, Backend, Config, Http, MentionWhenBusy, Network, OnCrash, Permissions, Process, ReplyMode,
-    Sasl, Server, Supervisor, WebhookEvent, Webhooks, parse,
+    AgentConfig, Backend, Config, Http, MentionWhenBusy, Network, OnCrash, Permissions, Process,
+    ReplyMode, Sasl, Server, Supervisor, WebhookEvent, Webhooks, parse,
 };
 use proptest::{collection, option, prelude::*, sample::select};
 

@@ -155,9 +155,9 @@ fn session(options: &StartOptions, login: &Login) -> (SessionId, GoesOn) {
         Some(id) => (id.clone(), GoesOn::Yes),
         None => {
             let named = options.env.iter().find(|(name, _)| name == "GT_SESSION_ID");
-            let id = named.and_then(|(_, id)| uuid::Uuid::parse_str(id).ok()).filter(|id| {
-                login.transcript_is_missing(&id.to_string())
-            });
+            let id = named
+                .and_then(|(_, id)| uuid::Uuid::parse_str(id).ok())
+                .filter(|id| login.transcript_is_missing(&id.to_string()));
             let id = id.unwrap_or_else(uuid::Uuid::new_v4);
             (SessionId(id.to_string()), GoesOn::No)
         }

@@ -32,9 +32,8 @@ pub(super) fn list(login: &Login, filter: &SessionFilter) -> Vec<SessionHandle> 
     found.sort_by(|one, other| other.cmp(one));
     let handles = found.into_iter().filter_map(|(used, path)| handle(&path, used));
     // Different folders may share a name there.
-    let wanted = handles.filter(|handle| {
-        filter.workdir.as_ref().is_none_or(|workdir| handle.workdir == *workdir)
-    });
+    let wanted = handles
+        .filter(|handle| filter.workdir.as_ref().is_none_or(|workdir| handle.workdir == *workdir));
     wanted.take(filter.limit).collect()
 }
 

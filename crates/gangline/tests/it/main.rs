@@ -24,6 +24,7 @@ mod http;
 mod import;
 mod init;
 mod ipc;
+mod model;
 mod standin;
 mod state;
 mod trust;

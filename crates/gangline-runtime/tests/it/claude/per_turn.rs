@@ -2,8 +2,8 @@
 
 use gangline_os::process::Signal;
 use gangline_runtime::{
-    Answer, Mode, PermissionMode, Prompt, RuntimeEvent, SessionFilter, SessionId,
-    StopReason, TurnResult, Verdict, registry,
+    Answer, Mode, PermissionMode, Prompt, RuntimeEvent, SessionFilter, SessionId, StopReason,
+    TurnResult, Verdict, registry,
 };
 use serde_json::Value;
 
@@ -318,7 +318,10 @@ async fn its_sessions_are_listed_newest_first() {
     rig.ask(2, "two").await;
     let second = rig.runtime.session().unwrap().session.unwrap();
     let ids = |handles: Vec<gangline_runtime::SessionHandle>| {
-        assert!(handles.iter().all(|it| it.runtime == "claude" && it.workdir == odd), "{handles:?}");
+        assert!(
+            handles.iter().all(|it| it.runtime == "claude" && it.workdir == odd),
+            "{handles:?}"
+        );
         handles.into_iter().filter_map(|it| it.session).collect::<Vec<_>>()
     };
     let listed = fresh.list_sessions(&rig.options, &filter(9)).await.unwrap();
