@@ -362,7 +362,7 @@ async fn a_missing_login_is_told_and_its_coming_is_noticed() {
     assert_eq!(rig.next().await, RuntimeEvent::LoggedIn);
 }
 
-/// R0-07: a program that is not there any more is told with what is wrong.
+/// R2-02: a program that is not there any more is told with what is wrong.
 #[tokio::test]
 async fn a_program_that_went_away_is_named() {
     let mut rig = Rig::fake("exit 9");
