@@ -201,3 +201,17 @@ fn the_examples_of_the_documentation_are_good() {
         assert_eq!(config.warnings, [], "{block}");
     }
 }
+
+/// C4: a word that does nothing for a backend is told.
+#[test]
+fn a_process_for_each_turn_is_of_claude_only() {
+    let text = |backend: &str| {
+        format!(
+            "agents:\n  - {{nick: spark-ada, directory: /srv, agent: {backend}, process: per_turn}}\n"
+        )
+    };
+    assert_eq!(parse(&text("claude"), "agents.yaml").unwrap().warnings, []);
+    let warnings = parse(&text("native"), "agents.yaml").unwrap().warnings;
+    assert_eq!(warnings.len(), 1);
+    assert!(warnings[0].to_string().contains("does nothing for `agent: native`"), "{warnings:?}");
+}

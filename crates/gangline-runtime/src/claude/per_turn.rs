@@ -242,10 +242,10 @@ impl PerTurn {
                     continue;
                 }
                 Step::Due => {
+                    // Its group dies with it when it is dropped; what left the group by its mark.
                     tracing::error!("the process of a turn does not end; it is killed");
                     worker::sweep(self.mark.as_ref()).await;
-                    due = None;
-                    continue;
+                    RuntimeEvent::Exited { code: -1 }
                 }
                 Step::Event(event) => event.unwrap_or(RuntimeEvent::Exited { code: -1 }),
             };

@@ -122,3 +122,38 @@ rules:
     assert!(last_request(&rig).contains("we talked"), "{}", last_request(&rig));
     rig.put_away(hub);
 }
+
+/// R2-08, R0-08: an `abort` while the context is shortened for a prompt ends that turn; the session
+/// and what it holds stay.
+#[test]
+fn an_abort_while_the_context_is_shortened_ends_the_turn() {
+    let script = r#"
+rules:
+  - when: {user: 'detailed summary'}
+    times: 1
+    reply: [delay_ms: 60000, text: "<summary>we talked</summary>"]
+  - when: {user: 'too long'}
+    times: 1
+    reply: [overflow]
+  - reply: [text: "fine: ${turn}"]
+"#;
+    let rig = Rig::new(&["lab-ada"], Some(script), EACH);
+    let hub = rig.up();
+    let (mut owner, mut ori) = (rig.owner(), rig.member("ori"));
+    for word in ["remember plum", "two"] {
+        ori.say("#general", &format!("@lab-ada {word}"));
+        ori.hears("lab-ada", "#general", "fine: ");
+    }
+    let session = rig.query("SELECT session FROM agents");
+    ori.say("#general", "@lab-ada too long");
+    eventually("the summary to be asked for", || {
+        last_request(&rig).contains("detailed summary").then_some(())
+    });
+    owner.say("#general", "@lab-ada abort");
+    ori.hears("lab-ada", "#general", "the turn was ended by the operator");
+    ori.say("#general", "@lab-ada three");
+    ori.hears("lab-ada", "#general", "fine: ");
+    assert!(last_request(&rig).contains("remember plum"));
+    assert_eq!(rig.query("SELECT session FROM agents"), session);
+    rig.put_away(hub);
+}

@@ -338,15 +338,33 @@ async fn a_second_prompt_is_refused_and_what_is_added_is_taken_up() {
     let mut rig = rig(PermissionMode::Ask).await;
     rig.start().await;
     rig.say(1, "bash true").await;
-    rig.until(|event| matches!(event, RuntimeEvent::ApprovalAsked { .. })).await;
+    let seen = rig.until(|event| matches!(event, RuntimeEvent::ApprovalAsked { .. })).await;
+    let Some(RuntimeEvent::ApprovalAsked { ask, .. }) = seen.last() else { panic!() };
     let second = Prompt { turn: turn(2), text: "too early".to_owned(), uuid: "x".to_owned() };
     assert!(rig.runtime.prompt(second).await.is_err());
     let added = Prompt { turn: turn(1), text: "and quince".to_owned(), uuid: "y".to_owned() };
     rig.runtime.steer(added).await.unwrap();
-    let request = "x".to_owned();
-    rig.runtime.decide(Verdict { request, answer: Answer::Allow }).await.unwrap();
-    rig.runtime.interrupt().await.unwrap();
-    assert_eq!(Done(rig.until_finished().await).result(), &TurnResult::Interrupted);
+    let verdict = Verdict { request: ask.request.clone(), answer: Answer::Allow };
+    rig.runtime.decide(verdict).await.unwrap();
+    let done = Done(rig.until_finished().await);
+    let steered = RuntimeEvent::Steered { turn: turn(1), uuid: "y".to_owned() };
+    assert!(done.0.contains(&steered), "{done:?}");
+    assert!(rig.requests().pop().unwrap().contains("and quince"));
+    assert_eq!(rig.processes(), [""; 0]);
+}
+
+/// R2-02: a process that does not end after its turn is ended; the turn is what it was.
+#[tokio::test]
+async fn a_process_that_stays_after_its_turn_is_ended() {
+    let stays = "trap '' TERM; while :; do sleep 0.1; done";
+    let mut rig = Rig::fake(&format!("ready; prompt; words hi; done_turn; {stays}"));
+    rig.options.mode = Mode::PerTurn;
+    rig.start().await;
+    for number in [1, 2] {
+        let done = rig.ask(number, "hello").await;
+        assert_eq!((done.text().as_str(), done.result()), ("hi", &TurnResult::Completed));
+        assert_eq!(rig.processes(), [""; 0]);
+    }
 }
 
 /// R2-43: without a login the turn says so, nothing else is tried, and a login is noticed.
