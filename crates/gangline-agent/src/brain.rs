@@ -235,10 +235,7 @@ impl Brain {
             }
             Incoming::Care(care) => self.session.push(SessionCommand::Care(care)),
             Incoming::Choose(model) => self.session.push(SessionCommand::SetModel(model)),
-            Incoming::Model(model) => {
-                self.shown.model = model;
-                self.show();
-            }
+            Incoming::Model(model) => self.model(model),
             Incoming::StoreDegraded(why) => {
                 warn!(why, "degraded: no new turns");
                 self.think(Input::StoreDegraded);

@@ -93,6 +93,14 @@ impl Brain {
         });
     }
 
+    /// The backend has this model. Before its start that is no news of its own.
+    pub(super) fn model(&mut self, model: Option<String>) {
+        self.shown.model = model;
+        if self.shown.word.is_some() {
+            self.show();
+        }
+    }
+
     /// The phase's word has changed.
     fn turned(&mut self, word: &'static str, view: &View) {
         let from = self.shown.word.unwrap_or("down");
