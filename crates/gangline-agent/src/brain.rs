@@ -4,6 +4,7 @@
 //! effects to the tasks that carry them out. It never awaits a send. Start at [`Brain::run`].
 
 mod effects;
+mod restart;
 mod settle;
 mod show;
 pub(crate) use effects::announce_key;
@@ -95,6 +96,7 @@ pub(crate) struct Brain {
     /// What was given in the open turn and is not known to have reached the model, by its id.
     steers: HashMap<String, Vec<MessageId>>,
     shown: show::Shown,
+    restart: restart::Restart,
 }
 
 /// The doors that never wait.
@@ -139,7 +141,14 @@ impl Brain {
             prompt_uuid: String::new(),
             steers: HashMap::new(),
             shown: show::Shown::default(),
+            restart: restart::Restart::default(),
         }
+    }
+
+    /// Says which session the agent had before, and where it works.
+    pub(crate) fn after(mut self, session: Option<String>, directory: String) -> Self {
+        self.restart = restart::Restart::new(session, directory);
+        self
     }
 
     /// Thinks until the agent is drained and everything that follows from it is handed on. Not
@@ -225,6 +234,8 @@ impl Brain {
                 self.think(Input::JoinFailed { turn, messages });
             }
             Incoming::Care(care) => self.session.push(SessionCommand::Care(care)),
+            Incoming::Choose(model) => self.session.push(SessionCommand::SetModel(model)),
+            Incoming::Model(model) => self.model(model),
             Incoming::StoreDegraded(why) => {
                 warn!(why, "degraded: no new turns");
                 self.think(Input::StoreDegraded);
@@ -322,11 +333,13 @@ impl Brain {
         match event {
             RuntimeEvent::Ready { session } => {
                 info!(%session, "runtime ready");
+                self.restart.ready(&session.0);
                 self.session_is(session);
                 self.think(Input::Runtime(RuntimeInput::Ready { life }));
             }
             RuntimeEvent::Session { session } => {
                 info!(%session, "the session has another id");
+                self.restart.session(&session.0);
                 self.session_is(session);
             }
             RuntimeEvent::Began => self.think(Input::Runtime(RuntimeInput::Started { life })),
@@ -358,6 +371,9 @@ impl Brain {
             }
             RuntimeEvent::Message { turn, message } => {
                 self.record(Some(turn), wire::assistant(&message));
+                if !message.model.is_empty() {
+                    self.shown.spoke.clone_from(&message.model);
+                }
                 for block in message.content {
                     let input = match block {
                         Block::Text { text } => RuntimeInput::Text { turn, text },

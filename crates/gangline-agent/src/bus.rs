@@ -1,7 +1,9 @@
 //! What the tasks of one daemon tell one another.
 
 use gangline_broker::{AgentUpdate, Decision, EndTurn, How, NewEvent, NewUsage, OpenApproval};
-use gangline_core::{ApprovalNumber, MessageId, TurnId, agent::Life, outcome::Cause};
+use gangline_core::{
+    ApprovalNumber, MessageId, TurnId, agent::Life, model::ModelName, outcome::Cause,
+};
 use gangline_runtime::{Prompt, RuntimeEvent, Verdict};
 
 use crate::inbox::Waiting;
@@ -60,6 +62,10 @@ pub(crate) enum Incoming {
     JoinFailed { turn: TurnId, messages: Vec<MessageId> },
     /// The agent's context is to be shortened or emptied, once no turn is open.
     Care(Care),
+    /// Somebody chose this model for the agent; `None` = the configuration's.
+    Choose(Option<ModelName>),
+    /// The backend is started with this model, or was told to use it; `None` = its own default.
+    Model(Option<String>),
     /// The store cannot write.
     StoreDegraded(String),
     /// The store writes again.
@@ -112,6 +118,8 @@ pub(crate) enum SessionCommand {
     Steer(Prompt),
     /// Do this between turns.
     Care(Care),
+    /// Use this model once no turn is open; `None` = the configuration's.
+    SetModel(Option<ModelName>),
     /// End the open turn.
     Interrupt,
     /// Answer an approval.

@@ -19,7 +19,8 @@ use std::{collections::HashSet, sync::Arc, time::Duration};
 use gangline_broker::Broker;
 use gangline_core::{AgentName, Epoch, name::ChannelName, redact::Redactor, trust};
 use gangline_irc::client::{LinkCommand, LinkEvent};
-use gangline_os::{CancellationToken, clock::SharedClock};
+use gangline_os::{CancellationToken, clock::SharedClock, paths::Paths};
+use gangline_runtime::Capabilities;
 use tokio::sync::{Notify, mpsc, watch};
 use tracing::{debug, info, warn};
 
@@ -60,6 +61,9 @@ pub(crate) struct Office {
     pub(crate) outbox: Arc<Notify>,
     pub(crate) rescan: Arc<Notify>,
     pub(crate) showing: watch::Receiver<Showing>,
+    /// What the backend can do.
+    pub(crate) can: Capabilities,
+    pub(crate) paths: Paths,
     /// Says which channels were joined, for the start's order.
     pub(crate) joined: watch::Sender<HashSet<ChannelName>>,
     /// Says which channels the agent shall be in: those of the configuration, and what it joined

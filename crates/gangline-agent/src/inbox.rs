@@ -3,15 +3,15 @@
 //! The doorbell is a hint, the table is the truth: it looks at every ring, after every turn, when
 //! a message falls due, and at the tick that all timers of the daemon share.
 
-use std::{sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use gangline_broker::{Broker, MessageRow};
-use gangline_core::{AgentName, Epoch, recovery::SentLine};
+use gangline_core::{AgentName, Epoch, model::ModelName, recovery::SentLine};
 use gangline_os::{CancellationToken, clock::SharedClock, doorbell::Doorbell};
 use tokio::sync::{Notify, mpsc, watch};
 use tracing::warn;
 
-use crate::bus::Incoming;
+use crate::{bus::Incoming, model};
 
 /// The one period of everything in an idle daemon.
 pub(crate) const TICK: Duration = Duration::from_secs(30);
@@ -31,6 +31,9 @@ pub(crate) struct Inbox {
     pub(crate) epoch: Epoch,
     pub(crate) broker: Broker,
     pub(crate) clock: SharedClock,
+    /// Where the model stands that somebody chose, and which one that was.
+    pub(crate) model_file: PathBuf,
+    pub(crate) model: Option<ModelName>,
     pub(crate) brain: mpsc::Sender<Incoming>,
     pub(crate) rescan: Arc<Notify>,
     pub(crate) outbox: Arc<Notify>,
@@ -51,7 +54,7 @@ enum Event {
 
 impl Inbox {
     /// Looks until it is stopped. Cancel-safe: it changes nothing in the store.
-    pub(crate) async fn run(self, stop: CancellationToken) {
+    pub(crate) async fn run(mut self, stop: CancellationToken) {
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut due = self.look().await;
@@ -73,12 +76,12 @@ impl Inbox {
                 Event::Stop => return,
                 Event::Tick => {
                     self.ticks.send_modify(|count| *count += 1);
-                    self.look_at_pause().await;
+                    self.look_at_orders().await;
                 }
                 Event::Rung => {
                     // Another process may have put something into the outbox too.
                     self.outbox.notify_one();
-                    self.look_at_pause().await;
+                    self.look_at_orders().await;
                 }
                 Event::Rescan | Event::Due => {}
             }
@@ -87,9 +90,14 @@ impl Inbox {
         }
     }
 
-    /// Another process may have paused the agent.
-    async fn look_at_pause(&self) {
+    /// Another process may have paused the agent, or chosen a model for it.
+    async fn look_at_orders(&mut self) {
         let _ = self.brain.send(Incoming::LookAtPause).await;
+        let model = model::read(&self.model_file);
+        if model != self.model {
+            self.model.clone_from(&model);
+            let _ = self.brain.send(Incoming::Choose(model)).await;
+        }
     }
 
     /// Tells what waits; returns when the next message falls due.

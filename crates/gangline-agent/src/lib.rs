@@ -10,6 +10,7 @@ mod control;
 mod courier;
 mod inbox;
 mod keeper;
+pub mod model;
 mod outgoing;
 mod prompt;
 mod recover;

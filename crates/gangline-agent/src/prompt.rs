@@ -38,13 +38,16 @@ pub(crate) fn with_unread(waiting: &Waiting, unread: usize) -> String {
     })
 }
 
-/// Returns the text put before the conversation.
+/// Returns the text put before the conversation. Of a text of the configuration only what S2
+/// fills in is filled in (R2-15): other braces are its own.
 pub(crate) fn system(agent: &AgentConfig) -> String {
-    agent.system_prompt.clone().unwrap_or_else(|| {
+    let own = agent.system_prompt.clone().unwrap_or_else(|| {
         SYSTEM_PROMPT
             .replace("{nick}", agent.nick.as_str())
             .replace("{directory}", &agent.directory.display().to_string())
-    })
+    });
+    own.replace("{label}", agent.nick.as_str())
+        .replace("{operator_pronouns}", &agent.operator_pronouns)
 }
 
 #[cfg(test)]

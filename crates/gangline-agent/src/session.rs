@@ -7,11 +7,13 @@ use std::sync::Arc;
 use gangline_core::{TurnId, agent::Life, outcome::Cause};
 use gangline_os::{fsio, secret::Secret};
 use gangline_runtime::{
-    EVENT_QUEUE, FailureKind, Runtime, RuntimeEvent, SessionId, StartOptions, StopReason,
+    EVENT_QUEUE, FailureKind, Prompt, Runtime, RuntimeEvent, SessionId, StartOptions, StopReason,
     TurnResult,
 };
 use tokio::sync::{mpsc, watch};
 use tracing::{debug, info, warn};
+
+mod again;
 
 use crate::{
     bus::{Care, Incoming, SessionCommand},
@@ -21,7 +23,10 @@ use crate::{
 /// The session's part of the daemon.
 pub(crate) struct Session {
     pub(crate) make: Arc<dyn Fn() -> Box<dyn Runtime> + Send + Sync>,
+    /// With the model that was chosen, if one was.
     pub(crate) options: StartOptions,
+    /// The model of the configuration.
+    pub(crate) configured: Option<String>,
     pub(crate) brain: mpsc::Sender<Incoming>,
     /// What proves that somebody is this life's child (C21); none while there is none.
     pub(crate) token: watch::Sender<Option<Secret>>,
@@ -39,10 +44,25 @@ struct Open {
     turn: Option<TurnId>,
     /// What is to be done once no turn is open.
     care: Option<Care>,
+    /// Another model was chosen, which is told to the backend once no turn is open.
+    other_model: bool,
     /// The conversation no longer fits, and is being shortened for that.
     too_long: bool,
+    /// The prompt of the open turn, and whether that turn was tried again.
+    prompt: Option<Prompt>,
+    again: Again,
     runtime: Box<dyn Runtime>,
     events: mpsc::Receiver<RuntimeEvent>,
+}
+
+/// What becomes of a turn whose prompt no longer fits (R2-08).
+enum Again {
+    /// It has not happened in this turn.
+    No,
+    /// The context is being shortened; this is the end that the turn has without it.
+    Shortening(RuntimeEvent),
+    /// The prompt was given once more: its next end counts.
+    Done,
 }
 
 impl Session {
@@ -50,6 +70,7 @@ impl Session {
     /// session kills its backend without its ladder.
     pub(crate) async fn run(mut self, mut commands: mpsc::Receiver<SessionCommand>) {
         let mut open: Option<Open> = None;
+        self.tell_model().await;
         loop {
             let event = match &mut open {
                 Some(running) => tokio::select! {
@@ -84,6 +105,7 @@ impl Session {
             self.exited(life, Cause::Theirs).await;
             return;
         }
+        let Some(event) = self.try_again(event, open).await else { return };
         let ended = turn_ended(&event);
         if let (RuntimeEvent::Compacted { failed: None }, Some(running)) = (&event, open.as_mut()) {
             running.too_long = false;
@@ -119,6 +141,9 @@ impl Session {
         if running.turn.is_some() {
             return;
         }
+        if std::mem::take(&mut running.other_model) {
+            return self.change_model(open).await;
+        }
         let done = match running.care.take() {
             None => return,
             Some(Care::Compact) => running.runtime.compact().await,
@@ -139,8 +164,12 @@ impl Session {
             SessionCommand::Prompt(prompt) => {
                 let Some(running) = open else { return };
                 let turn = prompt.turn;
-                match running.runtime.prompt(prompt).await {
-                    Ok(()) => running.turn = Some(turn),
+                match running.runtime.prompt(prompt.clone()).await {
+                    Ok(()) => {
+                        running.turn = Some(turn);
+                        running.prompt = Some(prompt);
+                        running.again = Again::No;
+                    }
                     Err(error) => {
                         warn!(%error, %turn, "the runtime refused a prompt");
                         self.end(open, StopReason::Stuck).await;
@@ -166,8 +195,25 @@ impl Session {
                 running.care = Some(care);
                 self.care(open).await;
             }
+            SessionCommand::SetModel(model) => {
+                let model = model.map(|model| model.to_string());
+                let model = model.or_else(|| self.configured.clone());
+                if model == self.options.model {
+                    return;
+                }
+                self.options.model = model;
+                if let Some(running) = open {
+                    running.other_model = true;
+                    self.care(open).await;
+                } else {
+                    self.tell_model().await;
+                }
+            }
             SessionCommand::Interrupt => {
                 let Some(running) = open else { return };
+                if let (Again::Shortening(end), Some(turn)) = (&mut running.again, running.turn) {
+                    *end = RuntimeEvent::Finished { turn, result: TurnResult::Interrupted };
+                }
                 if let Err(error) = running.runtime.interrupt().await {
                     warn!(%error, "the runtime refused an interrupt");
                 }
@@ -191,8 +237,17 @@ impl Session {
         match runtime.start(self.options_with_token(), sender).await {
             Ok(handle) => {
                 debug!(runtime = handle.runtime, session = ?handle.session, "runtime started");
-                *open =
-                    Some(Open { life, turn: None, care: None, too_long: false, runtime, events });
+                *open = Some(Open {
+                    life,
+                    turn: None,
+                    care: None,
+                    other_model: false,
+                    too_long: false,
+                    prompt: None,
+                    again: Again::No,
+                    runtime,
+                    events,
+                });
             }
             Err(error) => {
                 warn!(%error, "the runtime did not start");

@@ -128,6 +128,7 @@ impl Showing {
             context_window: self.note.context_window,
             unread: around.unread,
             version: Some(VERSION.to_owned()),
+            model: self.note.model.clone(),
         }
     }
 }

@@ -19,6 +19,11 @@ pub(crate) const RESUMED: &str = "messages are fed again";
 /// An argument shown in one line is cut here, in bytes: the announcement is one IRC line.
 const ARGUMENT_MAX: usize = 120;
 
+pub(crate) fn model(name: Option<&str>) -> String {
+    let name = name.map_or_else(|| "the backend's own".to_owned(), |name| format!("`{name}`"));
+    format!("the model is {name} from the next turn on")
+}
+
 pub(crate) fn circuit_open(deaths: usize) -> String {
     format!("the backend died {deaths} times in a row: say `resume` to try again")
 }

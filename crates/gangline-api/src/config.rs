@@ -17,7 +17,9 @@ pub use self::{
     error::{ConfigError, Place, Problem, Warning},
     mcp::{McpPlaceConfig, McpServerConfig, NotSet, parse_servers},
     schema::schema,
-    words::{Backend, MentionWhenBusy, OnCrash, Permissions, ReplyMode, ServerKey, WebhookEvent},
+    words::{
+        Backend, MentionWhenBusy, OnCrash, Permissions, Process, ReplyMode, ServerKey, WebhookEvent,
+    },
 };
 
 pub mod import;
@@ -316,6 +318,12 @@ pub struct AgentConfig {
     /// Variables added to the backend's environment.
     #[schemars(default)]
     pub env: BTreeMap<String, String>,
+    /// How its program lives (C4).
+    #[schemars(default = "default_process")]
+    pub process: Process,
+    /// The operator's pronouns: what `{operator_pronouns}` in the system prompt becomes (R2-15).
+    #[schemars(default = "default_pronouns")]
+    pub operator_pronouns: String,
     /// Whether it is started at all.
     #[schemars(default = "default_enabled")]
     pub enabled: bool,
@@ -352,6 +360,8 @@ impl AgentConfig {
             base_url: None,
             api_key_env: None,
             env: BTreeMap::new(),
+            process: default_process(),
+            operator_pronouns: default_pronouns(),
             enabled: default_enabled(),
             extra: BTreeMap::new(),
         }
@@ -416,6 +426,12 @@ fn default_on_crash() -> OnCrash {
 }
 fn default_max_attempts() -> u32 {
     5
+}
+fn default_process() -> Process {
+    Process::Resident
+}
+fn default_pronouns() -> String {
+    "she/her".into()
 }
 fn default_enabled() -> bool {
     true

@@ -221,6 +221,8 @@ pub struct StatusNote {
     pub irc: Option<String>,
     /// See [`AgentStatus::version`].
     pub version: Option<String>,
+    /// See [`AgentStatus::model`].
+    pub model: Option<String>,
 }
 
 /// All that a description is made of.
@@ -421,4 +423,8 @@ pub struct AgentStatus {
     /// The version of its daemon's program; absent before the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
+    /// The model that was chosen or configured, else the one that spoke last (R2-04); absent as
+    /// long as neither is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
 }

@@ -9,6 +9,7 @@ pub mod approval;
 pub mod id;
 pub mod mention;
 pub mod message;
+pub mod model;
 pub mod name;
 pub mod outcome;
 pub mod permission;

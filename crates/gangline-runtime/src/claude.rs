@@ -1,17 +1,20 @@
-//! Claude Code, one process for the whole session, driven over its standard input and output.
+//! Claude Code, driven over its standard input and output: one process for the whole session, or
+//! one for each turn.
 //!
 //! One pipe carries prompts, approvals, hooks and the daemon's tools. Nothing of the vendor's
 //! format leaves this module. Start at [`Claude::start`]; who owns which output is decided in
-//! `claude/turns.rs`, the process belongs to the task in `claude/worker.rs`, and how it is started
-//! is in `claude/launch.rs`.
+//! `claude/turns.rs`, the process belongs to the task in `claude/worker.rs`, those of a session with
+//! one for each turn to `claude/per_turn.rs`, and how it is started is in `claude/launch.rs`.
 
 mod decode;
 mod encode;
 mod launch;
 mod login;
 mod mcp;
+mod per_turn;
 mod permit;
 mod pipes;
+mod sessions;
 mod turns;
 mod verdict;
 mod version;
@@ -28,8 +31,8 @@ use gangline_os::task::TaskGroup;
 use tokio::sync::{mpsc, watch};
 
 use crate::{
-    Capabilities, Mode, Prompt, Runtime, RuntimeError, RuntimeEvent, SessionHandle, StartOptions,
-    StopReason, Verdict, handle::Flags,
+    Capabilities, Mode, Prompt, Runtime, RuntimeError, RuntimeEvent, SessionFilter, SessionHandle,
+    StartOptions, StopReason, Verdict, handle::Flags,
 };
 
 const NAME: &str = "claude";
@@ -87,7 +90,7 @@ impl Runtime for Claude {
             host_tools: true,
             mcp_stdio: true,
             mcp_http: true,
-            list_sessions: false,
+            list_sessions: true,
         }
     }
 
@@ -97,21 +100,27 @@ impl Runtime for Claude {
         events: mpsc::Sender<RuntimeEvent>,
     ) -> Result<SessionHandle, RuntimeError> {
         let fail = |why: String| RuntimeError::Start { runtime: NAME, why };
-        match options.mode {
-            Mode::Resident => {}
-            Mode::PerTurn | Mode::Tmux => {
-                return Err(fail("it runs as one process for the whole session only".to_owned()));
-            }
+        if options.mode == Mode::Tmux {
+            return Err(fail("it is driven by its own protocol, not in a terminal".to_owned()));
         }
         let initial = options.initial_prompt.take();
         let launch = launch::prepare(&options).await.map_err(fail)?;
         let (commands, inbox) = mpsc::channel(COMMANDS);
         let flags = Arc::new(Flags::default());
+        let per_turn = options.mode == Mode::PerTurn;
         let start = worker::Start { options, launch, events, inbox, flags: Arc::clone(&flags) };
-        let worker = worker::Worker::start(start).map_err(fail)?;
-        let handle = worker.handle();
         let mut tasks = TaskGroup::new(NAME);
-        tasks.spawn("session", worker.run());
+        let handle = if per_turn {
+            let session = per_turn::PerTurn::new(start);
+            let handle = session.handle();
+            tasks.spawn("session", session.run());
+            handle
+        } else {
+            let worker = worker::Worker::start(start).map_err(fail)?;
+            let handle = worker.handle();
+            tasks.spawn("session", worker.run());
+            handle
+        };
         let begun = handle.borrow().clone();
         self.open = Some(Open { commands, flags, handle, _tasks: tasks });
         if let Some(prompt) = initial {
@@ -122,6 +131,17 @@ impl Runtime for Claude {
 
     fn session(&self) -> Option<SessionHandle> {
         self.open.as_ref().map(|open| open.handle.borrow().clone())
+    }
+
+    async fn list_sessions(
+        &self,
+        options: &StartOptions,
+        filter: &SessionFilter,
+    ) -> Result<Vec<SessionHandle>, RuntimeError> {
+        let login = launch::login(options);
+        let filter = filter.clone();
+        let listed = tokio::task::spawn_blocking(move || sessions::list(&login, &filter)).await;
+        listed.map_err(|error| RuntimeError::Start { runtime: NAME, why: error.to_string() })
     }
 
     async fn prompt(&mut self, prompt: Prompt) -> Result<(), RuntimeError> {
@@ -156,6 +176,12 @@ impl Runtime for Claude {
 
     async fn set_model(&mut self, model: &str) -> Result<(), RuntimeError> {
         self.tell(Command::SetModel(model.to_owned())).await
+    }
+
+    /// A session that is resumed keeps the model that it had last, so leaving the name out does
+    /// not bring it back.
+    fn default_model(&self) -> Option<&'static str> {
+        Some("default")
     }
 
     async fn compact(&mut self) -> Result<(), RuntimeError> {

@@ -51,6 +51,14 @@ impl HandleKeeper {
         self.sender.subscribe()
     }
 
+    /// Takes another child, or none: of a backend whose program lives for a turn only.
+    pub(crate) fn child(&self, pid: Option<u32>) {
+        self.sender.send_modify(|handle| {
+            handle.pid = pid;
+            handle.pid_start = pid.and_then(proc::start_time);
+        });
+    }
+
     /// Takes from an event what it says about the session.
     pub(crate) fn see(&self, event: &RuntimeEvent) {
         let (session, ready) = match event {

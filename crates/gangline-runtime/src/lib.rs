@@ -113,7 +113,7 @@ pub enum RuntimeError {
 /// progress comes as [`RuntimeEvent`]s on the channel given to [`Runtime::start`], in order, and
 /// every prompt that was accepted is followed by exactly one `Finished` or `Exited`.
 #[async_trait]
-pub trait Runtime: Send {
+pub trait Runtime: Send + Sync {
     /// Returns what this backend can do; the daemon asks this, never the backend's name.
     fn capabilities(&self) -> Capabilities;
 
@@ -211,6 +211,12 @@ pub trait Runtime: Send {
     /// # Errors
     /// [`RuntimeError::Unsupported`] without the capability.
     async fn set_model(&mut self, model: &str) -> Result<(), RuntimeError>;
+
+    /// Returns the name by which [`Runtime::set_model`] takes the backend's own model, if it has
+    /// one.
+    fn default_model(&self) -> Option<&'static str> {
+        None
+    }
 
     /// Shortens the context: [`RuntimeEvent::Compacting`], then [`RuntimeEvent::Compacted`]. The
     /// session does it between turns; a prompt that comes meanwhile waits.

@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
-use gangline_core::{ApprovalNumber, MessageId, name::AgentName};
+use gangline_core::{ApprovalNumber, MessageId, model::ModelName, name::AgentName};
 
 use crate::{channel::ChannelArgs, mcp::McpArgs};
 
@@ -63,6 +63,18 @@ pub(crate) enum Command {
     Resume(Whom),
     /// End the turn that an agent is in
     Interrupt {
+        /// The agent's nick
+        agent: AgentName,
+    },
+    /// Show which model an agent uses, or have it use another one from its next turn on
+    Model(ModelArgs),
+    /// Let an agent shorten its context, once no turn is open
+    Compact {
+        /// The agent's nick
+        agent: AgentName,
+    },
+    /// Let an agent begin a new session, once no turn is open
+    Clear {
         /// The agent's nick
         agent: AgentName,
     },
@@ -212,6 +224,18 @@ pub(crate) struct Whom {
     /// All agents
     #[arg(long)]
     pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ModelArgs {
+    /// The agent's nick
+    pub(crate) agent: AgentName,
+    /// The model, as its backend calls it; kept until another is chosen
+    #[arg(conflicts_with = "default")]
+    pub(crate) name: Option<ModelName>,
+    /// Go back to the model of agents.yaml
+    #[arg(long)]
+    pub(crate) default: bool,
 }
 
 #[derive(Debug, Args)]

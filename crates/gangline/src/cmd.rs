@@ -2,6 +2,7 @@
 
 mod approvals;
 mod attach;
+mod care;
 mod config;
 mod daemon;
 mod decide;
@@ -13,6 +14,7 @@ mod init;
 mod interrupt;
 mod ircd;
 mod logs;
+mod model;
 mod pause;
 mod prompt;
 mod ps;
@@ -32,6 +34,7 @@ use gangline_os::{CancellationToken, signals::Signals};
 use crate::{
     channel,
     cli::{Cli, Command, ConfigCommand, HarnessCommand, ServiceCommand, StandinCommand},
+    control::Word,
     failure::Failure,
     mcp,
 };
@@ -57,6 +60,9 @@ pub(crate) async fn run(cli: Cli) -> Result<u8, Failure> {
         Command::Mcp(args) => mcp::run(&args.connect).map(|()| 0),
         Command::Prompt(args) => prompt::run(&global, args).await,
         Command::Trace { message } => trace::run(&global, message).await,
+        Command::Model(args) => model::run(&global, args).await,
+        Command::Compact { agent } => care::run(&global, agent, Word::Compact).await,
+        Command::Clear { agent } => care::run(&global, agent, Word::Clear).await,
         Command::Pause(whom) => pause::run(&global, whom).await,
         Command::Resume(whom) => resume::run(&global, whom).await,
         Command::Interrupt { agent } => interrupt::run(&global, agent).await,

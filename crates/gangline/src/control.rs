@@ -26,6 +26,8 @@ pub(crate) enum Word {
     Pause,
     Resume,
     Interrupt,
+    Compact,
+    Clear,
 }
 
 impl Word {
@@ -34,6 +36,26 @@ impl Word {
             Self::Pause => ipc::Command::Pause,
             Self::Resume => ipc::Command::Resume,
             Self::Interrupt => ipc::Command::Interrupt,
+            Self::Compact => ipc::Command::Compact,
+            Self::Clear => ipc::Command::Clear,
+        }
+    }
+}
+
+impl Word {
+    /// Whether it is kept for a daemon that does not run.
+    fn is_kept(self) -> bool {
+        match self {
+            Self::Pause | Self::Resume => true,
+            Self::Interrupt | Self::Compact | Self::Clear => false,
+        }
+    }
+
+    /// What it would be said to.
+    fn missing(self) -> &'static str {
+        match self {
+            Self::Compact | Self::Clear => "no context to change",
+            Self::Pause | Self::Resume | Self::Interrupt => "no turn to end",
         }
     }
 }
@@ -44,6 +66,8 @@ impl fmt::Display for Word {
             Self::Pause => "pause",
             Self::Resume => "resume",
             Self::Interrupt => "interrupt",
+            Self::Compact => "compact",
+            Self::Clear => "clear",
         })
     }
 }
@@ -59,12 +83,12 @@ pub(crate) enum Taken {
     Unheard(String),
 }
 
-/// Tells one agent's daemon. Never keeps an interruption for one that does not run.
+/// Tells one agent's daemon. What concerns only what runs is not kept for one that does not.
 pub(crate) async fn tell(fleet: &Fleet, member: &Member, word: Word) -> Result<Taken, Failure> {
     let name = &member.name;
     if !member.runs() {
-        if word == Word::Interrupt {
-            let text = format!("the daemon of {name} is not running: there is no turn to end");
+        if !word.is_kept() {
+            let text = format!("the daemon of {name} is not running: there is {}", word.missing());
             return Err(Failure::user(text));
         }
         keep(fleet, name, word).await?;
@@ -72,7 +96,7 @@ pub(crate) async fn tell(fleet: &Fleet, member: &Member, word: Word) -> Result<T
     }
     match by_socket(&fleet.paths, name, word)? {
         Ok(response) => answered(name, response).map(|()| Taken::ByDaemon),
-        Err(why) if word == Word::Interrupt => {
+        Err(why) if !word.is_kept() => {
             Err(Failure::user(format!("the daemon of {name} cannot be spoken to"))
                 .because(io::Error::other(why)))
         }
@@ -87,7 +111,7 @@ async fn keep(fleet: &Fleet, name: &AgentName, word: Word) -> Result<(), Failure
     match word {
         Word::Pause => fleet.broker.pause(name).await?,
         Word::Resume => fleet.broker.resume(name).await?,
-        Word::Interrupt => {}
+        Word::Interrupt | Word::Compact | Word::Clear => {}
     }
     doorbell::ring(&fleet.paths.doorbell(name.folded()));
     Ok(())

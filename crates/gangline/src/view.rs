@@ -81,6 +81,7 @@ pub(crate) fn status(facts: &Facts) -> AgentStatus {
         context_window: note.context_window,
         unread: BTreeMap::new(),
         version: note.version,
+        model: note.model,
         phase,
     }
 }

@@ -113,9 +113,12 @@ impl Brain {
         let messages = self.core.view().messages;
         let rows: Vec<_> = messages.iter().filter_map(|id| self.rows.get(id)).collect();
         let Some(first) = rows.first() else { return };
-        let text = prompt::with_unread(first, self.unread(&first.row));
+        let mut text = prompt::with_unread(first, self.unread(&first.row));
         let typing = first.row.target.parse::<Target>().ok();
         let uuid = self.prompt_uuid.clone();
+        if let Some(line) = self.restart.told() {
+            text.push_str(&line);
+        }
         self.session.push(SessionCommand::Prompt(Prompt { turn, text, uuid }));
         if let Some(target) = typing {
             self.typing(target, TypingState::Active);

@@ -31,6 +31,9 @@ pub(super) struct Shown {
     /// Tokens that the conversation holds, and that the model's context can hold.
     pub(super) context: (Option<u64>, Option<u64>),
     pub(super) last_activation: Option<f64>,
+    /// The model that was configured or chosen, and the one that spoke last, as it calls itself.
+    pub(super) model: Option<String>,
+    pub(super) spoke: String,
     /// The backend's own session id.
     pub(super) session: Option<String>,
     /// What the open turn is about.
@@ -47,6 +50,7 @@ struct Trouble {
     login_hint: Option<String>,
     compacting: bool,
     irc: Option<String>,
+    model: Option<String>,
 }
 
 impl Brain {
@@ -66,6 +70,7 @@ impl Brain {
             login_hint: self.shown.login_hint.clone(),
             compacting: self.shown.compacting,
             irc: self.shown.irc.clone(),
+            model: self.shown.model(),
         };
         let same = !turned && self.shown.paused == view.paused && self.shown.told == trouble;
         self.shown.paused = view.paused;
@@ -86,6 +91,14 @@ impl Brain {
             *showing = now;
             changed
         });
+    }
+
+    /// The backend has this model. Before its start that is no news of its own.
+    pub(super) fn model(&mut self, model: Option<String>) {
+        self.shown.model = model;
+        if self.shown.word.is_some() {
+            self.show();
+        }
     }
 
     /// The phase's word has changed.
@@ -134,6 +147,14 @@ impl Brain {
             task: self.shown.task.clone(),
             irc: self.shown.irc.clone(),
             version: Some(VERSION.to_owned()),
+            model: self.shown.model(),
         }
+    }
+}
+
+impl Shown {
+    fn model(&self) -> Option<String> {
+        let spoke = || (!self.spoke.is_empty()).then(|| self.spoke.clone());
+        self.model.clone().or_else(spoke)
     }
 }

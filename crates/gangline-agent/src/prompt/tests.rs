@@ -69,3 +69,18 @@ fn the_system_prompt_is_the_configured_one_or_the_default() {
     agent.system_prompt = Some("be brief".to_owned());
     assert_eq!(system(&agent), "be brief");
 }
+
+/// R2-15: the default text and one of the configuration get the agent's name and the operator's
+/// pronouns; other braces stay.
+#[test]
+fn the_system_prompt_names_the_agent_and_its_operator() {
+    let mut agent = AgentConfig::new("spark-ada".parse().unwrap(), "/srv".into());
+    let default = system(&agent);
+    for part in ["You are spark-ada,", "You work in /srv.", "pronouns are she/her."] {
+        assert!(default.contains(part), "{part} in {default}");
+    }
+    assert!(!default.contains(['{', '}']), "{default}");
+    agent.operator_pronouns = "they/them".to_owned();
+    agent.system_prompt = Some("{label} serves {operator_pronouns}; {nick} {x}".to_owned());
+    assert_eq!(system(&agent), "spark-ada serves they/them; {nick} {x}");
+}

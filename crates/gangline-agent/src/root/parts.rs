@@ -5,11 +5,12 @@ use std::{
     sync::{Arc, atomic::AtomicU64},
 };
 
-use gangline_api::config::Permissions;
+use gangline_api::config::{Permissions, Process};
 use gangline_broker::{Broker, EpochStart};
 use gangline_core::{
     Epoch,
     agent::{Agent, View},
+    model::ModelName,
     name::ChannelName,
     redact::Redactor,
     trust,
@@ -30,7 +31,7 @@ use crate::{
     courier::{Courier, Office, inquiries::Inquiry},
     inbox::Inbox,
     keeper::Keeper,
-    prompt,
+    model, prompt,
     rooms::{ROOMS_QUEUE, Rooms, ToRooms, Unread},
     session::{Session, resume_from},
     settings::Settings,
@@ -110,6 +111,8 @@ struct Shared {
     inquiries: mpsc::Sender<Inquiry>,
     token: watch::Receiver<Option<Secret>>,
     flush: CancellationToken,
+    /// The model that somebody had chosen when the daemon started.
+    model: Option<ModelName>,
 }
 
 impl Parts {
@@ -167,6 +170,7 @@ impl Parts {
             inquiries,
             token,
             flush: flush.clone(),
+            model: model::chosen(&settings.paths, &settings.agent.nick),
         };
         let doors = Doors {
             session: shared.session.clone(),
@@ -180,7 +184,8 @@ impl Parts {
             drained: drained.clone(),
             beat: Arc::clone(&beat),
         };
-        let brain_task = Brain::new(read::identity(settings, started.epoch), core, doors);
+        let brain_task = Brain::new(read::identity(settings, started.epoch), core, doors)
+            .after(started.session.clone(), settings.agent.directory.display().to_string());
         let mut tasks = TaskGroup::new("daemon");
         let ends = Ends {
             brain: brain_end,
@@ -252,6 +257,7 @@ fn spawn_inner(
     let session = Session {
         make: Arc::clone(&settings.make_runtime),
         options: start_options(settings, shared, started),
+        configured: settings.agent.model.clone(),
         brain: shared.brain.clone(),
         token: ends.token,
     };
@@ -306,6 +312,8 @@ fn spawn_outer(tasks: &mut TaskGroup, settings: &Settings, shared: &Shared, oute
         epoch: shared.epoch,
         broker: shared.broker.clone(),
         clock: settings.clock.clone(),
+        model_file: model::file(&settings.paths, &settings.agent.nick),
+        model: shared.model.clone(),
         brain: shared.brain.clone(),
         rescan: Arc::clone(&shared.rescan),
         outbox: Arc::clone(&shared.outbox),
@@ -345,6 +353,8 @@ fn office(
         outbox: Arc::clone(&shared.outbox),
         rescan: Arc::clone(&shared.rescan),
         showing: shared.showing.clone(),
+        can: (settings.make_runtime)().capabilities(),
+        paths: settings.paths.clone(),
         joined,
         wanted,
         kept_out,
@@ -406,8 +416,12 @@ fn start_options(settings: &Settings, shared: &Shared, started: &EpochStart) -> 
         command: agent.command.clone(),
         account_dir: agent.account_dir.clone(),
         env: read::child_env(settings, &mark),
-        mode: Mode::Resident,
-        model: agent.model.clone(),
+        mode: match agent.process {
+            Process::Resident => Mode::Resident,
+            Process::PerTurn => Mode::PerTurn,
+            Process::Tmux => Mode::Tmux,
+        },
+        model: shared.model.as_ref().map(ModelName::to_string).or_else(|| agent.model.clone()),
         thinking: Some(agent.thinking.clone()),
         system_prompt: prompt::system(agent),
         mcp_servers: settings.mcp_servers.clone(),

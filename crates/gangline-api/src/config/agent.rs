@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use gangline_core::name::{AgentName, ChannelName};
 
 use super::{
-    AgentConfig, Backend,
+    AgentConfig, Backend, Process,
     error::{Place, shown},
     mcp,
     nearest::nearest,
@@ -39,6 +39,8 @@ pub(super) const KEYS: &[&str] = &[
     "base_url",
     "api_key_env",
     "env",
+    "process",
+    "operator_pronouns",
     "enabled",
     "extra",
 ];
@@ -151,6 +153,19 @@ fn fields(reader: &mut Reader<'_>, section: &mut Section, agent: &mut AgentConfi
         for name in agent.env.keys().filter(|name| !is_variable(name)) {
             reader.fault(place, format!("`{}` is not a variable's name", shown(name)));
         }
+    }
+    if let Some(node) = section.take("process") {
+        set(&mut agent.process, reader.word("process", &node));
+        if agent.process == Process::PerTurn && agent.agent != Backend::Claude {
+            reader.warn(
+                node.place,
+                format!("`process: per_turn` does nothing for `agent: {}`", agent.agent),
+                Some("only `claude` can have a process for each turn".into()),
+            );
+        }
+    }
+    if let Some(node) = section.take("operator_pronouns") {
+        set(&mut agent.operator_pronouns, reader.text("operator_pronouns", &node));
     }
     if let Some(node) = section.take("enabled") {
         set(&mut agent.enabled, reader.boolean("enabled", &node));

@@ -124,6 +124,18 @@ words! {
 }
 
 words! {
+    /// How a backend's program lives (C4, C29).
+    Process, "process model" {
+        /// One for the whole session.
+        Resident = "resident",
+        /// One for each turn, where the backend can do that.
+        PerTurn = "per_turn",
+        /// One in a terminal multiplexer, where the backend can do that.
+        Tmux = "tmux",
+    }
+}
+
+words! {
     /// What may be told to a webhook and `#alerts` (R1-39).
     WebhookEvent, "webhook event" {
         /// The agent asks something and waits.

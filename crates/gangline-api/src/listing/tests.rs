@@ -26,6 +26,7 @@ fn status(phase: &str, pid: Option<u32>) -> AgentStatus {
         context_window: None,
         unread: BTreeMap::new(),
         version: Some("0.1.0".to_owned()),
+        model: None,
     }
 }
 

@@ -90,6 +90,8 @@ fn bad_values_are_quoted_with_their_line() {
         ("reply", &agent("reply: relay-if-silent")),
         ("busy", &agent("mention_when_busy: que")),
         ("crash", &agent("on_crash: resum")),
+        ("process", &agent("process: per-turn")),
+        ("pronouns as number", &agent("operator_pronouns: 3")),
         ("number as text", &agent("model: 4.6")),
         ("text as number", &agent("max_attempts: five")),
         ("number too large", &agent("max_attempts: 1000")),

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use gangline_api::config::{
-    AgentConfig, Backend, Config, MentionWhenBusy, OnCrash, Permissions, ReplyMode, Sasl, parse,
-    resolve_path, schema,
+    AgentConfig, Backend, Config, MentionWhenBusy, OnCrash, Permissions, Process, ReplyMode, Sasl,
+    parse, resolve_path, schema,
 };
 use serde_json::json;
 
@@ -100,6 +100,8 @@ agents:
     account_dir: ~/.claude-work
     api_key_env: KEY
     env: {PORT: "80", EMPTY: ""}
+    process: per_turn
+    operator_pronouns: they/them
     enabled: false
     system_prompt: |
       Line one.
@@ -129,6 +131,8 @@ agents:
         account_dir: Some("~/.claude-work".into()),
         api_key_env: Some("KEY".into()),
         env: [("PORT".into(), "80".into()), ("EMPTY".into(), String::new())].into(),
+        process: Process::PerTurn,
+        operator_pronouns: "they/them".into(),
         enabled: false,
         system_prompt: Some("Line one.\n\tA tab inside a text is fine.\n".into()),
         extra: [("modle".into(), json!(1))].into(),
@@ -196,4 +200,18 @@ fn the_examples_of_the_documentation_are_good() {
         let config = parse(block, "docs/config.md").unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(config.warnings, [], "{block}");
     }
+}
+
+/// C4: a word that does nothing for a backend is told.
+#[test]
+fn a_process_for_each_turn_is_of_claude_only() {
+    let text = |backend: &str| {
+        format!(
+            "agents:\n  - {{nick: spark-ada, directory: /srv, agent: {backend}, process: per_turn}}\n"
+        )
+    };
+    assert_eq!(parse(&text("claude"), "agents.yaml").unwrap().warnings, []);
+    let warnings = parse(&text("native"), "agents.yaml").unwrap().warnings;
+    assert_eq!(warnings.len(), 1);
+    assert!(warnings[0].to_string().contains("does nothing for `agent: native`"), "{warnings:?}");
 }

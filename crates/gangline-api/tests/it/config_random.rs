@@ -2,8 +2,8 @@
 
 use gangline_api::config::{
     AgentConfig, Backend, Config, Http, Mcp, McpPlaceConfig, McpServerConfig, MentionWhenBusy,
-    Network, OnCrash, Permissions, ReplyMode, Sasl, Server, ServerKey, Supervisor, WebhookEvent,
-    Webhooks, parse,
+    Network, OnCrash, Permissions, Process, ReplyMode, Sasl, Server, ServerKey, Supervisor,
+    WebhookEvent, Webhooks, parse,
 };
 use proptest::{collection, option, prelude::*, sample::select};
 
@@ -151,6 +151,7 @@ fn agent(number: usize) -> impl Strategy<Value = AgentConfig> {
         1u32..=100,
         1u64..=604_800,
         any::<bool>(),
+        select(Process::ALL),
     );
     let rest = (
         option::of("https?://[a-z0-9.:-]{1,20}"),
@@ -159,7 +160,7 @@ fn agent(number: usize) -> impl Strategy<Value = AgentConfig> {
         collection::btree_map("x_[a-z]{1,8}", json(), 0..3),
         option::of(collection::vec("[!-~]{1,12}", 1..3)),
         option::of("[!-~]{1,12}"),
-        (mcp_servers(), option::of("[!-~]{1,12}")),
+        (mcp_servers(), option::of("[!-~]{1,12}"), words()),
     );
     (who, what, rules, rest).prop_map(move |(who, what, rules, rest)| AgentConfig {
         agent: who.0,
@@ -177,6 +178,8 @@ fn agent(number: usize) -> impl Strategy<Value = AgentConfig> {
         max_attempts: rules.4,
         turn_timeout_seconds: rules.5,
         enabled: rules.6,
+        process: rules.7,
+        operator_pronouns: rest.6.2,
         base_url: rest.0,
         api_key_env: rest.1,
         env: rest.2,

@@ -176,6 +176,7 @@ fn status_has_its_golden_form() {
         context_window: None,
         unread: BTreeMap::new(),
         version: None,
+        model: None,
     };
     let working = AgentStatus {
         turn_count: 4,
@@ -201,6 +202,7 @@ fn status_has_its_golden_form() {
         context_window: Some(200_000),
         unread: [("#general".to_owned(), 3)].into(),
         version: Some("0.1.0".into()),
+        model: Some("haiku".into()),
         ..idle.clone()
     };
     let older: AgentStatus = serde_json::from_str(

@@ -17,7 +17,9 @@ use gangline_os::{
 use serde_json::{Value, json};
 
 use super::{login::Login, version};
-use crate::{McpPlace, McpServer, SessionId, StartOptions};
+use crate::{McpPlace, McpServer, Mode, SessionId, StartOptions};
+
+mod per_turn;
 
 #[cfg(test)]
 mod tests;
@@ -69,29 +71,33 @@ pub(super) struct Launch {
     pub(super) notice: Option<String>,
 }
 
-/// Makes folders and files, asks the program for its version, and returns how to start it.
-/// Not cancel-safe: files may be half made; another call makes them again.
+/// Asks the program for its version, then as [`again`]. Not cancel-safe: files may be half made;
+/// another call makes them again.
 ///
 /// # Errors
 /// One line that says what to do.
 pub(super) async fn prepare(options: &StartOptions) -> Result<Launch, String> {
+    let launch = again(options)?;
+    let mut asked = launch.spawn.clone();
+    asked.args = command(options)?.1;
+    asked.stdin = Stdin::Null;
+    version::check(asked).await?;
+    Ok(launch)
+}
+
+/// Makes folders and files and returns how to start the program.
+///
+/// # Errors
+/// One line that says what to do.
+pub(super) fn again(options: &StartOptions) -> Result<Launch, String> {
     private_dir(&options.session_dir)?;
     private_dir(&options.tmp_dir)?;
-    let env = environment(options);
-    let (program, before) = command(options)?;
-    let mut spawn = Spawn {
-        program,
-        args: before,
-        cwd: options.workdir.clone(),
-        env: env.iter().map(|(key, value)| (key.into(), value.into())).collect(),
-        stdin: Stdin::Null,
-        stdout: Output::Piped,
-        stderr: Output::Piped,
-        group: Group::New,
-    };
-    version::check(spawn.clone()).await?;
+    let mut env = environment(options);
+    let (program, mut args) = command(options)?;
     let login = Login::new(&env);
     let (session, goes_on) = session(options, &login);
+    // Other programs find the session by this name (R3-14).
+    env.insert("CLAUDE_SESSION_ID".to_owned(), session.0.clone());
     let notice = match (&options.resume, goes_on) {
         (Some(_), GoesOn::No) => Some(format!(
             "session {session} has no transcript (it had no turn, or it was removed); it begins \
@@ -99,10 +105,24 @@ pub(super) async fn prepare(options: &StartOptions) -> Result<Launch, String> {
         )),
         (Some(_) | None, GoesOn::No | GoesOn::Yes) => None,
     };
-    spawn.args.extend(arguments(options, &session, goes_on)?);
-    spawn.stdin = Stdin::Piped;
+    args.extend(arguments(options, &session, goes_on)?);
+    let spawn = Spawn {
+        program,
+        args,
+        cwd: options.workdir.clone(),
+        env: env.iter().map(|(key, value)| (key.into(), value.into())).collect(),
+        stdin: Stdin::Piped,
+        stdout: Output::Piped,
+        stderr: Output::Piped,
+        group: Group::New,
+    };
     let mark = env.get(RUN_MARK).and_then(|mark| mark.parse().ok());
     Ok(Launch { spawn, session, mark, login, notice })
+}
+
+/// Returns where the program keeps its sessions and its login.
+pub(super) fn login(options: &StartOptions) -> Login {
+    Login::new(&environment(options))
 }
 
 fn private_dir(path: &Path) -> Result<(), String> {
@@ -128,11 +148,19 @@ enum GoesOn {
 }
 
 /// A session without a transcript cannot be resumed: its id is free, so it begins (anew) with it.
+/// A new one takes the id that the environment names, if that is free too (R3-14).
 fn session(options: &StartOptions, login: &Login) -> (SessionId, GoesOn) {
     match &options.resume {
         Some(id) if login.transcript_is_missing(&id.0) => (id.clone(), GoesOn::No),
         Some(id) => (id.clone(), GoesOn::Yes),
-        None => (SessionId(uuid::Uuid::new_v4().to_string()), GoesOn::No),
+        None => {
+            let named = options.env.iter().find(|(name, _)| name == "GT_SESSION_ID");
+            let id = named
+                .and_then(|(_, id)| uuid::Uuid::parse_str(id).ok())
+                .filter(|id| login.transcript_is_missing(&id.to_string()));
+            let id = id.unwrap_or_else(uuid::Uuid::new_v4);
+            (SessionId(id.to_string()), GoesOn::No)
+        }
     }
 }
 
@@ -141,6 +169,10 @@ fn environment(options: &StartOptions) -> BTreeMap<String, String> {
     env.retain(|name, _| !INHERITED.contains(&name.as_str()));
     for (name, value) in DEFAULTS {
         env.entry(name.to_owned()).or_insert_with(|| value.to_owned());
+    }
+    if options.mode == Mode::PerTurn {
+        // The daemon shortens the context, between turns (R2-07).
+        env.insert("DISABLE_AUTO_COMPACT".to_owned(), "1".to_owned());
     }
     if !background_tasks(options) {
         let name = "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS".to_owned();
@@ -165,7 +197,9 @@ fn environment(options: &StartOptions) -> BTreeMap<String, String> {
 }
 
 fn background_tasks(options: &StartOptions) -> bool {
-    options.extra.get("background_tasks").and_then(Value::as_bool).unwrap_or(false)
+    // A process that ends with its turn has no background.
+    options.mode != Mode::PerTurn
+        && options.extra.get("background_tasks").and_then(Value::as_bool).unwrap_or(false)
 }
 
 fn arguments(
@@ -204,9 +238,13 @@ fn arguments(
     for (flag, file) in files(options)? {
         add(flag, file.into());
     }
-    // It takes any number of words, so it stands last.
-    let never = if background_tasks(options) { NEVER } else { NEVER_BY_ITSELF };
-    add("--disallowedTools", never.into());
+    if options.mode == Mode::PerTurn {
+        args.extend(per_turn::arguments(options));
+    } else {
+        // It takes any number of words, so it stands last.
+        let never = if background_tasks(options) { NEVER } else { NEVER_BY_ITSELF };
+        add("--disallowedTools", never.into());
+    }
     Ok(args)
 }
 
@@ -218,14 +256,17 @@ fn files(options: &StartOptions) -> Result<Vec<(&'static str, PathBuf)>, String>
     let mut files = Vec::new();
     if !options.system_prompt.is_empty() {
         let text = options.system_prompt.clone();
-        files.push(("--append-system-prompt-file", "claude-system-prompt.md", text));
+        files.push((per_turn::prompt_flag(options), "claude-system-prompt.md", text));
     }
     // The daemon's own tools come over the pipe, under this name.
     let own = (!options.tools.tools().is_empty()).then(|| options.tools.server_key());
     let others: Vec<&McpServer> =
         options.mcp_servers.iter().filter(|server| own != Some(server.key.as_str())).collect();
-    if !others.is_empty() {
+    if !others.is_empty() || options.mode == Mode::PerTurn {
         files.push(("--mcp-config", "claude-mcp.json", servers(&others).to_string()));
+    }
+    if options.mode == Mode::PerTurn {
+        files.push(("--settings", "claude-settings.json", per_turn::settings(options)));
     }
     let write = |(flag, name, text): (&'static str, &str, String)| {
         let path = options.session_dir.join(name);

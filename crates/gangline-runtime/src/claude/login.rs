@@ -35,6 +35,11 @@ impl Login {
         }
     }
 
+    /// Returns the folder of the transcripts, if the program's folder is known.
+    pub(super) fn projects(&self) -> Option<PathBuf> {
+        Some(self.folder.as_ref()?.join("projects"))
+    }
+
     /// Looks at the files of the login.
     pub(super) fn look(&self) -> Look {
         let state = |name: &str| {

@@ -112,6 +112,11 @@ impl Turns {
         self.turn.is_some() || self.run.is_some()
     }
 
+    /// Says whether nothing is under way and nothing waits to be.
+    pub(super) fn is_done(&self) -> bool {
+        !self.busy() && self.jobs.is_empty()
+    }
+
     /// Says whether prompts are taken.
     pub(super) fn is_ready(&self) -> bool {
         self.ready

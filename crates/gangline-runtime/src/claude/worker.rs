@@ -11,8 +11,8 @@ use std::{
 use gangline_os::{
     clock::{self, SharedClock},
     lines::Line,
-    mark::{self, RunMark},
-    process::{self, Child, Exit, Ladder},
+    mark::RunMark,
+    process::{self, Child, Exit},
     task::{HowEnded, TaskEnd, TaskGroup},
 };
 use serde_json::Value;
@@ -34,30 +34,24 @@ use super::{
     verdict,
 };
 use crate::{
-    RuntimeEvent, SessionHandle, StartOptions, StopReason, ToolHost,
+    Mode, RuntimeEvent, SessionHandle, StartOptions, StopReason, ToolHost,
     handle::{Flags, HandleKeeper},
 };
 
+mod end;
+
+pub(super) use end::sweep;
+
+use self::end::{CLOSING, SHORT_LADDER};
+
 /// From its start to the answer to the first request; tool servers of the user's may be slow.
 const BEGIN_WITHIN: Duration = Duration::from_secs(60);
-/// From the interrupt of a stop to the end of the turn.
-const RESULT_WITHIN: Duration = Duration::from_secs(3);
-/// After its end, for what it wrote before.
-const LAST_WORDS_WITHIN: Duration = Duration::from_millis(500);
 /// Between two looks at the files of a login that is missing.
-const LOGIN_EVERY: Duration = Duration::from_secs(2);
-/// What is left of its descendants gets this long between TERM and KILL.
-const SWEEP_GRACE: Duration = Duration::from_secs(1);
+pub(super) const LOGIN_EVERY: Duration = Duration::from_secs(2);
 /// Lines of its error output that are kept for the notice of a bad end.
 const LAST_ERRORS: usize = 10;
 /// Kinds of odd lines that are remembered as told.
 const ODDITIES: usize = 64;
-
-const LADDER: Ladder =
-    Ladder { term_after: Duration::from_secs(3), kill_after: Duration::from_secs(2) };
-/// For a program that hangs, or that left others behind.
-const SHORT_LADDER: Ladder =
-    Ladder { term_after: Duration::ZERO, kill_after: Duration::from_secs(1) };
 
 /// What the task begins with.
 pub(super) struct Start {
@@ -91,6 +85,18 @@ pub(super) struct Worker {
     mark: Option<RunMark>,
     handle: HandleKeeper,
     notice: Option<String>,
+    life: Life,
+}
+
+/// How long the process lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Life {
+    /// Until it is stopped.
+    Session,
+    /// For one thing, which it was not given yet.
+    OneThing,
+    /// Until that is done.
+    UntilDone,
 }
 
 /// A call of a tool that is over: its request and what the tool said.
@@ -109,6 +115,8 @@ enum Step {
 enum Why {
     Stop(StopReason),
     Exited(Exit),
+    /// It was started for one thing, and that is done.
+    Done,
     /// It closed its output or cannot be driven.
     Useless,
 }
@@ -121,6 +129,10 @@ impl Worker {
         let mut child = process::spawn(spawn).map_err(|error| error.to_string())?;
         let pid = Some(child.pid());
         let handle = HandleKeeper::begin(NAME, &options, Some(session.clone()), pid);
+        let life = match options.mode {
+            Mode::PerTurn => Life::OneThing,
+            Mode::Resident | Mode::Tmux => Life::Session,
+        };
         let pipes = Pipes::of(&mut child);
         let tools = options.tools.tools();
         let names = tools.iter().map(|tool| tool.name).collect();
@@ -147,6 +159,7 @@ impl Worker {
             mark,
             handle,
             notice,
+            life,
         })
     }
 
@@ -168,6 +181,10 @@ impl Worker {
         let code = match why {
             Why::Stop(reason) => self.wind_up(reason).await,
             Why::Exited(exit) => self.ended(exit).await,
+            Why::Done => {
+                self.end(&CLOSING).await;
+                0
+            }
             Why::Useless => {
                 let exit = self.end(&SHORT_LADDER).await;
                 self.ended(exit).await
@@ -196,6 +213,9 @@ impl Worker {
             if let Err(why) = done {
                 return why;
             }
+            if self.life == Life::UntilDone && self.turns.is_done() {
+                return Why::Done;
+            }
         }
     }
 
@@ -214,6 +234,10 @@ impl Worker {
     }
 
     async fn obey(&mut self, command: Command) -> Result<(), Why> {
+        let is_work = matches!(command, Command::Prompt(_) | Command::Compact);
+        if is_work && self.life == Life::OneThing {
+            self.life = Life::UntilDone;
+        }
         let acts = match command {
             Command::Prompt(prompt) => self.turns.prompt(&prompt),
             Command::Steer(prompt) => self.turns.steer(&prompt),
@@ -352,110 +376,6 @@ impl Worker {
         Ok(())
     }
 
-    /// Both outputs are closed: it is about to exit, or of no use any more.
-    async fn outputs_closed(&mut self) -> Why {
-        match time::timeout(LAST_WORDS_WITHIN, self.child.wait()).await {
-            Ok(exit) => Why::Exited(exit.unwrap_or_default()),
-            Err(_) => Why::Useless,
-        }
-    }
-
-    /// Ends the turn, then the program, as it was asked for. Returns the code to tell.
-    async fn wind_up(&mut self, reason: StopReason) -> i32 {
-        let ladder = match reason {
-            StopReason::Shutdown | StopReason::Restart => {
-                self.finish_turn().await;
-                LADDER
-            }
-            StopReason::Stuck => SHORT_LADDER,
-        };
-        self.end(&ladder).await;
-        0
-    }
-
-    async fn finish_turn(&mut self) {
-        if !self.turns.busy() {
-            return;
-        }
-        let acts = self.turns.interrupt();
-        let finish = async {
-            if self.act(acts).await.is_err() {
-                return;
-            }
-            while self.turns.busy() {
-                let done = match self.step().await {
-                    Step::Output(Some(output)) => self.output(output).await,
-                    Step::Called((request, outcome)) => self.answer(&request, &outcome),
-                    Step::CallEnded(end) => self.call_ended(&end),
-                    Step::Due => self.due().await,
-                    // It is being stopped already.
-                    Step::Command(Some(_)) => Ok(()),
-                    Step::Command(None) | Step::Output(None) | Step::Exited(_) => return,
-                };
-                if done.is_err() {
-                    return;
-                }
-            }
-        };
-        let _ = time::timeout(RESULT_WITHIN, finish).await;
-    }
-
-    /// Ends the process and its group, and takes in what it still says.
-    async fn end(&mut self, ladder: &Ladder) -> Exit {
-        self.pipes.close_input().await;
-        let exit = {
-            let Self { child, pipes, turns, events, clock, .. } = self;
-            let ending = child.end(ladder);
-            tokio::pin!(ending);
-            loop {
-                let output = tokio::select! {
-                    exit = &mut ending => break exit,
-                    Some(output) = pipes.next() => output,
-                };
-                // Only events are of use now: nothing is written any more.
-                if let Output::Line(Line::Text(text)) = output
-                    && let Ok(line) = decode::decode(&text)
-                {
-                    let now = now(clock);
-                    for act in turns.line(line, now) {
-                        if let Act::Tell(event) = act {
-                            let _ = events.send(event).await;
-                        }
-                    }
-                }
-            }
-        };
-        self.flags.busy.store(false, Ordering::SeqCst);
-        exit
-    }
-
-    /// It has ended by itself: takes in its last words and ends what is left of its group.
-    /// Returns the code to tell.
-    async fn ended(&mut self, exit: Exit) -> i32 {
-        let words = async {
-            while let Some(output) = self.pipes.next().await {
-                if self.output(output).await.is_err() {
-                    return;
-                }
-            }
-        };
-        let _ = time::timeout(LAST_WORDS_WITHIN, words).await;
-        self.end(&SHORT_LADDER).await;
-        if !exit.success() {
-            let how = match (exit.code, exit.signal) {
-                (Some(code), _) => format!("code {code}"),
-                (None, Some(signal)) => format!("signal {signal}"),
-                (None, None) => "no code".to_owned(),
-            };
-            let said = self.errors.make_contiguous().join(" ");
-            let said = verdict::one_line(&said);
-            let said = if said.is_empty() { "nothing".to_owned() } else { said };
-            let text = format!("claude ended with {how}; it said: {said}");
-            self.send(RuntimeEvent::Notice { text }).await;
-        }
-        exit.code.unwrap_or(-1)
-    }
-
     async fn send(&self, event: RuntimeEvent) {
         self.handle.see(&event);
         // A daemon that is gone needs no events.
@@ -471,24 +391,10 @@ fn now(clock: &SharedClock) -> Now {
     Now { mono: clock.monotonic(), unix: clock.now().as_seconds() }
 }
 
-async fn pause(wait: Option<Duration>) {
+/// Waits that long, or for ever.
+pub(super) async fn pause(wait: Option<Duration>) {
     match wait {
         Some(wait) => time::sleep(wait).await,
         None => std::future::pending().await,
-    }
-}
-
-/// Ends what the program started in sessions of their own: its shells survive a kill. Everything
-/// with the daemon's mark is a descendant of the program.
-async fn sweep(mark: Option<&RunMark>) {
-    let Some(mark) = mark else { return };
-    let report = mark::sweep(|found| found.mark != *mark, SWEEP_GRACE).await;
-    if !report.killed.is_empty() || !report.ended.is_empty() || !report.left.is_empty() {
-        tracing::info!(
-            ended = report.ended.len(),
-            killed = report.killed.len(),
-            left = report.left.len(),
-            "swept what claude left"
-        );
     }
 }

@@ -3,6 +3,7 @@
 mod failures;
 mod fake;
 mod life;
+mod per_turn;
 mod rig;
 mod servers;
 mod tools;

@@ -44,6 +44,8 @@ fn told(member: &Member, word: Word, taken: &Taken) -> String {
         Word::Pause => "is paused: what comes is kept",
         Word::Resume => "goes on",
         Word::Interrupt => "ends its turn",
+        Word::Compact => "shortens its context once no turn is open",
+        Word::Clear => "begins a new session once no turn is open",
     };
     match taken {
         Taken::ByDaemon => format!("{name} {done}\n"),

@@ -73,7 +73,7 @@ impl Rig {
         peer
     }
 
-    fn work(&self, nick: &str, file: &str) -> PathBuf {
+    pub(crate) fn work(&self, nick: &str, file: &str) -> PathBuf {
         self.world.path(&format!("work-{nick}")).join(file)
     }
 

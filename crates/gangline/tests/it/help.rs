@@ -22,6 +22,9 @@ fn the_help_lists_every_command() {
       pause      Let agents begin no new turns; what comes is kept
       resume     Let agents go on that are paused, or parked after too many deaths of their backend
       interrupt  End the turn that an agent is in
+      model      Show which model an agent uses, or have it use another one from its next turn on
+      compact    Let an agent shorten its context, once no turn is open
+      clear      Let an agent begin a new session, once no turn is open
       ircd       Run the small IRC server alone, in the foreground
       ps         List the agents and what each of them does
       status     Show one agent, or all

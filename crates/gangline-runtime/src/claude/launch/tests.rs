@@ -159,3 +159,72 @@ fn a_session_is_new_or_goes_on() {
     std::fs::write(project.join(format!("{one}.jsonl")), "").unwrap();
     assert_eq!(session(&options, &login), (one, GoesOn::Yes));
 }
+
+/// R2-03, R2-15, R2-42, R2-34: the flags of a process for one turn, in each mode of permissions.
+#[test]
+fn a_process_for_one_turn_has_the_tools_that_are_named_and_no_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = options(folder.path());
+    options.mode = Mode::PerTurn;
+    options.system_prompt = "You are oak-ada.".to_owned();
+    options.extra.insert("background_tasks".to_owned(), true.into());
+    assert_eq!(environment(&options)["DISABLE_AUTO_COMPACT"], "1");
+    assert_eq!(environment(&options)["CLAUDE_CODE_DISABLE_BACKGROUND_TASKS"], "1");
+    let check = |options: &StartOptions, expect: &[&str], not: &[&str]| {
+        let line = format!("{} ", words(options, GoesOn::Yes).join(" "));
+        for part in expect {
+            assert!(line.contains(part), "{part}: {line}");
+        }
+        for part in not {
+            assert!(!line.contains(part), "{part}: {line}");
+        }
+    };
+    let all = "Bash,Edit,Glob,Grep,Read,TodoWrite,Write ";
+    let (tools, allowed) = (format!("--tools {all}"), format!("--allowedTools {all}"));
+    let strict = "--strict-mcp-config ";
+    check(&options, &[&tools, &allowed, strict, "--append-system-prompt-file "], &["disallowed"]);
+
+    options.permissions = PermissionMode::Ask;
+    options.allowed_tools = vec!["Bash".to_owned()];
+    options.mcp_servers = vec![McpServer {
+        key: "files".to_owned(),
+        place: McpPlace::Http { url: "http://127.0.0.1:9".to_owned(), headers: BTreeMap::new() },
+        allowed_tools: vec!["list".to_owned()],
+    }];
+    let allowed = "--allowedTools Glob,Grep,Read,TodoWrite,mcp__files__list ";
+    check(&options, &[&tools, allowed], &[]);
+
+    options.permissions = PermissionMode::Allowlist;
+    options.allowed_tools = ["Read", "Bash(git log)", "mcp__files__*"].map(str::to_owned).into();
+    options.extra.insert("replace_system_prompt".to_owned(), true.into());
+    check(&options, &["--tools Read,Bash ", " --system-prompt-file "], &["--append-system"]);
+    options.extra.insert("tools".to_owned(), json!(["Read"]));
+    check(&options, &["--tools Read "], &["Bash"]);
+
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let settings = |options: &StartOptions| {
+        words(options, GoesOn::Yes);
+        serde_json::from_str::<Value>(&read("claude-settings.json")).unwrap()["effortLevel"].clone()
+    };
+    assert_eq!(settings(&options), "medium");
+    options.thinking = Some("xhigh".to_owned());
+    assert_eq!(settings(&options), "xhigh");
+}
+
+/// R3-14: the environment's id is taken by a session that begins, unless it is no UUID or in use.
+#[test]
+fn a_new_session_takes_the_id_of_the_environment() {
+    let home = tempfile::tempdir().unwrap();
+    let mut options = options(home.path());
+    let login = Login::new(&environment(&options));
+    options.env.push(("GT_SESSION_ID".to_owned(), "gt-oak-ada".to_owned()));
+    assert_ne!(session(&options, &login).0, SessionId("gt-oak-ada".to_owned()));
+    let id = uuid::Uuid::new_v4().to_string();
+    options.env.pop();
+    options.env.push(("GT_SESSION_ID".to_owned(), id.clone()));
+    assert_eq!(session(&options, &login), (SessionId(id.clone()), GoesOn::No));
+    let project = home.path().join(".claude/projects/-work");
+    std::fs::create_dir_all(&project).unwrap();
+    std::fs::write(project.join(format!("{id}.jsonl")), "").unwrap();
+    assert_ne!(session(&options, &login).0, SessionId(id));
+}

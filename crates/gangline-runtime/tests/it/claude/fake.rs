@@ -36,8 +36,8 @@ async fn a_program_that_cannot_be_used_is_told_with_the_way_out() {
     }
     rig.options.command = Some(Vec::new());
     assert!(start_error(&mut rig).await.contains("`command`"));
-    rig.options.mode = Mode::PerTurn;
-    assert!(start_error(&mut rig).await.contains("one process"));
+    rig.options.mode = Mode::Tmux;
+    assert!(start_error(&mut rig).await.contains("not in a terminal"));
     assert!(!rig.runtime.is_ready());
 }
 

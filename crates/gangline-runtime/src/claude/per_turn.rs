@@ -1,0 +1,325 @@
+//! One process for each turn: the task that starts them, one after the other (C4, R2-02).
+//!
+//! Between turns there is no process; what lasts is the session, by its id. A child that dies in
+//! its turn ends the whole, as the death of a resident process does: what follows is the daemon's
+//! decision. Start at [`PerTurn::run`]; the process of a turn belongs to a [`Worker`].
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use gangline_os::{
+    clock::{self, SharedClock},
+    mark::RunMark,
+    task::TaskGroup,
+};
+use tokio::sync::{mpsc, watch};
+
+use super::{
+    COMMANDS, Command, NAME,
+    launch::{self, Launch},
+    login::{Login, Look},
+    worker::{self, LOGIN_EVERY, Start, Worker},
+};
+use crate::{
+    EVENT_QUEUE, Prompt, RuntimeEvent, SessionHandle, SessionId, StartOptions, TurnResult,
+    handle::{Flags, HandleKeeper},
+};
+
+/// A process that has done its work, and a stopped one, are gone within this; else it is ended
+/// with everything that it started.
+const GONE_WITHIN: Duration = Duration::from_secs(15);
+
+/// The state of the task; see the module.
+pub(super) struct PerTurn {
+    /// What every process is started with; its session and model change.
+    options: StartOptions,
+    session: SessionId,
+    login: Login,
+    mark: Option<RunMark>,
+    notice: Option<String>,
+    inbox: mpsc::Receiver<Command>,
+    events: mpsc::Sender<RuntimeEvent>,
+    flags: Arc<Flags>,
+    handle: HandleKeeper,
+    clock: SharedClock,
+    /// What was asked for while something was under way.
+    waiting: VecDeque<Work>,
+    /// The login as it was when it was refused, and when to look next.
+    watch: Option<(Look, Duration)>,
+}
+
+/// What a process is started for.
+enum Work {
+    Prompt(Prompt),
+    Compact,
+}
+
+/// What became of it.
+enum After {
+    GoOn,
+    /// The whole is over, with this code.
+    End(i32),
+}
+
+/// The process of one turn.
+struct Inner {
+    commands: mpsc::Sender<Command>,
+    events: mpsc::Receiver<RuntimeEvent>,
+    _tasks: TaskGroup,
+}
+
+enum Step {
+    Command(Option<Command>),
+    Event(Option<RuntimeEvent>),
+    Due,
+}
+
+impl PerTurn {
+    /// Takes over what `launch` has found out; its process is not started.
+    pub(super) fn new(start: Start) -> Self {
+        let Start { options, launch, events, inbox, flags } = start;
+        let Launch { session, mark, login, notice, .. } = launch;
+        let handle = HandleKeeper::begin(NAME, &options, Some(session.clone()), None);
+        Self {
+            options,
+            session,
+            login,
+            mark,
+            notice,
+            inbox,
+            events,
+            flags,
+            handle,
+            clock: clock::system(),
+            waiting: VecDeque::new(),
+            watch: None,
+        }
+    }
+
+    pub(super) fn handle(&self) -> watch::Receiver<SessionHandle> {
+        self.handle.reader()
+    }
+
+    /// Runs until it is stopped or a process dies in its turn; the exit is told last.
+    pub(super) async fn run(mut self) {
+        if let Some(text) = self.notice.take() {
+            self.send(RuntimeEvent::Notice { text }).await;
+        }
+        self.flags.ready.store(true, Ordering::SeqCst);
+        self.send(RuntimeEvent::Ready { session: self.session.clone() }).await;
+        let code = self.serve().await;
+        self.flags.ready.store(false, Ordering::SeqCst);
+        worker::sweep(self.mark.as_ref()).await;
+        self.flags.busy.store(false, Ordering::SeqCst);
+        self.send(RuntimeEvent::Exited { code }).await;
+        // Closed last: by it the adapter sees that everything was told.
+        drop(self.inbox);
+    }
+
+    async fn serve(&mut self) -> i32 {
+        loop {
+            let after = match self.waiting.pop_front() {
+                Some(work) => self.work(work).await,
+                None => self.idle().await,
+            };
+            if let After::End(code) = after {
+                return code;
+            }
+        }
+    }
+
+    /// Waits for something to do.
+    async fn idle(&mut self) -> After {
+        let due = self.watch.as_ref().map(|(_, next)| *next);
+        let wait = due.map(|due| due.saturating_sub(self.clock.monotonic()));
+        let step = tokio::select! {
+            command = self.inbox.recv() => Step::Command(command),
+            () = worker::pause(wait) => Step::Due,
+        };
+        match step {
+            Step::Command(None | Some(Command::Stop(_))) => return After::End(0),
+            Step::Command(Some(command)) => self.take(command).await,
+            Step::Event(_) => {}
+            Step::Due => self.look_at_login().await,
+        }
+        After::GoOn
+    }
+
+    /// Takes what concerns no process that runs.
+    async fn take(&mut self, command: Command) {
+        match command {
+            Command::Prompt(prompt) => self.waiting.push_back(Work::Prompt(prompt)),
+            Command::Compact => self.waiting.push_back(Work::Compact),
+            // The next turn begins an empty session (R2-06).
+            Command::Clear => {
+                let session = SessionId(uuid::Uuid::new_v4().to_string());
+                self.session = session.clone();
+                self.send(RuntimeEvent::Session { session }).await;
+            }
+            // The next turn uses it (R2-04).
+            Command::SetModel(model) => self.options.model = Some(model),
+            // Nothing begins by itself here; whoever adopts waits for an end.
+            Command::Adopt(turn) => self.finish(turn, TurnResult::Completed).await,
+            Command::Interrupt => self.drop_waiting().await,
+            Command::Steer(_) | Command::Decide(_) | Command::Stop(_) => {}
+        }
+    }
+
+    /// A prompt that waits for its process is taken back.
+    async fn drop_waiting(&mut self) {
+        let waiting = std::mem::take(&mut self.waiting);
+        for work in waiting {
+            match work {
+                Work::Prompt(prompt) => self.finish(prompt.turn, TurnResult::Interrupted).await,
+                Work::Compact => self.waiting.push_back(Work::Compact),
+            }
+        }
+    }
+
+    async fn finish(&self, turn: gangline_core::TurnId, result: TurnResult) {
+        self.flags.busy.store(false, Ordering::SeqCst);
+        self.send(RuntimeEvent::Finished { turn, result }).await;
+    }
+
+    /// Has one thing done by a process of its own, and waits until that is gone.
+    async fn work(&mut self, work: Work) -> After {
+        let mut inner = match self.begin() {
+            Ok(inner) => inner,
+            Err(why) => {
+                let text = format!("claude cannot be started: {why}");
+                self.send(RuntimeEvent::Notice { text }).await;
+                return After::End(-1);
+            }
+        };
+        let (command, is_turn) = match work {
+            Work::Prompt(prompt) => (Command::Prompt(prompt), true),
+            Work::Compact => (Command::Compact, false),
+        };
+        // A process that is gone already tells so below.
+        let _ = inner.commands.send(command).await;
+        let after = self.follow(&mut inner, is_turn).await;
+        self.handle.child(None);
+        after
+    }
+
+    fn begin(&self) -> Result<Inner, String> {
+        let mut options = self.options.clone();
+        options.resume = Some(self.session.clone());
+        // What commands left running is ended with the session, not with the turn.
+        let launch = Launch { mark: None, notice: None, ..launch::again(&options)? };
+        let (commands, inbox) = mpsc::channel(COMMANDS);
+        let (sender, events) = mpsc::channel(EVENT_QUEUE);
+        let flags = Arc::new(Flags::default());
+        let worker = Worker::start(Start { options, launch, events: sender, inbox, flags })?;
+        self.handle.child(worker.handle().borrow().pid);
+        let mut tasks = TaskGroup::new(NAME);
+        tasks.spawn("turn", worker.run());
+        Ok(Inner { commands, events, _tasks: tasks })
+    }
+
+    /// Passes on what the process tells. The turn's end comes last: then there is no process.
+    async fn follow(&mut self, inner: &mut Inner, is_turn: bool) -> After {
+        let mut end: Option<RuntimeEvent> = None;
+        let mut stopped = false;
+        let mut due: Option<Duration> = None;
+        loop {
+            let wait = due.map(|due| due.saturating_sub(self.clock.monotonic()));
+            let step = tokio::select! {
+                event = inner.events.recv() => Step::Event(event),
+                command = self.inbox.recv(), if !stopped => Step::Command(command),
+                () = worker::pause(wait) => Step::Due,
+            };
+            let event = match step {
+                Step::Command(command) => {
+                    let command = command.unwrap_or(Command::Stop(crate::StopReason::Shutdown));
+                    stopped = self.pass(command, inner).await;
+                    if stopped {
+                        due = Some(self.clock.monotonic() + GONE_WITHIN);
+                    }
+                    continue;
+                }
+                Step::Due => {
+                    // Its group dies with it when it is dropped; what left the group by its mark.
+                    tracing::error!("the process of a turn does not end; it is killed");
+                    worker::sweep(self.mark.as_ref()).await;
+                    RuntimeEvent::Exited { code: -1 }
+                }
+                Step::Event(event) => event.unwrap_or(RuntimeEvent::Exited { code: -1 }),
+            };
+            match event {
+                RuntimeEvent::Ready { .. } | RuntimeEvent::Began => {}
+                RuntimeEvent::Session { session } => {
+                    self.session = session.clone();
+                    self.send(RuntimeEvent::Session { session }).await;
+                }
+                RuntimeEvent::Finished { .. } => {
+                    end = Some(event);
+                    due = Some(self.clock.monotonic() + GONE_WITHIN);
+                }
+                RuntimeEvent::Exited { code } => {
+                    let ended = end.is_some() || (!is_turn && code == 0);
+                    if let Some(end) = end {
+                        self.settle(end).await;
+                    }
+                    return match (stopped, ended) {
+                        (true, _) => After::End(0),
+                        (false, true) => After::GoOn,
+                        (false, false) => After::End(code),
+                    };
+                }
+                other => self.send(other).await,
+            }
+        }
+    }
+
+    /// Gives a command to the process, or keeps it for later. Says whether it is to end.
+    async fn pass(&mut self, command: Command, inner: &Inner) -> bool {
+        match command {
+            Command::Interrupt => {
+                self.drop_waiting().await;
+                let _ = inner.commands.send(Command::Interrupt).await;
+            }
+            Command::Steer(_) | Command::Decide(_) => {
+                let _ = inner.commands.send(command).await;
+            }
+            Command::Stop(_) => {
+                self.drop_waiting().await;
+                let _ = inner.commands.send(command).await;
+                return true;
+            }
+            Command::Prompt(_)
+            | Command::Adopt(_)
+            | Command::SetModel(_)
+            | Command::Compact
+            | Command::Clear => self.take(command).await,
+        }
+        false
+    }
+
+    async fn settle(&mut self, end: RuntimeEvent) {
+        if let RuntimeEvent::Finished { result: TurnResult::NeedsLogin { .. }, .. } = &end {
+            let next = self.clock.monotonic() + LOGIN_EVERY;
+            self.watch = Some((self.login.look(), next));
+        }
+        self.flags.busy.store(false, Ordering::SeqCst);
+        self.send(end).await;
+    }
+
+    async fn look_at_login(&mut self) {
+        let Some((before, _)) = self.watch.take() else { return };
+        if self.login.look() == before {
+            self.watch = Some((before, self.clock.monotonic() + LOGIN_EVERY));
+        } else {
+            self.send(RuntimeEvent::LoggedIn).await;
+        }
+    }
+
+    async fn send(&self, event: RuntimeEvent) {
+        self.handle.see(&event);
+        // A daemon that is gone needs no events.
+        let _ = self.events.send(event).await;
+    }
+}

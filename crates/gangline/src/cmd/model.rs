@@ -1,0 +1,101 @@
+//! `gangline model`: which model an agent uses, and another one from its next turn on (R2-04).
+
+use gangline_agent::model;
+use gangline_core::{AgentName, model::ModelName};
+use gangline_os::{doorbell, paths::Paths};
+use serde::Serialize;
+
+use crate::{
+    cli::{Global, ModelArgs},
+    configuration,
+    failure::Failure,
+    output, place, store, unmark, view,
+};
+
+/// Where a model's name comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum From {
+    /// It was chosen, by this command or in the room.
+    Chosen,
+    /// It stands in agents.yaml.
+    Configuration,
+    /// Nobody named one.
+    Backend,
+}
+
+/// What is told, and printed as JSON.
+#[derive(Debug, Serialize)]
+struct Told {
+    agent: AgentName,
+    /// The one that the next turn has; absent if only the backend knows.
+    model: Option<String>,
+    from: From,
+    /// The one of agents.yaml.
+    configured: Option<String>,
+    /// The one that the daemon uses now; absent while none runs.
+    used: Option<String>,
+}
+
+pub(super) async fn run(global: &Global, args: ModelArgs) -> Result<u8, Failure> {
+    let ModelArgs { agent, name, default } = args;
+    if name.is_some() || default {
+        unmark::refuse("change models")?;
+    }
+    let paths = place::of_existing(global)?;
+    let broker = store::existing(&paths).await?;
+    store::known(&broker, &paths, &agent).await?;
+    if name.is_some() || default {
+        choose(&paths, &agent, name.as_ref())?;
+    }
+    let facts = store::facts(&broker, &paths, &agent).await?;
+    let runs = facts.holder.is_some();
+    let config = configuration::quiet(&paths.config_file);
+    let configured = config.and_then(|config| config.agent(&agent).ok()?.model.clone());
+    let chosen = model::chosen(&paths, &agent).map(|model| model.to_string());
+    let from = match (&chosen, &configured) {
+        (Some(_), _) => From::Chosen,
+        (None, Some(_)) => From::Configuration,
+        (None, None) => From::Backend,
+    };
+    let told = Told {
+        model: chosen.or_else(|| configured.clone()),
+        from,
+        configured,
+        used: view::status(&facts).model.filter(|_| runs),
+        agent,
+    };
+    if global.json { output::json(&told) } else { output::print(&told.text()) }.map(|()| 0)
+}
+
+fn choose(paths: &Paths, agent: &AgentName, name: Option<&ModelName>) -> Result<(), Failure> {
+    model::choose(paths, agent, name)
+        .map_err(|error| Failure::environment(error).doing("cannot keep the choice"))?;
+    doorbell::ring(&paths.doorbell(agent.folded()));
+    Ok(())
+}
+
+impl Told {
+    fn text(&self) -> String {
+        let Self { agent, model, from, configured, used } = self;
+        let mut text = match (model, from) {
+            (Some(model), From::Chosen) => format!("{agent} uses {model}: chosen"),
+            (Some(model), From::Configuration | From::Backend) => {
+                format!("{agent} uses {model}: from agents.yaml")
+            }
+            (None, _) => format!("{agent} uses its backend's own model"),
+        };
+        if let (Some(configured), From::Chosen) = (configured, from) {
+            text.push_str(&format!(" (agents.yaml: {configured})"));
+        }
+        match (used, model) {
+            (Some(used), Some(model)) if used != model => {
+                text.push_str(&format!("; from its next turn on, it was {used}"));
+            }
+            (Some(used), None) => text.push_str(&format!(", at last {used}")),
+            _ => {}
+        }
+        text.push('\n');
+        text
+    }
+}

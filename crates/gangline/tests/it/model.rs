@@ -1,0 +1,268 @@
+//! Another model, a new session, a shorter context: by the owner's words, on the command line and
+//! in the room (R2-04, R2-06, R2-11).
+
+use std::fs;
+
+use gangline_testkit::{IrcPeer, Running, eventually};
+use serde_json::{Value, json};
+
+use crate::claude::Rig;
+
+const SCRIPT: &str = r#"
+rules:
+  - when: {user: 'detailed summary'}
+    reply: [text: "<summary>we talked</summary>"]
+  - when: {user: 'hold on'}
+    reply: [delay_ms: 3000, text: "at last"]
+  - reply: [text: "fine: turn ${turn}"]
+"#;
+
+/// An installation with one agent; `each` is its YAML.
+fn rig(backend: &str, each: &str) -> Rig {
+    let rig = Rig::new(&["lab-ada"], Some(SCRIPT), each);
+    let yaml = fs::read_to_string(&rig.config).unwrap();
+    fs::write(&rig.config, yaml.replace("agent: claude", &format!("agent: {backend}"))).unwrap();
+    rig
+}
+
+/// The newest request to the model.
+fn last_request(rig: &Rig) -> Value {
+    let entries = fs::read_dir(rig.world.path("requests")).unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    names.sort();
+    let json: Value =
+        serde_json::from_str(&fs::read_to_string(names.last().unwrap()).unwrap()).unwrap();
+    json.get("body").cloned().unwrap_or(json)
+}
+
+fn last_model(rig: &Rig) -> String {
+    last_request(rig)["model"].as_str().unwrap().to_owned()
+}
+
+fn ask(peer: &mut IrcPeer, text: &str) -> String {
+    peer.say("#general", &format!("@lab-ada {text}"));
+    peer.hears("lab-ada", "#general", "fine: ")
+}
+
+/// What `gangline model` tells.
+fn told(rig: &Rig, args: &[&str]) -> Value {
+    let mut all = vec!["--config", &rig.config, "--json", "model", "lab-ada"];
+    all.extend(args);
+    rig.world.run(&all).json()
+}
+
+fn uses(rig: &Rig, model: &str) {
+    eventually("the model to be used", || {
+        let status = rig.world.run(&["status", "lab-ada", "--json"]).json();
+        (status["model"] == model).then_some(())
+    });
+}
+
+fn daemon_dies(rig: &Rig, hub: &Running) {
+    let old = rig.world.processes_like("daemon lab-ada");
+    assert_eq!(old.len(), 1, "{}", hub.output());
+    old.iter().copied().for_each(crate::claude::kill_hard);
+    eventually("another daemon to be idle", || {
+        let now = rig.world.processes_like("daemon lab-ada");
+        let status = rig.world.run(&["status", "lab-ada", "--json"]).json();
+        (!now.is_empty() && now != old && status["phase"] == "idle").then_some(())
+    });
+}
+
+/// R2-04: the model is changed by the command line and by the owner's word in the room, in each
+/// case for the next turn; it outlives the daemon and wins over agents.yaml until it is taken back.
+fn the_model_is_changed(backend: &str, each: &str) {
+    let rig = rig(backend, &format!("model: haiku\n{each}"));
+    let hub = rig.up();
+    let (mut owner, mut ori) = (rig.owner(), rig.member("ori"));
+    ask(&mut ori, "one");
+    assert!(last_model(&rig).contains("haiku"), "{}", last_model(&rig));
+    let before = told(&rig, &[]);
+    assert_eq!(
+        before,
+        json!({"agent": "lab-ada", "model": "haiku", "from": "configuration",
+               "configured": "haiku", "used": "haiku"})
+    );
+    let session = rig.query("SELECT session FROM agents");
+
+    let changed = told(&rig, &["sonnet"]);
+    assert_eq!((&changed["model"], &changed["from"]), (&json!("sonnet"), &json!("chosen")));
+    uses(&rig, "sonnet");
+    ask(&mut ori, "two");
+    assert!(last_model(&rig).contains("sonnet"), "{}", last_model(&rig));
+    assert_eq!(rig.query("SELECT session FROM agents"), session, "the session is the same");
+
+    daemon_dies(&rig, &hub);
+    uses(&rig, "sonnet");
+    ask(&mut ori, "three");
+    assert!(last_model(&rig).contains("sonnet"), "{}", last_model(&rig));
+
+    // In the room: the owner, in mid-turn; a member may ask only.
+    ori.say("#general", "@lab-ada model opus");
+    ori.hears("lab-ada", "#general", "may not");
+    ori.say("#general", "@lab-ada /model");
+    ori.hears("lab-ada", "#general", "I use `sonnet`");
+    ori.say("#general", "@lab-ada hold on");
+    eventually("a turn", || {
+        let status = rig.world.run(&["status", "lab-ada", "--json"]).json();
+        (status["phase"] == "working").then_some(())
+    });
+    owner.say("#general", "@lab-ada /model opus");
+    owner.hears("lab-ada", "#general", "from the next turn on I use `opus`");
+    ori.hears("lab-ada", "#general", "at last");
+    uses(&rig, "opus");
+    assert!(last_model(&rig).contains("sonnet"), "{}", last_model(&rig));
+    ask(&mut ori, "four");
+    assert!(last_model(&rig).contains("opus"), "{}", last_model(&rig));
+
+    let back = told(&rig, &["--default"]);
+    assert_eq!((&back["model"], &back["from"]), (&json!("haiku"), &json!("configuration")));
+    uses(&rig, "haiku");
+    ask(&mut ori, "five");
+    assert!(last_model(&rig).contains("haiku"), "{}", last_model(&rig));
+    assert_eq!(rig.query("SELECT session FROM agents"), session);
+    let states = "SELECT DISTINCT state || ' ' || attempt FROM messages";
+    assert_eq!(rig.query(states), ["answered 1"]);
+    rig.put_away(hub);
+}
+
+#[test]
+fn the_model_of_a_resident_claude_is_changed() {
+    the_model_is_changed("claude", "");
+}
+
+#[test]
+fn the_model_of_a_claude_per_turn_is_changed() {
+    the_model_is_changed("claude", "process: per_turn");
+}
+
+#[test]
+fn the_model_of_the_native_loop_is_changed() {
+    the_model_is_changed("native", "");
+}
+
+/// R2-04: the program's own model comes back, though a resumed session would keep the other.
+#[test]
+fn the_model_that_nobody_named_comes_back() {
+    for each in ["", "process: per_turn"] {
+        let rig = rig("claude", each);
+        let hub = rig.up();
+        let mut ori = rig.member("ori");
+        ask(&mut ori, "one");
+        let own = last_model(&rig);
+        uses(&rig, &own);
+        assert_eq!(told(&rig, &[])["from"], "backend");
+        told(&rig, &["haiku"]);
+        uses(&rig, "haiku");
+        ask(&mut ori, "two");
+        assert!(last_model(&rig).contains("haiku"));
+        assert_eq!(told(&rig, &["--default"])["model"], Value::Null);
+        eventually("the choice to be gone", || {
+            let status = rig.world.run(&["status", "lab-ada", "--json"]).json();
+            (status["model"] != "haiku").then_some(())
+        });
+        ask(&mut ori, "three");
+        assert_eq!(last_model(&rig), own);
+        rig.put_away(hub);
+    }
+}
+
+/// R2-04, R2-14: a backend without a word for its own model is started anew between two turns; the
+/// agent is told of it, once, in its next prompt.
+#[test]
+fn a_backend_that_cannot_be_told_its_model_is_started_anew() {
+    let rig = rig("native", "");
+    let hub = rig.up();
+    let mut ori = rig.member("ori");
+    ask(&mut ori, "one");
+    assert!(!last_request(&rig).to_string().contains("you were restarted"));
+    let own = last_model(&rig);
+    told(&rig, &["haiku"]);
+    uses(&rig, "haiku");
+    ask(&mut ori, "two");
+    assert!(last_model(&rig).contains("haiku"));
+    assert!(!last_request(&rig).to_string().contains("you were restarted"));
+    told(&rig, &["--default"]);
+    eventually("the choice to be gone", || {
+        let status = rig.world.run(&["status", "lab-ada", "--json"]).json();
+        (status["model"] != "haiku" && status["phase"] == "idle").then_some(())
+    });
+    ask(&mut ori, "three");
+    assert_eq!(last_model(&rig), own);
+    let prompts = last_request(&rig).to_string();
+    assert!(prompts.contains("[gangline] you were restarted; your session goes on"), "{prompts}");
+    ask(&mut ori, "four");
+    let prompts = last_request(&rig).to_string();
+    assert_eq!(prompts.matches("you were restarted").count(), 1, "{prompts}");
+    rig.put_away(hub);
+}
+
+/// R2-04: a choice for an agent that does not run counts from its start on; what is no name is
+/// refused, and an agent may not choose for itself.
+#[test]
+fn a_choice_waits_for_the_daemon() {
+    let rig = rig("native", "model: haiku");
+    let hub = rig.up();
+    let mut ori = rig.member("ori");
+    let _ = rig.world.run(&["stop", "lab-ada"]).ok();
+    let text = rig.world.run(&["--config", &rig.config, "model", "lab-ada", "sonnet"]).ok();
+    assert_eq!(text, "lab-ada uses sonnet: chosen (agents.yaml: haiku)\n");
+    let bad = rig.world.run(&["model", "lab-ada", "two words"]);
+    assert!(bad.code != 0 && bad.stderr.contains("one word"), "{bad:?}");
+    let both = rig.world.run(&["model", "lab-ada", "x", "--default"]);
+    assert!(both.code != 0, "{both:?}");
+    let mut marked = rig.world.command(&["model", "lab-ada", "opus"]);
+    let marked = marked.env("GANGLINE_RUN", "some/lab-ada/1").output().unwrap();
+    assert!(!marked.status.success(), "{marked:?}");
+    let _ = rig.world.run(&["start", "lab-ada"]).ok();
+    ask(&mut ori, "one");
+    assert!(last_model(&rig).contains("sonnet"), "{}", last_model(&rig));
+    rig.put_away(hub);
+}
+
+/// R2-06, R2-11: a new session and a shorter context, by the owner's words in the room and on the
+/// command line; nobody else's.
+#[test]
+fn the_context_is_emptied_and_shortened_by_the_owner_s_word() {
+    for (backend, each) in [("claude", "process: per_turn"), ("claude", ""), ("native", "")] {
+        let rig = rig(backend, each);
+        let hub = rig.up();
+        let (mut owner, mut ori) = (rig.owner(), rig.member("ori"));
+        ask(&mut ori, "remember plum");
+        ask(&mut ori, "remember quince");
+        ori.say("#general", "@lab-ada /new-session");
+        ori.hears("lab-ada", "#general", "may not");
+        owner.say("#general", "@lab-ada /compact");
+        owner.hears("lab-ada", "#general", "I shorten my context");
+        let shortened = "SELECT count(*) FROM events WHERE kind = 'notice' AND payload LIKE \
+                         '%the context was shortened%'";
+        eventually("the context to be shorter", || (rig.query(shortened) == ["1"]).then_some(()));
+        ask(&mut ori, "three");
+        let request = last_request(&rig).to_string();
+        // The native loop keeps what it was told to do, word for word.
+        let mark = if backend == "native" { "<notes>" } else { "we talked" };
+        assert!(request.contains(mark), "{request}");
+        assert!(backend == "native" || !request.contains("remember plum"), "{request}");
+        owner.say("#general", "@lab-ada new session");
+        owner.hears("lab-ada", "#general", "begins a new session");
+        ask(&mut ori, "four");
+        let request = last_request(&rig).to_string();
+        assert!(!request.contains(mark) && !request.contains("three"), "{request}");
+
+        ask(&mut ori, "five");
+        let told = rig.world.run(&["compact", "lab-ada"]).ok();
+        assert!(told.contains("shortens its context"), "{told}");
+        eventually("the context to be shorter again", || {
+            (rig.query(shortened) == ["2"]).then_some(())
+        });
+        let told = rig.world.run(&["clear", "lab-ada"]).ok();
+        assert!(told.contains("begins a new session"), "{told}");
+        ask(&mut ori, "six");
+        let request = last_request(&rig).to_string();
+        assert!(!request.contains(mark) && !request.contains("five"), "{request}");
+        let _ = rig.world.run(&["stop", "lab-ada"]).ok();
+        let gone = rig.world.run(&["compact", "lab-ada"]);
+        assert!(gone.code != 0 && gone.stderr.contains("not running"), "{gone:?}");
+        rig.put_away(hub);
+    }
+}
