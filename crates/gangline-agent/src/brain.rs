@@ -6,6 +6,7 @@
 mod effects;
 mod settle;
 mod show;
+mod told;
 pub(crate) use effects::announce_key;
 pub(crate) use settle::{sends_for, settle};
 pub(crate) mod wire;
@@ -38,6 +39,7 @@ use tracing::{debug, info, warn};
 
 use crate::{
     bus::{Hurry, Incoming, Record, SessionCommand, Word},
+    hooks::HookBell,
     inbox::Waiting,
     outgoing::Outgoing,
     rooms::Unread,
@@ -65,6 +67,7 @@ pub(crate) struct Doors {
     pub(crate) rescan: Arc<Notify>,
     pub(crate) drained: CancellationToken,
     pub(crate) beat: Arc<AtomicU64>,
+    pub(crate) hooks: HookBell,
 }
 
 /// Who the brain works for, and with what.
@@ -95,6 +98,8 @@ pub(crate) struct Brain {
     /// What was given in the open turn and is not known to have reached the model, by its id.
     steers: HashMap<String, Vec<MessageId>>,
     shown: show::Shown,
+    hooks: HookBell,
+    told: told::Told,
 }
 
 /// The doors that never wait.
@@ -139,6 +144,8 @@ impl Brain {
             prompt_uuid: String::new(),
             steers: HashMap::new(),
             shown: show::Shown::default(),
+            hooks: doors.hooks,
+            told: told::Told::default(),
         }
     }
 
@@ -182,7 +189,8 @@ impl Brain {
                 self.think(Input::TakeFailed { turn, gone: Vec::new() });
             }
             Incoming::Runtime { life, event } => self.runtime(life, event),
-            Incoming::Exited { life, cause } => {
+            Incoming::Exited { life, cause, how } => {
+                self.gone(cause, &how);
                 self.think(Input::Runtime(RuntimeInput::Exited { life, cause }));
             }
             Incoming::Sent { turn, to, in_reply_to } => {
@@ -220,7 +228,10 @@ impl Brain {
             }
             Incoming::PausedRow { paused, words } => self.paused_row(paused, words),
             Incoming::Read { messages } => self.think(Input::Read { messages }),
-            Incoming::Joined { turn, messages } => self.think(Input::Joined { turn, messages }),
+            Incoming::Joined { turn, messages } => {
+                self.messages_taken(turn, &messages);
+                self.think(Input::Joined { turn, messages });
+            }
             Incoming::JoinFailed { turn, messages } => {
                 self.think(Input::JoinFailed { turn, messages });
             }
@@ -282,6 +293,8 @@ impl Brain {
                 waiting.row.takes += 1;
             }
         }
+        let taken: Vec<_> = attempts.iter().map(|(id, _)| *id).collect();
+        self.messages_taken(turn, &taken);
         self.think(Input::Taken { turn });
     }
 
@@ -323,6 +336,7 @@ impl Brain {
             RuntimeEvent::Ready { session } => {
                 info!(%session, "runtime ready");
                 self.session_is(session);
+                self.session_begins();
                 self.think(Input::Runtime(RuntimeInput::Ready { life }));
             }
             RuntimeEvent::Session { session } => {
@@ -412,11 +426,13 @@ impl Brain {
             TurnResult::Completed => Finish::Completed,
             TurnResult::Interrupted => Finish::Interrupted,
             TurnResult::Failed { kind, why } => {
+                self.told.failure = Some(why.clone());
                 self.notice(Some(turn), kind.as_str(), why);
                 Finish::Failed(kind.as_str().to_owned())
             }
             TurnResult::NeedsLogin { hint } => {
                 self.shown.login_hint = Some(hint.clone());
+                self.told.failure = Some(hint.clone());
                 self.notice(Some(turn), "needs_login", hint);
                 Finish::NeedsLogin
             }

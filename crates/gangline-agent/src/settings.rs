@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use gangline_api::config::AgentConfig;
+use gangline_api::config::{AgentConfig, Hooks};
 use gangline_core::AgentName;
 use gangline_os::{clock::SharedClock, paths::Paths, secret::Secret};
 use gangline_runtime::Runtime;
@@ -39,6 +39,8 @@ pub struct Settings {
     pub make_runtime: Arc<dyn Fn() -> Box<dyn Runtime> + Send + Sync>,
     /// The environment of the backend before the daemon adds its own variables.
     pub child_env: BTreeMap<String, String>,
+    /// The program that is told what happens to the agent: its own, or the installation's.
+    pub hooks: Option<Hooks>,
     /// The key for the model, if the backend speaks to one itself.
     pub api_key: Option<Secret>,
     /// Values that must never leave: masked in every line, event and answer.

@@ -15,8 +15,9 @@ use serde::Serialize;
 
 pub use self::{
     error::{ConfigError, Place, Problem, Warning},
+    hooks::{Gastown, Hooks},
     schema::schema,
-    words::{Backend, MentionWhenBusy, OnCrash, Permissions, ReplyMode, WebhookEvent},
+    words::{Backend, HookEvent, MentionWhenBusy, OnCrash, Permissions, ReplyMode, WebhookEvent},
 };
 
 pub mod import;
@@ -24,6 +25,7 @@ pub mod nearest;
 
 mod agent;
 mod error;
+mod hooks;
 mod node;
 mod reader;
 mod schema;
@@ -53,6 +55,9 @@ pub struct Config {
     pub network: Network,
     /// The HTTP interface.
     pub http: Http,
+    /// What is run when something happens to an agent; an agent's own `hooks` replace these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hooks: Option<Hooks>,
     /// The state folder. A leading `~/` is the home directory; `--state` and the environment win.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<PathBuf>,
@@ -73,6 +78,7 @@ impl Default for Config {
             buffer_size: 500,
             network: Network::default(),
             http: Http::default(),
+            hooks: None,
             state: None,
             agents: Vec::new(),
             warnings: Vec::new(),
@@ -260,9 +266,10 @@ pub struct AgentConfig {
     /// Text that replaces the default system prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_prompt: Option<String>,
-    /// A turn that works longer is ended; time spent waiting for an approval does not count.
-    #[schemars(default = "default_turn_timeout")]
-    pub turn_timeout_seconds: u64,
+    /// A turn that gives no sign of life for so many seconds is ended, at most 604800; time spent
+    /// waiting for an approval does not count. 0 = no limit.
+    #[schemars(default = "default_turn_timeout", range(min = 0, max = 604_800))]
+    pub turn_timeout_seconds: f64,
     /// Who decides what its tools may do.
     #[schemars(default = "default_permissions")]
     pub permissions: Permissions,
@@ -290,6 +297,12 @@ pub struct AgentConfig {
     /// Variables added to the backend's environment.
     #[schemars(default)]
     pub env: BTreeMap<String, String>,
+    /// What Gas Town's tools call it; they read it from the environment (R3-09).
+    #[schemars(default)]
+    pub gastown: Gastown,
+    /// What is run when something happens to it, instead of the file's `hooks`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hooks: Option<Hooks>,
     /// Whether it is started at all.
     #[schemars(default = "default_enabled")]
     pub enabled: bool,
@@ -324,6 +337,8 @@ impl AgentConfig {
             base_url: None,
             api_key_env: None,
             env: BTreeMap::new(),
+            gastown: Gastown::default(),
+            hooks: None,
             enabled: default_enabled(),
             extra: BTreeMap::new(),
         }
@@ -368,8 +383,8 @@ fn default_thinking() -> String {
 fn default_acp_command() -> Vec<String> {
     vec!["opencode".into(), "acp".into()]
 }
-fn default_turn_timeout() -> u64 {
-    600
+fn default_turn_timeout() -> f64 {
+    600.0
 }
 fn default_permissions() -> Permissions {
     Permissions::Ask

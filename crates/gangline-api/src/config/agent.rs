@@ -7,6 +7,7 @@ use gangline_core::name::{AgentName, ChannelName};
 use super::{
     AgentConfig, Backend,
     error::{Place, shown},
+    hooks,
     nearest::nearest,
     node::{Node, Value, bare_channel},
     reader::{Reader, Section},
@@ -36,6 +37,8 @@ pub(super) const KEYS: &[&str] = &[
     "base_url",
     "api_key_env",
     "env",
+    "gastown",
+    "hooks",
     "enabled",
     "extra",
 ];
@@ -133,7 +136,7 @@ fn fields(reader: &mut Reader<'_>, section: &mut Section, agent: &mut AgentConfi
         agent.system_prompt = reader.text("system_prompt", &node);
     }
     if let Some(node) = section.take("turn_timeout_seconds") {
-        let read = reader.integer("turn_timeout_seconds", &node, 1..=604_800);
+        let read = reader.seconds("turn_timeout_seconds", &node, 604_800);
         set(&mut agent.turn_timeout_seconds, read);
     }
     if let Some(node) = section.take("base_url") {
@@ -148,6 +151,15 @@ fn fields(reader: &mut Reader<'_>, section: &mut Section, agent: &mut AgentConfi
         for name in agent.env.keys().filter(|name| !is_variable(name)) {
             reader.fault(place, format!("`{}` is not a variable's name", shown(name)));
         }
+    }
+    if let Some(node) = section.take("gastown")
+        && let Some(section) = reader.section("gastown", node)
+    {
+        agent.gastown = hooks::gastown(reader, section);
+    }
+    if let Some(node) = section.take("hooks") {
+        let section = reader.section("hooks", node);
+        agent.hooks = section.and_then(|section| hooks::hooks(reader, section));
     }
     if let Some(node) = section.take("enabled") {
         set(&mut agent.enabled, reader.boolean("enabled", &node));

@@ -6,6 +6,7 @@ use super::{
     Config, ConfigError, Http, MAX_CONFIG_BYTES, Network, Sasl, Server, Supervisor, Webhooks,
     agent,
     error::{Place, Problem},
+    hooks,
     node::{Node, load},
     reader::{Keys, Reader, Section},
 };
@@ -18,6 +19,7 @@ pub(super) const TOP: Keys = Keys {
         "buffer_size",
         "network",
         "http",
+        "hooks",
         "state",
         "agents",
     ],
@@ -92,6 +94,10 @@ pub(super) fn top(reader: &mut Reader<'_>, root: Node) -> Option<Config> {
         http: part(reader, &mut top, "http", http),
         ..Config::default()
     };
+    if let Some(node) = top.take("hooks") {
+        let section = reader.section("hooks", node);
+        config.hooks = section.and_then(|section| hooks::hooks(reader, section));
+    }
     if let Some(node) = top.take("buffer_size") {
         set(&mut config.buffer_size, reader.integer("buffer_size", &node, 1..=100_000));
     }

@@ -56,6 +56,7 @@ fn settings(global: &Global, args: &Daemon) -> Result<Settings, Failure> {
         everybody: loaded.config.agents.iter().map(|agent| agent.nick.clone()).collect(),
         irc,
         child_env: child_env(&agent),
+        hooks: agent.hooks.clone().or_else(|| loaded.config.hooks.clone()),
         buffer_size: loaded.config.buffer_size,
         api_key,
         secrets,
