@@ -250,7 +250,7 @@ impl Agent {
         }
         if let Phase::Turn(turn) = &mut self.phase
             && turn.may_join()
-            && turn.expects(message.id)
+            && turn.looks_out_for(message.id)
         {
             out.push(Effect::Join { turn: turn.id, messages: vec![message.id] });
             turn.join_read([message].into());
@@ -287,7 +287,7 @@ impl Agent {
             self.queue.drain(..).partition(|queued| ids.contains(&queued.id));
         self.queue = rest;
         // What was read before it was told of here joins when it is.
-        turn.expect(ids.iter().filter(|id| !read.iter().any(|queued| queued.id == **id)));
+        turn.look_out_for(ids.iter().filter(|id| !read.iter().any(|queued| queued.id == **id)));
         if !read.is_empty() {
             let messages = read.iter().map(|queued| queued.id).collect();
             turn.join_read(read);
