@@ -121,7 +121,8 @@ impl Brain {
         let messages = self.core.view().messages;
         let rows: Vec<_> = messages.iter().filter_map(|id| self.rows.get(id)).collect();
         let Some(first) = rows.first() else { return };
-        let text = prompt::with_unread(first, self.unread(&first.row));
+        let cut_off = self.told.cut_off.remove(&first.row.id);
+        let text = prompt::waking(first, self.unread(&first.row), cut_off.as_deref());
         let typing = first.row.target.parse::<Target>().ok();
         let uuid = self.prompt_uuid.clone();
         self.session.push(SessionCommand::Prompt(Prompt { turn, text, uuid }));

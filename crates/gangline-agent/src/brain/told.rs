@@ -1,5 +1,7 @@
 //! What is told beyond the room: hooks (R3-10) and alerts (R1-39), each recorded as an event too.
 
+use std::collections::HashMap;
+
 use gangline_api::{
     config::{HookEvent, WebhookEvent},
     event::{self, HookData},
@@ -15,6 +17,8 @@ use crate::texts;
 
 /// So much of a message or an error is told, in bytes.
 const MESSAGE_MAX: usize = 16 * 1024;
+/// The cut-off attempts of so many messages are remembered; an old one is a courtesy only.
+const CUT_OFF_MAX: usize = 64;
 /// So much of a task is quoted in an alert, in bytes.
 const TASK_MAX: usize = 80;
 
@@ -25,6 +29,8 @@ pub(super) struct Told {
     session_open: bool,
     /// What the backend said about the failure that the open turn ends with.
     pub(super) failure: Option<String>,
+    /// How the last attempt at a message was cut off, until the next one is prompted.
+    pub(super) cut_off: HashMap<MessageId, String>,
 }
 
 impl Brain {
@@ -47,6 +53,11 @@ impl Brain {
         match cause {
             Cause::Ours => {}
             Cause::Theirs => {
+                if self.told.cut_off.len() >= CUT_OFF_MAX {
+                    self.told.cut_off.clear();
+                }
+                let lost = self.core.view().messages;
+                self.told.cut_off.extend(lost.into_iter().map(|id| (id, how.to_owned())));
                 self.error(None, how.to_owned());
                 let text = texts::alert_crashed(&self.me.agent, how);
                 self.alert(WebhookEvent::AgentError, text);

@@ -132,7 +132,7 @@ fn session(options: &StartOptions, login: &Login) -> (SessionId, GoesOn) {
     match &options.resume {
         Some(id) if login.transcript_is_missing(&id.0) => (id.clone(), GoesOn::No),
         Some(id) => (id.clone(), GoesOn::Yes),
-        None => (SessionId(uuid::Uuid::new_v4().to_string()), GoesOn::No),
+        None => (options.new_session(), GoesOn::No),
     }
 }
 

@@ -28,3 +28,4 @@ mod ipc;
 mod standin;
 mod state;
 mod trust;
+mod watchdog;
