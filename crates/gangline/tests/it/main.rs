@@ -25,6 +25,7 @@ mod http;
 mod import;
 mod init;
 mod ipc;
+mod skills;
 mod standin;
 mod state;
 mod trust;
