@@ -7,6 +7,7 @@ mod effects;
 mod restart;
 mod settle;
 mod show;
+mod told;
 pub(crate) use effects::announce_key;
 pub(crate) use settle::{sends_for, settle};
 pub(crate) mod wire;
@@ -39,6 +40,7 @@ use tracing::{debug, info, warn};
 
 use crate::{
     bus::{Hurry, Incoming, Record, SessionCommand, Word},
+    hooks::HookBell,
     inbox::Waiting,
     outgoing::Outgoing,
     rooms::Unread,
@@ -66,6 +68,7 @@ pub(crate) struct Doors {
     pub(crate) rescan: Arc<Notify>,
     pub(crate) drained: CancellationToken,
     pub(crate) beat: Arc<AtomicU64>,
+    pub(crate) hooks: HookBell,
 }
 
 /// Who the brain works for, and with what.
@@ -97,6 +100,8 @@ pub(crate) struct Brain {
     steers: HashMap<String, Vec<MessageId>>,
     shown: show::Shown,
     restart: restart::Restart,
+    hooks: HookBell,
+    told: told::Told,
 }
 
 /// The doors that never wait.
@@ -142,6 +147,8 @@ impl Brain {
             steers: HashMap::new(),
             shown: show::Shown::default(),
             restart: restart::Restart::default(),
+            hooks: doors.hooks,
+            told: told::Told::default(),
         }
     }
 
@@ -191,7 +198,8 @@ impl Brain {
                 self.think(Input::TakeFailed { turn, gone: Vec::new() });
             }
             Incoming::Runtime { life, event } => self.runtime(life, event),
-            Incoming::Exited { life, cause } => {
+            Incoming::Exited { life, cause, how } => {
+                self.gone(cause, &how);
                 self.think(Input::Runtime(RuntimeInput::Exited { life, cause }));
             }
             Incoming::Sent { turn, to, in_reply_to } => {
@@ -229,7 +237,10 @@ impl Brain {
             }
             Incoming::PausedRow { paused, words } => self.paused_row(paused, words),
             Incoming::Read { messages } => self.think(Input::Read { messages }),
-            Incoming::Joined { turn, messages } => self.think(Input::Joined { turn, messages }),
+            Incoming::Joined { turn, messages } => {
+                self.messages_taken(turn, &messages);
+                self.think(Input::Joined { turn, messages });
+            }
             Incoming::JoinFailed { turn, messages } => {
                 self.think(Input::JoinFailed { turn, messages });
             }
@@ -293,6 +304,8 @@ impl Brain {
                 waiting.row.takes += 1;
             }
         }
+        let taken: Vec<_> = attempts.iter().map(|(id, _)| *id).collect();
+        self.messages_taken(turn, &taken);
         self.think(Input::Taken { turn });
     }
 
@@ -335,6 +348,7 @@ impl Brain {
                 info!(%session, "runtime ready");
                 self.restart.ready(&session.0);
                 self.session_is(session);
+                self.session_begins();
                 self.think(Input::Runtime(RuntimeInput::Ready { life }));
             }
             RuntimeEvent::Session { session } => {
@@ -428,11 +442,13 @@ impl Brain {
             TurnResult::Completed => Finish::Completed,
             TurnResult::Interrupted => Finish::Interrupted,
             TurnResult::Failed { kind, why } => {
+                self.told.failure = Some(why.clone());
                 self.notice(Some(turn), kind.as_str(), why);
                 Finish::Failed(kind.as_str().to_owned())
             }
             TurnResult::NeedsLogin { hint } => {
                 self.shown.login_hint = Some(hint.clone());
+                self.told.failure = Some(hint.clone());
                 self.notice(Some(turn), "needs_login", hint);
                 Finish::NeedsLogin
             }

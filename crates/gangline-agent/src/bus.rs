@@ -30,8 +30,8 @@ pub(crate) enum Incoming {
     TakeFailed { turn: TurnId },
     /// The backend, in this life.
     Runtime { life: Life, event: RuntimeEvent },
-    /// The backend is gone.
-    Exited { life: Life, cause: Cause },
+    /// The backend is gone; `how` is for people.
+    Exited { life: Life, cause: Cause, how: String },
     /// T2 is committed.
     Sent { turn: TurnId, to: String, in_reply_to: Option<MessageId> },
     /// The agent said by tool that no reply is needed.

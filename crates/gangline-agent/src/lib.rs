@@ -8,6 +8,8 @@ mod brain;
 mod bus;
 mod control;
 mod courier;
+mod environment;
+mod hooks;
 mod inbox;
 mod keeper;
 pub mod model;

@@ -14,12 +14,12 @@ const SYSTEM_PROMPT: &str = include_str!("../data/system_prompt.md");
 
 /// Returns the whole prompt for a message.
 pub(crate) fn text(waiting: &Waiting) -> String {
-    with_unread(waiting, 0)
+    waking(waiting, 0, None)
 }
 
 /// Returns the whole prompt for a message that wakes the agent, with a hint at other lines of its
-/// place that were not read (R2-13).
-pub(crate) fn with_unread(waiting: &Waiting, unread: usize) -> String {
+/// place that were not read (R2-13), and how the last attempt at it was cut off (R0-21).
+pub(crate) fn waking(waiting: &Waiting, unread: usize, cut_off: Option<&str>) -> String {
     let row = &waiting.row;
     let target = row.target.parse::<Target>().ok();
     let place = match (row.origin, &target) {
@@ -34,6 +34,7 @@ pub(crate) fn with_unread(waiting: &Waiting, unread: usize) -> String {
         unread,
         // A drain gives an attempt back, but what it said was said.
         attempt: row.attempt.max(row.takes),
+        cut_off,
         already_sent: &waiting.said,
     })
 }

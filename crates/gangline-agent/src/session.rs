@@ -12,12 +12,14 @@ use gangline_runtime::{
 };
 use tokio::sync::{mpsc, watch};
 use tracing::{debug, info, warn};
+use uuid::Uuid;
 
 mod again;
 
 use crate::{
     bus::{Care, Incoming, SessionCommand},
     control::tokens,
+    environment, texts,
 };
 
 /// The session's part of the daemon.
@@ -102,7 +104,7 @@ impl Session {
             debug!(code, "runtime exited");
             *open = None;
             self.token.send_replace(None);
-            self.exited(life, Cause::Theirs).await;
+            self.exited(life, Cause::Theirs, texts::exited(code)).await;
             return;
         }
         let Some(event) = self.try_again(event, open).await else { return };
@@ -234,7 +236,7 @@ impl Session {
         }
         let (sender, events) = mpsc::channel(EVENT_QUEUE);
         let mut runtime = (self.make)();
-        match runtime.start(self.options_with_token(), sender).await {
+        match runtime.start(self.options_of_life(), sender).await {
             Ok(handle) => {
                 debug!(runtime = handle.runtime, session = ?handle.session, "runtime started");
                 *open = Some(Open {
@@ -252,18 +254,21 @@ impl Session {
             Err(error) => {
                 warn!(%error, "the runtime did not start");
                 self.tell(life, RuntimeEvent::Notice { text: error.to_string() }).await;
-                self.exited(life, Cause::Theirs).await;
+                self.exited(life, Cause::Theirs, error.to_string()).await;
             }
         }
     }
 
-    /// Each life has a token of its own: what is left of an earlier one is not believed.
-    fn options_with_token(&self) -> StartOptions {
+    /// Each life has a token of its own: what is left of an earlier one is not believed. And it
+    /// is told which session is its own.
+    fn options_of_life(&self) -> StartOptions {
         if let Err(error) = fsio::private_dir(&self.options.tmp_dir) {
             warn!(%error, "the backend has no folder for temporary files");
         }
         let token = tokens::fresh();
         let mut options = self.options.clone();
+        let session = options.resume.clone().map_or_else(|| Uuid::new_v4().to_string(), |id| id.0);
+        options.env = environment::with_session(options.env, &session);
         options.env.push((tokens::VARIABLE.to_owned(), token.expose().to_owned()));
         self.token.send_replace(Some(token));
         options
@@ -289,7 +294,7 @@ impl Session {
         while let Some(event) = running.events.recv().await {
             self.tell_unless_exit(life, event).await;
         }
-        self.exited(life, Cause::Ours).await;
+        self.exited(life, Cause::Ours, texts::ENDED_BY_US.to_owned()).await;
     }
 
     async fn tell_unless_exit(&self, life: Life, event: RuntimeEvent) {
@@ -302,8 +307,8 @@ impl Session {
         let _ = self.brain.send(Incoming::Runtime { life, event }).await;
     }
 
-    async fn exited(&self, life: Life, cause: Cause) {
-        let _ = self.brain.send(Incoming::Exited { life, cause }).await;
+    async fn exited(&self, life: Life, cause: Cause, how: String) {
+        let _ = self.brain.send(Incoming::Exited { life, cause, how }).await;
     }
 }
 

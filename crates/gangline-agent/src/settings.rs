@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use gangline_api::config::{AgentConfig, ServerKey};
+use gangline_api::config::{AgentConfig, Hooks, ServerKey};
 use gangline_core::AgentName;
 use gangline_os::{clock::SharedClock, paths::Paths, secret::Secret};
 use gangline_runtime::{McpServer, Runtime};
@@ -46,6 +46,8 @@ pub struct Settings {
     /// The command that joins a tool server's streams to a socket, which stands behind it; empty if
     /// there is none (R2-16).
     pub tool_bridge: Vec<String>,
+    /// The program that is told what happens to the agent: its own, or the installation's.
+    pub hooks: Option<Hooks>,
     /// The key for the model, if the backend speaks to one itself.
     pub api_key: Option<Secret>,
     /// Values that must never leave: masked in every line, event and answer.

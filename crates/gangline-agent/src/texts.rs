@@ -16,6 +16,10 @@ pub(crate) const COMPACTED: &str = "the context was shortened";
 pub(crate) const PAUSED: &str = "messages are kept and not fed";
 pub(crate) const RESUMED: &str = "messages are fed again";
 
+pub(crate) const ENDED_BY_US: &str = "ended by the daemon";
+pub(crate) const FRESH_SESSION: &str =
+    "the backend begins a new session: it remembers nothing of the last one";
+
 /// An argument shown in one line is cut here, in bytes: the announcement is one IRC line.
 const ARGUMENT_MAX: usize = 120;
 
@@ -26,6 +30,43 @@ pub(crate) fn model(name: Option<&str>) -> String {
 
 pub(crate) fn circuit_open(deaths: usize) -> String {
     format!("the backend died {deaths} times in a row: say `resume` to try again")
+}
+
+/// Returns how a backend ended that was not asked to.
+pub(crate) fn exited(code: i32) -> String {
+    match code {
+        0.. => format!("process exited with code {code}"),
+        _ => "process ended without a code".to_owned(),
+    }
+}
+
+pub(crate) fn hooks_dropped(count: u64) -> String {
+    format!("{count} hook calls were dropped: the hook does not keep up")
+}
+
+pub(crate) fn hook_failed(event: &str, error: &dyn std::error::Error) -> String {
+    format!("the hook for {event} came to nothing: {error}")
+}
+
+/// Alert (R1-42): the backend is gone without having been asked.
+pub(crate) fn alert_crashed(agent: &AgentName, how: &str) -> String {
+    format!("[ERROR] {agent} crashed: {how}")
+}
+
+/// Alert (R1-46): it is not started any more.
+pub(crate) fn alert_parked(agent: &AgentName, deaths: usize) -> String {
+    format!("[ERROR] {agent} crashed {deaths} times and is parked: say `resume` to try again")
+}
+
+/// Alert (R1-42): nothing waits any more.
+pub(crate) fn alert_complete(agent: &AgentName, task: &str, target: &str) -> String {
+    let results = if target.is_empty() { String::new() } else { format!(" Results in {target}.") };
+    format!("[COMPLETE] {agent} finished task \"{task}\".{results}")
+}
+
+/// Alert (R1-42): the agent waits for somebody.
+pub(crate) fn alert_question(agent: &AgentName, question: &str) -> String {
+    format!("[QUESTION] {agent} needs input: \"{question}\"")
 }
 
 /// Returns one line that says what a tool would do: masked, then cut, so that no half of a secret

@@ -15,10 +15,12 @@ use serde::Serialize;
 
 pub use self::{
     error::{ConfigError, Place, Problem, Warning},
+    hooks::{Gastown, Hooks},
     mcp::{McpPlaceConfig, McpServerConfig, NotSet, parse_servers},
     schema::schema,
     words::{
-        Backend, MentionWhenBusy, OnCrash, Permissions, Process, ReplyMode, ServerKey, WebhookEvent,
+        Backend, HookEvent, MentionWhenBusy, OnCrash, Permissions, Process, ReplyMode, ServerKey,
+        WebhookEvent,
     },
 };
 
@@ -27,6 +29,7 @@ pub mod nearest;
 
 mod agent;
 mod error;
+mod hooks;
 mod mcp;
 mod node;
 mod reader;
@@ -59,6 +62,9 @@ pub struct Config {
     pub http: Http,
     /// How the daemon's own tools are offered.
     pub mcp: Mcp,
+    /// What is run when something happens to an agent; an agent's own `hooks` replace these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hooks: Option<Hooks>,
     /// The state folder. A leading `~/` is the home directory; `--state` and the environment win.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<PathBuf>,
@@ -80,6 +86,7 @@ impl Default for Config {
             network: Network::default(),
             http: Http::default(),
             mcp: Mcp::default(),
+            hooks: None,
             state: None,
             agents: Vec::new(),
             warnings: Vec::new(),
@@ -281,9 +288,10 @@ pub struct AgentConfig {
     /// Text that replaces the default system prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_prompt: Option<String>,
-    /// A turn that works longer is ended; time spent waiting for an approval does not count.
-    #[schemars(default = "default_turn_timeout")]
-    pub turn_timeout_seconds: u64,
+    /// A turn that gives no sign of life for so many seconds is ended, at most 604800; time spent
+    /// waiting for an approval does not count. 0 = no limit.
+    #[schemars(default = "default_turn_timeout", range(min = 0, max = 604_800))]
+    pub turn_timeout_seconds: f64,
     /// Who decides what its tools may do.
     #[schemars(default = "default_permissions")]
     pub permissions: Permissions,
@@ -324,6 +332,12 @@ pub struct AgentConfig {
     /// The operator's pronouns: what `{operator_pronouns}` in the system prompt becomes (R2-15).
     #[schemars(default = "default_pronouns")]
     pub operator_pronouns: String,
+    /// What Gas Town's tools call it; they read it from the environment (R3-09).
+    #[schemars(default)]
+    pub gastown: Gastown,
+    /// What is run when something happens to it, instead of the file's `hooks`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hooks: Option<Hooks>,
     /// Whether it is started at all.
     #[schemars(default = "default_enabled")]
     pub enabled: bool,
@@ -362,6 +376,8 @@ impl AgentConfig {
             env: BTreeMap::new(),
             process: default_process(),
             operator_pronouns: default_pronouns(),
+            gastown: Gastown::default(),
+            hooks: None,
             enabled: default_enabled(),
             extra: BTreeMap::new(),
         }
@@ -406,8 +422,8 @@ fn default_thinking() -> String {
 fn default_acp_command() -> Vec<String> {
     vec!["opencode".into(), "acp".into()]
 }
-fn default_turn_timeout() -> u64 {
-    600
+fn default_turn_timeout() -> f64 {
+    600.0
 }
 fn default_permissions() -> Permissions {
     Permissions::Ask

@@ -47,6 +47,8 @@ pub struct Agent {
     breaker: Breaker,
     /// Starts in a row that were to resume a session and never got ready.
     failed_resumes: u32,
+    /// After them a new session was tried.
+    fell_back: bool,
     /// Whether the last life ended by itself.
     crashed: bool,
     /// No start before this time.
@@ -93,6 +95,7 @@ impl Agent {
             overflow: false,
             breaker,
             failed_resumes: 0,
+            fell_back: false,
             crashed: false,
             start_after: None,
             feed_after: None,
@@ -250,7 +253,7 @@ impl Agent {
         }
         if let Phase::Turn(turn) = &mut self.phase
             && turn.may_join()
-            && turn.expects(message.id)
+            && turn.looks_out_for(message.id)
         {
             out.push(Effect::Join { turn: turn.id, messages: vec![message.id] });
             turn.join_read([message].into());
@@ -287,7 +290,7 @@ impl Agent {
             self.queue.drain(..).partition(|queued| ids.contains(&queued.id));
         self.queue = rest;
         // What was read before it was told of here joins when it is.
-        turn.expect(ids.iter().filter(|id| !read.iter().any(|queued| queued.id == **id)));
+        turn.look_out_for(ids.iter().filter(|id| !read.iter().any(|queued| queued.id == **id)));
         if !read.is_empty() {
             let messages = read.iter().map(|queued| queued.id).collect();
             turn.join_read(read);
@@ -427,11 +430,9 @@ impl Agent {
         self.lives += 1;
         let life = Life(self.lives);
         let crashed_fresh = self.crashed && self.options.on_crash == OnCrash::Fresh;
-        let with = if crashed_fresh || self.failed_resumes >= self.options.max_failed_resumes {
-            StartWith::Fresh
-        } else {
-            StartWith::Resume
-        };
+        let fall_back = self.failed_resumes >= self.options.max_failed_resumes;
+        self.fell_back |= fall_back;
+        let with = if crashed_fresh || fall_back { StartWith::Fresh } else { StartWith::Resume };
         self.start_after = None;
         self.phase = Phase::Starting { life, with, deadline: now.plus(self.options.start_timeout) };
         out.push(Effect::StartRuntime { life, with });
@@ -477,10 +478,14 @@ impl Agent {
         }
     }
 
-    /// The runtime is gone: goes down, or parks if it died too often.
+    /// The runtime is gone: goes down, or parks if it died too often. A session that cannot be gone
+    /// on with does not park before a new one was tried: with the crash before them, the refused
+    /// resumes alone would open the breaker (C7).
     fn down_or_park(&mut self, now: Now, out: &mut Vec<Effect>) {
         self.phase = Phase::Down;
-        if self.breaker.is_open(now) {
+        let fall_back_due =
+            self.failed_resumes >= self.options.max_failed_resumes && !self.fell_back;
+        if self.breaker.is_open(now) && !fall_back_due {
             self.phase = Phase::Parked;
             self.queue.clear();
             self.overflow = false;

@@ -268,6 +268,26 @@ fn is_base(key: &str) -> bool {
     NAMES.contains(&key) || PREFIXES.iter().any(|prefix| key.starts_with(prefix))
 }
 
+/// Returns whether a variable says who a process is, to programs that are hitched to a network of
+/// agents: it must not reach another agent's processes (R3-09). Tells too that it runs within a
+/// coding agent, and `NODE_OPTIONS`, which would change each program that runs on Node.
+#[must_use]
+pub fn is_identity(name: &OsStr) -> bool {
+    const NAMES: [&str; 9] = [
+        "BD_ACTOR",
+        "BEADS_AGENT_NAME",
+        "CLAUDECODE",
+        "CULTURE_NICK",
+        "GANGLINE_NICK",
+        "GANGLINE_SOCKET",
+        "GANGLINE_STATE_DIR",
+        "GANGLINE_TOKEN",
+        "NODE_OPTIONS",
+    ];
+    let name = name.to_string_lossy();
+    name.starts_with("GT_") || name == crate::mark::RUN_MARK || NAMES.contains(&name.as_ref())
+}
+
 /// Makes the calling process the leader of a session of its own, away from any terminal. Fine when
 /// it is one already.
 ///

@@ -16,8 +16,8 @@ pub use event::{
     ApprovalAsk, AssistantMessage, Block, FailureKind, RuntimeEvent, TurnResult, Usage,
 };
 pub use options::{
-    Capabilities, McpPlace, McpServer, Mode, PermissionMode, SessionFilter, SessionHandle,
-    SessionId, StartOptions,
+    Capabilities, McpPlace, McpServer, Mode, PermissionMode, SESSION_VARIABLE, SessionFilter,
+    SessionHandle, SessionId, StartOptions,
 };
 pub use tools::{ToolCall, ToolHost, ToolSpec};
 pub use toolserver::ToolServer;

@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 
 use gangline_core::permission;
 use gangline_os::{clock::UnixMicros, secret::Secret};
+use uuid::Uuid;
 
 use crate::{Prompt, tools::ToolHost};
 
@@ -149,6 +150,21 @@ impl StartOptions {
         let servers = self.mcp_servers.iter();
         let servers = servers.map(|server| (server.key.as_str(), server.allowed_tools.as_slice()));
         permission::Policy::of_agent(mode, &self.allowed_tools, servers)
+    }
+}
+
+/// The variable of a backend's environment that holds the id of its session (R3-09): the one that
+/// it goes on with, or the one that a new session shall have where its program lets us choose.
+pub const SESSION_VARIABLE: &str = "GT_SESSION_ID";
+
+impl StartOptions {
+    /// Returns the id that a new session shall have: the one of [`SESSION_VARIABLE`] if it is
+    /// there and a UUID, else a fresh one.
+    #[must_use]
+    pub fn new_session(&self) -> SessionId {
+        let given = self.env.iter().rev().find(|(name, _)| name == SESSION_VARIABLE);
+        let id = given.and_then(|(_, value)| Uuid::parse_str(value).ok());
+        SessionId(id.unwrap_or_else(Uuid::new_v4).to_string())
     }
 }
 

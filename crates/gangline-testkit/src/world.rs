@@ -203,11 +203,13 @@ impl World {
         running
     }
 
-    /// Returns the processes of this world that run now, with their command lines.
+    /// Returns the processes of this world that run now, with their command lines. The binary's
+    /// folder is left out: it may be called like a command.
     #[must_use]
     pub fn processes(&self) -> Vec<(i32, String)> {
         let needle = format!("HOME={}\0", self.home.path().display());
         let own = std::process::id().to_string();
+        let folder = self.binary.parent().unwrap_or(Path::new("")).display().to_string();
         let mut found = Vec::new();
         for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
@@ -218,7 +220,8 @@ impl World {
             let Ok(environment) = fs::read(entry.path().join("environ")) else { continue };
             if contains(&environment, needle.as_bytes()) {
                 let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
-                found.push((pid, String::from_utf8_lossy(&line).replace('\0', " ")));
+                let line = String::from_utf8_lossy(&line).replace('\0', " ");
+                found.push((pid, line.replace(&folder, "")));
             }
         }
         found

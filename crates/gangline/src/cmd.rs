@@ -21,6 +21,7 @@ mod ps;
 mod restart;
 mod resume;
 mod service;
+mod skills;
 mod standin;
 mod start;
 mod status;
@@ -33,7 +34,9 @@ use gangline_os::{CancellationToken, signals::Signals};
 
 use crate::{
     channel,
-    cli::{Cli, Command, ConfigCommand, HarnessCommand, ServiceCommand, StandinCommand},
+    cli::{
+        Cli, Command, ConfigCommand, HarnessCommand, ServiceCommand, SkillsCommand, StandinCommand,
+    },
     control::Word,
     failure::Failure,
     mcp,
@@ -72,6 +75,8 @@ pub(crate) async fn run(cli: Cli) -> Result<u8, Failure> {
         Command::Config(ConfigCommand::Check { file }) => config::check(&global, file),
         Command::Config(ConfigCommand::Schema) => config::schema(),
         Command::Service(ServiceCommand::Install(args)) => service::install(&global, args),
+        Command::Skills(SkillsCommand::Install(args)) => skills::install(&args),
+        Command::Skills(SkillsCommand::List) => skills::list(),
         Command::Standin(StandinCommand::Serve(args)) => standin::serve(args).await,
         Command::Harness(HarnessCommand::Serve(args)) => harness::serve(&global, args).await,
         Command::Daemon(args) => daemon::run(&global, args).await,

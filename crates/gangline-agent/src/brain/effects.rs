@@ -26,18 +26,25 @@ impl Brain {
         match effect {
             Effect::StartRuntime { life, with } => {
                 let resume = match with {
-                    StartWith::Fresh => false,
+                    StartWith::Fresh => {
+                        self.notice(None, "fresh_session", texts::FRESH_SESSION.to_owned());
+                        false
+                    }
                     StartWith::Resume => true,
                 };
                 self.session.push(SessionCommand::Start { life, resume });
             }
             Effect::KillRuntime { life } => {
                 debug!(?life, "ending the runtime");
+                self.session_ends(texts::ENDED_BY_US);
                 self.session.push(SessionCommand::Kill);
             }
             Effect::Take { turn, messages } => self.open_turn(turn, messages),
             Effect::AdoptTurn { turn, .. } => self.session.push(SessionCommand::Adopt { turn }),
-            Effect::Join { turn, messages } => self.join(turn, messages, How::Read),
+            Effect::Join { turn, messages } => {
+                self.messages_taken(turn, &messages);
+                self.join(turn, messages, How::Read);
+            }
             Effect::Steer { turn, messages } => self.join(turn, messages, How::Steered),
             Effect::SendSteer { turn, messages } => self.steer(turn, messages),
             Effect::SendPrompt { turn } => self.send_prompt(turn),
@@ -65,6 +72,7 @@ impl Brain {
             Effect::Parked { deaths } => {
                 error!(deaths, "circuit open: the runtime died too often");
                 self.notice(None, "circuit_open", texts::circuit_open(deaths));
+                self.parked(deaths);
             }
             Effect::Notice(notice) => self.told(&notice),
             Effect::Drained => self.doors.drained.cancel(),
@@ -113,7 +121,8 @@ impl Brain {
         let messages = self.core.view().messages;
         let rows: Vec<_> = messages.iter().filter_map(|id| self.rows.get(id)).collect();
         let Some(first) = rows.first() else { return };
-        let mut text = prompt::with_unread(first, self.unread(&first.row));
+        let cut_off = self.told.cut_off.remove(&first.row.id);
+        let mut text = prompt::waking(first, self.unread(&first.row), cut_off.as_deref());
         let typing = first.row.target.parse::<Target>().ok();
         let uuid = self.prompt_uuid.clone();
         if let Some(line) = self.restart.told() {

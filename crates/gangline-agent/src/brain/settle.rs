@@ -31,6 +31,7 @@ impl Brain {
             withdraw_approvals: None,
             settle: settled.iter().map(|one| settle(one, &self.me.redactor)).collect(),
         };
+        self.turn_told(turn, outcome, &settled);
         for one in &settled {
             self.rows.remove(&one.message);
         }

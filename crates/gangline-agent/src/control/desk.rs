@@ -3,6 +3,7 @@
 use std::{collections::HashSet, path::Path, sync::Arc, time::Duration};
 
 use gangline_api::{
+    config::WebhookEvent,
     event,
     ipc::{self, Command, HelloData, NoData, Request, RequestId, Response, SubscribeData},
 };
@@ -277,11 +278,13 @@ impl Desk {
     }
 
     /// Records a fact for people.
-    pub(super) async fn notice(&self, code: &str, text: String) {
-        let notice = event::Notice { code: code.to_owned(), text };
-        let events = new_event(&self.me, None, &notice.into()).into_iter().collect();
+    /// Records that a human may want to be told of something (R1-39).
+    pub(super) async fn alert(&self, event: WebhookEvent, text: String) {
+        let severity = event.severity().to_owned();
+        let alert = event::Alert { event, severity, text };
+        let events = new_event(&self.me, None, &alert.into()).into_iter().collect();
         if let Err(error) = self.speaker.broker.append(events).await {
-            warn!(%error, code, "cannot record a notice");
+            warn!(%error, %event, "cannot record an alert");
         }
         self.speaker.committed.send_modify(|count| *count += 1);
     }

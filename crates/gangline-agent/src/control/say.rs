@@ -1,6 +1,9 @@
 //! `irc_send` and `irc_ask`: the agent speaks through its shell, by the same way as its tools.
 
-use gangline_api::ipc::{self, IfAbsent, RequestId};
+use gangline_api::{
+    config::WebhookEvent,
+    ipc::{self, IfAbsent, RequestId},
+};
 use gangline_core::{
     MessageId,
     name::{ChannelName, Target},
@@ -16,6 +19,7 @@ use super::{
 use crate::{
     courier::inquiries::{Answer, Question},
     speech::{Saying, TurnContext},
+    texts,
 };
 
 /// What `irc_ask` adds as long as nobody waits within it.
@@ -51,7 +55,8 @@ impl Desk {
         self.must_be_in(wish.to)?;
         self.say(by, wish).await?;
         let (agent, to, text) = (&self.me.agent, wish.to, wish.text);
-        self.notice("agent_question", format!("[QUESTION] [{agent}] asked in {to}: {text}")).await;
+        let question = texts::alert_question(agent, text);
+        self.alert(WebhookEvent::AgentQuestion, question).await;
         let warnings = self.unknown_mentions(to, text).await;
         let told = Told::new(&json!({"asked": true, "answer": null}))?;
         Ok(told.warning([NOT_WAITED.to_owned()]).warning(warnings))

@@ -3,6 +3,7 @@
 use std::{
     collections::HashSet,
     sync::{Arc, atomic::AtomicU64},
+    time::Duration,
 };
 
 use gangline_api::config::{Permissions, Process};
@@ -29,6 +30,8 @@ use crate::{
     },
     control::{desk::Desk, tokens::Tokens},
     courier::{Courier, Office, inquiries::Inquiry},
+    environment,
+    hooks::{Call, HookBell, Hooks, Program},
     inbox::Inbox,
     keeper::Keeper,
     model, prompt,
@@ -44,6 +47,8 @@ use crate::{
 const OWNER_TOKEN: &str = "owner.token";
 /// Room for questions that wait for the courier.
 const INQUIRY_QUEUE: usize = 64;
+/// The task that runs hooks.
+pub(super) const HOOKS: &str = "hooks";
 
 /// Everything the root holds on to.
 pub(super) struct Parts {
@@ -75,6 +80,8 @@ pub(super) struct Parts {
     pub(super) asked: bool,
     /// Tasks whose end was seen.
     pub(super) seen: HashSet<String>,
+    /// There is a task that runs hooks.
+    pub(super) has_hooks: bool,
 }
 
 /// The ends of the queues that tasks take from.
@@ -85,6 +92,7 @@ struct Ends {
     rooms: mpsc::Receiver<ToRooms>,
     token: watch::Sender<Option<Secret>>,
     unread: watch::Sender<Unread>,
+    hooks: Option<mpsc::Receiver<Call>>,
 }
 
 /// The beginnings of the queues and the signals that tasks share.
@@ -172,6 +180,7 @@ impl Parts {
             flush: flush.clone(),
             model: model::chosen(&settings.paths, &settings.agent.nick),
         };
+        let (bell_of_hooks, hook_calls) = HookBell::new(&settings.agent, settings.hooks.as_ref());
         let doors = Doors {
             session: shared.session.clone(),
             keeper: shared.keeper.clone(),
@@ -183,6 +192,7 @@ impl Parts {
             rescan: Arc::clone(&shared.rescan),
             drained: drained.clone(),
             beat: Arc::clone(&beat),
+            hooks: bell_of_hooks,
         };
         let brain_task = Brain::new(read::identity(settings, started.epoch), core, doors)
             .after(started.session.clone(), settings.agent.directory.display().to_string());
@@ -194,6 +204,7 @@ impl Parts {
             rooms: rooms_end,
             token: token_sender,
             unread: unread_sender,
+            hooks: hook_calls,
         };
         spawn_inner(&mut tasks, settings, (&shared, &started), (brain_task, ends));
         let outer = Outer {
@@ -233,6 +244,7 @@ impl Parts {
             desk,
             asked: false,
             seen: HashSet::new(),
+            has_hooks: settings.hooks.is_some(),
         }
     }
 }
@@ -274,6 +286,24 @@ fn spawn_inner(
     tasks.spawn("brain", async move { brain.run(ends.brain).await });
     tasks.spawn("keeper", async move { keeper.run(ends.keeper).await });
     tasks.spawn("session", async move { session.run(ends.session).await });
+    if let (Some(configured), Some(calls)) = (&settings.hooks, ends.hooks) {
+        let hooks = hooks(settings, shared, configured);
+        tasks.spawn(HOOKS, hooks.run(calls));
+    }
+}
+
+fn hooks(settings: &Settings, shared: &Shared, configured: &gangline_api::config::Hooks) -> Hooks {
+    let mark = read::run_mark(settings, shared.broker.installation_id(), shared.epoch);
+    Hooks {
+        me: read::identity(settings, shared.epoch),
+        broker: shared.broker.clone(),
+        program: Program {
+            command: configured.command.clone(),
+            folder: settings.agent.directory.clone(),
+            env: environment::whole(settings, &mark),
+            limit: Duration::from_secs(configured.timeout_seconds),
+        },
+    }
 }
 
 /// What the tasks towards the network and the store are given.
@@ -412,10 +442,10 @@ fn start_options(settings: &Settings, shared: &Shared, started: &EpochStart) -> 
     StartOptions {
         workdir: agent.directory.clone(),
         session_dir: folder.join("sessions"),
-        tmp_dir: folder.join(read::TMP),
+        tmp_dir: folder.join(environment::TMP),
         command: agent.command.clone(),
         account_dir: agent.account_dir.clone(),
-        env: read::child_env(settings, &mark),
+        env: environment::whole(settings, &mark),
         mode: match agent.process {
             Process::Resident => Mode::Resident,
             Process::PerTurn => Mode::PerTurn,

@@ -10,10 +10,10 @@ use gangline_core::{
     redact::Redactor,
 };
 use gangline_irc::client::{LinkConfig, Others, TrustTags};
-use gangline_os::mark::{RUN_MARK, RunMark};
+use gangline_os::mark::RunMark;
 use gangline_runtime::Capabilities;
 
-use crate::{brain::Identity, control::tokens, settings::Settings};
+use crate::{brain::Identity, settings::Settings};
 
 /// The unit of the reconnect wait (1, 2, 4 … 60 of it) on the installation's own server.
 const OWN_BACKOFF_UNIT: Duration = Duration::from_millis(80);
@@ -59,28 +59,6 @@ pub(super) fn run_mark(settings: &Settings, installation: &str, epoch: Epoch) ->
     }
 }
 
-/// Returns the backend's environment, without the token that each of its lives has for itself.
-pub(super) fn child_env(settings: &Settings, mark: &RunMark) -> Vec<(String, String)> {
-    let nick = &settings.agent.nick;
-    let folder = settings.paths.agent_dir(nick.as_str());
-    let mut env = settings.child_env.clone();
-    env.extend([
-        (RUN_MARK.to_owned(), mark.to_string()),
-        ("CULTURE_NICK".to_owned(), nick.to_string()),
-        ("GANGLINE_NICK".to_owned(), nick.to_string()),
-        ("GANGLINE_STATE_DIR".to_owned(), folder.display().to_string()),
-        (
-            tokens::SOCKET_VARIABLE.to_owned(),
-            settings.paths.control_socket(nick.as_str()).display().to_string(),
-        ),
-        ("TMPDIR".to_owned(), folder.join(TMP).display().to_string()),
-    ]);
-    env.into_iter().collect()
-}
-
-/// The agent's folder for temporary files, in its state folder.
-pub(super) const TMP: &str = "tmp";
-
 pub(super) fn redactor(settings: &Settings) -> Redactor {
     Redactor::new(settings.secrets.iter().map(|secret| secret.expose().to_owned()))
 }
@@ -116,7 +94,7 @@ pub(super) fn agent_options(config: &AgentConfig, epoch: Epoch, can: Capabilitie
             OnCrash::Resume => agent::OnCrash::Resume,
             OnCrash::Fresh => agent::OnCrash::Fresh,
         },
-        turn_output: Duration::from_secs(config.turn_timeout_seconds),
+        turn_output: turn_output(config.turn_timeout_seconds),
         when_busy: match config.mention_when_busy {
             MentionWhenBusy::Queue => WhenBusy::Queue,
             MentionWhenBusy::Buffer => WhenBusy::Buffer,
@@ -125,4 +103,12 @@ pub(super) fn agent_options(config: &AgentConfig, epoch: Epoch, can: Capabilitie
         },
         ..AgentOptions::default()
     }
+}
+
+/// Longer than any daemon lives.
+const NEVER: Duration = Duration::from_secs(100 * 366 * 86_400);
+
+/// Returns the watchdog's time; 0 is none.
+fn turn_output(seconds: f64) -> Duration {
+    if seconds > 0.0 { Duration::try_from_secs_f64(seconds).unwrap_or(NEVER) } else { NEVER }
 }

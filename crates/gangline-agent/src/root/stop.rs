@@ -9,7 +9,10 @@ use gangline_os::{
 };
 use tracing::{info, warn};
 
-use super::{Why, parts::Parts};
+use super::{
+    Why,
+    parts::{HOOKS, Parts},
+};
 use crate::{
     bus::{Fatal, Hurry, Incoming},
     settings::Ended,
@@ -19,6 +22,8 @@ use crate::{
 const SETTLE_BUDGET: Duration = Duration::from_secs(20);
 /// An interrupted turn and its backend end within this: interrupt grace and kill ladder.
 const LADDER_BUDGET: Duration = Duration::from_secs(15);
+/// Hooks that wait run within this; what is left of them is dropped.
+const HOOKS_BUDGET: Duration = Duration::from_secs(5);
 /// Connections to the socket end within this.
 const SHUT_BUDGET: Duration = Duration::from_secs(3);
 /// The outbox is carried for so long after the last turn.
@@ -79,6 +84,9 @@ impl Parts {
         // The brain's end lets the session stop the backend and the keeper write what is left.
         self.wait_for("keeper", LADDER_BUDGET).await;
         self.wait_for("session", LADDER_BUDGET).await;
+        if self.has_hooks {
+            self.wait_for(HOOKS, HOOKS_BUDGET).await;
+        }
     }
 
     async fn flush_outbox(&self) {

@@ -7,7 +7,7 @@ use gangline_core::name::{AgentName, ChannelName};
 use super::{
     AgentConfig, Backend, Process,
     error::{Place, shown},
-    mcp,
+    hooks, mcp,
     nearest::nearest,
     node::{Node, Value, bare_channel},
     reader::{Reader, Section},
@@ -41,6 +41,8 @@ pub(super) const KEYS: &[&str] = &[
     "env",
     "process",
     "operator_pronouns",
+    "gastown",
+    "hooks",
     "enabled",
     "extra",
 ];
@@ -138,7 +140,7 @@ fn fields(reader: &mut Reader<'_>, section: &mut Section, agent: &mut AgentConfi
         agent.system_prompt = reader.text("system_prompt", &node);
     }
     if let Some(node) = section.take("turn_timeout_seconds") {
-        let read = reader.integer("turn_timeout_seconds", &node, 1..=604_800);
+        let read = reader.seconds("turn_timeout_seconds", &node, 604_800);
         set(&mut agent.turn_timeout_seconds, read);
     }
     if let Some(node) = section.take("base_url") {
@@ -166,6 +168,15 @@ fn fields(reader: &mut Reader<'_>, section: &mut Section, agent: &mut AgentConfi
     }
     if let Some(node) = section.take("operator_pronouns") {
         set(&mut agent.operator_pronouns, reader.text("operator_pronouns", &node));
+    }
+    if let Some(node) = section.take("gastown")
+        && let Some(section) = reader.section("gastown", node)
+    {
+        agent.gastown = hooks::gastown(reader, section);
+    }
+    if let Some(node) = section.take("hooks") {
+        let section = reader.section("hooks", node);
+        agent.hooks = section.and_then(|section| hooks::hooks(reader, section));
     }
     if let Some(node) = section.take("enabled") {
         set(&mut agent.enabled, reader.boolean("enabled", &node));

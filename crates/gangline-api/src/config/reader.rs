@@ -211,6 +211,24 @@ impl<'a> Reader<'a> {
         T::try_from(number).ok()
     }
 
+    /// Reads seconds, with a fraction or without, from 0 to `most`.
+    pub(super) fn seconds(&mut self, key: &str, node: &Node, most: u32) -> Option<f64> {
+        #[allow(clippy::cast_precision_loss, reason = "compared with a small bound next")]
+        let seconds = match node.value {
+            Value::Integer(number) => number as f64,
+            Value::Float(number) => number,
+            _ => {
+                self.expected(key, &format!("seconds from 0 to {most}"), node);
+                return None;
+            }
+        };
+        if (0.0..=f64::from(most)).contains(&seconds) {
+            return Some(seconds);
+        }
+        self.fault(node.place, format!("`{key}` must be from 0 to {most}, not {seconds}"));
+        None
+    }
+
     /// Reads one of a closed set of words.
     pub(super) fn word<T: Word>(&mut self, key: &str, node: &Node) -> Option<T> {
         let all = T::ALL.iter().map(|word| word.word()).collect::<Vec<_>>().join(", ");

@@ -6,6 +6,7 @@ use super::{
     Config, ConfigError, Http, MAX_CONFIG_BYTES, Mcp, Network, Sasl, Server, Supervisor, Webhooks,
     agent,
     error::{Place, Problem},
+    hooks,
     node::{Node, load},
     reader::{Keys, Reader, Section},
 };
@@ -19,6 +20,7 @@ pub(super) const TOP: Keys = Keys {
         "network",
         "http",
         "mcp",
+        "hooks",
         "state",
         "agents",
     ],
@@ -95,6 +97,10 @@ pub(super) fn top(reader: &mut Reader<'_>, root: Node) -> Option<Config> {
         mcp: part(reader, &mut top, "mcp", mcp),
         ..Config::default()
     };
+    if let Some(node) = top.take("hooks") {
+        let section = reader.section("hooks", node);
+        config.hooks = section.and_then(|section| hooks::hooks(reader, section));
+    }
     if let Some(node) = top.take("buffer_size") {
         set(&mut config.buffer_size, reader.integer("buffer_size", &node, 1..=100_000));
     }

@@ -150,3 +150,55 @@ words! {
         AgentComplete = "agent_complete",
     }
 }
+
+impl WebhookEvent {
+    /// Returns how grave it is: `info`, `warning`, `error` (R1-39).
+    #[must_use]
+    pub fn severity(self) -> &'static str {
+        match self {
+            Self::AgentQuestion | Self::AgentComplete => "info",
+            Self::AgentSpiraling | Self::AgentTimeout => "warning",
+            Self::AgentError => "error",
+        }
+    }
+}
+
+/// What happens to an agent that a hook can be run for (R3-10).
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+pub enum HookEvent {
+    /// Its backend takes prompts.
+    SessionStart,
+    /// Its backend is gone.
+    SessionStop,
+    /// A message was taken into a turn.
+    OnMessage,
+    /// A turn failed, or the backend crashed.
+    OnError,
+}
+
+impl HookEvent {
+    /// Every value, in order.
+    pub const ALL: &'static [Self] =
+        &[Self::SessionStart, Self::SessionStop, Self::OnMessage, Self::OnError];
+
+    /// Returns the word as it is written in `agents.yaml` and in payloads.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::SessionStart => "SessionStart",
+            Self::SessionStop => "SessionStop",
+            Self::OnMessage => "OnMessage",
+            Self::OnError => "OnError",
+        }
+    }
+}
+
+impl Word for HookEvent {
+    const WHAT: &'static str = "hook event";
+    const ALL: &'static [Self] = Self::ALL;
+    fn word(self) -> &'static str {
+        self.as_str()
+    }
+}

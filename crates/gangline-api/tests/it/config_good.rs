@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use gangline_api::config::{
-    AgentConfig, Backend, Config, MentionWhenBusy, OnCrash, Permissions, Process, ReplyMode, Sasl,
-    parse, resolve_path, schema,
+    AgentConfig, Backend, Config, Gastown, HookEvent, Hooks, MentionWhenBusy, OnCrash, Permissions,
+    Process, ReplyMode, Sasl, parse, resolve_path, schema,
 };
 use serde_json::json;
 
@@ -107,6 +107,10 @@ agents:
       Line one.
       	A tab inside a text is fine.
     extra: {modle: 1}
+    gastown: {role: rig/crew/ada, rig: rig, polecat: nux, bead: gt-7, actor: rig/ada}
+    hooks: {command: [notify, -q], events: [OnError], timeout_seconds: 3}
+  - {nick: spark-bob, directory: /, turn_timeout_seconds: 0, hooks: {command: [x]}}
+  - {nick: spark-cy, directory: /, turn_timeout_seconds: 0.5}
 "##;
     let config = parse(text, "agents.yaml").unwrap();
     assert_eq!(config.state, Some(PathBuf::from("~/gangline")));
@@ -125,7 +129,7 @@ agents:
         mention_when_busy: MentionWhenBusy::Steer,
         on_crash: OnCrash::Fresh,
         max_attempts: 2,
-        turn_timeout_seconds: 90,
+        turn_timeout_seconds: 90.0,
         base_url: Some("http://127.0.0.1:9000".into()),
         command: Some(vec!["nice".into(), "/opt/x/bin/claude".into()]),
         account_dir: Some("~/.claude-work".into()),
@@ -136,9 +140,26 @@ agents:
         enabled: false,
         system_prompt: Some("Line one.\n\tA tab inside a text is fine.\n".into()),
         extra: [("modle".into(), json!(1))].into(),
+        gastown: Gastown {
+            role: Some("rig/crew/ada".into()),
+            rig: Some("rig".into()),
+            polecat: Some("nux".into()),
+            bead: Some("gt-7".into()),
+            actor: Some("rig/ada".into()),
+        },
+        hooks: Some(Hooks {
+            command: vec!["notify".into(), "-q".into()],
+            events: vec![HookEvent::OnError],
+            timeout_seconds: 3,
+        }),
         ..agent("spark-ada", "/srv")
     };
-    assert_eq!(config.agents, [expected]);
+    assert_eq!(config.agents[0], expected);
+    let times: Vec<_> = config.agents.iter().map(|agent| agent.turn_timeout_seconds).collect();
+    assert_eq!(format!("{times:?}"), "[90.0, 0.0, 0.5]");
+    let all =
+        Hooks { command: vec!["x".into()], events: HookEvent::ALL.to_vec(), timeout_seconds: 10 };
+    assert_eq!(config.agents[1].hooks, Some(all));
 }
 
 /// R0-64: other fields reach the backend with their types.

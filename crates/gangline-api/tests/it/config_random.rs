@@ -1,9 +1,9 @@
 //! Whatever the text is, `parse` answers; and what a configuration writes, it reads again.
 
 use gangline_api::config::{
-    AgentConfig, Backend, Config, Http, Mcp, McpPlaceConfig, McpServerConfig, MentionWhenBusy,
-    Network, OnCrash, Permissions, Process, ReplyMode, Sasl, Server, ServerKey, Supervisor,
-    WebhookEvent, Webhooks, parse,
+    AgentConfig, Backend, Config, Gastown, HookEvent, Hooks, Http, Mcp, McpPlaceConfig,
+    McpServerConfig, MentionWhenBusy, Network, OnCrash, Permissions, Process, ReplyMode, Sasl,
+    Server, ServerKey, Supervisor, WebhookEvent, Webhooks, parse,
 };
 use proptest::{collection, option, prelude::*, sample::select};
 
@@ -149,10 +149,17 @@ fn agent(number: usize) -> impl Strategy<Value = AgentConfig> {
         select(MentionWhenBusy::ALL),
         select(OnCrash::ALL),
         1u32..=100,
-        1u64..=604_800,
+        prop_oneof![Just(0.0), (1u32..=604_800).prop_map(f64::from), 0.1f64..604_800.0],
         any::<bool>(),
         select(Process::ALL),
     );
+    let hooks = option::of((
+        collection::vec("[!-~]{1,12}", 1..3),
+        proptest::sample::subsequence(HookEvent::ALL, 0..=4),
+        1u64..=600,
+    ));
+    let gastown = (option::of(words()), option::of(words()), option::of(words()));
+    let rules = (rules, hooks, gastown);
     let rest = (
         option::of("https?://[a-z0-9.:-]{1,20}"),
         option::of("[A-Z_][A-Z0-9_]{0,10}"),
@@ -162,33 +169,46 @@ fn agent(number: usize) -> impl Strategy<Value = AgentConfig> {
         option::of("[!-~]{1,12}"),
         (mcp_servers(), option::of("[!-~]{1,12}"), words()),
     );
-    (who, what, rules, rest).prop_map(move |(who, what, rules, rest)| AgentConfig {
-        agent: who.0,
-        channels: who.2,
-        model: who.3,
-        thinking: who.4,
-        tags: what.0.clone(),
-        allowed_tools: what.0,
-        acp_command: what.1,
-        system_prompt: what.2,
-        permissions: rules.0,
-        reply: rules.1,
-        mention_when_busy: rules.2,
-        on_crash: rules.3,
-        max_attempts: rules.4,
-        turn_timeout_seconds: rules.5,
-        enabled: rules.6,
-        process: rules.7,
-        operator_pronouns: rest.6.2,
-        base_url: rest.0,
-        api_key_env: rest.1,
-        env: rest.2,
-        extra: rest.3,
-        command: rest.4,
-        account_dir: rest.5.map(Into::into),
-        mcp_servers: rest.6.0,
-        mcp_servers_file: rest.6.1.map(Into::into),
-        ..AgentConfig::new(format!("spark-a{number}").parse().unwrap(), who.1.into())
+    (who, what, rules, rest).prop_map(move |(who, what, (rules, hooks, gastown), rest)| {
+        AgentConfig {
+            hooks: hooks.map(|(command, events, timeout_seconds)| Hooks {
+                command,
+                events,
+                timeout_seconds,
+            }),
+            gastown: Gastown {
+                role: gastown.0,
+                rig: gastown.1,
+                actor: gastown.2,
+                ..Gastown::default()
+            },
+            agent: who.0,
+            channels: who.2,
+            model: who.3,
+            thinking: who.4,
+            tags: what.0.clone(),
+            allowed_tools: what.0,
+            acp_command: what.1,
+            system_prompt: what.2,
+            permissions: rules.0,
+            reply: rules.1,
+            mention_when_busy: rules.2,
+            on_crash: rules.3,
+            max_attempts: rules.4,
+            turn_timeout_seconds: rules.5,
+            enabled: rules.6,
+            process: rules.7,
+            operator_pronouns: rest.6.2,
+            mcp_servers: rest.6.0,
+            mcp_servers_file: rest.6.1.map(Into::into),
+            base_url: rest.0,
+            api_key_env: rest.1,
+            env: rest.2,
+            extra: rest.3,
+            command: rest.4,
+            account_dir: rest.5.map(Into::into),
+            ..AgentConfig::new(format!("spark-a{number}").parse().unwrap(), who.1.into())
+        }
     })
 }
 

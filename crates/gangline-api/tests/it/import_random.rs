@@ -192,9 +192,8 @@ impl Agent {
         }
         let seconds = match self.timeout.filter(|seconds| seconds.is_finite()) {
             None => 600.0,
-            Some(0.0) => 604_800.0,
             Some(seconds) if seconds < 0.0 => 600.0,
-            Some(seconds) => seconds.ceil().min(604_800.0),
+            Some(seconds) => seconds.min(604_800.0),
         };
         AgentConfig {
             agent,
@@ -204,7 +203,7 @@ impl Agent {
             thinking: said(&self.thinking).unwrap_or(usual.thinking.clone()),
             system_prompt: said(&self.system_prompt),
             tags: self.tags.clone().unwrap_or_default(),
-            turn_timeout_seconds: seconds as u64,
+            turn_timeout_seconds: seconds,
             enabled: !self.archived,
             extra: self.extra.clone().into_iter().filter(|(_, value)| !empty(value)).collect(),
             ..usual

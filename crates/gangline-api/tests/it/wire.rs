@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use gangline_api::{
     approval::{Approval, ApprovalState, Decision},
+    config::{HookEvent, WebhookEvent},
     error::{ApiError, ErrorCode},
     event::{
-        ApprovalAsked, ApprovalDecided, Assistant, Block, EVENT_VERSION, Event, EventRecord,
-        MessageAccepted, Notice, Phase, Sent, StartStep, StepState, ToolResult, TurnEnded,
-        TurnStarted, TurnSteered,
+        Alert, ApprovalAsked, ApprovalDecided, Assistant, Block, EVENT_VERSION, Event, EventRecord,
+        HookData, HookPayload, MessageAccepted, Notice, Phase, Sent, StartStep, StepState,
+        ToolResult, TurnEnded, TurnStarted, TurnSteered,
     },
     ready::ReadyLine,
     status::{Activity, AgentStatus, WaitingFor},
@@ -41,6 +42,21 @@ fn approval() -> Approval {
         decided_at: Some(AT.into()),
         decided_by: Some("owner".into()),
         note: None,
+    }
+}
+
+fn hook(event: HookEvent) -> HookPayload {
+    HookPayload {
+        event,
+        runtime: "claude".into(),
+        session_id: Some("3d1f".into()),
+        workdir: "/srv/app".into(),
+        rig: Some("forge".into()),
+        role: None,
+        bead: None,
+        actor: "spark-ada".into(),
+        timestamp: AT.into(),
+        data: HookData::default(),
     }
 }
 
@@ -103,6 +119,24 @@ fn every_event() -> Vec<Event> {
         .into(),
         Phase { from: "idle".into(), to: "working".into() }.into(),
         StartStep { step: "supervisor".into(), state: StepState::Absent }.into(),
+        hook(HookEvent::SessionStart).into(),
+        hook(HookEvent::SessionStop).into(),
+        HookPayload {
+            data: HookData {
+                message: "say hello".into(),
+                id: Some(MessageId(42)),
+                sender: Some("eve".into()),
+            },
+            ..hook(HookEvent::OnMessage)
+        }
+        .into(),
+        hook(HookEvent::OnError).into(),
+        Alert {
+            event: WebhookEvent::AgentError,
+            severity: "error".into(),
+            text: "[ERROR] spark-ada crashed: process exited with code 1".into(),
+        }
+        .into(),
         Notice { code: "resumed".into(), text: "session resumed".into() }.into(),
     ]
 }

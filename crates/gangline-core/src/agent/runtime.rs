@@ -81,6 +81,7 @@ impl Agent {
         match self.phase {
             Phase::Starting { life: starting, .. } if starting == life => {
                 self.failed_resumes = 0;
+                self.fell_back = false;
                 self.crashed = false;
                 self.phase = Phase::Idle { life };
             }

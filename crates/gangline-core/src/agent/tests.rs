@@ -250,7 +250,10 @@ fn three_deaths_in_300_seconds_park_the_agent_and_a_resume_half_opens() {
     story.exits(1, "end t1.1 lost m1=accepted; rescan");
     story.is(Input::Message(queued(2)), "");
     story.after(5).is(Input::Tick, "start 2 Resume");
-    story.exits(2, "");
+    story.runtime(RuntimeInput::Ready { life: Life(2) }, "take t1.2 m2");
+    story.is(Input::Taken { turn: turn(2) }, "prompt t1.2");
+    story.exits(2, "end t1.2 lost m2=accepted; rescan");
+    story.is(Input::Message(queued(2)), "");
     story.after(5).is(Input::Tick, "start 3 Resume");
     story.exits(3, "parked 3");
     story.is(Input::Message(queued(3)), "");
@@ -258,7 +261,24 @@ fn three_deaths_in_300_seconds_park_the_agent_and_a_resume_half_opens() {
     assert_eq!(story.deadline(), None);
     let unparked = format!("({:?}); rescan", Notice::Unparked);
     story.is(Input::Operator(Operator::Resume), &unparked);
-    story.after(5).is(Input::Message(queued(3)), "start 4 Fresh");
+    story.after(5).is(Input::Message(queued(3)), "start 4 Resume");
+    story.exits(4, "");
+    story.after(5).is(Input::Tick, "start 5 Fresh");
+    story.exits(5, "parked 3");
+}
+
+/// C7, R0-22: a crash and two refused resumes are three deaths, but a new session is tried before
+/// the agent is parked, once.
+#[test]
+fn refused_resumes_do_not_park_before_a_new_session_was_tried() {
+    let mut story = Story::working();
+    story.exits(1, "end t1.1 lost m1=accepted; rescan");
+    story.is(Input::Message(queued(1)), "");
+    for life in [2, 3] {
+        story.after(5).is(Input::Tick, &format!("start {life} Resume"));
+        story.exits(life, "");
+    }
+    story.after(5).is(Input::Tick, "start 4 Fresh");
     story.exits(4, "parked 3");
 }
 

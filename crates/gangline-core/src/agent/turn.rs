@@ -178,12 +178,12 @@ impl Turn {
         self.messages.extend(read.into_iter().map(|queued| entry(queued, How::Read, joined)));
     }
 
-    pub(super) fn expect<'a>(&mut self, ids: impl Iterator<Item = &'a MessageId>) {
+    pub(super) fn look_out_for<'a>(&mut self, ids: impl Iterator<Item = &'a MessageId>) {
         let room = EXPECTED_MAX.saturating_sub(self.expected.len());
         self.expected.extend(ids.take(room));
     }
 
-    pub(super) fn expects(&self, id: MessageId) -> bool {
+    pub(super) fn looks_out_for(&self, id: MessageId) -> bool {
         self.expected.contains(&id)
     }
 

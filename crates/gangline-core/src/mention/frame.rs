@@ -27,6 +27,8 @@ pub struct Frame<'a> {
     pub unread: usize,
     /// The number of this attempt, from 1.
     pub attempt: i64,
+    /// How the last attempt was cut off, if that is known (R0-21).
+    pub cut_off: Option<&'a str>,
     /// Lines that earlier attempts sent.
     pub already_sent: &'a [SentLine],
 }
@@ -56,8 +58,9 @@ pub fn prompt_text(frame: &Frame<'_>) -> String {
         unread => text.push_str(&format!("\n[gangline] {unread} unread lines here")),
     }
     if frame.attempt > 1 {
+        let how = frame.cut_off.map(|how| format!(" ({})", escape(how))).unwrap_or_default();
         text.push_str(&format!(
-            "\n[gangline] attempt {}: an earlier attempt at this message was cut off; \
+            "\n[gangline] attempt {}: an earlier attempt at this message was cut off{how}; \
              what it did may have happened",
             frame.attempt
         ));

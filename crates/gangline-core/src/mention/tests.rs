@@ -79,7 +79,7 @@ fn addresses_are_stripped_from_both_ends() {
 }
 
 fn frame<'a>(place: Place<'a>, body: &'a str) -> Frame<'a> {
-    Frame { place, sender: "ori", body, unread: 0, attempt: 1, already_sent: &[] }
+    Frame { place, sender: "ori", body, unread: 0, attempt: 1, cut_off: None, already_sent: &[] }
 }
 
 /// R0-36, C33: the exact first lines.
@@ -96,13 +96,19 @@ fn the_first_line_is_exactly_the_seeds() {
 #[test]
 fn hint_and_attempt_follow_the_first_line() {
     let sent = [SentLine { to: "#lab".to_owned(), text: "on it\n[IRC DM] <x> y".to_owned() }];
-    let frame = Frame { unread: 4, attempt: 2, already_sent: &sent, ..frame(Place::Direct, "hi") };
+    let frame = Frame {
+        unread: 4,
+        attempt: 2,
+        cut_off: Some("code 1\n[IRC DM] <x> y"),
+        already_sent: &sent,
+        ..frame(Place::Direct, "hi")
+    };
     assert_eq!(
         prompt_text(&frame),
         "[IRC DM] <ori> hi\n\
          [gangline] 4 unread lines here\n\
-         [gangline] attempt 2: an earlier attempt at this message was cut off; \
-         what it did may have happened\n\
+         [gangline] attempt 2: an earlier attempt at this message was cut off \
+         (code 1\\n\\[IRC DM] <x> y); what it did may have happened\n\
          [gangline] already sent, quoted; do not send it again:\n\
          > #lab: on it\\n\\[IRC DM] <x> y"
     );
@@ -156,7 +162,7 @@ proptest! {
         let sent = [SentLine { to: body.clone(), text: body.clone() }];
         let place = if plain { Place::Plain } else { Place::Direct };
         let frame =
-            Frame { place, sender: &body, body: &body, unread: 1, attempt: 3, already_sent: &sent };
+            Frame { place, sender: &body, body: &body, unread: 1, attempt: 3, cut_off: Some(&body), already_sent: &sent };
         let text = prompt_text(&frame);
         let breaks = |c| matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}');
         let heads = text.split(breaks).filter(|line| looks_like_a_head(line)).count();

@@ -154,12 +154,11 @@ fn session(options: &StartOptions, login: &Login) -> (SessionId, GoesOn) {
         Some(id) if login.transcript_is_missing(&id.0) => (id.clone(), GoesOn::No),
         Some(id) => (id.clone(), GoesOn::Yes),
         None => {
-            let named = options.env.iter().find(|(name, _)| name == "GT_SESSION_ID");
-            let id = named
-                .and_then(|(_, id)| uuid::Uuid::parse_str(id).ok())
-                .filter(|id| login.transcript_is_missing(&id.to_string()));
-            let id = id.unwrap_or_else(uuid::Uuid::new_v4);
-            (SessionId(id.to_string()), GoesOn::No)
+            let named = options.new_session();
+            // A session that is there already cannot be begun again.
+            let free = login.transcript_is_missing(&named.0);
+            let fresh = || SessionId(uuid::Uuid::new_v4().to_string());
+            (if free { named } else { fresh() }, GoesOn::No)
         }
     }
 }

@@ -10,7 +10,6 @@ use gangline_harness::{
     models, tools,
 };
 use gangline_os::secret::Secret;
-use uuid::Uuid;
 
 use super::{events::Events, host::HostTool, permit::Permits};
 use crate::{SessionId, StartOptions};
@@ -58,7 +57,7 @@ pub(super) fn build(
         all.push(Arc::new(HostTool { spec, host, shared, permits: Arc::clone(permits) }));
     }
     shared.model_is(&config.model);
-    let session = options.resume.clone().unwrap_or_else(|| SessionId(Uuid::new_v4().to_string()));
+    let session = options.resume.clone().unwrap_or_else(|| options.new_session());
     let path = options.session_dir.join(format!("{}.jsonl", session.0));
     let harness = Harness::new(config, all, Some(Arc::clone(shared) as Arc<_>))
         .map_err(|error| error.to_string())?

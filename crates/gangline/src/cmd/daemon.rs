@@ -59,6 +59,7 @@ fn settings(global: &Global, args: &Daemon) -> Result<Settings, Failure> {
         server_key: loaded.config.mcp.server_key,
         mcp_servers: servers::resolved(&agent)?,
         tool_bridge: tool_bridge()?,
+        hooks: agent.hooks.clone().or_else(|| loaded.config.hooks.clone()),
         buffer_size: loaded.config.buffer_size,
         api_key,
         secrets,

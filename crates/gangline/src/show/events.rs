@@ -101,6 +101,12 @@ fn known_event(event: &Event) -> Vec<Told> {
             };
             told("start", format!("{}: {state}", one_line(&it.step)))
         }
+        // Each tells for programs what other kinds tell for people.
+        Event::SessionStart(_)
+        | Event::SessionStop(_)
+        | Event::OnMessage(_)
+        | Event::OnError(_) => return Vec::new(),
+        Event::Alert(it) => told("alert", format!("{}: {}", it.event, short(&it.text))),
         Event::Notice(it) => told("notice", format!("{}: {}", one_line(&it.code), short(&it.text))),
     };
     vec![one]

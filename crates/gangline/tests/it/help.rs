@@ -39,6 +39,7 @@ fn the_help_lists_every_command() {
       deny       Refuse what an approval asks for
       config     Check the configuration, or print its schema
       service    Units for systemd
+      skills     The text by which coding programs learn to speak in channels from their shell
       standin    The stand-in model: a scripted server, for demos and tests
       harness    The native model loop by itself
       daemon     The process of one agent; started by `up`

@@ -301,7 +301,7 @@ fn a_question_is_said_and_recorded() {
     assert_eq!(ipc.error(nowhere), "Not joined to #x");
     let logs =
         scene.stage.world.run(&["--config", &scene.stage.config, "logs", ADA, "--json"]).ok();
-    let text = "[QUESTION] [oak-ada] asked in #general: which message?";
+    let text = r#"[QUESTION] oak-ada needs input: \"which message?\""#;
     assert!(logs.contains("agent_question") && logs.contains(text), "{logs}");
 }
 

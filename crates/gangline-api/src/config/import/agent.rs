@@ -298,7 +298,7 @@ fn model(
     }
 }
 
-/// Puts the time of a turn into whole seconds; culture takes fractions, and 0 for no limit.
+/// Returns the time of a turn within our bounds; culture too has fractions, and 0 for no limit.
 fn timeout(desk: &mut Desk<'_>, node: Node, nick: &str) -> Node {
     let seconds = match node.value {
         // Beyond 2^53 it does not matter any more which number it is.
@@ -306,21 +306,16 @@ fn timeout(desk: &mut Desk<'_>, node: Node, nick: &str) -> Node {
         Value::Float(number) => number,
         _ => return node,
     };
-    let longest = f64::from(LONGEST_TURN);
-    let (whole, why) = if seconds == 0.0 {
-        (longest, "culture knows no limit then; here the longest is 7 days")
-    } else if seconds.is_nan() || seconds < 0.0 {
-        (600.0, "that is no time: the default holds")
-    } else if seconds > longest {
-        (longest, "the longest is 7 days")
+    let (kept, why) = if seconds.is_nan() || seconds < 0.0 {
+        (600, "that is no time: the default holds")
+    } else if seconds > f64::from(LONGEST_TURN) {
+        (LONGEST_TURN, "the longest is 7 days")
     } else {
-        (seconds.ceil(), "whole seconds")
+        return node;
     };
-    if whole.to_bits() != seconds.to_bits() {
-        let what = format!("{}: turn_timeout_seconds: {seconds}", shown(nick));
-        desk.changed(node.place, &what, &format!("{whole}: {why}"));
-    }
-    Node { value: Value::Integer(whole as i128), place: node.place }
+    let what = format!("{}: turn_timeout_seconds: {seconds}", shown(nick));
+    desk.changed(node.place, &what, &format!("{kept}: {why}"));
+    Node { value: Value::Integer(kept.into()), place: node.place }
 }
 
 fn archive(

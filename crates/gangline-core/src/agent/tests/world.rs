@@ -95,9 +95,9 @@ impl World {
         if view.phase == PhaseName::Parked {
             assert_eq!(view.waiting, 0, "parked holds no message");
         }
-        // A third death that did not park would restart for ever.
+        // Deaths that do not park would restart for ever; one more may try a new session.
         let idle = self.open.is_none() && !self.drained && !self.draining;
-        assert!(!idle || self.alive.is_some() || self.parked || self.recent_deaths() < 3);
+        assert!(!idle || self.alive.is_some() || self.parked || self.recent_deaths() < 4);
         assert_eq!(view.turn, self.open.as_ref().map(|open| open.turn));
         assert_eq!(view.approvals, self.asked.len());
     }

@@ -350,8 +350,9 @@ impl Session {
         }
     }
 
-    /// The server has shown all that it shows to who joins: answers the request that waited for
-    /// it. Returns false if the token is none of its.
+    /// The server has shown all that it shows to who joins: answers every request that waits for
+    /// that, since a JOIN that was seen before this PONG was shown its lines before it too.
+    /// Returns false if the token is none of its.
     pub(super) fn shown_ponged(&mut self, now: Duration, token: &str) -> bool {
         let is_it = |asked: &Asked| {
             matches!(asked.want, Want::Shown { .. }) && asked.label.as_deref() == Some(token)
@@ -361,6 +362,12 @@ impl Session {
         }
         if let Some(Asked { want: Want::Shown { target, after }, .. }) = self.history.asked.take() {
             self.shown(target, after.as_ref());
+        }
+        for want in std::mem::take(&mut self.history.waiting) {
+            match want {
+                Want::Shown { target, after } => self.shown(target, after.as_ref()),
+                Want::Page { .. } | Want::Targets { .. } => self.history.waiting.push_back(want),
+            }
         }
         self.ask_history(now);
         true

@@ -131,11 +131,10 @@ impl Session {
 /// age, and left out.
 fn since(lines: &[Line], after: Option<&Cursor>) -> Vec<Line> {
     let Some(after) = after else { return Vec::new() };
-    let timed = lines.iter().filter(|line| line.server_time.is_some());
     if let Some(time) = after.as_str().strip_prefix("timestamp=") {
         let from = seconds(time);
         let late = |line: &&Line| line.server_time.as_deref().is_some_and(|t| seconds(t) >= from);
-        return timed.filter(late).cloned().collect();
+        return lines.iter().filter(late).cloned().collect();
     }
     let known = lines.iter().rposition(|line| {
         let place = line.msgid.as_deref().and_then(|id| Cursor::msgid(id).ok());

@@ -12,9 +12,8 @@ use gangline_hub::{
 use gangline_os::{
     clock::{self, UnixMicros, parse_rfc3339},
     fsio,
-    mark::RUN_MARK,
     paths::Paths,
-    process::{self, Child, Exit, Group, Output, Signal, Spawn, Stdin},
+    process::{self, Child, Exit, Group, Output, Signal, Spawn, Stdin, is_identity},
     secret::Secret,
 };
 
@@ -86,9 +85,11 @@ fn hub(paths: &Paths, log: &Path, options: Vec<String>) -> Result<Spawn, Failure
     args.extend(["--state".into(), paths.state.clone().into_os_string()]);
     args.extend(["up".into(), "--service".into()]);
     args.extend(options.into_iter().map(Into::into));
-    // All of it: the configuration may name any variable. A manager's words are not for the hub.
-    let ours = [RUN_MARK, "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"];
-    let env = std::env::vars_os().filter(|(name, _)| ours.iter().all(|ours| name != ours));
+    // All of it: the configuration may name any variable. A manager's words are not for the hub,
+    // nor is who the caller is, which may be an agent.
+    let manager = ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"];
+    let env = std::env::vars_os()
+        .filter(|(name, _)| !is_identity(name) && manager.iter().all(|theirs| name != theirs));
     Ok(Spawn {
         program: program::path()?,
         args,

@@ -240,8 +240,7 @@ fn lines_are_confirmed_where_client_tags_are_denied() {
         let server = Inspircd { modules, more, ..Inspircd::default() };
         let _server = server.start(&stage.world, &stage.irc);
         let mut alice = person(&stage, "alice");
-        let _hub = stage.start(&[("GANGLINE_LOG", "gangline_irc=trace,gangline_agent=debug,info")]);
-        joins(&mut alice, ADA);
+        let _hub = up(&stage, &mut alice);
         asks(&mut alice, "nameless");
         all_confirmed(&stage);
         assert_eq!(said_by(&alice, ADA, "#general"), ["nameless"]);

@@ -96,7 +96,7 @@ fn a_crowd_of_slow_connections_keeps_nobody_out() {
     // Who reads events was not in the way of anybody.
     let mut newcomer = scene.dial();
     newcomer.ok(json!({"type": "irc_ask", "channel": "#general", "message": "still there?"}));
-    assert!(busy.line().contains("\"kind\":\"notice\""));
+    assert!(busy.line().contains("\"kind\":\"alert\""));
 }
 
 /// The connections that are served are bounded; those at work keep their place.

@@ -94,6 +94,38 @@ fn a_room_that_shows_nothing_is_caught_up_when_the_server_says_that_it_was_all()
     assert_eq!(catch_up(&mut story, "timestamp=2026-11-22T00:32:50.000Z"), ["<caught up #R>"]);
 }
 
+/// Many rooms are caught up with at once: one PING asks for all of them.
+#[test]
+fn one_pong_answers_for_all_rooms() {
+    let channels = ["#r", "#s", "#t"];
+    let config = LinkConfig {
+        channels: channels.iter().map(|name| name.parse().unwrap()).collect(),
+        ..config()
+    };
+    let mut story = Story::online(config, CAPS);
+    for name in channels {
+        assert_eq!(story.server(&format!(":ada!a@h JOIN :{name}")), [format!("<joined {name}>")]);
+    }
+    shown(&mut story, &[&line(53, "m3", "new")]);
+    story.after(2);
+    let mut ask = |name: &str| {
+        let after = Some("timestamp=2026-11-22T00:32:50.000Z".parse().unwrap());
+        story.command(LinkCommand::CatchUp { target: name.parse().unwrap(), after })
+    };
+    let ping = ask("#s");
+    assert_eq!((ask("#r"), ask("#t")), (vec![], vec![]), "none while one is under way");
+    let token = ping[0].strip_prefix("PING ").unwrap();
+    assert_eq!(
+        story.server(&format!(":irc.a.test PONG irc.a.test :{token}")),
+        [
+            "<caught up #s>",
+            "<page #r to timestamp=2026-11-22T00:32:53.000Z: history Privmsg bob→#r new>",
+            "<caught up #t>"
+        ]
+    );
+    assert_eq!(catch_up(&mut story, "timestamp=2026-11-22T00:32:53.000Z"), ["<caught up #R>"]);
+}
+
 /// A line of ours whose echo was lost with the connection.
 #[test]
 fn a_shown_line_of_our_own_is_confirmed() {

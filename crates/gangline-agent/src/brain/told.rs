@@ -1,0 +1,136 @@
+//! What is told beyond the room: hooks (R3-10) and alerts (R1-39), each recorded as an event too.
+
+use std::collections::HashMap;
+
+use gangline_api::{
+    config::{HookEvent, WebhookEvent},
+    event::{self, HookData},
+};
+use gangline_core::{
+    MessageId, MessageState, TurnId,
+    answer::Settlement,
+    outcome::{Cause, Outcome},
+};
+
+use super::Brain;
+use crate::texts;
+
+/// So much of a message or an error is told, in bytes.
+const MESSAGE_MAX: usize = 16 * 1024;
+/// The cut-off attempts of so many messages are remembered; an old one is a courtesy only.
+const CUT_OFF_MAX: usize = 64;
+/// So much of a task is quoted in an alert, in bytes.
+const TASK_MAX: usize = 80;
+
+/// What was told of the backend's lives and turns so far.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    /// A start was told whose end was not.
+    session_open: bool,
+    /// What the backend said about the failure that the open turn ends with.
+    pub(super) failure: Option<String>,
+    /// How the last attempt at a message was cut off, until the next one is prompted.
+    pub(super) cut_off: HashMap<MessageId, String>,
+}
+
+impl Brain {
+    pub(super) fn session_begins(&mut self) {
+        if !std::mem::replace(&mut self.told.session_open, true) {
+            self.hook(None, HookEvent::SessionStart, HookData::default());
+        }
+    }
+
+    /// Tells once that the session that was begun is over.
+    pub(super) fn session_ends(&mut self, how: &str) {
+        if std::mem::take(&mut self.told.session_open) {
+            let data = HookData { message: how.to_owned(), ..HookData::default() };
+            self.hook(None, HookEvent::SessionStop, data);
+        }
+    }
+
+    /// The backend is gone.
+    pub(super) fn gone(&mut self, cause: Cause, how: &str) {
+        match cause {
+            Cause::Ours => {}
+            Cause::Theirs => {
+                if self.told.cut_off.len() >= CUT_OFF_MAX {
+                    self.told.cut_off.clear();
+                }
+                let lost = self.core.view().messages;
+                self.told.cut_off.extend(lost.into_iter().map(|id| (id, how.to_owned())));
+                self.error(None, how.to_owned());
+                let text = texts::alert_crashed(&self.me.agent, how);
+                self.alert(WebhookEvent::AgentError, text);
+            }
+        }
+        self.session_ends(how);
+    }
+
+    pub(super) fn parked(&mut self, deaths: usize) {
+        let text = texts::alert_parked(&self.me.agent, deaths);
+        self.alert(WebhookEvent::AgentError, text);
+    }
+
+    /// Messages are in the turn now.
+    pub(super) fn messages_taken(&mut self, turn: TurnId, ids: &[MessageId]) {
+        for id in ids {
+            let Some(row) = self.rows.get(id).map(|waiting| &waiting.row) else { continue };
+            let data = HookData {
+                message: row.body.as_str().to_owned(),
+                id: Some(*id),
+                sender: Some(row.sender.clone()),
+            };
+            self.hook(Some(turn), HookEvent::OnMessage, data);
+        }
+    }
+
+    /// The turn is over; its rows are still known.
+    pub(super) fn turn_told(&mut self, turn: TurnId, outcome: &Outcome, settled: &[Settlement]) {
+        let failure = self.told.failure.take();
+        match outcome {
+            Outcome::Failed(kind) => {
+                self.error(Some(turn), failure.unwrap_or_else(|| kind.clone()))
+            }
+            Outcome::NeedsLogin => self.error(Some(turn), failure.unwrap_or_default()),
+            Outcome::TimedOut => self.error(Some(turn), texts::TURN_TIMEOUT.to_owned()),
+            Outcome::Completed => self.completed(settled),
+            // A crash is told when the backend is gone; the others are nobody's fault.
+            Outcome::Lost(_) | Outcome::RateLimited(_) | Outcome::Interrupted(_) => {}
+        }
+    }
+
+    /// Nothing waits any more, and nothing went back.
+    fn completed(&mut self, settled: &[Settlement]) {
+        let open = settled.iter().any(|one| one.state == MessageState::Accepted);
+        let Some(last) = settled.last().filter(|_| !open && self.core.view().waiting == 0) else {
+            return;
+        };
+        let Some(row) = self.rows.get(&last.message).map(|waiting| &waiting.row) else { return };
+        let task = row.body.head(TASK_MAX).into_string();
+        let task = task.lines().next().unwrap_or_default().trim();
+        let text = texts::alert_complete(&self.me.agent, task, &row.target);
+        self.alert(WebhookEvent::AgentComplete, text);
+    }
+
+    fn error(&mut self, turn: Option<TurnId>, message: String) {
+        self.hook(turn, HookEvent::OnError, HookData { message, ..HookData::default() });
+    }
+
+    fn alert(&mut self, event: WebhookEvent, text: String) {
+        let severity = event.severity().to_owned();
+        self.record(None, event::Alert { event, severity, text });
+    }
+
+    fn hook(&mut self, turn: Option<TurnId>, event: HookEvent, mut data: HookData) {
+        // Masked before it is cut: half a secret is one too.
+        data.message = self.me.redactor.redact(&data.message).head(MESSAGE_MAX).into_string();
+        let session = self.shown.session.clone();
+        let payload = self.hooks.payload(event, session.clone(), (self.me.clock.now(), data));
+        if self.hooks.wants(event)
+            && let Ok(json) = serde_json::to_string(&payload)
+        {
+            self.hooks.ring(event, session, self.me.redactor.redact(&json).into_string());
+        }
+        self.record(turn, payload);
+    }
+}

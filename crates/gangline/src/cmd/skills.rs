@@ -1,0 +1,223 @@
+//! `gangline skills`: the text by which a coding program learns to speak through Gangline, in the
+//! place where that program looks for such texts (R0-56, R0-66).
+//!
+//! A file of ours ends with a line that names the version that wrote it and the hash of what stands
+//! before; so one that somebody edited is told from an older one, and left alone. Start at
+//! [`install`].
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use sha2::{Digest, Sha256};
+
+use crate::{
+    cli::{SkillProgram, SkillsInstall},
+    failure::Failure,
+    output,
+};
+
+#[cfg(test)]
+mod tests;
+
+const TEXT: &str = include_str!("../../data/skills/SKILL.md");
+const CODEX: &str = include_str!("../../data/skills/codex.md");
+/// The folder of the skill, which has its name.
+const NAME: &str = "gangline-irc";
+const FILE: &str = "SKILL.md";
+/// How the last line of a file of ours begins.
+const SIGN: &str = "<!-- gangline skill ";
+/// No skill is larger.
+const FILE_MAX: u64 = 1024 * 1024;
+
+/// Every program that has a place of its own.
+const ALL: [SkillProgram; 5] = [
+    SkillProgram::Claude,
+    SkillProgram::Codex,
+    SkillProgram::Copilot,
+    SkillProgram::Opencode,
+    SkillProgram::Acp,
+];
+
+/// What stands where the skill belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    Nothing,
+    /// Just what would be written.
+    Current,
+    /// Ours, as we wrote it, by another version.
+    Older,
+    /// Ours, and somebody has changed it.
+    Edited,
+    /// Not ours.
+    Foreign,
+}
+
+impl Found {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Nothing => "not installed",
+            Self::Current => "current",
+            Self::Older => "of another version",
+            Self::Edited => "edited by hand",
+            Self::Foreign => "not ours",
+        }
+    }
+}
+
+pub(super) fn list() -> Result<u8, Failure> {
+    for program in ALL {
+        let path = place(program, None)?;
+        let found = look(&path, &text(program))?;
+        let line = format!("{:<9} {:<19} {}\n", program.word(), found.word(), path.display());
+        output::print(&line)?;
+    }
+    Ok(0)
+}
+
+/// Writes, updates or removes; what is not ours, or no longer, is left alone and makes the exit
+/// code 1.
+pub(super) fn install(args: &SkillsInstall) -> Result<u8, Failure> {
+    let one = [args.program];
+    let programs: &[SkillProgram] = if args.program == SkillProgram::All { &ALL } else { &one };
+    let mut code = 0;
+    let mut seen = Vec::new();
+    for program in programs {
+        let path = place(*program, args.dir.as_deref())?;
+        if seen.contains(&path) {
+            continue;
+        }
+        let text = text(*program);
+        let found = look(&path, &text)?;
+        let done = if args.remove {
+            remove(args, &path, found)
+        } else {
+            write(args, &path, (found, &text))
+        };
+        let (line, left) = done.map_err(|error| {
+            Failure::environment(error).doing(format!("cannot change {}", path.display()))
+        })?;
+        if left {
+            code = 1;
+        }
+        output::print(&format!("{line} {}\n", path.display()))?;
+        seen.push(path);
+    }
+    Ok(code)
+}
+
+type Done = io::Result<(&'static str, bool)>;
+
+fn write(args: &SkillsInstall, path: &Path, (found, text): (Found, &str)) -> Done {
+    let line = match found {
+        Found::Current => return Ok(("kept, it is current:", false)),
+        Found::Edited if !args.force => {
+            return Ok(("left alone, it was edited by hand (--force replaces it):", true));
+        }
+        Found::Foreign if !args.force => {
+            return Ok(("left alone, it is not ours (--force replaces it):", true));
+        }
+        Found::Nothing => ("wrote", "would write"),
+        Found::Older => ("updated", "would update"),
+        Found::Edited | Found::Foreign => ("replaced", "would replace"),
+    };
+    if args.dry_run {
+        return Ok((line.1, false));
+    }
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let fresh = path.with_extension("md.new");
+    fs::write(&fresh, text)?;
+    fs::rename(&fresh, path)?;
+    Ok((line.0, false))
+}
+
+fn remove(args: &SkillsInstall, path: &Path, found: Found) -> Done {
+    match found {
+        Found::Nothing => return Ok(("nothing is at", false)),
+        Found::Edited | Found::Foreign if !args.force => {
+            return Ok(("left alone, it is not as we wrote it (--force removes it):", true));
+        }
+        Found::Current | Found::Older | Found::Edited | Found::Foreign => {}
+    }
+    if args.dry_run {
+        return Ok(("would remove", false));
+    }
+    fs::remove_file(path)?;
+    // Other files of somebody's may lie there.
+    if let Some(folder) = path.parent() {
+        let _ = fs::remove_dir(folder);
+    }
+    Ok(("removed", false))
+}
+
+fn look(path: &Path, text: &str) -> Result<Found, Failure> {
+    match gangline_os::fsio::read_text_capped(path, FILE_MAX) {
+        Ok(there) => Ok(judge(&there, text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Found::Nothing),
+        Err(error) => {
+            Err(Failure::environment(error).doing(format!("cannot read {}", path.display())))
+        }
+    }
+}
+
+fn judge(there: &str, text: &str) -> Found {
+    if there == text {
+        return Found::Current;
+    }
+    let Some(at) = there.rfind(SIGN) else { return Found::Foreign };
+    let (body, sign) = there.split_at(at);
+    let hash = sign.trim_end().strip_suffix(" -->").and_then(|sign| sign.rsplit(' ').next());
+    if hash == Some(hash_of(body).as_str()) { Found::Older } else { Found::Edited }
+}
+
+/// Returns the whole file for a program.
+fn text(program: SkillProgram) -> String {
+    let more = if program == SkillProgram::Codex { CODEX } else { "" };
+    signed(&TEXT.replace("{more}\n", more), env!("CARGO_PKG_VERSION"))
+}
+
+fn signed(body: &str, version: &str) -> String {
+    format!("{body}{SIGN}{version} {} -->\n", hash_of(body))
+}
+
+fn hash_of(body: &str) -> String {
+    use std::fmt::Write;
+    let mut text = String::new();
+    for byte in Sha256::digest(body.as_bytes()).iter().take(12) {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+/// Returns where the program looks for the skill.
+fn place(program: SkillProgram, given: Option<&Path>) -> Result<PathBuf, Failure> {
+    let skills = match given {
+        Some(folder) => crate::place::absolute(folder),
+        None => skills_of(program)?,
+    };
+    Ok(skills.join(NAME).join(FILE))
+}
+
+fn skills_of(program: SkillProgram) -> Result<PathBuf, Failure> {
+    let set =
+        |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = set("HOME").ok_or_else(|| Failure::user("HOME is not set: say --dir FOLDER"))?;
+    Ok(match program {
+        SkillProgram::Claude => {
+            set("CLAUDE_CONFIG_DIR").unwrap_or_else(|| home.join(".claude")).join("skills")
+        }
+        SkillProgram::Codex => {
+            set("CODEX_HOME").unwrap_or_else(|| home.join(".codex")).join("skills")
+        }
+        SkillProgram::Copilot => home.join(".copilot/skills"),
+        SkillProgram::Opencode => {
+            let config = set("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
+            config.join("opencode/skills")
+        }
+        // Read by several programs, opencode and Gangline's own loop among them.
+        SkillProgram::Acp | SkillProgram::All => home.join(".agents/skills"),
+    })
+}
