@@ -11,10 +11,8 @@ mod launch;
 mod login;
 mod mcp;
 mod permit;
-mod pipes;
 mod turns;
 mod verdict;
-mod version;
 mod worker;
 
 use std::{

@@ -51,6 +51,14 @@ impl HandleKeeper {
         self.sender.subscribe()
     }
 
+    /// The program was started again.
+    pub(crate) fn restarted(&self, pid: u32) {
+        self.sender.send_modify(|handle| {
+            handle.pid = Some(pid);
+            handle.pid_start = proc::start_time(pid);
+        });
+    }
+
     /// Takes from an event what it says about the session.
     pub(crate) fn see(&self, event: &RuntimeEvent) {
         let (session, ready) = match event {

@@ -16,11 +16,26 @@ use gangline_os::{
 };
 use serde_json::{Value, json};
 
-use super::{SERVER, login::Login, version};
-use crate::{McpPlace, McpServer, SessionId, StartOptions};
+use super::{NAME, SERVER, login::Login};
+use crate::{
+    McpPlace, McpServer, SessionId, StartOptions,
+    program::{
+        self,
+        version::{self, Version, Wanted},
+    },
+};
 
 #[cfg(test)]
 mod tests;
+
+/// Releases before this one print results that belong to nobody; it tells which text a result
+/// answers, and it was tried.
+const WANTED: Wanted = Wanted {
+    title: "Claude Code",
+    oldest: Version(2, 1, 270),
+    update: "install it with `npm install -g @anthropic-ai/claude-code@latest` (without `@latest` \
+             npm may choose an old release)",
+};
 
 /// Variables by which the program knows that it runs inside of another one; not ours to pass on.
 const INHERITED: [&str; 12] = [
@@ -78,7 +93,7 @@ pub(super) async fn prepare(options: &StartOptions) -> Result<Launch, String> {
     private_dir(&options.session_dir)?;
     private_dir(&options.tmp_dir)?;
     let env = environment(options);
-    let (program, before) = command(options)?;
+    let (program, before) = program::command(options, NAME)?;
     let mut spawn = Spawn {
         program,
         args: before,
@@ -89,7 +104,7 @@ pub(super) async fn prepare(options: &StartOptions) -> Result<Launch, String> {
         stderr: Output::Piped,
         group: Group::New,
     };
-    version::check(spawn.clone()).await?;
+    version::check(spawn.clone(), &WANTED).await?;
     let login = Login::new(&env);
     let (session, goes_on) = session(options, &login);
     let notice = match (&options.resume, goes_on) {
@@ -107,17 +122,6 @@ pub(super) async fn prepare(options: &StartOptions) -> Result<Launch, String> {
 
 fn private_dir(path: &Path) -> Result<(), String> {
     fsio::private_dir(path).map_err(|error| error.to_string())
-}
-
-/// Returns the program and what stands before our own arguments.
-fn command(options: &StartOptions) -> Result<(PathBuf, Vec<OsString>), String> {
-    let usual = ["claude".to_owned()];
-    match options.command.as_deref().unwrap_or(&usual).split_first() {
-        Some((program, rest)) if !program.is_empty() => {
-            Ok((PathBuf::from(program), rest.iter().map(Into::into).collect()))
-        }
-        _ => Err("`command` names no program: write a list of words".to_owned()),
-    }
 }
 
 /// Whether the session has begun before.

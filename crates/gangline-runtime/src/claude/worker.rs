@@ -11,7 +11,7 @@ use std::{
 use gangline_os::{
     clock::{self, SharedClock},
     lines::Line,
-    mark::{self, RunMark},
+    mark::RunMark,
     process::{self, Child, Exit, Ladder},
     task::{HowEnded, TaskEnd, TaskGroup},
 };
@@ -29,13 +29,16 @@ use super::{
     login::{Login, Look},
     mcp,
     permit::Gate,
-    pipes::{Output, Pipes},
     turns::{Act, Now, Setup, Turns},
     verdict,
 };
 use crate::{
     RuntimeEvent, SessionHandle, StartOptions, StopReason, ToolHost,
     handle::{Flags, HandleKeeper},
+    program::{
+        self, LADDER, SHORT_LADDER,
+        pipes::{Output, Pipes},
+    },
 };
 
 /// From its start to the answer to the first request; tool servers of the user's may be slow.
@@ -46,18 +49,10 @@ const RESULT_WITHIN: Duration = Duration::from_secs(3);
 const LAST_WORDS_WITHIN: Duration = Duration::from_millis(500);
 /// Between two looks at the files of a login that is missing.
 const LOGIN_EVERY: Duration = Duration::from_secs(2);
-/// What is left of its descendants gets this long between TERM and KILL.
-const SWEEP_GRACE: Duration = Duration::from_secs(1);
 /// Lines of its error output that are kept for the notice of a bad end.
 const LAST_ERRORS: usize = 10;
 /// Kinds of odd lines that are remembered as told.
 const ODDITIES: usize = 64;
-
-const LADDER: Ladder =
-    Ladder { term_after: Duration::from_secs(3), kill_after: Duration::from_secs(2) };
-/// For a program that hangs, or that left others behind.
-const SHORT_LADDER: Ladder =
-    Ladder { term_after: Duration::ZERO, kill_after: Duration::from_secs(1) };
 
 /// What the task begins with.
 pub(super) struct Start {
@@ -174,7 +169,7 @@ impl Worker {
             }
         };
         self.pipes.close().await;
-        sweep(self.mark.as_ref()).await;
+        program::sweep(NAME, self.mark.as_ref()).await;
         let _ = self.events.send(RuntimeEvent::Exited { code }).await;
         // Closed last: by it the adapter sees that everything was told.
         drop(self.inbox);
@@ -475,20 +470,5 @@ async fn pause(wait: Option<Duration>) {
     match wait {
         Some(wait) => time::sleep(wait).await,
         None => std::future::pending().await,
-    }
-}
-
-/// Ends what the program started in sessions of their own: its shells survive a kill. Everything
-/// with the daemon's mark is a descendant of the program.
-async fn sweep(mark: Option<&RunMark>) {
-    let Some(mark) = mark else { return };
-    let report = mark::sweep(|found| found.mark != *mark, SWEEP_GRACE).await;
-    if !report.killed.is_empty() || !report.ended.is_empty() || !report.left.is_empty() {
-        tracing::info!(
-            ended = report.ended.len(),
-            killed = report.killed.len(),
-            left = report.left.len(),
-            "swept what claude left"
-        );
     }
 }

@@ -2,4 +2,5 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "only tests")]
 
 mod claude;
+mod codex;
 mod native;
