@@ -3,7 +3,7 @@
 //! What a line means is decided in [`super::turns`]; here is what happens to the process.
 
 use std::{
-    collections::{HashMap, HashSet, VecDeque},
+    collections::{HashMap, HashSet},
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
@@ -35,10 +35,7 @@ use super::{
 use crate::{
     RuntimeEvent, SessionHandle, StartOptions, StopReason, ToolHost,
     handle::{Flags, HandleKeeper},
-    program::{
-        self, LADDER, SHORT_LADDER,
-        pipes::{Output, Pipes},
-    },
+    program::{self, LADDER, SHORT_LADDER, pipes::Pipes},
 };
 
 /// From its start to the answer to the first request; tool servers of the user's may be slow.
@@ -49,8 +46,6 @@ const RESULT_WITHIN: Duration = Duration::from_secs(3);
 const LAST_WORDS_WITHIN: Duration = Duration::from_millis(500);
 /// Between two looks at the files of a login that is missing.
 const LOGIN_EVERY: Duration = Duration::from_secs(2);
-/// Lines of its error output that are kept for the notice of a bad end.
-const LAST_ERRORS: usize = 10;
 /// Kinds of odd lines that are remembered as told.
 const ODDITIES: usize = 64;
 
@@ -76,7 +71,6 @@ pub(super) struct Worker {
     calls: TaskGroup,
     called: HashMap<String, Value>,
     results: (mpsc::Sender<Called>, mpsc::Receiver<Called>),
-    errors: VecDeque<String>,
     odd: HashSet<String>,
     clock: SharedClock,
     begun: Duration,
@@ -93,7 +87,7 @@ type Called = (String, Result<String, String>);
 
 enum Step {
     Command(Option<Command>),
-    Output(Option<Output>),
+    Output(Option<Line>),
     Exited(Exit),
     Called(Called),
     CallEnded(TaskEnd),
@@ -133,7 +127,6 @@ impl Worker {
             calls: TaskGroup::new("claude tools"),
             called: HashMap::new(),
             results: mpsc::channel(16),
-            errors: VecDeque::new(),
             odd: HashSet::new(),
             begun: clock.monotonic(),
             clock,
@@ -223,18 +216,11 @@ impl Worker {
         self.act(acts).await
     }
 
-    async fn output(&mut self, output: Output) -> Result<(), Why> {
+    async fn output(&mut self, output: Line) -> Result<(), Why> {
         let acts = match output {
-            Output::Error(text) => {
-                if self.errors.len() == LAST_ERRORS {
-                    self.errors.pop_front();
-                }
-                self.errors.push_back(text);
-                return Ok(());
-            }
-            Output::Line(Line::Text(text)) if text.trim().is_empty() => return Ok(()),
-            Output::Line(Line::Text(text)) => self.read(&text).await,
-            Output::Line(Line::Oversize { bytes, .. }) => {
+            Line::Text(text) if text.trim().is_empty() => return Ok(()),
+            Line::Text(text) => self.read(&text).await,
+            Line::Oversize { bytes, .. } => {
                 let text = format!("claude wrote a line of {bytes} bytes; it was passed over");
                 self.send(RuntimeEvent::Notice { text }).await;
                 self.turns.sign_of_life(self.now())
@@ -408,7 +394,7 @@ impl Worker {
                     Some(output) = pipes.next() => output,
                 };
                 // Only events are of use now: nothing is written any more.
-                if let Output::Line(Line::Text(text)) = output
+                if let Line::Text(text) = output
                     && let Ok(line) = decode::decode(&text)
                 {
                     let now = now(clock);
@@ -442,8 +428,7 @@ impl Worker {
                 (None, Some(signal)) => format!("signal {signal}"),
                 (None, None) => "no code".to_owned(),
             };
-            let said = self.errors.make_contiguous().join(" ");
-            let said = verdict::one_line(&said);
+            let said = verdict::one_line(&self.pipes.errors());
             let said = if said.is_empty() { "nothing".to_owned() } else { said };
             let text = format!("claude ended with {how}; it said: {said}");
             self.send(RuntimeEvent::Notice { text }).await;

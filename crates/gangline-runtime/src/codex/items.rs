@@ -38,7 +38,9 @@ pub(super) struct Tool {
 
 /// Reads one item; of a kind that is not known nothing is shown.
 pub(super) fn read(item: Value) -> serde_json::Result<Item> {
-    let kind = item.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let Some(kind) = item.get("type").and_then(Value::as_str).map(str::to_owned) else {
+        return Err(serde::de::Error::missing_field("type"));
+    };
     Ok(match kind.as_str() {
         "userMessage" => {
             let User { client_id } = serde_json::from_value(item)?;

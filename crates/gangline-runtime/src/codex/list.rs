@@ -14,10 +14,7 @@ use super::{
 };
 use crate::{
     SessionFilter, SessionHandle, SessionId, StartOptions,
-    program::{
-        SHORT_LADDER,
-        pipes::{Output, Pipes},
-    },
+    program::{SHORT_LADDER, pipes::Pipes},
 };
 
 /// From the start of the program to its answer.
@@ -86,7 +83,7 @@ async fn ask(pipes: &mut Pipes, filter: &SessionFilter) -> Result<Value, String>
 
 async fn answer(pipes: &mut Pipes, wanted: u64) -> Result<Value, String> {
     while let Some(output) = pipes.next().await {
-        let Output::Line(Line::Text(text)) = output else { continue };
+        let Line::Text(text) = output else { continue };
         if let Ok(Said::Response { id, answer }) = decode::decode(&text)
             && id == wanted
         {

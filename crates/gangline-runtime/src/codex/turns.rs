@@ -115,7 +115,9 @@ enum Step {
     Waiting,
     /// The program has it, and has not named its turn.
     Sent,
-    /// The program's turn is known.
+    /// The program has named its turn.
+    Named,
+    /// The program's turn has begun: only now can it be interrupted.
     Running,
 }
 
@@ -257,8 +259,8 @@ impl Turns {
                 match (turn.step, turn.remote.clone()) {
                     (Step::Waiting, _) => self.finish(TurnResult::Interrupted),
                     // Asked twice, the program may leave the second request open for ever.
-                    (_, Some(remote)) if first => self.interrupt_remote(&remote),
-                    (Step::Sent | Step::Running, _) => {}
+                    (Step::Running, Some(remote)) if first => self.interrupt_remote(&remote),
+                    (Step::Sent | Step::Named | Step::Running, _) => {}
                 }
             }
             None => {

@@ -8,13 +8,18 @@ use gangline_os::{
     process::{Child, ChildStderr, ChildStdin, ChildStdout},
     task::TaskGroup,
 };
-use tokio::{io::AsyncWriteExt, sync::mpsc};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    sync::{mpsc, watch},
+};
 
 /// The longest line that is read. The programs' own limits for a tool's output are far below it; a
 /// longer line is passed over.
 pub(crate) const LINE_MAX: usize = 16 * 1024 * 1024;
-/// The longest line of the error output that is kept.
-const ERROR_LINE_MAX: usize = 500;
+/// How much of the end of the error output is kept, in bytes.
+const ERRORS_KEPT: usize = 4 * 1024;
+/// The error output is read in pieces of so many bytes: a flood of it costs little.
+const CHUNK: usize = 64 * 1024;
 /// Lines read ahead of the session.
 const READ_AHEAD: usize = 64;
 /// Lines that wait to be read by the program. It reads them at once; when it does not it hangs.
@@ -22,16 +27,10 @@ const WRITE_AHEAD: usize = 256;
 /// How long lines that are written already may take to leave.
 const FLUSH_WITHIN: Duration = Duration::from_millis(200);
 
-/// What comes out of the program.
-#[derive(Debug)]
-pub(crate) enum Output {
-    Line(Line),
-    Error(String),
-}
-
 /// The program's end of the pipes.
 pub(crate) struct Pipes {
-    output: mpsc::Receiver<Output>,
+    output: mpsc::Receiver<Line>,
+    errors: watch::Receiver<Vec<u8>>,
     input: Option<mpsc::Sender<String>>,
     readers: TaskGroup,
     writer: Option<TaskGroup>,
@@ -45,20 +44,33 @@ impl Pipes {
         if let Some(stdout) = child.take_stdout() {
             readers.spawn("output", read(stdout, sender.clone()));
         }
+        let (tail, errors) = watch::channel(Vec::new());
         if let Some(stderr) = child.take_stderr() {
-            readers.spawn("error output", read_errors(stderr, sender));
+            readers.spawn("error output", read_errors(stderr, tail, sender));
         }
         let mut writer = TaskGroup::new("program input");
         let (input, lines) = mpsc::channel(WRITE_AHEAD);
         if let Some(stdin) = child.take_stdin() {
             writer.spawn("input", write(stdin, lines));
         }
-        Self { output, input: Some(input), readers, writer: Some(writer) }
+        Self { output, errors, input: Some(input), readers, writer: Some(writer) }
     }
 
-    /// Returns what comes next; `None` when both outputs are closed. Cancel-safe: yes.
-    pub(crate) async fn next(&mut self) -> Option<Output> {
+    /// Returns the line that comes next; `None` when both outputs are closed. Cancel-safe: yes.
+    pub(crate) async fn next(&mut self) -> Option<Line> {
         self.output.recv().await
+    }
+
+    /// Returns the end of what it wrote to its error output so far.
+    pub(crate) fn errors(&self) -> String {
+        let tail = self.errors.borrow();
+        let text = String::from_utf8_lossy(&tail);
+        // Of a text that was cut, the first line is a part of one.
+        let whole = match text.split_once('\n') {
+            Some((_, rest)) if tail.len() == ERRORS_KEPT && !rest.is_empty() => rest,
+            _ => &text,
+        };
+        whole.to_owned()
     }
 
     /// Writes a line; `false` when the program does not read. After [`Self::close_input`] nothing
@@ -89,24 +101,32 @@ impl Pipes {
     }
 }
 
-async fn read(stdout: ChildStdout, output: mpsc::Sender<Output>) {
+async fn read(stdout: ChildStdout, output: mpsc::Sender<Line>) {
     let mut lines = LineReader::new(stdout, LINE_MAX);
     // A pipe that cannot be read is a pipe that is closed.
     while let Ok(Some(line)) = lines.next().await {
-        if output.send(Output::Line(line)).await.is_err() {
+        if output.send(line).await.is_err() {
             return;
         }
     }
 }
 
-async fn read_errors(stderr: ChildStderr, output: mpsc::Sender<Output>) {
-    let mut lines = LineReader::new(stderr, ERROR_LINE_MAX);
-    while let Ok(Some(line)) = lines.next().await {
-        let (Line::Text(text) | Line::Oversize { kept: text, .. }) = line;
-        if output.send(Output::Error(text)).await.is_err() {
-            return;
-        }
+/// Keeps the end of it. `open` shows the other side that this output is open.
+async fn read_errors(
+    mut stderr: ChildStderr,
+    tail: watch::Sender<Vec<u8>>,
+    open: mpsc::Sender<Line>,
+) {
+    let mut chunk = vec![0; CHUNK];
+    while let Ok(read @ 1..) = stderr.read(&mut chunk).await {
+        let new = &chunk[read.saturating_sub(ERRORS_KEPT)..read];
+        tail.send_modify(|tail| {
+            let over = (tail.len() + new.len()).saturating_sub(ERRORS_KEPT);
+            tail.drain(..over);
+            tail.extend_from_slice(new);
+        });
     }
+    drop(open);
 }
 
 async fn write(mut stdin: ChildStdin, mut lines: mpsc::Receiver<String>) {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Act, Credentials, Login, Order, Sent, Stage, Step, Turns};
+use super::{Act, Credentials, Login, Order, Sent, Stage, Step, Turn, Turns};
 use crate::{FailureKind, RuntimeEvent, SessionId, TurnResult, codex::encode, program::one_line};
 
 impl Turns {
@@ -34,7 +34,7 @@ impl Turns {
             (Sent::Turn(turn), Ok(answer)) => {
                 if self.turn.as_ref().is_some_and(|open| open.id == turn) {
                     let remote = answer.pointer("/turn/id").and_then(Value::as_str);
-                    self.runs(remote.unwrap_or_default());
+                    self.named(remote.unwrap_or_default());
                 }
             }
             (Sent::Turn(turn), Err(error)) => {
@@ -150,22 +150,30 @@ impl Turns {
         }
         match (&mut self.job, &self.turn) {
             (Some(job), _) if job.order == Order::Compact => job.remote = Some(remote),
-            (_, Some(turn)) if turn.step == Step::Sent => self.runs(&remote),
+            (_, Some(turn)) if turn.step != Step::Waiting => {
+                self.named(&remote);
+                self.runs(&remote);
+            }
             _ => {}
         }
     }
 
     /// The turn's id in the program is known.
-    fn runs(&mut self, remote: &str) {
-        let Some(turn) = &mut self.turn else { return };
-        if turn.step == Step::Running {
-            return;
-        }
-        turn.step = Step::Running;
+    fn named(&mut self, remote: &str) {
+        let Some(turn) = self.turn.as_mut().filter(|turn| turn.step == Step::Sent) else { return };
+        turn.step = Step::Named;
         turn.remote = Some(remote.to_owned());
+        self.send_added();
+    }
+
+    /// The turn has begun in the program.
+    fn runs(&mut self, remote: &str) {
+        let named =
+            |turn: &&mut Turn| turn.step == Step::Named && turn.remote.as_deref() == Some(remote);
+        let Some(turn) = self.turn.as_mut().filter(named) else { return };
+        turn.step = Step::Running;
         if turn.asked {
             self.interrupt_remote(remote);
         }
-        self.send_added();
     }
 }

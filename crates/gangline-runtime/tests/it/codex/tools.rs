@@ -18,10 +18,10 @@ rules:
     reply: [tool_use: {name: exec_command, input: {cmd: "$1"}}]
   - when: {user: '^escalate (.+)'}
     reply: [tool_use: {name: exec_command, input: {cmd: "$1", sandbox_permissions: require_escalated, justification: "it must"}}]
+  - when: {user: '^terminal true'}
+    reply: [tool_use: {name: exec_command, input: {cmd: "cat", tty: true, yield_time_ms: 300}}]
   - when: {user: '^terminal'}
-    reply: [tool_use: {name: exec_command, input: {cmd: "cat > typed", tty: true, yield_time_ms: 300}}]
-  - when: {user: '^type (\d+)'}
-    reply: [tool_use: {name: write_stdin, input: {session_id: "$1", chars: "hello"}}]
+    reply: [tool_use: {name: exec_command, input: {cmd: "cat", yield_time_ms: 300}}]
   - when: {user: '^patch (\S+)'}
     reply: [tool_use: {name: apply_patch, input: "*** Begin Patch\n*** Add File: $1\n+written\n*** End Patch"}]
   - when: {user: '^post (.+)'}
@@ -113,21 +113,17 @@ async fn commands_and_patches_wait_for_their_verdict() {
     assert!(rig.path("work").join("escalated").exists());
 }
 
-/// C5: what is typed into an open terminal is asked about by nobody, so there is no terminal.
+/// C5: what is typed into a program that runs is asked about by nobody, so nothing can be typed:
+/// there is no terminal, and without one the input is closed.
 #[tokio::test]
 async fn nothing_is_typed_into_what_was_allowed() {
     let mut rig = Rig::real(TOOLS).await;
     rig.start().await;
-    let ask = asked(&mut rig, 1, "terminal").await;
+    let done = rig.ask(1, "terminal true").await;
+    assert!(done.text().contains("TTY execution is disabled"), "{done:?}");
+    let ask = asked(&mut rig, 2, "terminal false").await;
     let done = decide(&mut rig, &ask, Answer::Allow).await;
-    let said = done.text();
-    if let Some(at) = said.find("session ID ") {
-        let id: String = said[at + 11..].chars().take_while(char::is_ascii_digit).collect();
-        let done = rig.ask(2, &format!("type {id}")).await;
-        assert!(done.text().contains("stdin is closed"), "{done:?}");
-    }
-    let typed = std::fs::read_to_string(rig.path("work").join("typed")).unwrap_or_default();
-    assert_eq!(typed, "");
+    assert!(done.text().contains("exited with code 0"), "its input is closed: {done:?}");
 }
 
 /// R2-42: under `allowlist` the built-in tools run, the rest is denied without asking, whatever the
