@@ -12,6 +12,7 @@ mod channel;
 mod claude;
 mod claude_fire;
 mod clients;
+mod codex;
 mod config;
 mod demo;
 mod fire;

@@ -339,8 +339,8 @@ impl Done {
     }
 
     pub(crate) fn notices(&self) -> Vec<&str> {
-        let notice = |event| match event {
-            &RuntimeEvent::Notice { ref text } => Some(text.as_str()),
+        let notice = |event: &'_ RuntimeEvent| match event {
+            RuntimeEvent::Notice { text } => Some(text.as_str()),
             _ => None,
         };
         self.0.iter().filter_map(notice).collect()
