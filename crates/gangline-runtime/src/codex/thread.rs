@@ -10,7 +10,7 @@ use super::{SERVER, permit::Gate};
 use crate::{McpPlace, McpServer, SessionId, StartOptions, ToolSpec};
 
 #[cfg(test)]
-mod tests;
+pub(in crate::codex) mod tests;
 
 /// The provider that the options make.
 const PROVIDER: &str = "gangline";
