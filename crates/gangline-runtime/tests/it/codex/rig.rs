@@ -339,11 +339,13 @@ impl Done {
     }
 
     pub(crate) fn notices(&self) -> Vec<&str> {
-        let notice = |event: &'_ RuntimeEvent| match event {
-            RuntimeEvent::Notice { text } => Some(text.as_str()),
-            _ => None,
-        };
-        self.0.iter().filter_map(notice).collect()
+        let mut notices = Vec::new();
+        for event in &self.0 {
+            if let RuntimeEvent::Notice { text } = event {
+                notices.push(text.as_str());
+            }
+        }
+        notices
     }
 
     pub(crate) fn asked(&self) -> bool {

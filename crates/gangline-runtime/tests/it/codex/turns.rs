@@ -101,11 +101,13 @@ async fn the_model_is_changed_between_turns() {
 }
 
 fn steered(done: &Done) -> Vec<&str> {
-    let steered = |event| match event {
-        &RuntimeEvent::Steered { ref uuid, .. } => Some(uuid.as_str()),
-        _ => None,
-    };
-    done.0.iter().filter_map(steered).collect()
+    let mut steered = Vec::new();
+    for event in &done.0 {
+        if let RuntimeEvent::Steered { uuid, .. } = event {
+            steered.push(uuid.as_str());
+        }
+    }
+    steered
 }
 
 /// C3: what is added to an open turn reaches the model within it: after a tool, or after the answer
