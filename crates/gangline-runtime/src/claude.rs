@@ -13,11 +13,9 @@ mod login;
 mod mcp;
 mod per_turn;
 mod permit;
-mod pipes;
 mod sessions;
 mod turns;
 mod verdict;
-mod version;
 mod worker;
 
 use std::{

@@ -4,10 +4,12 @@
 //! is the daemon's business. Start at [`Runtime`]; the adapters are made by [`registry::make`].
 
 pub mod claude;
+pub mod codex;
 pub mod event;
 mod handle;
 pub mod native;
 pub mod options;
+mod program;
 pub mod registry;
 pub mod tools;
 pub mod toolserver;

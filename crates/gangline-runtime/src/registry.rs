@@ -1,6 +1,6 @@
 //! Which backends exist: data, and the one place where a name becomes an adapter.
 
-use crate::{Runtime, claude, native};
+use crate::{Runtime, claude, codex, native};
 
 /// A backend that this build does not have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -27,6 +27,7 @@ pub const ENTRIES: &[Entry] = &[
         make: || Box::new(native::Native::default()),
     },
     Entry { name: "claude", about: "Claude Code", make: || Box::new(claude::Claude::default()) },
+    Entry { name: "codex", about: "Codex", make: || Box::new(codex::Codex::default()) },
 ];
 
 /// Returns what makes a new, unstarted adapter of that name.

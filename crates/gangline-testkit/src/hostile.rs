@@ -121,3 +121,9 @@ impl Hostile {
         path
     }
 }
+
+/// The wire of Codex's app-server.
+#[must_use]
+pub fn codex() -> Hostile {
+    Hostile { wire: "codex", script: include_str!("hostile/codex.js") }
+}

@@ -16,13 +16,28 @@ use gangline_os::{
 };
 use serde_json::{Value, json};
 
-use super::{login::Login, version};
-use crate::{McpPlace, McpServer, Mode, SessionId, StartOptions};
+use super::{NAME, login::Login};
+use crate::{
+    McpPlace, McpServer, Mode, SessionId, StartOptions,
+    program::{
+        self,
+        version::{self, Version, Wanted},
+    },
+};
 
 mod per_turn;
 
 #[cfg(test)]
 mod tests;
+
+/// Releases before this one print results that belong to nobody; it tells which text a result
+/// answers, and it was tried.
+const WANTED: Wanted = Wanted {
+    title: "Claude Code",
+    oldest: Version(2, 1, 270),
+    update: "install it with `npm install -g @anthropic-ai/claude-code@latest` (without `@latest` \
+             npm may choose an old release)",
+};
 
 /// Variables by which the program knows that it runs inside of another one; not ours to pass on.
 const INHERITED: [&str; 12] = [
@@ -79,9 +94,9 @@ pub(super) struct Launch {
 pub(super) async fn prepare(options: &StartOptions) -> Result<Launch, String> {
     let launch = again(options)?;
     let mut asked = launch.spawn.clone();
-    asked.args = command(options)?.1;
+    asked.args = program::command(options, NAME)?.1;
     asked.stdin = Stdin::Null;
-    version::check(asked).await?;
+    version::check(asked, &WANTED).await?;
     Ok(launch)
 }
 
@@ -93,7 +108,7 @@ pub(super) fn again(options: &StartOptions) -> Result<Launch, String> {
     private_dir(&options.session_dir)?;
     private_dir(&options.tmp_dir)?;
     let mut env = environment(options);
-    let (program, mut args) = command(options)?;
+    let (program, mut args) = program::command(options, NAME)?;
     let login = Login::new(&env);
     let (session, goes_on) = session(options, &login);
     // Other programs find the session by this name (R3-14).
@@ -127,17 +142,6 @@ pub(super) fn login(options: &StartOptions) -> Login {
 
 fn private_dir(path: &Path) -> Result<(), String> {
     fsio::private_dir(path).map_err(|error| error.to_string())
-}
-
-/// Returns the program and what stands before our own arguments.
-fn command(options: &StartOptions) -> Result<(PathBuf, Vec<OsString>), String> {
-    let usual = ["claude".to_owned()];
-    match options.command.as_deref().unwrap_or(&usual).split_first() {
-        Some((program, rest)) if !program.is_empty() => {
-            Ok((PathBuf::from(program), rest.iter().map(Into::into).collect()))
-        }
-        _ => Err("`command` names no program: write a list of words".to_owned()),
-    }
 }
 
 /// Whether the session has begun before.

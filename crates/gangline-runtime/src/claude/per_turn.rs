@@ -26,6 +26,7 @@ use super::{
 use crate::{
     EVENT_QUEUE, Prompt, RuntimeEvent, SessionHandle, SessionId, StartOptions, TurnResult,
     handle::{Flags, HandleKeeper},
+    program,
 };
 
 /// A process that has done its work, and a stopped one, are gone within this; else it is ended
@@ -112,7 +113,7 @@ impl PerTurn {
         self.send(RuntimeEvent::Ready { session: self.session.clone() }).await;
         let code = self.serve().await;
         self.flags.ready.store(false, Ordering::SeqCst);
-        worker::sweep(self.mark.as_ref()).await;
+        program::sweep(NAME, self.mark.as_ref()).await;
         self.flags.busy.store(false, Ordering::SeqCst);
         self.send(RuntimeEvent::Exited { code }).await;
         // Closed last: by it the adapter sees that everything was told.
@@ -244,7 +245,7 @@ impl PerTurn {
                 Step::Due => {
                     // Its group dies with it when it is dropped; what left the group by its mark.
                     tracing::error!("the process of a turn does not end; it is killed");
-                    worker::sweep(self.mark.as_ref()).await;
+                    program::sweep(NAME, self.mark.as_ref()).await;
                     RuntimeEvent::Exited { code: -1 }
                 }
                 Step::Event(event) => event.unwrap_or(RuntimeEvent::Exited { code: -1 }),

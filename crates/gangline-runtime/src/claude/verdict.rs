@@ -4,10 +4,8 @@
 //! reason and the status.
 
 use super::decode::Outcome;
+pub(super) use crate::program::one_line;
 use crate::{FailureKind, TurnResult};
-
-/// The longest text of a failure that is passed on, in characters.
-const WHY_MAX: usize = 300;
 
 /// What was seen before the end.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -82,16 +80,6 @@ pub(super) fn why(outcome: &Outcome) -> String {
     let text = outcome.result.as_deref().filter(|text| !text.is_empty()).unwrap_or(&errors);
     let text = if text.is_empty() { &outcome.subtype } else { text };
     one_line(text)
-}
-
-/// Returns a text as one line of at most [`WHY_MAX`] characters.
-pub(super) fn one_line(text: &str) -> String {
-    let words = text.split(|c: char| c.is_whitespace() || c.is_control());
-    let line = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(WHY_MAX) {
-        Some((cut, _)) => format!("{}…", &line[..cut]),
-        None => line,
-    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! What a line means is decided in [`super::turns`]; here is what happens to the process.
 
 use std::{
-    collections::{HashMap, HashSet, VecDeque},
+    collections::{HashMap, HashSet},
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
@@ -29,27 +29,23 @@ use super::{
     login::{Login, Look},
     mcp,
     permit::Gate,
-    pipes::{Output, Pipes},
     turns::{Act, Now, Setup, Turns},
     verdict,
 };
 use crate::{
     Mode, RuntimeEvent, SessionHandle, StartOptions, StopReason, ToolHost,
     handle::{Flags, HandleKeeper},
+    program::{self, SHORT_LADDER, pipes::Pipes},
 };
 
 mod end;
 
-pub(super) use end::sweep;
-
-use self::end::{CLOSING, SHORT_LADDER};
+use self::end::CLOSING;
 
 /// From its start to the answer to the first request; tool servers of the user's may be slow.
 const BEGIN_WITHIN: Duration = Duration::from_secs(60);
 /// Between two looks at the files of a login that is missing.
 pub(super) const LOGIN_EVERY: Duration = Duration::from_secs(2);
-/// Lines of its error output that are kept for the notice of a bad end.
-const LAST_ERRORS: usize = 10;
 /// Kinds of odd lines that are remembered as told.
 const ODDITIES: usize = 64;
 
@@ -75,7 +71,6 @@ pub(super) struct Worker {
     calls: TaskGroup,
     called: HashMap<String, Value>,
     results: (mpsc::Sender<Called>, mpsc::Receiver<Called>),
-    errors: VecDeque<String>,
     odd: HashSet<String>,
     clock: SharedClock,
     begun: Duration,
@@ -104,7 +99,7 @@ type Called = (String, Result<String, String>);
 
 enum Step {
     Command(Option<Command>),
-    Output(Option<Output>),
+    Output(Option<Line>),
     Exited(Exit),
     Called(Called),
     CallEnded(TaskEnd),
@@ -150,7 +145,6 @@ impl Worker {
             calls: TaskGroup::new("claude tools"),
             called: HashMap::new(),
             results: mpsc::channel(16),
-            errors: VecDeque::new(),
             odd: HashSet::new(),
             begun: clock.monotonic(),
             clock,
@@ -191,7 +185,7 @@ impl Worker {
             }
         };
         self.pipes.close().await;
-        sweep(self.mark.as_ref()).await;
+        program::sweep(NAME, self.mark.as_ref()).await;
         let _ = self.events.send(RuntimeEvent::Exited { code }).await;
         // Closed last: by it the adapter sees that everything was told.
         drop(self.inbox);
@@ -252,18 +246,11 @@ impl Worker {
         self.act(acts).await
     }
 
-    async fn output(&mut self, output: Output) -> Result<(), Why> {
+    async fn output(&mut self, output: Line) -> Result<(), Why> {
         let acts = match output {
-            Output::Error(text) => {
-                if self.errors.len() == LAST_ERRORS {
-                    self.errors.pop_front();
-                }
-                self.errors.push_back(text);
-                return Ok(());
-            }
-            Output::Line(Line::Text(text)) if text.trim().is_empty() => return Ok(()),
-            Output::Line(Line::Text(text)) => self.read(&text).await,
-            Output::Line(Line::Oversize { bytes, .. }) => {
+            Line::Text(text) if text.trim().is_empty() => return Ok(()),
+            Line::Text(text) => self.read(&text).await,
+            Line::Oversize { bytes, .. } => {
                 let text = format!("claude wrote a line of {bytes} bytes; it was passed over");
                 self.send(RuntimeEvent::Notice { text }).await;
                 self.turns.sign_of_life(self.now())

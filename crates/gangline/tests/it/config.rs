@@ -40,9 +40,9 @@ fn a_good_file_is_ok_and_its_agents_are_counted() {
 #[test]
 fn a_backend_that_this_build_lacks_is_a_warning_to_the_check() {
     let ran =
-        check("server: {name: oak}\nagents:\n  - {nick: oak-ada, agent: codex, directory: .}\n");
+        check("server: {name: oak}\nagents:\n  - {nick: oak-ada, agent: tmux, directory: .}\n");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    let expect = "warning: agents.yaml: oak-ada: there is no backend `codex` in this build; there is: native, claude\n";
+    let expect = "warning: agents.yaml: oak-ada: there is no backend `tmux` in this build; there is: native, claude, codex\n";
     assert_eq!(ran.stderr, expect);
 }
 
@@ -142,8 +142,8 @@ fn up_starts_nothing_when_one_agent_cannot_run() {
         assert!(world.processes().is_empty());
     };
     check(
-        "{nick: oak-bob, agent: codex, directory: .}",
-        &["error: cannot run oak-bob", "no backend `codex` in this build", "hint: "],
+        "{nick: oak-bob, agent: tmux, directory: .}",
+        &["error: cannot run oak-bob", "no backend `tmux` in this build", "hint: "],
     );
     check(
         "{nick: oak-bob, agent: native, directory: nowhere, api_key_env: NONE}",

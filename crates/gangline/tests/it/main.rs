@@ -13,6 +13,7 @@ mod claude;
 mod claude_fire;
 mod claude_per_turn;
 mod clients;
+mod codex;
 mod config;
 mod demo;
 mod environment;

@@ -133,7 +133,8 @@ fn a_command_is_a_list_of_words() {
     let mut options = options(Path::new("/"));
     let mut of = |words: Option<&[&str]>| {
         options.command = words.map(|words| words.iter().map(|word| (*word).to_owned()).collect());
-        command(&options).map(|(program, rest)| (program.display().to_string(), rest.len()))
+        program::command(&options, NAME)
+            .map(|(program, rest)| (program.display().to_string(), rest.len()))
     };
     assert_eq!(of(None), Ok(("claude".to_owned(), 0)));
     assert_eq!(of(Some(&["/opt/claude"])), Ok(("/opt/claude".to_owned(), 0)));

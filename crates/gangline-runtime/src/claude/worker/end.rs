@@ -4,7 +4,6 @@ use std::{sync::atomic::Ordering, time::Duration};
 
 use gangline_os::{
     lines::Line,
-    mark::{self, RunMark},
     process::{Exit, Ladder},
 };
 use tokio::time;
@@ -12,25 +11,17 @@ use tokio::time;
 use super::{Step, Why, Worker, now};
 use crate::{
     RuntimeEvent, StopReason,
-    claude::{decode, pipes::Output, turns::Act, verdict},
+    claude::{decode, turns::Act, verdict},
+    program::{LADDER, SHORT_LADDER},
 };
 
 /// From the interrupt of a stop to the end of the turn.
 const RESULT_WITHIN: Duration = Duration::from_secs(3);
 /// After its end, for what it wrote before.
 const LAST_WORDS_WITHIN: Duration = Duration::from_millis(500);
-/// What is left of its descendants gets this long between TERM and KILL.
-const SWEEP_GRACE: Duration = Duration::from_secs(1);
-
-const LADDER: Ladder =
-    Ladder { term_after: Duration::from_secs(3), kill_after: Duration::from_secs(2) };
 /// For a program that has done its one thing: it writes its session, then ends by itself.
 pub(super) const CLOSING: Ladder =
     Ladder { term_after: Duration::from_secs(5), kill_after: Duration::from_secs(2) };
-/// For a program that hangs, or that left others behind.
-pub(super) const SHORT_LADDER: Ladder =
-    Ladder { term_after: Duration::ZERO, kill_after: Duration::from_secs(1) };
-
 impl Worker {
     /// Both outputs are closed: it is about to exit, or of no use any more.
     pub(super) async fn outputs_closed(&mut self) -> Why {
@@ -93,7 +84,7 @@ impl Worker {
                     Some(output) = pipes.next() => output,
                 };
                 // Only events are of use now: nothing is written any more.
-                if let Output::Line(Line::Text(text)) = output
+                if let Line::Text(text) = output
                     && let Ok(line) = decode::decode(&text)
                 {
                     let now = now(clock);
@@ -127,27 +118,11 @@ impl Worker {
                 (None, Some(signal)) => format!("signal {signal}"),
                 (None, None) => "no code".to_owned(),
             };
-            let said = self.errors.make_contiguous().join(" ");
-            let said = verdict::one_line(&said);
+            let said = verdict::one_line(&self.pipes.errors());
             let said = if said.is_empty() { "nothing".to_owned() } else { said };
             let text = format!("claude ended with {how}; it said: {said}");
             self.send(RuntimeEvent::Notice { text }).await;
         }
         exit.code.unwrap_or(-1)
-    }
-}
-
-/// Ends what the program started in sessions of their own: its shells survive a kill. Everything
-/// with the daemon's mark is a descendant of the program.
-pub(in crate::claude) async fn sweep(mark: Option<&RunMark>) {
-    let Some(mark) = mark else { return };
-    let report = mark::sweep(|found| found.mark != *mark, SWEEP_GRACE).await;
-    if !report.killed.is_empty() || !report.ended.is_empty() || !report.left.is_empty() {
-        tracing::info!(
-            ended = report.ended.len(),
-            killed = report.killed.len(),
-            left = report.left.len(),
-            "swept what claude left"
-        );
     }
 }

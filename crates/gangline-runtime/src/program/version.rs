@@ -1,4 +1,4 @@
-//! Which version of the program it is, and whether it is new enough.
+//! Which version of a backend's program it is, and whether it is new enough.
 
 use std::time::Duration;
 
@@ -8,22 +8,25 @@ use gangline_os::{
 };
 use tokio::time::timeout;
 
-/// The oldest release that was tried and tells which text a result answers. Older ones print
-/// results that belong to nobody.
-pub(super) const OLDEST: Version = Version(2, 1, 270);
-
 /// How long the program may take to tell its version; it takes 0.2 s.
 const WITHIN: Duration = Duration::from_secs(10);
 const AT_ONCE: Ladder =
     Ladder { term_after: Duration::ZERO, kill_after: Duration::from_millis(500) };
 /// More than any version needs.
 const LINE_MAX: usize = 4 * 1024;
-const UPDATE: &str = "install it with `npm install -g @anthropic-ai/claude-code@latest` (without \
-                      `@latest` npm may choose an old release)";
+/// What is asked of a program.
+pub(crate) struct Wanted {
+    /// What people call it.
+    pub(crate) title: &'static str,
+    /// The oldest release that can be driven.
+    pub(crate) oldest: Version,
+    /// How it is installed, as the end of a sentence.
+    pub(crate) update: &'static str,
+}
 
 /// A release: `2.1.330`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Version(pub(super) u32, pub(super) u32, pub(super) u32);
+pub(crate) struct Version(pub(crate) u32, pub(crate) u32, pub(crate) u32);
 
 impl std::fmt::Display for Version {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -35,10 +38,11 @@ impl std::fmt::Display for Version {
 ///
 /// # Errors
 /// One line that says what is wrong and what to do.
-pub(super) async fn check(mut spawn: Spawn) -> Result<Version, String> {
+pub(crate) async fn check(mut spawn: Spawn, wanted: &Wanted) -> Result<Version, String> {
+    let Wanted { title, oldest, update } = wanted;
     let name = spawn.program.display().to_string();
     spawn.args.push("--version".into());
-    let mut child = process::spawn(spawn).map_err(|error| missing(&error))?;
+    let mut child = process::spawn(spawn).map_err(|error| missing(&error, wanted))?;
     let asked = async {
         let mut lines = LineReader::new(child.take_stdout()?, LINE_MAX);
         while let Ok(Some(line)) = lines.next().await {
@@ -52,13 +56,12 @@ pub(super) async fn check(mut spawn: Spawn) -> Result<Version, String> {
     let answer = timeout(WITHIN, asked).await;
     child.end(&AT_ONCE).await;
     match answer {
-        Ok(Some(version)) if version >= OLDEST => Ok(version),
+        Ok(Some(version)) if version >= *oldest => Ok(version),
         Ok(Some(version)) => {
-            Err(format!("{name} is version {version}, and at least {OLDEST} is needed: {UPDATE}"))
+            Err(format!("{name} is version {version}, and at least {oldest} is needed: {update}"))
         }
         Ok(None) => Err(format!(
-            "`{name} --version` names no version, so it is not Claude Code: set `command`, or \
-             {UPDATE}"
+            "`{name} --version` names no version, so it is not {title}: set `command`, or {update}"
         )),
         Err(_) => Err(format!(
             "`{name} --version` did not answer within {} s: try it by hand",
@@ -67,10 +70,13 @@ pub(super) async fn check(mut spawn: Spawn) -> Result<Version, String> {
     }
 }
 
-fn missing(error: &SpawnError) -> String {
+fn missing(error: &SpawnError, wanted: &Wanted) -> String {
     match error {
         SpawnError::NotOnPath { .. } | SpawnError::NoSuchFile { .. } => {
-            format!("{error}. For Claude Code, {UPDATE}, or name its path as `command`")
+            format!(
+                "{error}. For {}, {}, or name its path as `command`",
+                wanted.title, wanted.update
+            )
         }
         SpawnError::NoFolder { .. } => error.to_string(),
         SpawnError::OutputFile { source, .. } | SpawnError::System { source, .. } => {
@@ -79,9 +85,12 @@ fn missing(error: &SpawnError) -> String {
     }
 }
 
-/// Reads `2.1.330 (Claude Code)`.
+/// Reads `2.1.330 (Claude Code)` and `codex-cli 0.169.0`: the first word that is a version counts.
 fn parse(line: &str) -> Option<Version> {
-    let word = line.split_whitespace().next()?;
+    line.split_whitespace().find_map(word)
+}
+
+fn word(word: &str) -> Option<Version> {
     let mut numbers = word.split(['.', '-']).map(str::parse);
     let mut next = || numbers.next()?.ok();
     Some(Version(next()?, next()?, next()?))

@@ -1,0 +1,85 @@
+//! Lines as the program writes them.
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+fn decoded(line: &Value) -> Line {
+    decode(&line.to_string()).unwrap()
+}
+
+#[test]
+fn what_has_a_method_is_the_program_s_and_what_has_none_is_an_answer() {
+    assert_eq!(
+        decoded(&json!({"id": 3, "result": {"a": 1}})),
+        Line::Response { id: 3, answer: Ok(json!({"a": 1})) }
+    );
+    assert_eq!(
+        decoded(&json!({"id": 3, "error": {"code": -1, "message": "no"}})),
+        Line::Response { id: 3, answer: Err("no".to_owned()) }
+    );
+    // The same number, and a request.
+    let asked = json!({"id": 3, "method": "currentTime/read", "params": {}});
+    let request = Request::Other { kind: "currentTime/read".to_owned() };
+    assert_eq!(decoded(&asked), Line::Request { id: json!(3), request });
+    let asked = json!({"id": "x", "method": "item/tool/requestUserInput",
+        "params": {"questions": [{"id": "a"}, {"id": "b"}]}});
+    let request = Request::Questions(vec!["a".to_owned(), "b".to_owned()]);
+    assert_eq!(decoded(&asked), Line::Request { id: json!("x"), request });
+}
+
+#[test]
+fn the_turn_and_its_end_are_named() {
+    let params = json!({"threadId": "t", "turn": {"id": "u", "status": "failed",
+        "error": {"message": "m", "codexErrorInfo": "other", "additionalDetails": null}}});
+    let error = Failure {
+        message: "m".to_owned(),
+        codex_error_info: Some(json!("other")),
+        additional_details: None,
+    };
+    let turn = TurnDone { id: "u".to_owned(), status: "failed".to_owned(), error: Some(error) };
+    assert_eq!(
+        decoded(&json!({"method": "turn/completed", "params": params})),
+        Line::TurnCompleted { thread: "t".to_owned(), turn }
+    );
+    let params = json!({"threadId": "t", "turnId": "u", "tokenUsage": {"total": {},
+        "last": {"totalTokens": 12, "inputTokens": 10}, "modelContextWindow": null}});
+    let of = Place { thread_id: "t".to_owned(), turn_id: "u".to_owned() };
+    let last = Counts { total_tokens: 12, input_tokens: 10, ..Counts::default() };
+    let tokens = Tokens { last, model_context_window: None };
+    assert_eq!(
+        decoded(&json!({"method": "thread/tokenUsage/updated", "params": params})),
+        Line::Tokens { of, tokens }
+    );
+}
+
+#[test]
+fn what_is_not_known_is_passed_over_and_what_is_broken_is_told() {
+    let unknown = |kind: &str| Line::Unknown { kind: kind.to_owned() };
+    assert_eq!(decoded(&json!({"method": "weather/changed"})), unknown("weather/changed"));
+    for noise in ["thread/status/changed", "item/agentMessage/delta", "deprecationNotice"] {
+        assert_eq!(decoded(&json!({"method": noise, "params": {"x": 1}})), Line::Noise, "{noise}");
+    }
+    for line in
+        ["", "7", "null", "[]", "{}", "{\"id\":null}", "{\"id\":\"x\",\"result\":1}", "{\"id\":"]
+    {
+        assert_eq!(decode(line), Err(DecodeError::NoMessage), "{line}");
+    }
+    for method in ["turn/completed", "item/started", "error", "item/tool/call"] {
+        let broken = decode(&json!({"method": method, "id": 1, "params": {}}).to_string());
+        let expected = method == "item/tool/call";
+        assert_eq!(matches!(broken, Err(DecodeError::Broken { .. })), expected, "{method}");
+        let broken = decode(&json!({"method": method, "params": {}}).to_string());
+        assert_eq!(matches!(broken, Err(DecodeError::Broken { .. })), !expected, "{method}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_line_is_too_odd(line in ".*", method in "[a-z/]{0,30}", params in ".{0,40}") {
+        let _ = decode(&line);
+        let _ = decode(&json!({"method": method, "params": params}).to_string());
+        let _ = decode(&format!("{{\"method\":\"item/started\",\"params\":{params}}}"));
+    }
+}

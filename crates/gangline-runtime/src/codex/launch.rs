@@ -1,0 +1,168 @@
+//! How the program is started: which one, with which arguments and environment.
+//!
+//! Settings of ours are arguments and fields of the conversation; no file of the user's is written.
+//! Start at [`prepare`].
+
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
+
+use gangline_os::{
+    fsio,
+    mark::{RUN_MARK, RunMark},
+    process::{Group, Output, Spawn, Stdin},
+};
+
+use super::{NAME, login::Login, permit, permit::Gate};
+use crate::{
+    PermissionMode, StartOptions,
+    program::{
+        self,
+        version::{self, Version, Wanted},
+    },
+};
+
+#[cfg(test)]
+mod tests;
+
+/// The app-server changes between releases; this is the oldest that was tried.
+const WANTED: Wanted = Wanted {
+    title: "Codex",
+    oldest: Version(0, 169, 0),
+    update: "install it with `npm install -g @openai/codex@latest`",
+};
+
+/// Variables by which the program knows that it runs inside of another one; not ours to pass on.
+const INHERITED: [&str; 7] = [
+    "CODEX_CI",
+    "CODEX_SANDBOX",
+    "CODEX_SANDBOX_NETWORK_DISABLED",
+    "CODEX_SESSION_ID",
+    "CODEX_THREAD_ID",
+    "CODEX_TOOL_CALL_ID",
+    "NODE_OPTIONS",
+];
+
+/// What holds for every session of ours.
+const SETTINGS: [&str; 9] = [
+    // A refused connection is told after some tries; by itself the program tries for ever.
+    "features.unbounded_connection_retries=false",
+    // A text that is added waits for the end of what the model is saying; nothing of that is lost.
+    "features.instant_interrupt=false",
+    // A goal makes the program begin turns by itself.
+    "features.goals=false",
+    // These look for hosts of the vendor at the start, whoever serves the model.
+    "features.plugins=false",
+    "features.apps=false",
+    "check_for_update_on_startup=false",
+    "analytics.enabled=false",
+    "feedback.enabled=false",
+    // It decides at the start what it warns of; each conversation says its own.
+    "sandbox_mode=\"danger-full-access\"",
+];
+
+/// Everything that is needed to start the program.
+pub(super) struct Launch {
+    pub(super) spawn: Spawn,
+    /// By which its descendants are found again.
+    pub(super) mark: Option<RunMark>,
+    pub(super) login: Login,
+    /// What the operator should know before anything else.
+    pub(super) notice: Option<String>,
+}
+
+/// Makes folders, asks the program for its version, and returns how to start it. Not cancel-safe:
+/// folders may be made; another call goes on with them.
+///
+/// # Errors
+/// One line that says what to do.
+pub(super) async fn prepare(options: &StartOptions) -> Result<Launch, String> {
+    private_dir(&options.session_dir)?;
+    private_dir(&options.tmp_dir)?;
+    let env = environment(options);
+    let login = Login::new(&env);
+    check_home(options, &login)?;
+    let (program, before) = program::command(options, NAME)?;
+    let mut spawn = Spawn {
+        program,
+        args: before,
+        cwd: options.workdir.clone(),
+        env: env.iter().map(|(key, value)| (key.into(), value.into())).collect(),
+        stdin: Stdin::Null,
+        stdout: Output::Piped,
+        stderr: Output::Piped,
+        group: Group::New,
+    };
+    version::check(spawn.clone(), &WANTED).await?;
+    spawn.args.extend(arguments(options));
+    spawn.stdin = Stdin::Piped;
+    let mark = env.get(RUN_MARK).and_then(|mark| mark.parse().ok());
+    let notice = (options.permissions != PermissionMode::Bypass && login.has_rules()).then(|| {
+        format!("what the files in {}/rules allow runs without being asked about", login.shown())
+    });
+    Ok(Launch { spawn, mark, login, notice })
+}
+
+fn private_dir(path: &Path) -> Result<(), String> {
+    fsio::private_dir(path).map_err(|error| error.to_string())
+}
+
+/// The program puts helpers into its folder and does without them below the temporary one.
+fn check_home(options: &StartOptions, login: &Login) -> Result<(), String> {
+    let Some(home) = login.folder() else { return Ok(()) };
+    if real(home).starts_with(real(&options.tmp_dir)) {
+        return Err(format!(
+            "its folder {} lies below the temporary folder {}, where codex does not work fully: \
+             set `account_dir` to a folder that stays",
+            home.display(),
+            options.tmp_dir.display()
+        ));
+    }
+    match &options.account_dir {
+        // It refuses a folder that it is told of and that is not there.
+        Some(dir) => private_dir(dir),
+        None => Ok(()),
+    }
+}
+
+/// Returns the path with its links followed as far as it is there.
+fn real(path: &Path) -> PathBuf {
+    let exists = path.ancestors().find_map(|it| Some((it, it.canonicalize().ok()?)));
+    match exists {
+        Some((there, real)) => match path.strip_prefix(there) {
+            Ok(rest) => real.join(rest),
+            Err(_) => path.to_owned(),
+        },
+        None => path.to_owned(),
+    }
+}
+
+fn environment(options: &StartOptions) -> BTreeMap<String, String> {
+    let mut env: BTreeMap<String, String> = options.env.iter().cloned().collect();
+    env.retain(|name, _| !INHERITED.contains(&name.as_str()));
+    env.insert("TMPDIR".to_owned(), options.tmp_dir.display().to_string());
+    if let Some(dir) = &options.account_dir {
+        env.insert("CODEX_HOME".to_owned(), dir.display().to_string());
+    }
+    env
+}
+
+fn arguments(options: &StartOptions) -> Vec<OsString> {
+    let gate = Gate::of(options);
+    let mut settings: Vec<&str> = SETTINGS.into();
+    // What cannot be asked about is there only where it may run unasked.
+    if !gate.allows(permit::AGENTS) {
+        settings.push("features.multi_agent=false");
+    }
+    if !gate.allows(permit::SEARCH) {
+        settings.push("web_search=\"disabled\"");
+    }
+    // What is typed into a terminal is not asked about, only the command that opened it.
+    if !gate.allows_all() {
+        settings.push("features.unified_exec_tty=false");
+    }
+    let set = settings.into_iter().flat_map(|setting| ["-c", setting]);
+    ["app-server"].into_iter().chain(set).map(OsString::from).collect()
+}

@@ -1,0 +1,475 @@
+//! What the program says becomes events, and what the daemon wants becomes requests.
+//!
+//! The program runs one turn at a time on its conversation, and takes a second prompt for an
+//! addition to the first; so a prompt waits here until nothing is under way. A turn is over when
+//! the program says so by its id, and never before. Pure: lines and wishes go in, [`Act`]s come
+//! out. Start at [`Turns::line`].
+
+use std::{
+    collections::{HashMap, HashSet, VecDeque},
+    time::Duration,
+};
+
+use gangline_core::TurnId;
+use serde_json::{Value, json};
+
+use super::{
+    decode::{Line, Place},
+    encode::{self, Form},
+    items::Tool,
+    permit::Gate,
+    thread::Thread,
+};
+use crate::{Prompt, RuntimeEvent, SessionId, ToolCall, TurnResult, Verdict};
+
+mod opening;
+mod output;
+mod requests;
+#[cfg(test)]
+mod tests;
+
+/// Between two signs of life of a turn.
+const ALIVE_EVERY: Duration = Duration::from_secs(1);
+/// Warnings that are remembered as told.
+const TOLD_MAX: usize = 64;
+
+/// What is to be done, in order.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Act {
+    /// Tell the daemon.
+    Tell(RuntimeEvent),
+    /// Write a line to the program.
+    Write(String),
+    /// Run a tool of the daemon; then [`encode::called`] with this id.
+    Call { call: ToolCall, id: Value },
+    /// No turn is open any more.
+    Free,
+    /// Look for a login from now on.
+    WatchLogin,
+    /// End the program and start it again: it reads its login only then.
+    Relaunch,
+    /// The program cannot be used; end it.
+    GiveUp,
+}
+
+/// Whose login the program works with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Credentials {
+    /// That of its own folder.
+    OfTheProgram,
+    /// What the options say.
+    OfTheOptions,
+}
+
+/// What a session is told about at its start.
+pub(super) struct Setup {
+    pub(super) thread: Thread,
+    pub(super) resume: Option<SessionId>,
+    pub(super) model: Option<String>,
+    pub(super) gate: Gate,
+    /// The names of the daemon's tools.
+    pub(super) tools: Vec<&'static str>,
+    pub(super) credentials: Credentials,
+    /// What a human has to do when the login is refused.
+    pub(super) login: String,
+}
+
+/// How far the beginning has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// The program has not said hello.
+    Hello,
+    /// It is asked for its login, or for a conversation.
+    Opening,
+    /// Prompts go through.
+    Open,
+}
+
+/// What is known of the program's login.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Login {
+    Fine,
+    /// The program has said that it has none.
+    Missing,
+    /// That was told; a new one is seen by a new process only.
+    Told,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    Compact,
+    Clear,
+}
+
+/// An order under way.
+#[derive(Debug)]
+struct Job {
+    order: Order,
+    /// The program's turn that does it.
+    remote: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// Nothing was sent yet.
+    Waiting,
+    /// The program has it, and has not named its turn.
+    Sent,
+    /// The program has named its turn.
+    Named,
+    /// The program's turn has begun: only now can it be interrupted.
+    Running,
+}
+
+#[derive(Debug)]
+struct Turn {
+    id: TurnId,
+    prompt: Prompt,
+    step: Step,
+    /// The program's id of the turn.
+    remote: Option<String>,
+    accepted: bool,
+    /// We asked for the end.
+    asked: bool,
+    /// The model said or did something.
+    active: bool,
+    /// Texts that were added and have not reached the model.
+    added: Vec<Added>,
+    /// Tools that have begun.
+    tools: Vec<Tool>,
+}
+
+#[derive(Debug)]
+struct Added {
+    prompt: Prompt,
+    sent: bool,
+}
+
+/// A request of ours that waits for its answer.
+#[derive(Debug, PartialEq, Eq)]
+enum Sent {
+    Initialize,
+    Account,
+    Start,
+    Resume,
+    Clear,
+    Turn(TurnId),
+    Steer(String),
+    Compact,
+    /// Its answer says nothing that is not told otherwise.
+    Aside,
+}
+
+/// A question about permission that waits.
+#[derive(Debug)]
+struct Ask {
+    id: Value,
+    form: Form,
+    tool: String,
+}
+
+/// The state of one session; see the module.
+pub(super) struct Turns {
+    setup: Setup,
+    stage: Stage,
+    login: Login,
+    /// The conversation; empty before the first.
+    thread: String,
+    /// It has had a turn: then the program can go on with it.
+    begun: bool,
+    told_ready: bool,
+    /// The model, as the program names it.
+    model: String,
+    turn: Option<Turn>,
+    job: Option<Job>,
+    jobs: VecDeque<Order>,
+    asks: HashMap<String, Ask>,
+    sent: HashMap<u64, Sent>,
+    requests: u64,
+    last_alive: Option<Duration>,
+    compacting: bool,
+    warned: HashSet<String>,
+    out: Vec<Act>,
+}
+
+impl Turns {
+    pub(super) fn new(setup: Setup) -> Self {
+        Self {
+            stage: Stage::Hello,
+            login: Login::Fine,
+            thread: String::new(),
+            begun: false,
+            told_ready: false,
+            model: setup.model.clone().unwrap_or_default(),
+            setup,
+            turn: None,
+            job: None,
+            jobs: VecDeque::new(),
+            asks: HashMap::new(),
+            sent: HashMap::new(),
+            requests: 0,
+            last_alive: None,
+            compacting: false,
+            warned: HashSet::new(),
+            out: Vec::new(),
+        }
+    }
+
+    /// Says whether something is under way that an interrupt would end.
+    pub(super) fn busy(&self) -> bool {
+        self.turn.is_some() || self.job.is_some()
+    }
+
+    /// Says whether prompts go through to the program.
+    pub(super) fn is_open(&self) -> bool {
+        self.stage == Stage::Open
+    }
+
+    /// Gives a prompt; the caller has made sure that no turn is open.
+    pub(super) fn prompt(&mut self, prompt: Prompt) -> Vec<Act> {
+        self.turn = Some(Turn {
+            id: prompt.turn,
+            prompt,
+            step: Step::Waiting,
+            remote: None,
+            accepted: false,
+            asked: false,
+            active: false,
+            added: Vec::new(),
+            tools: Vec::new(),
+        });
+        self.done()
+    }
+
+    /// Adds a text to the open turn. When that has just ended, nobody gets it.
+    pub(super) fn steer(&mut self, prompt: Prompt) -> Vec<Act> {
+        if let Some(turn) = self.turn.as_mut().filter(|turn| turn.id == prompt.turn) {
+            turn.added.push(Added { prompt, sent: false });
+        }
+        self.send_added();
+        self.done()
+    }
+
+    /// Asks for the end of what is under way. A prompt that was not sent is taken back.
+    pub(super) fn interrupt(&mut self) -> Vec<Act> {
+        match &mut self.turn {
+            Some(turn) => {
+                let first = !turn.asked;
+                turn.asked = true;
+                match (turn.step, turn.remote.clone()) {
+                    (Step::Waiting, _) => self.finish(TurnResult::Interrupted),
+                    // Asked twice, the program may leave the second request open for ever.
+                    (Step::Running, Some(remote)) if first => self.interrupt_remote(&remote),
+                    (Step::Sent | Step::Named | Step::Running, _) => {}
+                }
+            }
+            None => {
+                let remote = self.job.as_ref().and_then(|job| job.remote.clone());
+                if let Some(remote) = remote {
+                    self.interrupt_remote(&remote);
+                }
+            }
+        }
+        self.done()
+    }
+
+    fn interrupt_remote(&mut self, remote: &str) {
+        let params = json!({"threadId": self.thread, "turnId": remote});
+        self.request(Sent::Aside, "turn/interrupt", &params);
+    }
+
+    /// Answers an approval; nothing happens when nobody waits for it.
+    pub(super) fn decide(&mut self, verdict: &Verdict) -> Vec<Act> {
+        self.answer_ask(verdict);
+        self.done()
+    }
+
+    /// Changes the model from the next turn on.
+    pub(super) fn set_model(&mut self, model: &str) -> Vec<Act> {
+        self.setup.model = Some(model.to_owned());
+        self.done()
+    }
+
+    /// Shortens the context once nothing is under way.
+    pub(super) fn compact(&mut self) -> Vec<Act> {
+        self.jobs.push_back(Order::Compact);
+        self.done()
+    }
+
+    /// Begins an empty conversation once nothing is under way.
+    pub(super) fn clear(&mut self) -> Vec<Act> {
+        self.jobs.push_back(Order::Clear);
+        self.done()
+    }
+
+    /// Takes one line at a monotonic time.
+    pub(super) fn line(&mut self, line: Line, now: Duration) -> Vec<Act> {
+        match line {
+            Line::Response { id, answer } => self.response(id, answer),
+            Line::Request { id, request } => self.requested(&id, request),
+            Line::TurnStarted { thread, turn } => self.remote_started(&thread, turn),
+            Line::TurnCompleted { thread, turn } if thread == self.thread => self.completed(&turn),
+            Line::ItemStarted { of, item } if self.is_of_turn(&of) => self.item_started(item),
+            Line::ItemCompleted { of, item } if self.is_of_turn(&of) => self.item_completed(item),
+            Line::Tokens { of, tokens } if self.is_of_turn(&of) => self.tokens(&tokens),
+            Line::Error { of, error, will_retry: true } if of.thread_id == self.thread => {
+                self.retry(&error);
+            }
+            Line::Resolved { id } => self.asks.retain(|_, ask| ask.id != id),
+            Line::ServerFailed { name, why } => {
+                self.warn(format!("the tool server {name} did not start: {why}"));
+            }
+            Line::Warning { text } => self.warn(format!("codex warns: {text}")),
+            // Of a conversation that was left, of a subagent, or of a turn that is over.
+            Line::TurnCompleted { .. }
+            | Line::ItemStarted { .. }
+            | Line::ItemCompleted { .. }
+            | Line::Tokens { .. }
+            // Its end says the same.
+            | Line::Error { .. }
+            | Line::Noise
+            | Line::Unknown { .. } => {}
+        }
+        self.alive(now);
+        self.done()
+    }
+
+    /// Takes a sign of life that says nothing, such as a line that cannot be read.
+    pub(super) fn sign_of_life(&mut self, now: Duration) -> Vec<Act> {
+        self.alive(now);
+        self.done()
+    }
+
+    fn is_of_turn(&self, of: &Place) -> bool {
+        let remote = self.turn.as_ref().and_then(|turn| turn.remote.as_deref());
+        of.thread_id == self.thread && remote == Some(&of.turn_id)
+    }
+
+    /// Does what waits, when nothing is under way.
+    fn advance(&mut self) {
+        let running = self.turn.as_ref().is_some_and(|turn| turn.step != Step::Waiting);
+        if self.stage != Stage::Open || self.job.is_some() || running {
+            return;
+        }
+        match (self.jobs.pop_front(), &self.turn) {
+            (Some(order), _) => self.begin_job(order),
+            (None, Some(_)) => self.begin_turn(),
+            (None, None) => {}
+        }
+    }
+
+    fn begin_job(&mut self, order: Order) {
+        self.job = Some(Job { order, remote: None });
+        match order {
+            Order::Compact => {
+                self.compacting = true;
+                self.tell(RuntimeEvent::Compacting);
+                let params = json!({"threadId": self.thread});
+                self.request(Sent::Compact, "thread/compact/start", &params);
+            }
+            Order::Clear => {
+                let params = self.setup.thread.start(self.setup.model.as_deref());
+                self.request(Sent::Clear, "thread/start", &params);
+            }
+        }
+    }
+
+    fn begin_turn(&mut self) {
+        match self.login {
+            Login::Fine => {}
+            Login::Missing => {
+                self.login_needed();
+                let hint = format!("codex is not logged in. {}", self.setup.login);
+                return self.finish(TurnResult::NeedsLogin { hint });
+            }
+            Login::Told => {
+                // It is sent when the new process is ready.
+                self.stage = Stage::Hello;
+                return self.out.push(Act::Relaunch);
+            }
+        }
+        let Some(turn) = &mut self.turn else { return };
+        turn.step = Step::Sent;
+        let mut params = json!({
+            "threadId": self.thread,
+            "clientUserMessageId": turn.prompt.uuid,
+            "input": encode::input(&turn.prompt.text),
+        });
+        let id = turn.id;
+        if let Some(model) = &self.setup.model {
+            params["model"] = json!(model);
+            self.model.clone_from(model);
+        }
+        self.begun = true;
+        self.request(Sent::Turn(id), "turn/start", &params);
+    }
+
+    /// A login was refused: it is looked for until the next prompt.
+    fn login_needed(&mut self) {
+        if self.setup.credentials == Credentials::OfTheProgram {
+            self.login = Login::Told;
+            self.out.push(Act::WatchLogin);
+        }
+    }
+
+    fn send_added(&mut self) {
+        let Some(turn) = &mut self.turn else { return };
+        let Some(remote) = &turn.remote else { return };
+        let mut requests = Vec::new();
+        for added in turn.added.iter_mut().filter(|added| !added.sent) {
+            added.sent = true;
+            let params = json!({
+                "threadId": self.thread,
+                "expectedTurnId": remote,
+                "clientUserMessageId": added.prompt.uuid,
+                "input": encode::input(&added.prompt.text),
+            });
+            requests.push((Sent::Steer(added.prompt.uuid.clone()), params));
+        }
+        for (sent, params) in requests {
+            self.request(sent, "turn/steer", &params);
+        }
+    }
+
+    fn alive(&mut self, now: Duration) {
+        let Some(turn) = &self.turn else { return };
+        let since = self.last_alive.map(|last| now.saturating_sub(last));
+        if self.out.iter().any(|act| matches!(act, Act::Tell(_))) {
+            self.last_alive = Some(now);
+        } else if turn.accepted && since.is_none_or(|since| since >= ALIVE_EVERY) {
+            self.last_alive = Some(now);
+            self.out.push(Act::Tell(RuntimeEvent::Alive { turn: turn.id }));
+        }
+    }
+
+    fn request(&mut self, sent: Sent, method: &str, params: &Value) {
+        self.requests += 1;
+        self.write(encode::request(self.requests, method, params));
+        self.sent.insert(self.requests, sent);
+    }
+
+    fn tell(&mut self, event: RuntimeEvent) {
+        self.out.push(Act::Tell(event));
+    }
+
+    fn notice(&mut self, text: String) {
+        self.tell(RuntimeEvent::Notice { text });
+    }
+
+    /// Tells it if it was not told before.
+    fn warn(&mut self, text: String) {
+        let text = crate::program::one_line(&text);
+        if self.warned.len() < TOLD_MAX && self.warned.insert(text.clone()) {
+            self.notice(text);
+        }
+    }
+
+    fn write(&mut self, line: String) {
+        self.out.push(Act::Write(line));
+    }
+
+    fn done(&mut self) -> Vec<Act> {
+        self.advance();
+        std::mem::take(&mut self.out)
+    }
+}

@@ -1,0 +1,71 @@
+//! What adapters of foreign programs share: how one is found, its pipes, its version, its end.
+//!
+//! Knows nothing of any program's format. The process itself belongs to the adapter's task.
+
+pub(crate) mod pipes;
+pub(crate) mod version;
+
+use std::{ffi::OsString, path::PathBuf, time::Duration};
+
+use gangline_os::{
+    mark::{self, RunMark},
+    process::Ladder,
+};
+
+use crate::StartOptions;
+
+/// For a program that is asked to end.
+pub(crate) const LADDER: Ladder =
+    Ladder { term_after: Duration::from_secs(3), kill_after: Duration::from_secs(2) };
+/// For a program that hangs, or that left others behind.
+pub(crate) const SHORT_LADDER: Ladder =
+    Ladder { term_after: Duration::ZERO, kill_after: Duration::from_secs(1) };
+
+/// What is left of its descendants gets this long between TERM and KILL.
+const SWEEP_GRACE: Duration = Duration::from_secs(1);
+/// The longest text of a program that is passed on as one line, in characters.
+const LINE_MAX: usize = 300;
+
+/// Returns the program and what stands before our own arguments: `command` of the configuration, or
+/// the program's usual name.
+///
+/// # Errors
+/// One line that says what to do.
+pub(crate) fn command(
+    options: &StartOptions,
+    usual: &str,
+) -> Result<(PathBuf, Vec<OsString>), String> {
+    let usual = [usual.to_owned()];
+    match options.command.as_deref().unwrap_or(&usual).split_first() {
+        Some((program, rest)) if !program.is_empty() => {
+            Ok((PathBuf::from(program), rest.iter().map(Into::into).collect()))
+        }
+        _ => Err("`command` names no program: write a list of words".to_owned()),
+    }
+}
+
+/// Ends what a program started in groups of their own: its shells survive a kill. Everything with
+/// the daemon's mark is a descendant of the program. Not cancel-safe: some may be left.
+pub(crate) async fn sweep(program: &str, mark: Option<&RunMark>) {
+    let Some(mark) = mark else { return };
+    let report = mark::sweep(|found| found.mark != *mark, SWEEP_GRACE).await;
+    if !report.killed.is_empty() || !report.ended.is_empty() || !report.left.is_empty() {
+        tracing::info!(
+            program,
+            ended = report.ended.len(),
+            killed = report.killed.len(),
+            left = report.left.len(),
+            "swept what the program left"
+        );
+    }
+}
+
+/// Returns a text as one line of at most [`LINE_MAX`] characters.
+pub(crate) fn one_line(text: &str) -> String {
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control());
+    let line = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(LINE_MAX) {
+        Some((cut, _)) => format!("{}…", &line[..cut]),
+        None => line,
+    }
+}

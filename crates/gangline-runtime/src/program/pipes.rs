@@ -1,0 +1,138 @@
+//! The three pipes of a backend's program, each with a task of its own, so that none of them waits for
+//! another.
+
+use std::time::Duration;
+
+use gangline_os::{
+    lines::{Line, LineReader},
+    process::{Child, ChildStderr, ChildStdin, ChildStdout},
+    task::TaskGroup,
+};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    sync::{mpsc, watch},
+};
+
+/// The longest line that is read. The programs' own limits for a tool's output are far below it; a
+/// longer line is passed over.
+pub(crate) const LINE_MAX: usize = 16 * 1024 * 1024;
+/// How much of the end of the error output is kept, in bytes.
+const ERRORS_KEPT: usize = 4 * 1024;
+/// The error output is read in pieces of so many bytes: a flood of it costs little.
+const CHUNK: usize = 64 * 1024;
+/// Lines read ahead of the session.
+const READ_AHEAD: usize = 64;
+/// Lines that wait to be read by the program. It reads them at once; when it does not it hangs.
+const WRITE_AHEAD: usize = 256;
+/// How long lines that are written already may take to leave.
+const FLUSH_WITHIN: Duration = Duration::from_millis(200);
+
+/// The program's end of the pipes.
+pub(crate) struct Pipes {
+    output: mpsc::Receiver<Line>,
+    errors: watch::Receiver<Vec<u8>>,
+    input: Option<mpsc::Sender<String>>,
+    readers: TaskGroup,
+    writer: Option<TaskGroup>,
+}
+
+impl Pipes {
+    /// Takes the pipes of a child that was started with all of them.
+    pub(crate) fn of(child: &mut Child) -> Self {
+        let (sender, output) = mpsc::channel(READ_AHEAD);
+        let mut readers = TaskGroup::new("program output");
+        if let Some(stdout) = child.take_stdout() {
+            readers.spawn("output", read(stdout, sender.clone()));
+        }
+        let (tail, errors) = watch::channel(Vec::new());
+        if let Some(stderr) = child.take_stderr() {
+            readers.spawn("error output", read_errors(stderr, tail, sender));
+        }
+        let mut writer = TaskGroup::new("program input");
+        let (input, lines) = mpsc::channel(WRITE_AHEAD);
+        if let Some(stdin) = child.take_stdin() {
+            writer.spawn("input", write(stdin, lines));
+        }
+        Self { output, errors, input: Some(input), readers, writer: Some(writer) }
+    }
+
+    /// Returns the line that comes next; `None` when both outputs are closed. Cancel-safe: yes.
+    pub(crate) async fn next(&mut self) -> Option<Line> {
+        self.output.recv().await
+    }
+
+    /// Returns the end of what it wrote to its error output so far.
+    pub(crate) fn errors(&self) -> String {
+        let tail = self.errors.borrow();
+        let text = String::from_utf8_lossy(&tail);
+        // Of a text that was cut, the first line is a part of one.
+        let whole = match text.split_once('\n') {
+            Some((_, rest)) if tail.len() == ERRORS_KEPT && !rest.is_empty() => rest,
+            _ => &text,
+        };
+        whole.to_owned()
+    }
+
+    /// Writes a line; `false` when the program does not read. After [`Self::close_input`] nothing
+    /// is written.
+    pub(crate) fn write(&self, line: String) -> bool {
+        let Some(input) = &self.input else { return true };
+        match input.try_send(line) {
+            Ok(()) => true,
+            // It is gone; its exit tells more.
+            Err(mpsc::error::TrySendError::Closed(_)) => true,
+            Err(mpsc::error::TrySendError::Full(_)) => false,
+        }
+    }
+
+    /// Closes the input after what was written.
+    pub(crate) async fn close_input(&mut self) {
+        self.input = None;
+        if let Some(writer) = self.writer.take() {
+            writer.stop(FLUSH_WITHIN).await;
+        }
+    }
+
+    /// Stops reading, whoever still holds the other end.
+    pub(crate) async fn close(mut self) {
+        self.close_input().await;
+        self.output.close();
+        self.readers.stop(Duration::ZERO).await;
+    }
+}
+
+async fn read(stdout: ChildStdout, output: mpsc::Sender<Line>) {
+    let mut lines = LineReader::new(stdout, LINE_MAX);
+    // A pipe that cannot be read is a pipe that is closed.
+    while let Ok(Some(line)) = lines.next().await {
+        if output.send(line).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Keeps the end of it. `open` shows the other side that this output is open.
+async fn read_errors(
+    mut stderr: ChildStderr,
+    tail: watch::Sender<Vec<u8>>,
+    open: mpsc::Sender<Line>,
+) {
+    let mut chunk = vec![0; CHUNK];
+    while let Ok(read @ 1..) = stderr.read(&mut chunk).await {
+        let new = &chunk[read.saturating_sub(ERRORS_KEPT)..read];
+        tail.send_modify(|tail| {
+            let over = (tail.len() + new.len()).saturating_sub(ERRORS_KEPT);
+            tail.drain(..over);
+            tail.extend_from_slice(new);
+        });
+    }
+    drop(open);
+}
+
+async fn write(mut stdin: ChildStdin, mut lines: mpsc::Receiver<String>) {
+    while let Some(line) = lines.recv().await {
+        if stdin.write_all(line.as_bytes()).await.is_err() || stdin.flush().await.is_err() {
+            return;
+        }
+    }
+}

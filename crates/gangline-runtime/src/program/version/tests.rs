@@ -1,0 +1,13 @@
+use super::*;
+
+#[test]
+fn the_line_of_a_program_holds_its_version() {
+    assert_eq!(parse("2.1.330 (Claude Code)"), Some(Version(2, 1, 330)));
+    assert_eq!(parse("2.2.0-beta.1 (Claude Code)"), Some(Version(2, 2, 0)));
+    assert_eq!(parse("codex-cli 0.169.0"), Some(Version(0, 169, 0)));
+    for line in ["", "hello", "2.1", "Claude Code", "a.b.c"] {
+        assert_eq!(parse(line), None, "{line}");
+    }
+    assert!(Version(2, 1, 270) > Version(2, 1, 197) && Version(2, 2, 0) > Version(2, 1, 999));
+    assert_eq!(Version(0, 169, 0).to_string(), "0.169.0");
+}

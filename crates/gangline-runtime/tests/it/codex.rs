@@ -1,0 +1,8 @@
+//! The Codex adapter meets the contract of [`gangline_runtime::Runtime`].
+
+mod failures;
+mod hostile;
+mod life;
+mod rig;
+mod tools;
+mod turns;

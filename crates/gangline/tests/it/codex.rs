@@ -1,0 +1,187 @@
+//! The real Codex program, from the room to its answer, its model being the stand-in.
+
+use std::{fs, path::PathBuf};
+
+use gangline_testkit::{IrcPeer, Running, World, database, eventually, irc, programs};
+
+use crate::claude::kill_hard;
+
+const CAPS: &str = "message-tags server-time batch echo-message draft/chathistory";
+
+/// The model: it runs what it is told to, and says what came of it.
+const SCRIPT: &str = r#"
+rules:
+  - when: {user: 'was not run: (.+)'}
+    reply: [text: "refused: $1"]
+  - when: {tool: exec_command}
+    reply: [text: "it said: ${tool_result}"]
+  - when: {user: '\[IRC @mention in \S+\] <\S+> .*say exactly (\w+)'}
+    reply: [text: "$1"]
+  - when: {user: 'run (.+)'}
+    reply: [tool_use: {name: exec_command, input: {cmd: "$1", yield_time_ms: 30000}}]
+  - reply: [text: "what?"]
+"#;
+
+/// One hub with one agent, `lab-ada`, whose backend is the real program.
+struct Rig {
+    world: World,
+    config: String,
+    irc: String,
+    standin: Running,
+}
+
+impl Rig {
+    /// `each` is YAML of the agent.
+    fn new(each: &str) -> Self {
+        let mut world = World::new(env!("CARGO_BIN_EXE_gangline"));
+        world.set("LAB_KEY", "sk-standin-0123456789abcdef");
+        let listen = format!("127.0.0.1:{}", gangline_testkit::stage::free_port());
+        let record = world.path("requests").display().to_string();
+        let script = world.file("script.yaml", SCRIPT);
+        let standin = world.start(&[
+            "standin", "serve", "--listen", &listen, "--record", &record, "--script", &script,
+        ]);
+        let port = gangline_testkit::stage::free_port();
+        let work = world.path("work");
+        fs::create_dir_all(&work).unwrap();
+        let mut yaml = format!(
+            "server:\n  name: lab\n  host: 127.0.0.1\n  port: {port}\nagents:\n  \
+             - nick: lab-ada\n    agent: codex\n    command: [\"{}\"]\n    directory: {}\n    \
+             model: gpt-5.5\n    base_url: http://{listen}/v1\n    api_key_env: LAB_KEY\n    \
+             channels: [\"#general\"]\n",
+            programs::codex().display(),
+            work.display(),
+        );
+        each.lines().for_each(|line| yaml.push_str(&format!("    {line}\n")));
+        let config = world.file("agents.yaml", &yaml);
+        Self { world, config, irc: format!("127.0.0.1:{port}"), standin }
+    }
+
+    fn up(&self) -> Running {
+        self.world.start_ready(&["--config", &self.config, "up", "--restart-delay-max", "1"])
+    }
+
+    fn owner(&self) -> IrcPeer {
+        let token = fs::read_to_string(self.world.state().join("owner.token")).unwrap();
+        let password = format!("owner:{}", token.trim());
+        let mut peer = IrcPeer::connect_with(&self.irc, ("boss", Some(&password)), CAPS);
+        peer.join("#general");
+        peer
+    }
+
+    fn member(&self, nick: &str) -> IrcPeer {
+        let mut peer = IrcPeer::connect_with(&self.irc, (nick, None), CAPS);
+        peer.join("#general");
+        peer
+    }
+
+    fn work(&self, file: &str) -> PathBuf {
+        self.world.path("work").join(file)
+    }
+
+    fn query(&self, sql: &'static str) -> Vec<String> {
+        database::query(&self.world.state().join("gangline.db"), sql)
+    }
+
+    /// Ends everything; nothing may be left.
+    fn put_away(mut self, mut hub: Running) {
+        assert_eq!(hub.terminate(), 0, "{}", hub.output());
+        self.standin.kill();
+        let left = self.world.processes();
+        assert!(left.is_empty(), "processes are left: {left:?}");
+    }
+}
+
+/// The agent's lines in the room, in order.
+fn agent_said(peer: &mut IrcPeer) -> Vec<String> {
+    let history = peer.history("#general");
+    let said = history.iter().filter_map(|line| irc::said(line));
+    said.filter(|said| said.from == "lab-ada").map(|said| said.text.to_owned()).collect()
+}
+
+/// R1-02, R0-18, R0-36, C5: a mention, a shell command that waits for the owner, the answer; what
+/// was refused is not run, and the model is told why.
+#[test]
+fn a_mention_runs_a_command_that_the_owner_approved_and_is_answered() {
+    let rig = Rig::new("");
+    let hub = rig.up();
+    let (mut owner, mut ori) = (rig.owner(), rig.member("ori"));
+    ori.say("#general", "@lab-ada run touch made-by-ada.txt");
+    let asked = owner.hears("lab-ada", "#general", "approval ");
+    assert!(asked.contains("Bash: touch made-by-ada.txt"), "{asked}");
+    assert!(!rig.work("made-by-ada.txt").exists());
+    owner.say("#general", "@lab-ada yes");
+    ori.hears("lab-ada", "#general", "Process exited with code 0");
+    assert!(rig.work("made-by-ada.txt").exists());
+    ori.say("#general", "@lab-ada run touch never.txt");
+    owner.hears("lab-ada", "#general", "never.txt");
+    owner.say("#general", "@lab-ada no");
+    let refused = ori.hears("lab-ada", "#general", "refused: ");
+    assert!(refused.contains("a person refused this"), "{refused}");
+    assert!(!rig.work("never.txt").exists());
+    assert_eq!(rig.query("SELECT state FROM messages ORDER BY id"), ["answered", "answered"]);
+    rig.put_away(hub);
+}
+
+/// R0-12, R0-14, C3: three people ask while it is busy; each gets their own answer, in order.
+#[test]
+fn three_people_who_ask_while_it_is_busy_are_answered_in_order() {
+    let rig = Rig::new("permissions: bypass");
+    let hub = rig.up();
+    let mut judge = rig.member("judge");
+    let mut people: Vec<IrcPeer> =
+        ["ann", "bob", "cat"].iter().map(|nick| rig.member(nick)).collect();
+    judge.say("#general", "@lab-ada run touch busy; while [ ! -e go ]; do sleep 0.1; done");
+    eventually("the first turn to be busy", || rig.work("busy").exists().then_some(()));
+    for (peer, word) in people.iter_mut().zip(["one", "two", "three"]) {
+        let text = format!("@lab-ada say exactly {word}");
+        peer.say("#general", &text);
+        // The server's echo fixes the order.
+        judge.wait(word, |line| (irc::said(line)?.text == text).then_some(()));
+    }
+    fs::write(rig.work("go"), "").unwrap();
+    judge.hears("lab-ada", "#general", "three");
+    let said = agent_said(&mut judge);
+    assert_eq!(said[said.len() - 3..], ["one", "two", "three"]);
+    assert_eq!(rig.query("SELECT count(*) FROM turns WHERE outcome = 'completed'"), ["4"]);
+    rig.put_away(hub);
+}
+
+/// R0-21, C7: the daemon dies in mid-turn. Its successor ends the old program, goes on with the
+/// same session, and the message is answered once; the old turn does not end behind its back. What
+/// the agent says by its command line from within a command is said in the room.
+#[test]
+fn a_daemon_killed_in_mid_turn_leaves_no_program_and_answers_once_in_the_same_session() {
+    let rig = Rig::new("permissions: bypass");
+    let hub = rig.up();
+    let mut ori = rig.member("ori");
+    ori.say("#general", "@lab-ada say exactly first");
+    ori.hears("lab-ada", "#general", "first");
+    let session = rig.query("SELECT session FROM agents");
+    // The first time it waits for what never comes; a second time it ends at once.
+    let command = "echo begun >> log; test -e again || { touch again; while [ ! -e go ]; \
+                   do sleep 0.1; done; }; echo ended >> log; echo all well";
+    ori.say("#general", &format!("@lab-ada run {command}"));
+    let log = rig.work("log");
+    eventually("the tool to run", || log.exists().then_some(()));
+    let old: Vec<i32> = rig.world.processes_like("app-server");
+    assert_eq!(old.len(), 1, "{:?}", rig.world.processes());
+    for pid in rig.world.processes_like("daemon lab-ada") {
+        kill_hard(pid);
+    }
+    ori.hears("lab-ada", "#general", "all well");
+    fs::write(rig.work("go"), "").unwrap();
+    let said = agent_said(&mut ori);
+    let answers = said.iter().filter(|text| text.contains("it said:")).count();
+    assert_eq!(answers, 1, "{said:#?}");
+    assert_eq!(fs::read_to_string(&log).unwrap(), "begun\nbegun\nended\n", "the old turn went on");
+    assert_eq!(rig.query("SELECT session FROM agents"), session);
+    let now = rig.world.processes_like("app-server");
+    assert!(now.len() == 1 && now != old, "{now:?} after {old:?}");
+    let row = "SELECT state || ' ' || attempt FROM messages WHERE body LIKE '%log%'";
+    assert_eq!(rig.query(row), ["answered 2"]);
+
+    ori.say("#general", "@lab-ada run gangline channel message '#general' 'by shell'");
+    ori.hears("lab-ada", "#general", "by shell");
+    rig.put_away(hub);
+}
