@@ -29,6 +29,7 @@ use tokio::sync::{broadcast, mpsc};
 use crate::harness::{Harness, PromptError, Reservation};
 
 pub use feed::Feed;
+pub use guard::{Gate, Stopped};
 
 const BODY_LIMIT: usize = 1 << 20;
 /// How long requests and the prompt may take to end after `stop`.

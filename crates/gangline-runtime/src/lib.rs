@@ -10,6 +10,7 @@ pub mod native;
 pub mod options;
 pub mod registry;
 pub mod tools;
+pub mod toolserver;
 
 pub use event::{
     ApprovalAsk, AssistantMessage, Block, FailureKind, RuntimeEvent, TurnResult, Usage,
@@ -19,6 +20,7 @@ pub use options::{
     SessionId, StartOptions,
 };
 pub use tools::{ToolCall, ToolHost, ToolSpec};
+pub use toolserver::ToolServer;
 
 use async_trait::async_trait;
 use gangline_core::TurnId;

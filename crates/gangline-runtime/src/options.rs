@@ -51,8 +51,9 @@ pub struct McpServer {
     pub allowed_tools: Vec<String>,
 }
 
-/// How an MCP server is reached.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// How an MCP server is reached. `Debug` shows neither the values of variables nor of headers: keys
+/// are among them.
+#[derive(Clone, PartialEq, Eq)]
 pub enum McpPlace {
     /// The backend starts it and speaks to it over its standard streams.
     Stdio {
@@ -68,6 +69,21 @@ pub enum McpPlace {
         /// Headers of each request, for instance a bearer token.
         headers: BTreeMap<String, String>,
     },
+}
+
+impl fmt::Debug for McpPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stdio { command, env } => {
+                let names: Vec<&String> = env.keys().collect();
+                f.debug_struct("Stdio").field("command", command).field("env", &names).finish()
+            }
+            Self::Http { url, headers } => {
+                let names: Vec<&String> = headers.keys().collect();
+                f.debug_struct("Http").field("url", url).field("headers", &names).finish()
+            }
+        }
+    }
 }
 
 /// Everything a session needs at its start (R3-05 and more).

@@ -6,6 +6,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use gangline_os::secret::Secret;
 
 use super::{Shared, refusal};
 
@@ -15,19 +16,56 @@ pub(super) async fn check(
     request: Request,
     next: Next,
 ) -> Response {
-    let headers = request.headers();
-    let Some(host) = host(headers, request.uri()).filter(|host| is_ours(host, shared.port)) else {
-        return refusal(StatusCode::FORBIDDEN, "the host is not this machine's own");
-    };
-    if !is_same_origin(headers, host) {
-        return refusal(StatusCode::FORBIDDEN, "the request comes from another page");
+    let gate = Gate { port: shared.port, token: &shared.surface.token };
+    match gate.stops(request.headers(), request.uri()) {
+        None => next.run(request).await,
+        Some(stopped) => {
+            let refused = refusal(stopped.status, stopped.why);
+            match stopped.status {
+                StatusCode::UNAUTHORIZED => {
+                    ([(header::WWW_AUTHENTICATE, "Bearer")], refused).into_response()
+                }
+                _ => refused,
+            }
+        }
     }
-    if !token(headers).is_some_and(|token| shared.surface.token.matches(token)) {
-        let wanted = [(header::WWW_AUTHENTICATE, "Bearer")];
-        return (wanted, refusal(StatusCode::UNAUTHORIZED, "the token is missing or wrong"))
-            .into_response();
+}
+
+/// Who may speak to a surface on loopback.
+#[derive(Clone, Copy, Debug)]
+pub struct Gate<'a> {
+    /// The port that it listens on.
+    pub port: u16,
+    /// The bearer token that every request must carry; compared in constant time.
+    pub token: &'a Secret,
+}
+
+/// A request that may not come in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stopped {
+    /// 403 for a foreign name or page, 401 for the token.
+    pub status: StatusCode,
+    /// Why, for whoever reads the answer.
+    pub why: &'static str,
+}
+
+impl Gate<'_> {
+    /// Returns why a request may not come in: its `Host` is not a loopback name with our port (a
+    /// rebound name), its `Origin` is another page's, or it has no token; `None` lets it in.
+    #[must_use]
+    pub fn stops(&self, headers: &HeaderMap, uri: &Uri) -> Option<Stopped> {
+        let stopped = |status, why| Some(Stopped { status, why });
+        let Some(host) = host(headers, uri).filter(|host| is_ours(host, self.port)) else {
+            return stopped(StatusCode::FORBIDDEN, "the host is not this machine's own");
+        };
+        if !is_same_origin(headers, host) {
+            return stopped(StatusCode::FORBIDDEN, "the request comes from another page");
+        }
+        if !token(headers).is_some_and(|token| self.token.matches(token)) {
+            return stopped(StatusCode::UNAUTHORIZED, "the token is missing or wrong");
+        }
+        None
     }
-    next.run(request).await
 }
 
 /// Returns the one host that the request names, nothing if it names none or two.

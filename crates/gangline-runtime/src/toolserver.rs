@@ -1,0 +1,100 @@
+//! The daemon's own tools as an MCP server, for backends that reach tools in no other way.
+//!
+//! One server belongs to one session of one agent. It is served twice: over streamable HTTP on
+//! loopback behind a random token, and over a unix socket in a private folder to which a stdio
+//! bridge connects. It offers tools and nothing else, keeps no state of its clients and never
+//! speaks unasked. Start at [`ToolServer::start`]; the protocol is in `toolserver/rpc.rs`, what
+//! runs a call in `toolserver/calls.rs`.
+
+mod accept;
+mod calls;
+mod http;
+mod rpc;
+mod socket;
+
+use std::{collections::BTreeMap, io, path::Path, sync::Arc, time::Duration};
+
+use gangline_core::TurnId;
+use gangline_os::{
+    secret::{self, Secret},
+    task::TaskGroup,
+};
+use tokio::sync::watch;
+
+use self::{calls::Desk, socket::SocketFile};
+use crate::{McpPlace, McpServer, ToolHost};
+
+/// The key under which backends know the server (C35).
+pub const KEY: &str = "gangline";
+/// Longest message that a client may send, in bytes.
+pub const MESSAGE_MAX: usize = 1 << 20;
+/// Calls under way at the same time; the next one is refused.
+pub const CALLS_MAX: usize = 16;
+/// Connections at the same time, of each kind; the next one waits.
+pub const CONNECTIONS_MAX: usize = 32;
+/// Longest path of a unix socket that every system takes, in bytes.
+pub const SOCKET_PATH_MAX: usize = 103;
+/// A request over HTTP must be whole, and an answer taken, within this.
+const EXCHANGE_WITHIN: Duration = Duration::from_secs(10);
+
+/// A tool server that is served. Dropping it closes its connections and removes its socket; a call
+/// that is under way is then given up, though its effect may have happened.
+#[derive(Debug)]
+pub struct ToolServer {
+    port: u16,
+    token: Secret,
+    socket: SocketFile,
+    _tasks: TaskGroup,
+}
+
+impl ToolServer {
+    /// Serves the host's tools on a free port of loopback and at a socket in `folder`, which is
+    /// made, or made private, if need be. A call belongs to the turn that is open when it comes;
+    /// outside of a turn it is refused. Must be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// When the port or the socket cannot be had, for instance because the path of `folder` is
+    /// too long for one ([`SOCKET_PATH_MAX`], with 17 bytes for the socket's own name).
+    pub fn start(
+        host: Arc<dyn ToolHost>,
+        turn: watch::Receiver<Option<TurnId>>,
+        folder: &Path,
+    ) -> io::Result<Self> {
+        let token = secret::random_token();
+        let (http, port) = http::listen()?;
+        let (unix, socket) = socket::listen(folder)?;
+        let mut tasks = TaskGroup::new("toolserver");
+        let (desk, calls) = Desk::new(host, turn);
+        tasks.spawn("tool calls", calls.run());
+        let (http_desk, http_token) = (desk.clone(), token.clone());
+        tasks.spawn("tools over http", http::serve(http, port, http_token, http_desk));
+        tasks.spawn("tools over a socket", socket::serve(unix, desk));
+        Ok(Self { port, token, socket, _tasks: tasks })
+    }
+
+    /// Returns the server for backends that take servers over HTTP.
+    #[must_use]
+    pub fn over_http(&self) -> McpServer {
+        let bearer = format!("Bearer {}", self.token.expose());
+        offered(McpPlace::Http {
+            url: format!("http://127.0.0.1:{}{}", self.port, http::PATH),
+            headers: BTreeMap::from([("Authorization".to_owned(), bearer)]),
+        })
+    }
+
+    /// Returns the server for backends that start servers themselves: `bridge` with the socket's
+    /// path behind it. `None` if there is no bridge.
+    #[must_use]
+    pub fn over_stdio(&self, bridge: &[String]) -> Option<McpServer> {
+        if bridge.is_empty() {
+            return None;
+        }
+        let mut command = bridge.to_vec();
+        command.push(self.socket.path().display().to_string());
+        Some(offered(McpPlace::Stdio { command, env: BTreeMap::new() }))
+    }
+}
+
+fn offered(place: McpPlace) -> McpServer {
+    McpServer { key: KEY.to_owned(), place, allowed_tools: vec!["*".to_owned()] }
+}

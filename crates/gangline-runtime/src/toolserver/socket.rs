@@ -1,0 +1,184 @@
+//! The unix socket: one message a line, both ways. Who may connect is the file system's business.
+
+use std::{
+    fs, io,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+};
+
+use gangline_os::{
+    fsio,
+    lines::{Line, LineReader},
+};
+use serde_json::Value;
+use tokio::{
+    io::AsyncWriteExt,
+    net::{
+        UnixListener, UnixStream,
+        unix::{OwnedReadHalf, OwnedWriteHalf},
+    },
+    sync::mpsc,
+    time::timeout,
+};
+use tracing::{debug, warn};
+use uuid::Uuid;
+
+use super::{
+    CALLS_MAX, EXCHANGE_WITHIN, MESSAGE_MAX, SOCKET_PATH_MAX, accept,
+    calls::{Desk, Taken},
+    rpc,
+};
+
+const BEGIN: &str = "mcp-";
+const END: &str = ".sock";
+
+/// The socket's file; it goes with its owner.
+#[derive(Debug)]
+pub(super) struct SocketFile(PathBuf);
+
+impl SocketFile {
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_file(&self.0) {
+            debug!(path = %self.0.display(), %error, "cannot be removed");
+        }
+    }
+}
+
+/// Listens at a name of its own in `folder`, and removes what dead servers left there.
+pub(super) fn listen(folder: &Path) -> io::Result<(UnixListener, SocketFile)> {
+    let name: String = Uuid::new_v4().simple().to_string().chars().take(8).collect();
+    let path = folder.join(format!("{BEGIN}{name}{END}"));
+    if path.as_os_str().len() > SOCKET_PATH_MAX {
+        let text = format!(
+            "{} is too long for a socket: at most {SOCKET_PATH_MAX} bytes are",
+            path.display()
+        );
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+    }
+    fsio::private_dir(folder)?;
+    sweep(folder);
+    let listener = UnixListener::bind(&path)?;
+    let file = SocketFile(path);
+    // The folder is private, so nobody comes in before this.
+    fs::set_permissions(&file.0, fs::Permissions::from_mode(0o600))?;
+    Ok((listener, file))
+}
+
+fn sweep(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let ours = name.to_str().is_some_and(|it| it.starts_with(BEGIN) && it.ends_with(END));
+        let refused = || match std::os::unix::net::UnixStream::connect(entry.path()) {
+            Ok(_) => false,
+            Err(error) => error.kind() == io::ErrorKind::ConnectionRefused,
+        };
+        if ours && refused() {
+            debug!(path = %entry.path().display(), "a dead server's socket is removed");
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Serves until it is dropped.
+pub(super) async fn serve(listener: UnixListener, desk: Desk) {
+    let server = Uuid::new_v4().simple().to_string();
+    let mut count: u64 = 0;
+    let serving = |stream| {
+        count += 1;
+        let connection = Connection::new(stream, desk.clone(), format!("{server}:u{count}"));
+        async move {
+            if let Err(error) = connection.run().await {
+                debug!(%error, "a connection to the tools ended badly");
+            }
+        }
+    };
+    accept::each(listener, serving).await;
+}
+
+struct Connection {
+    lines: LineReader<OwnedReadHalf>,
+    output: OwnedWriteHalf,
+    desk: Desk,
+    session: String,
+    answers: mpsc::Sender<Value>,
+    answered: mpsc::Receiver<Value>,
+}
+
+enum Event {
+    Line(io::Result<Option<Line>>),
+    Answered(Value),
+}
+
+impl Connection {
+    fn new(stream: UnixStream, desk: Desk, session: String) -> Self {
+        let (input, output) = stream.into_split();
+        let (answers, answered) = mpsc::channel(CALLS_MAX);
+        Self {
+            lines: LineReader::new(input, MESSAGE_MAX),
+            output,
+            desk,
+            session,
+            answers,
+            answered,
+        }
+    }
+
+    /// Serves until the other end closes and has what it asked for, or does not read.
+    async fn run(mut self) -> io::Result<()> {
+        loop {
+            let event = tokio::select! {
+                line = self.lines.next() => Event::Line(line),
+                Some(answer) = self.answered.recv() => Event::Answered(answer),
+            };
+            match event {
+                Event::Line(line) => match line? {
+                    None => return self.finish().await,
+                    Some(line) => self.line(line).await?,
+                },
+                Event::Answered(answer) => self.write(&answer).await?,
+            }
+        }
+    }
+
+    /// The other end says nothing more: it gets the answers that are under way.
+    async fn finish(mut self) -> io::Result<()> {
+        let (closed, _) = mpsc::channel(1);
+        self.answers = closed;
+        while let Some(answer) = self.answered.recv().await {
+            self.write(&answer).await?;
+        }
+        Ok(())
+    }
+
+    async fn line(&mut self, line: Line) -> io::Result<()> {
+        let wrong = |code, text| Taken::Answer(rpc::error(&Value::Null, code, text));
+        let taken = match line {
+            Line::Text(text) if text.trim().is_empty() => Taken::Nothing,
+            Line::Text(text) => match serde_json::from_str::<Value>(&text) {
+                Ok(message) => self.desk.take(&message, &self.session, &self.answers).await,
+                Err(_) => wrong(rpc::PARSE_ERROR, "this is no JSON"),
+            },
+            Line::Oversize { bytes, .. } => {
+                warn!(bytes, "a message to the tools is too long");
+                wrong(rpc::INVALID_REQUEST, "a message has at most 1 MiB")
+            }
+        };
+        match taken {
+            Taken::Nothing | Taken::Later => Ok(()),
+            Taken::Answer(answer) | Taken::Begin(answer) => self.write(&answer).await,
+        }
+    }
+
+    async fn write(&mut self, answer: &Value) -> io::Result<()> {
+        let line = format!("{answer}\n");
+        let written = timeout(EXCHANGE_WITHIN, self.output.write_all(line.as_bytes())).await;
+        written.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+    }
+}
