@@ -11,7 +11,6 @@ mod launch;
 mod login;
 mod mcp;
 mod permit;
-mod pipes;
 mod turns;
 mod verdict;
 mod version;

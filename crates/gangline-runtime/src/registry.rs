@@ -1,6 +1,6 @@
 //! Which backends exist: data, and the one place where a name becomes an adapter.
 
-use crate::{Runtime, claude, native};
+use crate::{Runtime, acp::Acp, claude, native};
 
 /// A backend that this build does not have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -27,6 +27,12 @@ pub const ENTRIES: &[Entry] = &[
         make: || Box::new(native::Native::default()),
     },
     Entry { name: "claude", about: "Claude Code", make: || Box::new(claude::Claude::default()) },
+    Entry { name: "acp", about: "any ACP agent", make: || Box::new(Acp::plain()) },
+    Entry { name: "opencode", about: "OpenCode", make: || Box::new(Acp::opencode()) },
+    Entry { name: "cline", about: "Cline", make: || Box::new(Acp::cline()) },
+    Entry { name: "copilot", about: "GitHub Copilot", make: || Box::new(Acp::copilot()) },
+    Entry { name: "gemini", about: "Gemini CLI", make: || Box::new(Acp::gemini()) },
+    Entry { name: "kiro", about: "Kiro", make: || Box::new(Acp::kiro()) },
 ];
 
 /// Returns what makes a new, unstarted adapter of that name.

@@ -29,13 +29,13 @@ use super::{
     login::{Login, Look},
     mcp,
     permit::Gate,
-    pipes::{Output, Pipes},
     turns::{Act, Now, Setup, Turns},
     verdict,
 };
 use crate::{
     RuntimeEvent, SessionHandle, StartOptions, StopReason, ToolHost,
     handle::{Flags, HandleKeeper},
+    pipes::{Output, Pipes},
 };
 
 /// From its start to the answer to the first request; tool servers of the user's may be slow.

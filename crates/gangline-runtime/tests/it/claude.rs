@@ -3,6 +3,6 @@
 mod failures;
 mod fake;
 mod life;
-mod rig;
+pub(crate) mod rig;
 mod tools;
 mod turns;

@@ -1,5 +1,6 @@
 //! The adapters against the stand-in model, over real HTTP.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "only tests")]
 
+mod acp;
 mod claude;
 mod native;

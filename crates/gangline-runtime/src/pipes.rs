@@ -12,7 +12,7 @@ use tokio::{io::AsyncWriteExt, sync::mpsc};
 
 /// The longest line that is read. The program's own limit for a tool's output is far below it; a
 /// longer line is passed over.
-pub(super) const LINE_MAX: usize = 16 * 1024 * 1024;
+pub(crate) const LINE_MAX: usize = 16 * 1024 * 1024;
 /// The longest line of the error output that is kept.
 const ERROR_LINE_MAX: usize = 500;
 /// Lines read ahead of the session.
@@ -24,13 +24,13 @@ const FLUSH_WITHIN: Duration = Duration::from_millis(200);
 
 /// What comes out of the program.
 #[derive(Debug)]
-pub(super) enum Output {
+pub(crate) enum Output {
     Line(Line),
     Error(String),
 }
 
 /// The program's end of the pipes.
-pub(super) struct Pipes {
+pub(crate) struct Pipes {
     output: mpsc::Receiver<Output>,
     input: Option<mpsc::Sender<String>>,
     readers: TaskGroup,
@@ -39,16 +39,16 @@ pub(super) struct Pipes {
 
 impl Pipes {
     /// Takes the pipes of a child that was started with all of them.
-    pub(super) fn of(child: &mut Child) -> Self {
+    pub(crate) fn of(child: &mut Child) -> Self {
         let (sender, output) = mpsc::channel(READ_AHEAD);
-        let mut readers = TaskGroup::new("claude output");
+        let mut readers = TaskGroup::new("program output");
         if let Some(stdout) = child.take_stdout() {
             readers.spawn("output", read(stdout, sender.clone()));
         }
         if let Some(stderr) = child.take_stderr() {
             readers.spawn("error output", read_errors(stderr, sender));
         }
-        let mut writer = TaskGroup::new("claude input");
+        let mut writer = TaskGroup::new("program input");
         let (input, lines) = mpsc::channel(WRITE_AHEAD);
         if let Some(stdin) = child.take_stdin() {
             writer.spawn("input", write(stdin, lines));
@@ -57,13 +57,13 @@ impl Pipes {
     }
 
     /// Returns what comes next; `None` when both outputs are closed. Cancel-safe: yes.
-    pub(super) async fn next(&mut self) -> Option<Output> {
+    pub(crate) async fn next(&mut self) -> Option<Output> {
         self.output.recv().await
     }
 
     /// Writes a line; `false` when the program does not read. After [`Self::close_input`] nothing
     /// is written.
-    pub(super) fn write(&self, line: String) -> bool {
+    pub(crate) fn write(&self, line: String) -> bool {
         let Some(input) = &self.input else { return true };
         match input.try_send(line) {
             Ok(()) => true,
@@ -74,7 +74,7 @@ impl Pipes {
     }
 
     /// Closes the input after what was written.
-    pub(super) async fn close_input(&mut self) {
+    pub(crate) async fn close_input(&mut self) {
         self.input = None;
         if let Some(writer) = self.writer.take() {
             writer.stop(FLUSH_WITHIN).await;
@@ -82,7 +82,7 @@ impl Pipes {
     }
 
     /// Stops reading, whoever still holds the other end.
-    pub(super) async fn close(mut self) {
+    pub(crate) async fn close(mut self) {
         self.close_input().await;
         self.output.close();
         self.readers.stop(Duration::ZERO).await;
