@@ -41,6 +41,8 @@ pub(super) struct Recipe {
     pub(super) lists: bool,
     /// How it is told what stands before the conversation.
     pub(super) introduction: Introduction,
+    /// How it names models of a provider whose address is given.
+    pub(super) names: Names,
     /// Words of its error messages and what they mean, beyond those that all use.
     pub(super) words: &'static [(&'static str, Meaning)],
     /// Adds to its environment, arguments and files what the configuration says.
@@ -96,6 +98,15 @@ pub(super) enum Introduction {
     FirstPrompt,
 }
 
+/// How a program names models of a provider whose address is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Names {
+    /// With the provider in front.
+    WithProvider,
+    /// By themselves: there is one provider only.
+    Plain,
+}
+
 /// What an error means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meaning {
@@ -130,11 +141,16 @@ impl Wanted<'_> {
         told.unwrap_or(CONTEXT_WINDOW)
     }
 
-    /// Returns the model without the provider in front of it (R0-65).
+    /// Returns the model as the program names it.
     pub(super) fn plain_model(&self) -> Option<&str> {
         let model = self.options.model.as_deref()?;
-        Some(model.split_once('/').map_or(model, |(_, plain)| plain))
+        Some(if self.options.base_url.is_some() { without_provider(model) } else { model })
     }
+}
+
+/// Returns the model's name without the provider in front of it (R0-65).
+pub(super) fn without_provider(model: &str) -> &str {
+    model.split_once('/').map_or(model, |(_, plain)| plain)
 }
 
 /// What a recipe gives to the program.
@@ -170,6 +186,7 @@ pub(super) static PLAIN: Recipe = Recipe {
     compact: None,
     lists: true,
     introduction: Introduction::FirstPrompt,
+    names: Names::WithProvider,
     words: &[],
     prepare: |_, _| Ok(()),
 };

@@ -12,7 +12,7 @@ use self::state::{Ask, Can, Counted, Order, Sent, Stage, Turn, Words};
 use super::{
     calls::Calls,
     permit::Gate,
-    recipe::Recipe,
+    recipe::{Names, Recipe, without_provider},
     update::{self, Choice, Context, Update},
     wire::{self, Line, Refusal},
 };
@@ -57,6 +57,8 @@ pub(super) struct Setup {
     pub(super) introduction: String,
     /// The session to go on with.
     pub(super) resume: Option<SessionId>,
+    /// Whether the provider stands in front of a model's name, or is left out.
+    pub(super) names: Names,
     /// The model that is wanted.
     pub(super) model: Option<String>,
 }
@@ -104,7 +106,8 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn new(setup: Setup) -> Self {
+    pub(super) fn new(mut setup: Setup) -> Self {
+        setup.model = setup.model.map(|model| named(setup.names, model));
         Self {
             stage: Stage::Greeting,
             id: None,
@@ -189,7 +192,7 @@ impl Session {
 
     /// Changes the model once no turn is open.
     pub(super) fn set_model(&mut self, model: String) -> Vec<Act> {
-        self.order(Order::Model(model))
+        self.order(Order::Model(named(self.setup.names, model)))
     }
 
     /// Shortens the context once no turn is open.
@@ -306,5 +309,12 @@ impl Session {
 
     fn done(&mut self) -> Vec<Act> {
         std::mem::take(&mut self.out)
+    }
+}
+
+fn named(names: Names, model: String) -> String {
+    match names {
+        Names::WithProvider => model,
+        Names::Plain => without_provider(&model).to_owned(),
     }
 }

@@ -24,7 +24,7 @@ use super::{
     Command,
     launch::Launch,
     permit::Gate,
-    recipe::Recipe,
+    recipe::{Names, Recipe},
     session::{Act, Session, Setup},
     verdict, wire,
 };
@@ -119,6 +119,7 @@ impl Worker {
         let names = options.tools.tools().iter().map(|tool| tool.name).collect();
         let (mode, list) = (options.permissions, &options.allowed_tools);
         let gate = Gate::new(mode, list, names, &options.mcp_servers);
+        let given = options.base_url.is_some();
         let session = Session::new(Setup {
             recipe,
             gate,
@@ -126,6 +127,7 @@ impl Worker {
             servers,
             own,
             introduction,
+            names: if given { recipe.names } else { Names::WithProvider },
             resume: options.resume,
             model: options.model,
         });

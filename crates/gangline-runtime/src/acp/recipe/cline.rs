@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::{By, Counts, Given, Introduction, Recipe, Refused, Servers, Wanted, settings};
+use super::{By, Counts, Given, Introduction, Names, Recipe, Refused, Servers, Wanted, settings};
 
 pub(in super::super) static CLINE: Recipe = Recipe {
     name: "cline",
@@ -18,6 +18,7 @@ pub(in super::super) static CLINE: Recipe = Recipe {
     compact: None,
     lists: false,
     introduction: Introduction::FirstPrompt,
+    names: Names::Plain,
     words: &[],
     prepare,
 };

@@ -4,7 +4,8 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    ANSWER, By, Counts, Given, Introduction, Meaning, Recipe, Refused, Servers, Wanted, settings,
+    ANSWER, By, Counts, Given, Introduction, Meaning, Names, Recipe, Refused, Servers, Wanted,
+    settings,
 };
 
 pub(in super::super) static COPILOT: Recipe = Recipe {
@@ -19,6 +20,7 @@ pub(in super::super) static COPILOT: Recipe = Recipe {
     compact: Some("compact"),
     lists: true,
     introduction: Introduction::FirstPrompt,
+    names: Names::Plain,
     words: &[
         ("not found on provider", Meaning::Request),
         ("failed to get response from the ai model", Meaning::Provider),

@@ -1,6 +1,6 @@
 //! Gemini CLI: variables name its provider; its login has to be chosen in the user's settings.
 
-use super::{By, Counts, Given, Introduction, Meaning, Recipe, Refused, Servers, Wanted};
+use super::{By, Counts, Given, Introduction, Meaning, Names, Recipe, Refused, Servers, Wanted};
 
 pub(in super::super) static GEMINI: Recipe = Recipe {
     name: "gemini",
@@ -14,6 +14,7 @@ pub(in super::super) static GEMINI: Recipe = Recipe {
     compact: None,
     lists: false,
     introduction: Introduction::FirstPrompt,
+    names: Names::Plain,
     words: &[("token count", Meaning::Overflow)],
     prepare,
 };

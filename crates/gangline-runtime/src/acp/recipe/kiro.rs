@@ -1,6 +1,6 @@
 //! Kiro: logged in by its own command, or by a key; its models are its vendor's.
 
-use super::{By, Counts, Given, Introduction, Recipe, Refused, Servers, Wanted};
+use super::{By, Counts, Given, Introduction, Names, Recipe, Refused, Servers, Wanted};
 
 pub(in super::super) static KIRO: Recipe = Recipe {
     name: "kiro",
@@ -14,6 +14,7 @@ pub(in super::super) static KIRO: Recipe = Recipe {
     compact: None,
     lists: false,
     introduction: Introduction::FirstPrompt,
+    names: Names::Plain,
     words: &[],
     prepare,
 };

@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{ANSWER, By, Counts, Given, Introduction, Recipe, Refused, Servers, Wanted, settings};
+use super::{
+    ANSWER, By, Counts, Given, Introduction, Names, Recipe, Refused, Servers, Wanted, settings,
+};
 
 pub(in super::super) static OPENCODE: Recipe = Recipe {
     name: "opencode",
@@ -16,6 +18,7 @@ pub(in super::super) static OPENCODE: Recipe = Recipe {
     compact: Some("compact"),
     lists: true,
     introduction: Introduction::Recipe,
+    names: Names::WithProvider,
     words: &[],
     prepare,
 };

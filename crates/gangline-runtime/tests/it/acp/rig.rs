@@ -5,8 +5,7 @@ use std::{collections::BTreeSet, path::Path};
 use gangline_os::secret::Secret;
 use gangline_runtime::{Answer, ApprovalAsk, Block, RuntimeEvent, SessionId, Usage, Verdict};
 
-use crate::claude::rig::Done;
-pub(crate) use crate::claude::rig::{Rig, turn};
+pub(crate) use crate::claude::rig::{Done, Rig, turn};
 
 /// A rig for a real program, whose model follows the script. Its first session waits for nobody's
 /// answer: everything that it may ask the network for is refused at once.
@@ -25,7 +24,18 @@ pub(crate) async fn real(backend: &str, program: &Path, script: &str) -> Rig {
     rig
 }
 
+/// Joins its streams to a socket, as the daemon's own bridge does.
+const BRIDGE: &str = r#"const s = require("net").connect(process.argv[2]);
+process.stdin.pipe(s); s.pipe(process.stdout); s.on("close", () => process.exit(0));"#;
+
 impl Rig {
+    /// Gives the program a way to the daemon's tools over stdio.
+    pub(crate) fn bridge(&mut self) {
+        let path = self.path("bridge.js");
+        std::fs::write(&path, BRIDGE).unwrap();
+        self.options.tool_bridge = vec!["node".to_owned(), path.display().to_string()];
+    }
+
     /// Starts and waits until prompts are taken. Returns the session and what was noticed.
     pub(crate) async fn opened(&mut self) -> (SessionId, Vec<String>) {
         self.launch().await;
