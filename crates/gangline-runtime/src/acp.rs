@@ -137,8 +137,8 @@ impl Runtime for Acp {
         mut options: StartOptions,
         events: mpsc::Sender<RuntimeEvent>,
     ) -> Result<SessionHandle, RuntimeError> {
-        let recipe = self.recipe;
-        let fail = |why: String| RuntimeError::Start { runtime: recipe.name, why };
+        let name = self.recipe.name;
+        let fail = |why: String| RuntimeError::Start { runtime: name, why };
         match options.mode {
             Mode::Resident => {}
             Mode::PerTurn | Mode::Tmux => {
@@ -146,15 +146,17 @@ impl Runtime for Acp {
             }
         }
         let initial = options.initial_prompt.take();
+        let recipe = self.recipe.for_command(options.command.as_deref());
         let (turn, open_turn) = watch::channel(None);
         let launch = launch::prepare(recipe, &options, open_turn).map_err(fail)?;
         let (commands, inbox) = mpsc::channel(COMMANDS);
         let flags = Arc::new(Flags::default());
         let flag = Arc::clone(&flags);
-        let start = worker::Start { recipe, options, launch, turn, events, inbox, flags: flag };
+        let start =
+            worker::Start { name, recipe, options, launch, turn, events, inbox, flags: flag };
         let worker = worker::Worker::start(start).map_err(fail)?;
         let handle = worker.handle();
-        let mut tasks = TaskGroup::new(recipe.name);
+        let mut tasks = TaskGroup::new(name);
         tasks.spawn("session", worker.run());
         let begun = handle.borrow().clone();
         self.open = Some(Open { commands, flags, handle, _tasks: tasks });
@@ -177,7 +179,8 @@ impl Runtime for Acp {
             return Err(self.unsupported("list its sessions"));
         }
         let fail = |why| RuntimeError::Start { runtime: self.recipe.name, why };
-        listing::list(self.recipe, options, filter).await.map_err(fail)
+        let recipe = self.recipe.for_command(options.command.as_deref());
+        listing::list(recipe, options, filter).await.map_err(fail)
     }
 
     async fn prompt(&mut self, prompt: Prompt) -> Result<(), RuntimeError> {

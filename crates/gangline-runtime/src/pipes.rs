@@ -8,13 +8,19 @@ use gangline_os::{
     process::{Child, ChildStderr, ChildStdin, ChildStdout},
     task::TaskGroup,
 };
-use tokio::{io::AsyncWriteExt, sync::mpsc};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    sync::mpsc,
+};
 
 /// The longest line that is read. The program's own limit for a tool's output is far below it; a
 /// longer line is passed over.
 pub(crate) const LINE_MAX: usize = 16 * 1024 * 1024;
-/// The longest line of the error output that is kept.
+/// The longest line of the error output that is kept, in characters.
 const ERROR_LINE_MAX: usize = 500;
+/// How much of the error output is read at once, and how many lines of that are kept.
+const ERROR_CHUNK: usize = 64 * 1024;
+const ERROR_LINES: usize = 10;
 /// Lines read ahead of the session.
 const READ_AHEAD: usize = 64;
 /// Lines that wait to be read by the program. It reads them at once; when it does not it hangs.
@@ -99,14 +105,29 @@ async fn read(stdout: ChildStdout, output: mpsc::Sender<Output>) {
     }
 }
 
-async fn read_errors(stderr: ChildStderr, output: mpsc::Sender<Output>) {
-    let mut lines = LineReader::new(stderr, ERROR_LINE_MAX);
-    while let Ok(Some(line)) = lines.next().await {
-        let (Line::Text(text) | Line::Oversize { kept: text, .. }) = line;
-        if output.send(Output::Error(text)).await.is_err() {
-            return;
+/// Passes on the last lines of what comes at once: a flood of errors is not worth reading, but has
+/// to be taken, or the program waits.
+async fn read_errors(mut stderr: ChildStderr, output: mpsc::Sender<Output>) {
+    let mut chunk = vec![0; ERROR_CHUNK];
+    let mut begun = String::new();
+    while let Ok(length @ 1..) = stderr.read(&mut chunk).await {
+        begun.push_str(&String::from_utf8_lossy(&chunk[..length]));
+        let mut lines: Vec<String> = begun.rsplit('\n').take(ERROR_LINES + 1).map(cut).collect();
+        // The newest is not whole yet.
+        begun = lines.remove(0);
+        for line in lines.into_iter().rev() {
+            if output.send(Output::Error(line)).await.is_err() {
+                return;
+            }
         }
     }
+    if !begun.is_empty() {
+        let _ = output.send(Output::Error(begun)).await;
+    }
+}
+
+fn cut(line: &str) -> String {
+    line.chars().take(ERROR_LINE_MAX).collect()
 }
 
 async fn write(mut stdin: ChildStdin, mut lines: mpsc::Receiver<String>) {

@@ -121,3 +121,9 @@ impl Hostile {
         path
     }
 }
+
+/// Programs that speak the Agent Client Protocol.
+#[must_use]
+pub fn acp() -> Hostile {
+    Hostile { wire: "acp", script: include_str!("hostile/acp.js") }
+}

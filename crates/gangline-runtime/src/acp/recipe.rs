@@ -2,7 +2,7 @@
 //!
 //! One file a program in `recipes/`. A program without a recipe of its own runs by [`PLAIN`].
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ffi::OsStr, path::Path};
 
 use crate::{McpServer, StartOptions};
 
@@ -21,6 +21,8 @@ pub(super) use self::{
 pub(super) struct Recipe {
     /// The word in the configuration.
     pub(super) name: &'static str,
+    /// It stands for any program.
+    pub(super) any: bool,
     /// How it is started when the configuration does not say.
     pub(super) command: &'static [&'static str],
     /// What a human does to log in; told when the program names no way itself.
@@ -172,9 +174,25 @@ impl Given {
     }
 }
 
+/// The recipes of programs that may also be meant by a command alone.
+const KNOWN: [&Recipe; 5] = [&OPENCODE, &CLINE, &COPILOT, &GEMINI, &KIRO];
+
+impl Recipe {
+    /// Returns the recipe for a command of the configuration: a program with a recipe of its own
+    /// has its quirks however it was named there.
+    pub(super) fn for_command(&'static self, command: Option<&[String]>) -> &'static Self {
+        let usual = self.command.first().copied();
+        let program = command.map_or(usual, |words| words.first().map(String::as_str));
+        let name = program.and_then(|it| Path::new(it).file_name()).and_then(OsStr::to_str);
+        let known = KNOWN.iter().find(|it| it.command.first().copied() == name);
+        if self.any { known.copied().unwrap_or(self) } else { self }
+    }
+}
+
 /// Any program of which nothing particular is known (R0-63).
 pub(super) static PLAIN: Recipe = Recipe {
     name: "acp",
+    any: true,
     // R0-63: what the configuration has where it says nothing.
     command: &["opencode", "acp"],
     login: "log in with the program's own command, as the agent's user",

@@ -58,6 +58,8 @@ pub(super) const SHORT_LADDER: Ladder =
 
 /// What the task begins with.
 pub(super) struct Start {
+    /// The word of the configuration.
+    pub(super) name: &'static str,
     pub(super) recipe: &'static Recipe,
     pub(super) options: StartOptions,
     pub(super) launch: Launch,
@@ -110,11 +112,11 @@ enum Why {
 impl Worker {
     /// Starts the program. Must be called within a tokio runtime.
     pub(super) fn start(start: Start) -> Result<Self, String> {
-        let Start { recipe, options, launch, turn, events, inbox, flags } = start;
+        let Start { name, recipe, options, launch, turn, events, inbox, flags } = start;
         let Launch { spawn, mark, servers, own, introduction, tools, notices } = launch;
         let mut child = process::spawn(spawn).map_err(|error| error.to_string())?;
         let pid = Some(child.pid());
-        let handle = HandleKeeper::begin(recipe.name, &options, options.resume.clone(), pid);
+        let handle = HandleKeeper::begin(name, &options, options.resume.clone(), pid);
         let pipes = Pipes::of(&mut child);
         let names = options.tools.tools().iter().map(|tool| tool.name).collect();
         let (mode, list) = (options.permissions, &options.allowed_tools);
@@ -134,7 +136,7 @@ impl Worker {
         let clock = clock::system();
         let begun = clock.monotonic();
         Ok(Self {
-            name: recipe.name,
+            name,
             child,
             pipes,
             session,

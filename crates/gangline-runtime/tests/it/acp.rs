@@ -3,5 +3,6 @@
 
 mod cline;
 mod copilot;
+mod hostile;
 mod opencode;
 mod rig;

@@ -8,6 +8,7 @@ use super::{By, Counts, Given, Introduction, Names, Recipe, Refused, Servers, Wa
 
 pub(in super::super) static CLINE: Recipe = Recipe {
     name: "cline",
+    any: false,
     command: &["cline", "--acp"],
     login: "run `cline auth` as the agent's user",
     counts: Counts::None,

@@ -10,6 +10,7 @@ use super::{
 
 pub(in super::super) static COPILOT: Recipe = Recipe {
     name: "copilot",
+    any: false,
     command: &["copilot", "--acp"],
     login: "run `copilot login` as the agent's user",
     counts: Counts::OfTheProcess,

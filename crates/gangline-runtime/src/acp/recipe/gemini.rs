@@ -4,6 +4,7 @@ use super::{By, Counts, Given, Introduction, Meaning, Names, Recipe, Refused, Se
 
 pub(in super::super) static GEMINI: Recipe = Recipe {
     name: "gemini",
+    any: false,
     command: &["gemini", "--acp"],
     login: "run `gemini` once as the agent's user and choose how to log in",
     counts: Counts::OfThePrompt,

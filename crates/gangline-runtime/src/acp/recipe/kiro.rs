@@ -4,6 +4,7 @@ use super::{By, Counts, Given, Introduction, Names, Recipe, Refused, Servers, Wa
 
 pub(in super::super) static KIRO: Recipe = Recipe {
     name: "kiro",
+    any: false,
     command: &["kiro-cli", "acp"],
     login: "run `kiro-cli login` as the agent's user",
     counts: Counts::OfThePrompt,

@@ -8,6 +8,7 @@ use super::{
 
 pub(in super::super) static OPENCODE: Recipe = Recipe {
     name: "opencode",
+    any: false,
     command: &["opencode", "acp"],
     login: "run `opencode auth login` as the agent's user",
     counts: Counts::OfThePrompt,
