@@ -6,7 +6,10 @@ use super::Gate;
 use crate::{McpPlace, McpServer, PermissionMode, acp::calls::Call};
 
 fn call(kind: &str, title: &str) -> Call {
-    Call { kind: kind.to_owned(), first_title: title.to_owned(), ..Call::default() }
+    let mut call = Call::default();
+    call.kind = kind.to_owned();
+    call.first_title = title.to_owned();
+    call
 }
 
 fn gate(mode: PermissionMode, list: &[&str]) -> Gate {
