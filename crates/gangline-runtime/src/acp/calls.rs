@@ -50,6 +50,9 @@ impl Calls {
     /// Takes what is told of a call, and returns what is new of it.
     pub(super) fn told(&mut self, patch: &Patch) -> Vec<News> {
         let Some(call) = self.entry(patch) else { return Vec::new() };
+        if let Some(input) = patch.raw_input.as_ref().filter(|_| !call.told) {
+            merge(&mut call.input, input);
+        }
         let mut news = Vec::new();
         let ends = matches!(patch.status.as_deref(), Some("completed" | "failed"));
         if !call.told && (ends || has_arguments(&call.input)) {
@@ -60,6 +63,8 @@ impl Calls {
             call.over = true;
             let is_error = patch.status.as_deref() == Some("failed");
             let content = std::mem::take(&mut call.result);
+            // Only the name is of use from now on.
+            call.input = Value::Null;
             news.push(News::Over { call: call.clone(), is_error, content });
         }
         news
@@ -68,6 +73,13 @@ impl Calls {
     /// Takes what a question tells of a call. Returns the call, and whether it is new.
     pub(super) fn asked(&mut self, patch: &Patch) -> (Call, Vec<News>) {
         let Some(call) = self.entry(patch) else { return (Call::default(), Vec::new()) };
+        // What is asked about counts, whatever was announced before.
+        if let Some(input) = &patch.raw_input {
+            merge(&mut call.input, input);
+        }
+        if let Some(kind) = &patch.kind {
+            call.kind.clone_from(kind);
+        }
         let mut news = Vec::new();
         if !call.told {
             call.told = true;
@@ -87,11 +99,6 @@ impl Calls {
         }
         if let Some(kind) = patch.kind.as_ref().filter(|_| call.kind.is_empty()) {
             call.kind.clone_from(kind);
-        }
-        if let Some(input) = &patch.raw_input
-            && !call.told
-        {
-            merge(&mut call.input, input);
         }
         if let Some(result) = result_of(patch) {
             call.result = result;

@@ -33,6 +33,8 @@ pub(super) struct Recipe {
     pub(super) errors: &'static [&'static str],
     /// Beginnings of texts that are remarks of the program, not words of the model.
     pub(super) remarks: &'static [&'static str],
+    /// Choices of the session that must not be otherwise, or it asks nobody (C5).
+    pub(super) guards: &'static [Guard],
     /// What happens in the program when a call is refused.
     pub(super) refused: Refused,
     /// How it is offered tool servers.
@@ -60,6 +62,15 @@ pub(super) enum Counts {
     OfThePrompt,
     /// All since the process began.
     OfTheProcess,
+}
+
+/// A choice of the session that must have this value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Guard {
+    /// Its id.
+    pub(super) choice: &'static str,
+    /// `None`: the truth value false.
+    pub(super) must: Option<&'static str>,
 }
 
 /// What happens in the program when a call is refused.
@@ -199,6 +210,7 @@ pub(super) static PLAIN: Recipe = Recipe {
     counts: Counts::OfThePrompt,
     errors: &[],
     remarks: &[],
+    guards: &[],
     refused: Refused::ModelIsTold,
     servers: Servers { stdio: true, http: true, by: By::Session },
     compact: None,

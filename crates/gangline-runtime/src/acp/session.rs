@@ -86,6 +86,8 @@ pub(super) struct Session {
     /// The next prompt is the session's first.
     introduce: bool,
     choices: Vec<Choice>,
+    /// Guards of the recipe that are seen to.
+    guards: usize,
     /// The model, as far as it is known.
     model: String,
     commands: Vec<String>,
@@ -117,6 +119,7 @@ impl Session {
             missed: false,
             introduce: false,
             choices: Vec::new(),
+            guards: 0,
             model: setup.model.clone().unwrap_or_default(),
             commands: Vec::new(),
             turn: None,
@@ -165,6 +168,10 @@ impl Session {
     /// Asks for the end of the turn. A prompt that was not begun is taken back.
     pub(super) fn interrupt(&mut self) -> Vec<Act> {
         if let Some(prompt) = self.waiting.take() {
+            if self.order == Some(Order::Compact) {
+                // It stands in the way of every prompt.
+                self.cancel();
+            }
             self.out.push(Act::Free);
             let result = TurnResult::Interrupted;
             self.tell(RuntimeEvent::Finished { turn: prompt.turn, result });
@@ -241,6 +248,7 @@ impl Session {
         match sent {
             Sent::Greeting => self.greeted(outcome),
             Sent::Open(way) => self.opened(way, outcome),
+            Sent::Guard => self.guarded(outcome),
             Sent::Model { model, first } => self.model_set(&model, first, outcome),
             Sent::Prompt => self.prompt_done(outcome),
             Sent::Compact => self.compacted(outcome),

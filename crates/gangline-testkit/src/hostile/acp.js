@@ -44,13 +44,15 @@ function tool(session, title, kind, input, then) {
     update(session, { sessionUpdate: "tool_call", ...call });
     process.exit(7);
   }
-  ask("session/request_permission", { sessionId: session, toolCall: call, options }, (answer) => {
+  const decided = (answer) => {
     const chosen = answer.outcome.outcome === "selected" ? answer.outcome.optionId : "cancelled";
     const status = chosen === "yes" ? "completed" : "failed";
     const content = [{ type: "content", content: { type: "text", text: `tool ${chosen}` } }];
     update(session, { sessionUpdate: "tool_call_update", toolCallId: call.toolCallId, status, content });
     then(chosen);
-  });
+  };
+  if (auto) return decided({ outcome: { outcome: "selected", optionId: "yes" } });
+  ask("session/request_permission", { sessionId: session, toolCall: call, options }, decided);
   if (PLAY === "asks_and_dies") process.exit(7);
 }
 
@@ -103,7 +105,11 @@ function prompt(id, session, text) {
   end("end_turn", { usage: { inputTokens: 10, outputTokens: 2, totalTokens: 12, cachedReadTokens: 4 } });
 }
 
-const choices = () => [{ id: "model", name: "Model", category: "model", type: "select", currentValue: model, options: [] }];
+let auto = process.env.AGENT_AUTO !== undefined; // runs tools unasked until told not to
+const choices = () => [
+  { id: "model", name: "Model", category: "model", type: "select", currentValue: model, options: [] },
+  { id: "auto_approve", name: "Auto", type: "boolean", currentValue: auto },
+];
 let late = false;
 
 const METHODS = {
@@ -142,7 +148,12 @@ const METHODS = {
     const sessions = Object.keys(kept()).map((sessionId) => ({ sessionId, cwd: process.cwd(), updatedAt: "2026-01-02T03:04:05Z" }));
     result(id, { sessions });
   },
-  "session/set_config_option": (id, { value }) => {
+  "session/set_config_option": (id, { configId, value }) => {
+    if (configId === "auto_approve") {
+      if (process.env.AGENT_AUTO === "always") return refuse(id, -32602, "it is so", {});
+      auto = value;
+      return result(id, { configOptions: choices() });
+    }
     if (value === "nope") return refuse(id, -32602, "no such model", {});
     model = value;
     result(id, { configOptions: choices() });

@@ -92,3 +92,22 @@ fn arguments_are_always_an_object() {
         json!({"command": "a", "commands": ["b"]})
     );
 }
+
+/// What a human is asked about is what the question says, not an announcement before it.
+#[test]
+fn a_question_is_about_its_own_arguments() {
+    let mut calls = Calls::default();
+    let harmless = json!({"toolCallId": "c", "title": "t", "kind": "read",
+        "rawInput": {"command": "ls", "cwd": "/w"}});
+    told(&mut calls, &harmless);
+    let asked = json!({"toolCallId": "c", "kind": "execute", "rawInput": {"command": "rm"}});
+    let (call, _) = calls.asked(&patch(&asked).unwrap());
+    assert_eq!(
+        (call.kind.as_str(), input(&call)),
+        ("execute", json!({"command": "rm", "cwd": "/w"}))
+    );
+    // An empty question leaves what is known.
+    let empty = json!({"toolCallId": "c", "rawInput": {}});
+    let (call, _) = calls.asked(&patch(&empty).unwrap());
+    assert_eq!(input(&call)["command"], "rm");
+}

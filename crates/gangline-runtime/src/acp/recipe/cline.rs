@@ -4,7 +4,9 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::{By, Counts, Given, Introduction, Names, Recipe, Refused, Servers, Wanted, settings};
+use super::{
+    By, Counts, Given, Guard, Introduction, Names, Recipe, Refused, Servers, Wanted, settings,
+};
 
 pub(in super::super) static CLINE: Recipe = Recipe {
     name: "cline",
@@ -14,6 +16,7 @@ pub(in super::super) static CLINE: Recipe = Recipe {
     counts: Counts::None,
     errors: &[],
     remarks: &[],
+    guards: &[Guard { choice: "auto_approve", must: None }],
     refused: Refused::ModelIsTold,
     servers: Servers { stdio: true, http: false, by: By::Recipe },
     compact: None,

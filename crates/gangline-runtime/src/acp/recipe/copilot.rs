@@ -4,8 +4,8 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    ANSWER, By, Counts, Given, Introduction, Meaning, Names, Recipe, Refused, Servers, Wanted,
-    settings,
+    ANSWER, By, Counts, Given, Guard, Introduction, Meaning, Names, Recipe, Refused, Servers,
+    Wanted, settings,
 };
 
 pub(in super::super) static COPILOT: Recipe = Recipe {
@@ -16,6 +16,7 @@ pub(in super::super) static COPILOT: Recipe = Recipe {
     counts: Counts::OfTheProcess,
     errors: &["Error: "],
     remarks: &["Info: "],
+    guards: &[Guard { choice: "allow_all", must: Some("off") }],
     refused: Refused::PromptEnds,
     servers: Servers { stdio: true, http: true, by: By::Recipe },
     compact: Some("compact"),

@@ -10,6 +10,7 @@ pub(in super::super) static KIRO: Recipe = Recipe {
     counts: Counts::OfThePrompt,
     errors: &[],
     remarks: &[],
+    guards: &[],
     refused: Refused::ModelIsTold,
     servers: Servers { stdio: true, http: false, by: By::Session },
     compact: None,

@@ -14,6 +14,7 @@ pub(in super::super) static OPENCODE: Recipe = Recipe {
     counts: Counts::OfThePrompt,
     errors: &[],
     remarks: &[],
+    guards: &[],
     refused: Refused::PromptEnds,
     servers: Servers { stdio: true, http: true, by: By::Session },
     compact: Some("compact"),
@@ -37,6 +38,8 @@ const PROVIDER: &str = "gangline";
 /// By itself it runs everything unasked. Named one by one too, since a project's own settings may
 /// name them.
 const ASKS: [&str; 6] = ["*", "bash", "edit", "webfetch", "websearch", "task"];
+/// Its own agents: the one that talks first, then those that it may call.
+const AGENTS: [&str; 4] = ["build", "plan", "general", "explore"];
 /// Its lists of things to do touch nothing.
 const RUNS: [&str; 2] = ["todowrite", "todoread"];
 
@@ -55,6 +58,11 @@ fn prepare(wanted: &Wanted<'_>, given: &mut Given) -> Result<(), String> {
     let permission = ASKS.map(|tool| (tool, "ask")).into_iter().chain(RUNS.map(|it| (it, "allow")));
     let permission: Map<String, Value> =
         permission.map(|(tool, what)| (tool.to_owned(), what.into())).collect();
+    // An agent of the program has rules of its own, which a project may have written.
+    for agent in AGENTS {
+        config["agent"][agent]["permission"] = permission.clone().into();
+    }
+    config["default_agent"] = AGENTS[0].into();
     config["permission"] = permission.into();
     config["autoupdate"] = false.into();
     config["share"] = "disabled".into();

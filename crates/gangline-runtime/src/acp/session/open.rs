@@ -150,7 +150,9 @@ impl Session {
         self.id = Some(id);
         self.calls = Calls::default();
         self.choices = choices(&answer);
-        self.choose_model();
+        self.guards = 0;
+        self.stage = Stage::Choosing;
+        self.guard();
     }
 
     fn not_opened(&mut self, way: Way, refusal: &Refusal) {
@@ -195,9 +197,40 @@ impl Session {
         }
     }
 
+    /// Sets back whatever would let tools run unasked; then the model.
+    fn guard(&mut self) {
+        while let Some(guard) = self.setup.recipe.guards.get(self.guards) {
+            self.guards += 1;
+            let must = guard.must.map_or(Value::Bool(false), Value::from);
+            let choice = self.choices.iter().find(|choice| choice.id == guard.choice);
+            if choice.is_some_and(|choice| choice.current_value != must) {
+                let mut params =
+                    json!({"sessionId": self.id, "configId": guard.choice, "value": must});
+                if guard.must.is_none() {
+                    params["type"] = "boolean".into();
+                }
+                return self.request(Sent::Guard, "session/set_config_option", &params);
+            }
+        }
+        self.choose_model();
+    }
+
+    /// A program that cannot be made to ask is not used.
+    pub(super) fn guarded(&mut self, outcome: Result<Value, Refusal>) {
+        match outcome {
+            Ok(_) => self.guard(),
+            Err(refusal) => {
+                let (name, why) = (self.setup.recipe.name, verdict::one_line(&refusal.message));
+                self.notice(format!(
+                    "{name} lets tools run unasked, and cannot be told not to: {why}"
+                ));
+                self.out.push(Act::GiveUp);
+            }
+        }
+    }
+
     /// Sets the model that is wanted, where it is another.
     fn choose_model(&mut self) {
-        self.stage = Stage::Choosing;
         let current = self.model_choice().and_then(|it| it.current_value.as_str());
         let current = current.map(str::to_owned);
         match (self.setup.model.clone(), current) {

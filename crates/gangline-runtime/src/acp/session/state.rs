@@ -42,6 +42,7 @@ pub(super) enum Way {
 pub(super) enum Sent {
     Greeting,
     Open(Way),
+    Guard,
     /// `first`: before the session is told to be open; then a way that is left to try.
     Model {
         model: String,

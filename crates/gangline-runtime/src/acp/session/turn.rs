@@ -202,9 +202,6 @@ impl Session {
         self.turn = None;
         self.calls.clear();
         self.out.extend([Act::Turn(None), Act::Free]);
-        if matches!(result, TurnResult::NeedsLogin { .. }) {
-            self.missed = false;
-        }
         self.tell(RuntimeEvent::Finished { turn: id, result });
         self.go_on();
     }

@@ -106,9 +106,10 @@ async fn a_session_of_the_real_program() {
     rig.runtime.stop(StopReason::Shutdown).await;
     assert_eq!(rig.rest().await.last(), Some(&RuntimeEvent::Exited { code: 0 }));
 
-    let filter = SessionFilter { workdir: Some(rig.path("work")), limit: 1 };
+    let filter = SessionFilter { workdir: Some(rig.path("work")), limit: 9 };
     let kept = rig.runtime.list_sessions(&rig.options, &filter).await.unwrap();
-    assert_eq!(kept.len(), 1);
-    assert_ne!(kept[0].session, Some(first));
+    assert_eq!(kept.len(), 2);
+    assert!(kept.iter().any(|it| it.session == Some(first.clone())));
+    assert!(kept[0].started_at >= kept[1].started_at);
     assert_eq!(rig.processes(), [""; 0]);
 }

@@ -106,6 +106,22 @@ async fn permissions_go_by_kind_and_mode() {
     }
 }
 
+/// C5: a program whose own settings let everything run is set back, or not used.
+#[tokio::test]
+async fn a_program_that_asks_nobody_is_made_to_ask() {
+    let mut rig = of("cline", Play::Good);
+    rig.options.env.push(("AGENT_AUTO".to_owned(), "1".to_owned()));
+    rig.opened().await;
+    let (done, asks) = rig.decided(1, "run x", Answer::Allow).await;
+    assert_eq!(asks.len(), 1, "{done:#?}");
+    let mut rig = of("cline", Play::Good);
+    rig.options.env.push(("AGENT_AUTO".to_owned(), "always".to_owned()));
+    rig.launch().await;
+    let seen = rig.rest().await;
+    let notices = rig::Done(seen).notices().join(" ");
+    assert!(notices.contains("cannot be told not to: it is so"), "{notices}");
+}
+
 /// R0-08: a turn that waits, and one with a question that waits, end when they are interrupted;
 /// the answer that comes too late is nobody's.
 #[tokio::test]

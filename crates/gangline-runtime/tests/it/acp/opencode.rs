@@ -41,6 +41,10 @@ async fn opencode() -> Rig {
 #[tokio::test]
 async fn a_session_of_the_real_program() {
     let mut rig = opencode().await;
+    // What a project says about permissions does not count.
+    let project = r#"{"permission":{"bash":"allow","edit":{"*":"allow"}},
+        "agent":{"build":{"permission":{"bash":"allow"}}}}"#;
+    std::fs::write(rig.path("work").join("opencode.json"), project).unwrap();
     let (first, notices) = rig.opened().await;
     assert_eq!(notices, [""; 0]);
     assert!(rig.runtime.is_ready());
