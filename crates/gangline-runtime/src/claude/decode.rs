@@ -225,14 +225,13 @@ where
 /// # Errors
 /// [`DecodeError`] says what is wrong with it.
 pub(super) fn decode(line: &str) -> Result<Line, DecodeError> {
-    let head: Head<'_> = serde_json::from_str(line).map_err(|_| DecodeError::NoMessage)?;
-    let kind = match (&*head.kind, head.subtype.as_deref()) {
-        ("system", Some(subtype)) => format!("system/{subtype}"),
-        (kind, _) => kind.to_owned(),
+    let kind = match kind_in_front(line) {
+        Some(kind) => kind.to_owned(),
+        None => kind_anywhere(line)?,
     };
-    let broken = |error: serde_json::Error| DecodeError::Broken {
-        kind: kind.clone(),
-        why: error.to_string(),
+    let broken = |error: serde_json::Error| match kind_anywhere(line) {
+        Ok(kind) => DecodeError::Broken { kind, why: error.to_string() },
+        Err(no_message) => no_message,
     };
     match kind.as_str() {
         "system/init" => serde_json::from_str(line).map(Line::Init),
@@ -251,6 +250,21 @@ pub(super) fn decode(line: &str) -> Result<Line, DecodeError> {
         _ => Ok(Line::Unknown { kind: kind.clone() }),
     }
     .map_err(broken)
+}
+
+/// Returns the kind of a line that begins with it and has a body, as the long ones do: looking for
+/// it would read them twice.
+fn kind_in_front(line: &str) -> Option<&str> {
+    let (kind, _) = line.strip_prefix("{\"type\":\"")?.split_once('"')?;
+    matches!(kind, "assistant" | "user" | "result" | "control_request").then_some(kind)
+}
+
+fn kind_anywhere(line: &str) -> Result<String, DecodeError> {
+    let head: Head<'_> = serde_json::from_str(line).map_err(|_| DecodeError::NoMessage)?;
+    Ok(match (&*head.kind, head.subtype.as_deref()) {
+        ("system", Some(subtype)) => format!("system/{subtype}"),
+        (kind, _) => kind.to_owned(),
+    })
 }
 
 /// Says whether a line of this kind only shows that the program is alive.

@@ -127,7 +127,14 @@ async fn servers_that_cannot_be_used_are_told() {
     let servers = vec![
         server("down", &["no-such-program"]),
         server("gangline", &["sh", "-c", SERVER]),
-        server("web", &["http://127.0.0.1:9/mcp"]),
+        McpServer {
+            key: "web".to_owned(),
+            place: McpPlace::Http {
+                url: "http://127.0.0.1:9/mcp".to_owned(),
+                headers: BTreeMap::new(),
+            },
+            allowed_tools: Vec::new(),
+        },
         server("sh", &["sh", "-c", SERVER]),
     ];
     let mut rig = rig(PermissionMode::Bypass, servers).await;
