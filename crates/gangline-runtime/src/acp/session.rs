@@ -90,7 +90,6 @@ pub(super) struct Session {
     guards: usize,
     /// The model, as far as it is known.
     model: String,
-    commands: Vec<String>,
     turn: Option<Turn>,
     waiting: Option<Prompt>,
     orders: VecDeque<Order>,
@@ -121,7 +120,6 @@ impl Session {
             choices: Vec::new(),
             guards: 0,
             model: setup.model.clone().unwrap_or_default(),
-            commands: Vec::new(),
             turn: None,
             waiting: None,
             orders: VecDeque::new(),
@@ -278,7 +276,6 @@ impl Session {
             Update::Thought { text } => self.thought(&text),
             Update::Tool(patch) => self.tool(&patch),
             Update::Context(context) => self.context = context,
-            Update::Commands(commands) => self.commands = commands,
             Update::Choices(choices) => self.chosen(choices),
             Update::Unknown(kind) => tracing::debug!(kind, "an update of an unknown kind"),
             Update::Quiet => {}

@@ -14,11 +14,9 @@ pub(super) enum Update {
     Tool(Patch),
     /// How full the context is.
     Context(Context),
-    /// The commands that begin with a slash.
-    Commands(Vec<String>),
     /// What can be chosen, the model among it.
     Choices(Vec<Choice>),
-    /// Something that is of no use here: a plan, a title, a mode, the user's own words.
+    /// Something that is of no use here: a plan, a title, a mode, commands, the user's own words.
     Quiet,
     /// A kind that nobody told us of.
     Unknown(String),
@@ -76,17 +74,12 @@ pub(super) fn decode(params: &Value) -> Result<(String, Update), String> {
         }
         "tool_call" | "tool_call_update" => Update::Tool(patch(body).map_err(broken)?),
         "usage_update" => Update::Context(context(body)),
-        "available_commands_update" => Update::Commands(
-            list(&body["availableCommands"])
-                .iter()
-                .filter_map(|command| command["name"].as_str())
-                .map(str::to_owned)
-                .collect(),
-        ),
         "config_option_update" => Update::Choices(choices(body)),
-        "user_message_chunk" | "plan" | "current_mode_update" | "session_info_update" => {
-            Update::Quiet
-        }
+        "user_message_chunk"
+        | "plan"
+        | "available_commands_update"
+        | "current_mode_update"
+        | "session_info_update" => Update::Quiet,
         other => Update::Unknown(other.to_owned()),
     };
     Ok((session, update))

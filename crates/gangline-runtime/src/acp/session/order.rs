@@ -27,9 +27,8 @@ impl Session {
     fn begin_compacting(&mut self) {
         let recipe = self.setup.recipe;
         self.tell(RuntimeEvent::Compacting);
-        let command = recipe.compact.filter(|name| self.commands.iter().any(|it| it == name));
-        let Some(command) = command else {
-            let why = format!("{} offers no command for it", recipe.name);
+        let Some(command) = recipe.compact else {
+            let why = format!("{} cannot do it", recipe.name);
             self.tell(RuntimeEvent::Compacted { failed: Some(why) });
             return self.order_done();
         };

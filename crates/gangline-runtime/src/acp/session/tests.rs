@@ -260,7 +260,6 @@ fn always_is_never_chosen() {
 #[test]
 fn orders_wait_for_the_turn_and_prompts_for_orders() {
     let mut session = open(&OPENCODE);
-    session.commands = vec!["compact".to_owned()];
     session.prompt(prompt(1));
     assert_eq!(session.compact(), []);
     assert_eq!(session.set_model("b/c".to_owned()), []);

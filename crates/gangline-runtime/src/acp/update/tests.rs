@@ -24,9 +24,6 @@ fn known_kinds_are_read() {
     let tool =
         of(&json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "failed"}));
     assert_eq!(tool, Ok(Update::Tool(patch)));
-    let commands = of(&json!({"sessionUpdate": "available_commands_update",
-        "availableCommands": [{"name": "compact", "description": "x"}, {}]}));
-    assert_eq!(commands, Ok(Update::Commands(vec!["compact".to_owned()])));
     let options = of(&json!({"sessionUpdate": "config_option_update", "configOptions": [
         {"id": "model", "category": "model", "type": "select", "currentValue": "a/b"},
         {"id": "allow", "type": "boolean", "currentValue": true},
@@ -40,7 +37,13 @@ fn known_kinds_are_read() {
     let choices =
         vec![choice("model", Some("model"), json!("a/b")), choice("allow", None, json!(true))];
     assert_eq!(options, Ok(Update::Choices(choices)));
-    for quiet in ["plan", "user_message_chunk", "session_info_update", "current_mode_update"] {
+    for quiet in [
+        "plan",
+        "user_message_chunk",
+        "session_info_update",
+        "available_commands_update",
+        "current_mode_update",
+    ] {
         assert_eq!(of(&json!({"sessionUpdate": quiet})), Ok(Update::Quiet));
     }
 }

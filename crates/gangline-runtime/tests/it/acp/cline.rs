@@ -15,6 +15,8 @@ rules:
     reply: [text: "begun ", delay_ms: 60000, text: "ended"]
   - when: {user: 'e401'}
     reply: [http_error: {status: 401, message: "Unauthorized key"}]
+  - when: {user: 'e429'}
+    reply: [http_error: {status: 429, message: "Rate limit exceeded", headers: {retry-after: "1"}}]
   - when: {user: 'e400'}
     reply: [http_error: {status: 400, message: "bad thing"}]
   - when: {user: 'too long'}
@@ -88,6 +90,9 @@ async fn a_session_of_the_real_program() {
     assert!(failed(&done, FailureKind::Provider, "bad thing"), "{done:#?}");
     let done = rig.ask(10, "mute").await;
     assert!(failed(&done, FailureKind::Other, "it hides why"), "{done:#?}");
+
+    let done = rig.ask(15, "e429").await;
+    assert!(matches!(done.result(), TurnResult::RateLimited { .. }), "{done:#?}");
 
     let session = rig.runtime.session().unwrap().session.unwrap();
     rig.say(11, "slow").await;

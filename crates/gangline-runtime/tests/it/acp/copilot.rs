@@ -101,6 +101,10 @@ async fn a_session_of_the_real_program() {
     assert_eq!(rig.opened().await, (first.clone(), Vec::new()));
     let done = rig.ask(13, "again").await;
     assert!(done.text().starts_with("turn ") && done.text() != "turn 1", "{done:#?}");
+    rig.runtime.compact().await.unwrap();
+    let ends = |event: &RuntimeEvent| matches!(event, RuntimeEvent::Compacted { .. });
+    let seen = rig.until(ends).await;
+    assert_eq!(seen, [RuntimeEvent::Compacting, RuntimeEvent::Compacted { failed: None }]);
     rig.runtime.clear().await.unwrap();
     assert_eq!(rig.ask(14, "fresh").await.text(), "turn 1");
     rig.runtime.stop(StopReason::Shutdown).await;

@@ -21,6 +21,10 @@ rules:
     reply: [thinking: "hmm", text: "thought"]
   - when: {user: '^e401'}
     reply: [http_error: {status: 401, message: "Unauthorized key"}]
+  - when: {user: '^e429'}
+    reply: [http_error: {status: 429, message: "Rate limit exceeded", headers: {retry-after: "1"}}]
+  - when: {user: '^too long'}
+    reply: [overflow]
   - when: {user: '^e400'}
     reply: [http_error: {status: 400, message: "bad thing"}]
   - when: {tool_result: '(?s)(.*)'}
@@ -139,6 +143,18 @@ async fn a_killed_session_is_gone_on_with() {
         TurnResult::Failed { kind: FailureKind::Provider, why } if why.contains("bad thing")
     );
     assert!(failed, "{done:#?}");
+    let done = rig.ask(6, "e429").await;
+    assert!(matches!(done.result(), TurnResult::RateLimited { .. }), "{done:#?}");
+    rig.runtime.compact().await.unwrap();
+    let ends = |event: &RuntimeEvent| matches!(event, RuntimeEvent::Compacted { .. });
+    let seen = rig.until(ends).await;
+    assert_eq!(seen, [RuntimeEvent::Compacting, RuntimeEvent::Compacted { failed: None }]);
+    let done = rig.ask(7, "still there").await;
+    assert!(done.text().starts_with("you said still there"), "{done:#?}");
+    let done = rig.ask(8, "too long").await;
+    // It shortens the conversation by itself and goes on.
+    assert_eq!(*done.result(), TurnResult::Completed, "{done:#?}");
+    assert!(done.text().contains("you said The previous request exceeded"), "{done:#?}");
     rig.runtime.stop(StopReason::Restart).await;
     rig.rest().await;
 
