@@ -21,7 +21,7 @@ use crate::{McpPlace, McpServer, StartOptions, toolserver::ToolServer};
 
 /// What agents leave to their children, and what is not ours to pass on.
 const INHERITED: [&str; 3] = ["AI_AGENT", "NODE_OPTIONS", "OPENCODE_SERVER_PASSWORD"];
-/// The longest path that a unix socket can have with the names that are put behind it.
+/// Where the socket of the tool server lies, below the folder for temporary files.
 const SOCKET_FOLDER: &str = "mcp";
 
 /// Everything that is needed to start the program.

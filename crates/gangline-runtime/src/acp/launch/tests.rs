@@ -98,6 +98,7 @@ fn opencode_gets_a_configuration_over_the_users_own() {
     // By itself it asks nobody.
     assert_eq!(config["permission"]["*"], "ask");
     assert_eq!(config["permission"]["bash"], "ask");
+    assert_eq!(config["agent"]["build"]["permission"]["bash"], "ask");
     assert_eq!((&config["share"], &config["autoupdate"]), (&json!("disabled"), &json!(false)));
     let provider = &config["provider"]["lab"];
     let given = json!({"baseURL": "http://127.0.0.1:9/v1", "apiKey": "sk-1"});
