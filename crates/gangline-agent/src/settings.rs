@@ -2,10 +2,10 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use gangline_api::config::AgentConfig;
+use gangline_api::config::{AgentConfig, ServerKey};
 use gangline_core::AgentName;
 use gangline_os::{clock::SharedClock, paths::Paths, secret::Secret};
-use gangline_runtime::Runtime;
+use gangline_runtime::{McpServer, Runtime};
 
 /// How the agent reaches its IRC network.
 #[derive(Debug, Clone)]
@@ -39,6 +39,13 @@ pub struct Settings {
     pub make_runtime: Arc<dyn Fn() -> Box<dyn Runtime> + Send + Sync>,
     /// The environment of the backend before the daemon adds its own variables.
     pub child_env: BTreeMap<String, String>,
+    /// The key under which backends know our own tools (C35).
+    pub server_key: ServerKey,
+    /// The MCP servers that the backend is offered (R2-34).
+    pub mcp_servers: Vec<McpServer>,
+    /// The command that joins a tool server's streams to a socket, which stands behind it; empty if
+    /// there is none (R2-16).
+    pub tool_bridge: Vec<String>,
     /// The key for the model, if the backend speaks to one itself.
     pub api_key: Option<Secret>,
     /// Values that must never leave: masked in every line, event and answer.

@@ -19,12 +19,17 @@ pub(crate) const NO_REPLY: &str = "no_reply";
 
 /// The daemon's [`ToolHost`].
 pub(crate) struct SpeakingTools {
+    pub(crate) server_key: &'static str,
     pub(crate) speaker: Speaker,
     pub(crate) turn: watch::Receiver<Option<TurnContext>>,
 }
 
 #[async_trait]
 impl ToolHost for SpeakingTools {
+    fn server_key(&self) -> &'static str {
+        self.server_key
+    }
+
     fn tools(&self) -> Vec<ToolSpec> {
         vec![
             ToolSpec {

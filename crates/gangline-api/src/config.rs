@@ -15,8 +15,9 @@ use serde::Serialize;
 
 pub use self::{
     error::{ConfigError, Place, Problem, Warning},
+    mcp::{McpPlaceConfig, McpServerConfig, NotSet, parse_servers},
     schema::schema,
-    words::{Backend, MentionWhenBusy, OnCrash, Permissions, ReplyMode, WebhookEvent},
+    words::{Backend, MentionWhenBusy, OnCrash, Permissions, ReplyMode, ServerKey, WebhookEvent},
 };
 
 pub mod import;
@@ -24,6 +25,7 @@ pub mod nearest;
 
 mod agent;
 mod error;
+mod mcp;
 mod node;
 mod reader;
 mod schema;
@@ -53,6 +55,8 @@ pub struct Config {
     pub network: Network,
     /// The HTTP interface.
     pub http: Http,
+    /// How the daemon's own tools are offered.
+    pub mcp: Mcp,
     /// The state folder. A leading `~/` is the home directory; `--state` and the environment win.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<PathBuf>,
@@ -73,6 +77,7 @@ impl Default for Config {
             buffer_size: 500,
             network: Network::default(),
             http: Http::default(),
+            mcp: Mcp::default(),
             state: None,
             agents: Vec::new(),
             warnings: Vec::new(),
@@ -162,6 +167,20 @@ pub struct Webhooks {
 impl Default for Webhooks {
     fn default() -> Self {
         Self { url: None, irc_channel: "#alerts".parse().ok(), events: WebhookEvent::ALL.to_vec() }
+    }
+}
+
+/// `mcp`: how the daemon's own tools are offered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, default)]
+pub struct Mcp {
+    /// The key of their server: the model calls them `mcp__<key>__send`.
+    pub server_key: ServerKey,
+}
+
+impl Default for Mcp {
+    fn default() -> Self {
+        Self { server_key: ServerKey::Gangline }
     }
 }
 
@@ -269,6 +288,13 @@ pub struct AgentConfig {
     /// The tools under `permissions: allowlist`.
     #[schemars(default = "default_allowed_tools")]
     pub allowed_tools: Vec<String>,
+    /// MCP servers that it may use, by their keys (R2-34).
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(default)]
+    pub mcp_servers: BTreeMap<String, McpServerConfig>,
+    /// A file with more of them, in JSON or YAML. A leading `~/` is the home directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mcp_servers_file: Option<PathBuf>,
     /// Who says its answers on IRC.
     #[schemars(default = "default_reply")]
     pub reply: ReplyMode,
@@ -317,6 +343,8 @@ impl AgentConfig {
             turn_timeout_seconds: default_turn_timeout(),
             permissions: default_permissions(),
             allowed_tools: default_allowed_tools(),
+            mcp_servers: BTreeMap::new(),
+            mcp_servers_file: None,
             reply: default_reply(),
             mention_when_busy: default_busy(),
             on_crash: default_on_crash(),

@@ -69,6 +69,32 @@ impl Policy {
         Self { mode, list }
     }
 
+    /// Returns the policy of a configured agent, the same for every backend. `listed` are the
+    /// agent's allowed tools: all of them under `allowlist`, where an empty list means none; under
+    /// `ask`, where what only looks runs unasked, those of MCP servers, which are on it only if
+    /// somebody put them there. `servers` are the agent's MCP servers, each with its key and its
+    /// own tools that run unasked: their names, or `<begin>*` (R2-34).
+    #[must_use]
+    pub fn of_agent<'a>(
+        mode: Permissions,
+        listed: &[String],
+        servers: impl IntoIterator<Item = (&'a str, &'a [String])>,
+    ) -> Self {
+        let mut list: Vec<String> = match mode {
+            Permissions::Ask => {
+                let of_servers = listed.iter().filter(|entry| entry.starts_with("mcp__"));
+                let looking = READ_ONLY.iter().map(|tool| (*tool).to_owned());
+                looking.chain(of_servers.cloned()).collect()
+            }
+            Permissions::Allowlist => listed.to_vec(),
+            Permissions::Bypass => Vec::new(),
+        };
+        for (key, tools) in servers {
+            list.extend(tools.iter().map(|tool| mcp_tool(key, tool)));
+        }
+        Self { mode, list }
+    }
+
     /// Returns the mode.
     #[must_use]
     pub fn mode(&self) -> Permissions {
@@ -90,6 +116,12 @@ impl Policy {
             }
         }
     }
+}
+
+/// Returns the name by which rules know a tool of an MCP server, however its backend calls it.
+#[must_use]
+pub fn mcp_tool(key: &str, tool: &str) -> String {
+    format!("mcp__{key}__{tool}")
 }
 
 /// Returns whether an entry of a list means this tool.

@@ -32,8 +32,6 @@ use crate::{
 };
 
 const NAME: &str = "claude";
-/// The name of the server by which the program knows the daemon's tools.
-const SERVER: &str = "gangline";
 /// The daemon sends at most a prompt, an interrupt, orders and decisions.
 const COMMANDS: usize = 32;
 /// A stopped program has gone through its ladder within this.

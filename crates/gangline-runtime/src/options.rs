@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 
+use gangline_core::permission;
 use gangline_os::{clock::UnixMicros, secret::Secret};
 
 use crate::{Prompt, tools::ToolHost};
@@ -133,6 +134,22 @@ pub struct StartOptions {
     pub extra: BTreeMap<String, serde_json::Value>,
     /// Tools that the daemon offers in-process.
     pub tools: Arc<dyn ToolHost>,
+}
+
+impl StartOptions {
+    /// Returns the rules by which tools are permitted (C5, R2-34): the one place for every
+    /// adapter. A tool of an MCP server is called [`permission::mcp_tool`] there.
+    #[must_use]
+    pub fn policy(&self) -> permission::Policy {
+        let mode = match self.permissions {
+            PermissionMode::Ask => permission::Permissions::Ask,
+            PermissionMode::Allowlist => permission::Permissions::Allowlist,
+            PermissionMode::Bypass => permission::Permissions::Bypass,
+        };
+        let servers = self.mcp_servers.iter();
+        let servers = servers.map(|server| (server.key.as_str(), server.allowed_tools.as_slice()));
+        permission::Policy::of_agent(mode, &self.allowed_tools, servers)
+    }
 }
 
 /// A session, as far as it is known (R3-06).

@@ -3,6 +3,9 @@
 use async_trait::async_trait;
 use gangline_core::TurnId;
 
+/// The key of the tools' server unless the host says otherwise.
+pub const SERVER_KEY: &str = "gangline";
+
 /// What the model is told about a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolSpec {
@@ -32,6 +35,12 @@ pub struct ToolCall {
 pub trait ToolHost: Send + Sync {
     /// Returns the tools, constant for the life of a session.
     fn tools(&self) -> Vec<ToolSpec>;
+
+    /// Returns the key of the server under which backends know these tools: the model calls them
+    /// `mcp__<key>__<tool>` where its backend does so (C35). One of those that need no permission.
+    fn server_key(&self) -> &'static str {
+        SERVER_KEY
+    }
 
     /// Runs one call; returns after its effect is durable. Not cancel-safe: the effect may have
     /// happened although the caller went away.

@@ -9,7 +9,7 @@
 mod accept;
 mod calls;
 mod http;
-mod rpc;
+pub(crate) mod rpc;
 mod socket;
 
 use std::{collections::BTreeMap, io, path::Path, sync::Arc, time::Duration};
@@ -24,8 +24,6 @@ use tokio::sync::watch;
 use self::{calls::Desk, socket::SocketFile};
 use crate::{McpPlace, McpServer, ToolHost};
 
-/// The key under which backends know the server (C35).
-pub const KEY: &str = "gangline";
 /// Longest message that a client may send, in bytes.
 pub const MESSAGE_MAX: usize = 1 << 20;
 /// Calls under way at the same time; the next one is refused.
@@ -41,6 +39,7 @@ const EXCHANGE_WITHIN: Duration = Duration::from_secs(10);
 /// that is under way is then given up, though its effect may have happened.
 #[derive(Debug)]
 pub struct ToolServer {
+    key: &'static str,
     port: u16,
     token: Secret,
     socket: SocketFile,
@@ -60,6 +59,7 @@ impl ToolServer {
         turn: watch::Receiver<Option<TurnId>>,
         folder: &Path,
     ) -> io::Result<Self> {
+        let key = host.server_key();
         let token = secret::random_token();
         let (http, port) = http::listen()?;
         let (unix, socket) = socket::listen(folder)?;
@@ -69,14 +69,14 @@ impl ToolServer {
         let (http_desk, http_token) = (desk.clone(), token.clone());
         tasks.spawn("tools over http", http::serve(http, port, http_token, http_desk));
         tasks.spawn("tools over a socket", socket::serve(unix, desk));
-        Ok(Self { port, token, socket, _tasks: tasks })
+        Ok(Self { key, port, token, socket, _tasks: tasks })
     }
 
     /// Returns the server for backends that take servers over HTTP.
     #[must_use]
     pub fn over_http(&self) -> McpServer {
         let bearer = format!("Bearer {}", self.token.expose());
-        offered(McpPlace::Http {
+        self.offered(McpPlace::Http {
             url: format!("http://127.0.0.1:{}{}", self.port, http::PATH),
             headers: BTreeMap::from([("Authorization".to_owned(), bearer)]),
         })
@@ -91,10 +91,10 @@ impl ToolServer {
         }
         let mut command = bridge.to_vec();
         command.push(self.socket.path().display().to_string());
-        Some(offered(McpPlace::Stdio { command, env: BTreeMap::new() }))
+        Some(self.offered(McpPlace::Stdio { command, env: BTreeMap::new() }))
     }
-}
 
-fn offered(place: McpPlace) -> McpServer {
-    McpServer { key: KEY.to_owned(), place, allowed_tools: vec!["*".to_owned()] }
+    fn offered(&self, place: McpPlace) -> McpServer {
+        McpServer { key: self.key.to_owned(), place, allowed_tools: vec!["*".to_owned()] }
+    }
 }

@@ -9,6 +9,7 @@ pub mod database;
 pub mod hostile;
 pub mod irc;
 pub mod ircd;
+pub mod mcp;
 pub mod programs;
 pub mod services;
 pub mod stage;

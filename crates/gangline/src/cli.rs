@@ -5,7 +5,7 @@ use std::{net::SocketAddr, path::PathBuf};
 use clap::{Args, Parser, Subcommand};
 use gangline_core::{ApprovalNumber, MessageId, name::AgentName};
 
-use crate::channel::ChannelArgs;
+use crate::{channel::ChannelArgs, mcp::McpArgs};
 
 /// Hitches AI coding agents to a chat network that people and agents share.
 #[derive(Debug, Parser)]
@@ -92,6 +92,8 @@ pub(crate) enum Command {
     },
     /// Speak and read in channels, as an agent: what an agent's skill calls
     Channel(ChannelArgs),
+    /// The tools of an agent's daemon over standard streams: started by the agent's program
+    Mcp(McpArgs),
     /// List the approvals that wait, or all
     Approvals {
         /// Closed ones too

@@ -33,6 +33,7 @@ use crate::{
     channel,
     cli::{Cli, Command, ConfigCommand, HarnessCommand, ServiceCommand, StandinCommand},
     failure::Failure,
+    mcp,
 };
 
 /// Runs the command; returns its exit code.
@@ -53,6 +54,7 @@ pub(crate) async fn run(cli: Cli) -> Result<u8, Failure> {
         Command::Logs(args) => logs::run(&global, args).await,
         Command::Attach(args) => attach::run(&global, &args),
         Command::Channel(args) => channel::run(global, args),
+        Command::Mcp(args) => mcp::run(&args.connect).map(|()| 0),
         Command::Prompt(args) => prompt::run(&global, args).await,
         Command::Trace { message } => trace::run(&global, message).await,
         Command::Pause(whom) => pause::run(&global, whom).await,

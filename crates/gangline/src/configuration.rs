@@ -18,6 +18,8 @@ use gangline_runtime::{Runtime, registry};
 
 use crate::failure::Failure;
 
+pub(crate) mod servers;
+
 #[cfg(test)]
 mod tests;
 
@@ -31,7 +33,7 @@ pub(crate) struct Loaded {
 /// Reads a configuration.
 pub(crate) fn load(file: &Path) -> Result<Loaded, Failure> {
     let config = config::parse(&read(file)?, &file.display().to_string())?;
-    Ok(Loaded { config, file: file.to_owned() }.resolved())
+    Loaded { config, file: file.to_owned() }.resolved()
 }
 
 /// Reads a configuration for what it may tell; none if there is no usable one.
@@ -59,8 +61,9 @@ fn missing(file: &Path) -> Failure {
 }
 
 impl Loaded {
-    /// Makes relative paths start at the file's folder, and `~` the home directory.
-    fn resolved(mut self) -> Self {
+    /// Makes relative paths start at the file's folder, and `~` the home directory; reads the files
+    /// of MCP servers.
+    fn resolved(mut self) -> Result<Self, Failure> {
         let home = std::env::var_os("HOME").map(PathBuf::from);
         let base = self.file.parent().map_or_else(|| PathBuf::from("."), Path::to_owned);
         let base = crate::place::absolute(&base);
@@ -68,10 +71,13 @@ impl Loaded {
             agent.directory = resolve_path(&agent.directory, home.as_deref(), &base);
             let account = agent.account_dir.take();
             agent.account_dir = account.map(|dir| resolve_path(&dir, home.as_deref(), &base));
+            let servers = agent.mcp_servers_file.take();
+            agent.mcp_servers_file = servers.map(|it| resolve_path(&it, home.as_deref(), &base));
+            self.config.warnings.extend(servers::join(agent)?);
         }
         let state = self.config.state.take();
         self.config.state = state.map(|state| resolve_path(&state, home.as_deref(), &base));
-        self
+        Ok(self)
     }
 
     /// Returns the state folder that the file names.
@@ -128,11 +134,13 @@ impl Loaded {
             idle.push("supervisor".to_owned());
         }
         for agent in &self.config.agents {
-            let can_steer = registry::make(agent.agent.as_str())
-                .is_ok_and(|runtime| runtime.capabilities().steer);
-            if agent.mention_when_busy == MentionWhenBusy::Steer && !can_steer {
+            let can = registry::make(agent.agent.as_str()).map(|runtime| runtime.capabilities());
+            let can = can.unwrap_or_default();
+            if agent.mention_when_busy == MentionWhenBusy::Steer && !can.steer {
                 idle.push(format!("mention_when_busy: steer of {}", agent.nick));
             }
+            let unusable = servers::unusable(agent, can);
+            idle.extend(unusable.map(|key| format!("mcp_servers.{key} of {}", agent.nick)));
         }
         let file = self.file.display();
         idle.iter().map(|key| format!("{file}: `{key}` has no effect in this version")).collect()

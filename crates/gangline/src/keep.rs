@@ -14,7 +14,7 @@ use gangline_os::{
     process::{Group, Output, Spawn, Stdin, base_env},
 };
 
-use crate::{failure::Failure, logging, program};
+use crate::{configuration::servers, failure::Failure, logging, program};
 
 #[cfg(test)]
 mod tests;
@@ -62,7 +62,8 @@ impl Keep {
         .map(OsString::from)
         .to_vec();
         let password = config.network.sasl.as_ref().map(|sasl| sasl.password_env.as_str());
-        let variables = agent.api_key_env.as_deref().into_iter().chain(password);
+        let servers = servers::variables(agent);
+        let variables = agent.api_key_env.as_deref().into_iter().chain(password).chain(servers);
         Kept {
             name: agent.nick.to_string(),
             agent: Some(agent.nick.clone()),
@@ -123,7 +124,7 @@ pub(crate) fn standin_lock(paths: &Paths) -> PathBuf {
 /// Returns a number that differs when a daemon would be configured differently.
 fn settings(agent: &AgentConfig, config: &Config, irc: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
-    format!("{agent:?} {:?} {irc}", config.network).hash(&mut hasher);
+    format!("{agent:?} {:?} {:?} {irc}", config.network, config.mcp).hash(&mut hasher);
     hasher.finish()
 }
 

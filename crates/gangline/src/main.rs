@@ -1,7 +1,7 @@
 //! The one binary: reads the command line, wires the crates together, turns errors into exit codes.
 //!
 //! No logic of the product is here. Start at [`main`]; each command has a file in [`cmd`], but for
-//! [`channel`], which is on its way before anything else is looked at.
+//! [`channel`] and [`mcp`], which are on their way before anything else is looked at.
 
 mod channel;
 mod cli;
@@ -14,6 +14,7 @@ mod init;
 mod invite;
 mod keep;
 mod logging;
+mod mcp;
 mod output;
 mod place;
 mod program;
@@ -29,7 +30,8 @@ use cli::Cli;
 use failure::{Exit, Failure};
 
 fn main() -> ExitCode {
-    if let Some(code) = channel::early(std::env::args_os()) {
+    let early = channel::early(std::env::args_os());
+    if let Some(code) = early.or_else(|| mcp::early(std::env::args_os())) {
         return code;
     }
     let cli = match Cli::try_parse() {

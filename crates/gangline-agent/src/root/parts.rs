@@ -417,7 +417,7 @@ fn start_options(settings: &Settings, shared: &Shared, started: &EpochStart) -> 
         model: agent.model.clone(),
         thinking: Some(agent.thinking.clone()),
         system_prompt: prompt::system(agent),
-        mcp_servers: Vec::new(),
+        mcp_servers: settings.mcp_servers.clone(),
         permissions: match agent.permissions {
             Permissions::Ask => PermissionMode::Ask,
             Permissions::Allowlist => PermissionMode::Allowlist,
@@ -426,11 +426,12 @@ fn start_options(settings: &Settings, shared: &Shared, started: &EpochStart) -> 
         allowed_tools: agent.allowed_tools.clone(),
         resume: resume_from(started.session.clone()),
         initial_prompt: None,
-        tool_bridge: Vec::new(),
+        tool_bridge: settings.tool_bridge.clone(),
         base_url: agent.base_url.clone(),
         api_key: settings.api_key.clone(),
         extra: agent.extra.clone(),
         tools: Arc::new(SpeakingTools {
+            server_key: settings.server_key.as_str(),
             speaker: speaker(settings, shared),
             turn: shared.context.clone(),
         }),

@@ -7,6 +7,7 @@ use gangline_core::name::{AgentName, ChannelName};
 use super::{
     AgentConfig, Backend,
     error::{Place, shown},
+    mcp,
     nearest::nearest,
     node::{Node, Value, bare_channel},
     reader::{Reader, Section},
@@ -29,6 +30,8 @@ pub(super) const KEYS: &[&str] = &[
     "turn_timeout_seconds",
     "permissions",
     "allowed_tools",
+    "mcp_servers",
+    "mcp_servers_file",
     "reply",
     "mention_when_busy",
     "on_crash",
@@ -161,6 +164,12 @@ fn rights(reader: &mut Reader<'_>, section: &mut Section, agent: &mut AgentConfi
     if let Some(node) = section.take("allowed_tools") {
         set(&mut agent.allowed_tools, reader.texts("allowed_tools", node));
     }
+    if let Some(node) = section.take("mcp_servers") {
+        set(&mut agent.mcp_servers, mcp::servers(reader, "mcp_servers", node));
+    }
+    if let Some(node) = section.take("mcp_servers_file") {
+        agent.mcp_servers_file = reader.text("mcp_servers_file", &node).map(PathBuf::from);
+    }
     if let Some(node) = section.take("reply") {
         set(&mut agent.reply, reader.word("reply", &node));
     }
@@ -288,7 +297,28 @@ pub(super) fn variable(reader: &mut Reader<'_>, key: &str, node: &Node) -> Optio
     None
 }
 
-fn is_variable(name: &str) -> bool {
+/// Returns whether a variable or header of this name holds what must not be shown.
+pub(super) fn names_a_secret(name: &str) -> bool {
+    const WORDS: [&str; 12] = [
+        "apikey",
+        "auth",
+        "authorization",
+        "cookie",
+        "credential",
+        "credentials",
+        "key",
+        "pass",
+        "passwd",
+        "password",
+        "secret",
+        "token",
+    ];
+    let last = name.rsplit(['_', '-', '.']).next().unwrap_or_default().to_ascii_lowercase();
+    WORDS.contains(&last.as_str())
+}
+
+/// Returns whether this may be the name of an environment variable.
+pub(super) fn is_variable(name: &str) -> bool {
     let first = name.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
     first && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }

@@ -178,7 +178,18 @@ pub(super) fn quote(source: &str, place: Place, secret: Secrecy) -> Option<Quote
 
 /// Cuts a line behind a key that may hold a secret.
 fn without_secret(line: &str) -> String {
-    const ENDS: [&str; 7] = ["password", "passwd", "secret", "token", "api_key", "apikey", "_key"];
+    const ENDS: [&str; 10] = [
+        "password",
+        "passwd",
+        "secret",
+        "token",
+        "api_key",
+        "apikey",
+        "_key",
+        "-key",
+        "authorization",
+        "cookie",
+    ];
     for (at, _) in line.match_indices(':') {
         let word = line[..at].trim_end_matches([' ', '"', '\'']).to_ascii_lowercase();
         if ENDS.iter().any(|end| word.ends_with(end)) && !line[at + 1..].trim().is_empty() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Config, ConfigError, Http, MAX_CONFIG_BYTES, Network, Sasl, Server, Supervisor, Webhooks,
+    Config, ConfigError, Http, MAX_CONFIG_BYTES, Mcp, Network, Sasl, Server, Supervisor, Webhooks,
     agent,
     error::{Place, Problem},
     node::{Node, load},
@@ -18,6 +18,7 @@ pub(super) const TOP: Keys = Keys {
         "buffer_size",
         "network",
         "http",
+        "mcp",
         "state",
         "agents",
     ],
@@ -46,6 +47,7 @@ pub(super) const WEBHOOKS: Keys = Keys { known: &["url", "irc_channel", "events"
 pub(super) const NETWORK: Keys = Keys { known: &["embedded", "sasl", "trust_nicks"], ignored: &[] };
 pub(super) const SASL: Keys = Keys { known: &["account", "password_env"], ignored: &[] };
 pub(super) const HTTP: Keys = Keys { known: &["enabled", "host", "port"], ignored: &[] };
+pub(super) const MCP: Keys = Keys { known: &["server_key"], ignored: &[] };
 
 /// Reads the whole text.
 pub(super) fn read(text: &str, source_name: &str) -> Result<Config, ConfigError> {
@@ -90,6 +92,7 @@ pub(super) fn top(reader: &mut Reader<'_>, root: Node) -> Option<Config> {
         webhooks: part(reader, &mut top, "webhooks", webhooks),
         network: part(reader, &mut top, "network", network),
         http: part(reader, &mut top, "http", http),
+        mcp: part(reader, &mut top, "mcp", mcp),
         ..Config::default()
     };
     if let Some(node) = top.take("buffer_size") {
@@ -287,4 +290,13 @@ fn http(reader: &mut Reader<'_>, mut section: Section) -> Http {
     }
     reader.nothing_else("http", section, &HTTP);
     http
+}
+
+fn mcp(reader: &mut Reader<'_>, mut section: Section) -> Mcp {
+    let mut mcp = Mcp::default();
+    if let Some(node) = section.take("server_key") {
+        set(&mut mcp.server_key, reader.word("server_key", &node));
+    }
+    reader.nothing_else("mcp", section, &MCP);
+    mcp
 }

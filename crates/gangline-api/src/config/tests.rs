@@ -6,7 +6,7 @@ use super::{
     agent, nearest,
     reader::Keys,
     schema,
-    sections::{HTTP, NETWORK, SASL, SERVER, SUPERVISOR, TOP, WEBHOOKS},
+    sections::{HTTP, MCP, NETWORK, SASL, SERVER, SUPERVISOR, TOP, WEBHOOKS},
     words::Word,
     *,
 };
@@ -53,6 +53,7 @@ fn every_key_that_is_read_is_in_the_schema_and_no_other() {
     check("Network", &NETWORK);
     check("Sasl", &SASL);
     check("Http", &HTTP);
+    check("Mcp", &MCP);
     assert_eq!(property_names(&schema), TOP.known.iter().copied().collect());
     let agent_keys: BTreeSet<&str> = agent::KEYS.iter().copied().collect();
     assert_eq!(property_names(&schema["$defs"]["AgentConfig"]), agent_keys);
@@ -70,5 +71,6 @@ fn every_word_is_spelled_alike_in_the_reader_and_on_the_wire() {
     check::<ReplyMode>();
     check::<MentionWhenBusy>();
     check::<OnCrash>();
+    check::<ServerKey>();
     check::<WebhookEvent>();
 }

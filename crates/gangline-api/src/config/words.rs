@@ -114,6 +114,16 @@ words! {
 }
 
 words! {
+    /// The key under which backends know the daemon's own tools (C35).
+    ServerKey, "server key" {
+        /// `mcp__gangline__send`.
+        Gangline = "gangline",
+        /// `mcp__hyperhive__send`: the older name.
+        Hyperhive = "hyperhive",
+    }
+}
+
+words! {
     /// What may be told to a webhook and `#alerts` (R1-39).
     WebhookEvent, "webhook event" {
         /// The agent asks something and waits.

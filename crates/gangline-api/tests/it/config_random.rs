@@ -1,8 +1,9 @@
 //! Whatever the text is, `parse` answers; and what a configuration writes, it reads again.
 
 use gangline_api::config::{
-    AgentConfig, Backend, Config, Http, MentionWhenBusy, Network, OnCrash, Permissions, ReplyMode,
-    Sasl, Server, Supervisor, WebhookEvent, Webhooks, parse,
+    AgentConfig, Backend, Config, Http, Mcp, McpPlaceConfig, McpServerConfig, MentionWhenBusy,
+    Network, OnCrash, Permissions, ReplyMode, Sasl, Server, ServerKey, Supervisor, WebhookEvent,
+    Webhooks, parse,
 };
 use proptest::{collection, option, prelude::*, sample::select};
 
@@ -125,6 +126,19 @@ fn channels() -> impl Strategy<Value = Vec<gangline_core::name::ChannelName>> {
         .prop_map(|set| set.into_iter().map(|name| name.parse().unwrap()).collect())
 }
 
+fn mcp_servers() -> impl Strategy<Value = std::collections::BTreeMap<String, McpServerConfig>> {
+    let text = || prop_oneof!["[a-zA-Z0-9 ./:=-]{0,8}[a-z$]", Just("x${A_B}${C}".to_owned())];
+    let named = || collection::btree_map("[A-Z]{1,3}X", text(), 0..3);
+    let program = (text(), collection::vec(text(), 0..3), named())
+        .prop_map(|(command, args, env)| McpPlaceConfig::Program { command, args, env });
+    let address = ("https?://[a-z0-9.:-]{1,20}", named())
+        .prop_map(|(url, headers)| McpPlaceConfig::Address { url, headers });
+    let tools = collection::vec("[a-z]{1,5}[*]?", 0..3);
+    let server = (prop_oneof![program, address], tools)
+        .prop_map(|(place, allowed_tools)| McpServerConfig { place, allowed_tools });
+    collection::btree_map("[a-z][a-z0-9-]{0,6}", server, 0..3)
+}
+
 fn agent(number: usize) -> impl Strategy<Value = AgentConfig> {
     let who = (select(Backend::ALL), words(), channels(), option::of(words()), words());
     let what =
@@ -145,6 +159,7 @@ fn agent(number: usize) -> impl Strategy<Value = AgentConfig> {
         collection::btree_map("x_[a-z]{1,8}", json(), 0..3),
         option::of(collection::vec("[!-~]{1,12}", 1..3)),
         option::of("[!-~]{1,12}"),
+        (mcp_servers(), option::of("[!-~]{1,12}")),
     );
     (who, what, rules, rest).prop_map(move |(who, what, rules, rest)| AgentConfig {
         agent: who.0,
@@ -168,6 +183,8 @@ fn agent(number: usize) -> impl Strategy<Value = AgentConfig> {
         extra: rest.3,
         command: rest.4,
         account_dir: rest.5.map(Into::into),
+        mcp_servers: rest.6.0,
+        mcp_servers_file: rest.6.1.map(Into::into),
         ..AgentConfig::new(format!("spark-a{number}").parse().unwrap(), who.1.into())
     })
 }
@@ -199,16 +216,17 @@ fn config() -> impl Strategy<Value = Config> {
         ..Http::default()
     });
     let sections = (server, supervisor, webhooks, network, http);
-    (sections, 1usize..=100_000, agent(1), agent(2)).prop_map(|(sections, buffer_size, a, b)| {
-        Config {
-            server: sections.0,
-            supervisor: sections.1,
-            webhooks: sections.2,
-            network: sections.3,
-            http: sections.4,
-            buffer_size,
-            agents: vec![a, b],
-            ..Config::default()
-        }
+    let sections = (sections, select(ServerKey::ALL));
+    let all = (sections, 1usize..=100_000, agent(1), agent(2));
+    all.prop_map(|((sections, server_key), buffer_size, a, b)| Config {
+        server: sections.0,
+        supervisor: sections.1,
+        webhooks: sections.2,
+        network: sections.3,
+        http: sections.4,
+        mcp: Mcp { server_key },
+        buffer_size,
+        agents: vec![a, b],
+        ..Config::default()
     })
 }

@@ -9,4 +9,5 @@ mod import;
 mod import_errors;
 mod import_random;
 mod ipc;
+mod mcp_servers;
 mod wire;

@@ -73,3 +73,29 @@ fn an_entry_may_mean_the_tools_of_one_server() {
         assert_eq!(policy.verdict(tool), deny(tool), "{tool}");
     }
 }
+
+/// R2-34, C5: the tools that an MCP server's entry lists run unasked in every mode, and no others
+/// of it; under `ask` an agent's own list counts for MCP servers only.
+#[test]
+fn the_tools_that_a_servers_entry_lists_run_unasked() {
+    let (tools, all) = (["log", "diff_*"].map(str::to_owned), ["*".to_owned()]);
+    let servers = [("git", tools.as_slice()), ("docs", all.as_slice())];
+    let listed = ["Bash", "mcp__files__read"].map(str::to_owned);
+    let of = |mode| Policy::of_agent(mode, &listed, servers);
+    for mode in Permissions::ALL {
+        for tool in ["mcp__git__log", "mcp__git__diff_of", "mcp__docs__any", "mcp__files__read"] {
+            assert_eq!(of(*mode).verdict(tool), Verdict::Allow, "{mode} {tool}");
+        }
+    }
+    for tool in ["mcp__git__push", "mcp__files__write", "mcp__git2__log", "WebFetch"] {
+        assert_eq!(of(Permissions::Ask).verdict(tool), Verdict::Ask, "{tool}");
+        assert_eq!(of(Permissions::Allowlist).verdict(tool), deny(tool));
+        assert_eq!(of(Permissions::Bypass).verdict(tool), Verdict::Allow);
+    }
+    assert_eq!(of(Permissions::Ask).verdict("Bash"), Verdict::Ask);
+    assert_eq!(of(Permissions::Ask).verdict("Read"), Verdict::Allow);
+    assert_eq!(of(Permissions::Allowlist).verdict("Bash"), Verdict::Allow);
+    assert_eq!(of(Permissions::Allowlist).verdict("Read"), deny("Read"));
+    let none = Policy::of_agent(Permissions::Allowlist, &[], []);
+    assert_eq!(none.verdict("Read"), deny("Read"), "an empty list allows nothing");
+}

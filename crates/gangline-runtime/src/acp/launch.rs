@@ -13,7 +13,6 @@ use gangline_os::{
 use tokio::sync::watch;
 
 use super::{
-    permit::SERVER,
     recipe::{By, Given, Introduction, Recipe, Wanted},
     session::Own,
 };
@@ -59,7 +58,10 @@ pub(super) fn prepare(
         http: Some(server.over_http()),
         stdio: server.over_stdio(&options.tool_bridge),
     });
-    let others = options.mcp_servers.iter().filter(|it| tools.is_none() || it.key != SERVER);
+    let others = options
+        .mcp_servers
+        .iter()
+        .filter(|it| tools.is_none() || it.key != options.tools.server_key());
     let mut servers: Vec<McpServer> = others.cloned().collect();
     if recipe.servers.by == By::Recipe {
         let http = recipe.servers.http;
@@ -141,4 +143,4 @@ fn tool_server(
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

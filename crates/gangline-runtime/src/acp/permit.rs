@@ -4,13 +4,10 @@
 //! own words. So a kind decides wherever there is one; a title is believed only for calls that the
 //! program itself calls "other", which is what it does with tools of a server.
 
-use gangline_core::permission::{Permissions, Policy, Verdict};
+use gangline_core::permission::{self, Policy, Verdict};
 
 use super::calls::Call;
-use crate::{McpServer, PermissionMode};
-
-/// The name of the server with the daemon's tools.
-pub(super) const SERVER: &str = "gangline";
+use crate::StartOptions;
 
 /// The kinds of the protocol and the names of tools that our lists know.
 const KINDS: [(&str, &str); 9] = [
@@ -35,37 +32,35 @@ const NAME_MAX: usize = 80;
 #[derive(Debug, Clone)]
 pub(super) struct Gate {
     policy: Policy,
+    /// The key of the server with the daemon's tools.
+    server: &'static str,
+    /// The daemon's tools, which never need permission.
     host: Vec<&'static str>,
-    /// Keys of the servers that were offered, and their tools that run unasked.
-    servers: Vec<(String, Vec<String>)>,
+    /// Keys of the other servers that are offered.
+    keys: Vec<String>,
 }
 
 impl Gate {
-    /// Takes the mode, the list of the configuration (empty = the mode's own), the names of the
-    /// daemon's tools, which never need permission, and the servers that are offered.
-    pub(super) fn new(
-        mode: PermissionMode,
-        list: &[String],
-        host: Vec<&'static str>,
-        servers: &[McpServer],
-    ) -> Self {
-        let policy = match mode {
-            // Under `ask` what only looks runs by itself; the list belongs to `allowlist`.
-            PermissionMode::Ask => Policy::new(Permissions::Ask),
-            PermissionMode::Allowlist if list.is_empty() => Policy::new(Permissions::Allowlist),
-            PermissionMode::Allowlist => Policy::with_list(Permissions::Allowlist, list.to_vec()),
-            PermissionMode::Bypass => Policy::new(Permissions::Bypass),
-        };
-        let servers = servers.iter().map(|it| (it.key.clone(), it.allowed_tools.clone()));
-        Self { policy, host, servers: servers.collect() }
+    /// Takes the agent's rules, the daemon's tools, and the servers that are offered.
+    pub(super) fn new(options: &StartOptions) -> Self {
+        Self {
+            policy: options.policy(),
+            server: options.tools.server_key(),
+            host: options.tools.tools().iter().map(|tool| tool.name).collect(),
+            keys: options.mcp_servers.iter().map(|server| server.key.clone()).collect(),
+        }
+    }
+
+    /// Returns the key of the server with the daemon's tools.
+    pub(super) fn server(&self) -> &'static str {
+        self.server
     }
 
     /// Returns what is to be done about a call.
     pub(super) fn verdict(&self, call: &Call) -> Verdict {
         match self.origin(call) {
             Origin::Host(_) => Verdict::Allow,
-            Origin::Server { allowed: true, .. } => Verdict::Allow,
-            Origin::Server { name, .. } | Origin::Program(name) => self.policy.verdict(&name),
+            Origin::Named(name) => self.policy.verdict(&name),
         }
     }
 
@@ -73,40 +68,37 @@ impl Gate {
     pub(super) fn name(&self, call: &Call) -> String {
         match self.origin(call) {
             Origin::Host(name) => name.to_owned(),
-            Origin::Server { name, .. } | Origin::Program(name) => name,
+            Origin::Named(name) => name,
         }
     }
 
     fn origin(&self, call: &Call) -> Origin {
         let kind = KINDS.iter().find(|(kind, _)| *kind == call.kind);
         if let Some((_, name)) = kind {
-            return Origin::Program((*name).to_owned());
+            return Origin::Named((*name).to_owned());
         }
         let title = word(&call.first_title);
-        if let Some(tool) = of_server(SERVER, title)
+        if let Some(tool) = of_server(self.server, title)
             && let Some(name) = self.host.iter().find(|name| **name == tool)
         {
             return Origin::Host(name);
         }
-        let found = self.servers.iter().find_map(|(key, tools)| {
-            let tool = of_server(key, title)?;
-            let allowed = tools.iter().any(|it| it == "*" || it == tool);
-            Some(Origin::Server { name: format!("mcp__{key}__{tool}"), allowed })
-        });
+        let found = self
+            .keys
+            .iter()
+            .find_map(|key| Some(Origin::Named(permission::mcp_tool(key, of_server(key, title)?))));
         // Small letters: no title may look like a name on our own lists.
         let own =
             || title.to_lowercase().chars().filter(|c| !c.is_control()).take(NAME_MAX).collect();
-        found.unwrap_or_else(|| Origin::Program(own()))
+        found.unwrap_or_else(|| Origin::Named(own()))
     }
 }
 
 enum Origin {
     /// A tool of the daemon.
     Host(&'static str),
-    /// A tool of a server that was offered.
-    Server { name: String, allowed: bool },
-    /// A tool of the program itself.
-    Program(String),
+    /// A tool of the program, or of a server that was offered, by its name in our lists.
+    Named(String),
 }
 
 /// Returns the tool's name in a title such as `key__tool: {"text": …}`.

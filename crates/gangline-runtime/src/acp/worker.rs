@@ -118,9 +118,7 @@ impl Worker {
         let pid = Some(child.pid());
         let handle = HandleKeeper::begin(name, &options, options.resume.clone(), pid);
         let pipes = Pipes::of(&mut child);
-        let names = options.tools.tools().iter().map(|tool| tool.name).collect();
-        let (mode, list) = (options.permissions, &options.allowed_tools);
-        let gate = Gate::new(mode, list, names, &options.mcp_servers);
+        let gate = Gate::new(&options);
         let given = options.base_url.is_some();
         let session = Session::new(Setup {
             recipe,

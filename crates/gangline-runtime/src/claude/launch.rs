@@ -16,7 +16,7 @@ use gangline_os::{
 };
 use serde_json::{Value, json};
 
-use super::{SERVER, login::Login, version};
+use super::{login::Login, version};
 use crate::{McpPlace, McpServer, SessionId, StartOptions};
 
 #[cfg(test)]
@@ -221,9 +221,9 @@ fn files(options: &StartOptions) -> Result<Vec<(&'static str, PathBuf)>, String>
         files.push(("--append-system-prompt-file", "claude-system-prompt.md", text));
     }
     // The daemon's own tools come over the pipe, under this name.
-    let own = !options.tools.tools().is_empty();
+    let own = (!options.tools.tools().is_empty()).then(|| options.tools.server_key());
     let others: Vec<&McpServer> =
-        options.mcp_servers.iter().filter(|server| !own || server.key != SERVER).collect();
+        options.mcp_servers.iter().filter(|server| own != Some(server.key.as_str())).collect();
     if !others.is_empty() {
         files.push(("--mcp-config", "claude-mcp.json", servers(&others).to_string()));
     }

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::SERVER;
-use crate::ToolSpec;
+pub(super) use crate::toolserver::rpc::called;
+use crate::{ToolSpec, toolserver::rpc};
 
 /// What is to be done about a message of the client.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,64 +31,14 @@ pub(super) struct Call {
 
 /// Reads one message that came with the control request `request`.
 pub(super) fn reply(request: &str, message: &Value, tools: &[ToolSpec]) -> Reply {
-    let id = message.get("id").cloned();
-    let params = message.get("params").unwrap_or(&Value::Null);
-    let text = |value: &Value| value.as_str().map(str::to_owned);
-    let Some(rpc) = id.filter(|id| !id.is_null()) else {
+    match rpc::reply(message, tools, request) {
         // A notification; the pipe still wants an answer.
-        return Reply::Now(result(&json!(0), &json!({})));
-    };
-    match message.get("method").and_then(Value::as_str).unwrap_or_default() {
-        "initialize" => Reply::Now(result(
-            &rpc,
-            &json!({
-                "protocolVersion": params.get("protocolVersion").unwrap_or(&json!("2025-11-25")),
-                "capabilities": {"tools": {}},
-                "serverInfo": {"name": SERVER, "version": env!("CARGO_PKG_VERSION")},
-            }),
-        )),
-        "ping" => Reply::Now(result(&rpc, &json!({}))),
-        "tools/list" => Reply::Now(result(&rpc, &json!({"tools": listed(tools)}))),
-        "tools/call" => {
-            let name = params.get("name").and_then(text).unwrap_or_default();
-            if !tools.iter().any(|tool| tool.name == name) {
-                return Reply::Now(error(&rpc, -32602, "there is no such tool"));
-            }
-            let id = params.pointer("/_meta/claudecode~1toolUseId").and_then(text);
-            let input = params.get("arguments").cloned().unwrap_or_else(|| json!({}));
-            let id = id.unwrap_or_else(|| request.to_owned());
+        rpc::Reply::Nothing => Reply::Now(json!({"jsonrpc": "2.0", "id": 0, "result": {}})),
+        rpc::Reply::Now(answer) | rpc::Reply::Begin(answer) => Reply::Now(answer),
+        rpc::Reply::Call(rpc::Call { rpc, id, name, input }) => {
             Reply::Call(Call { request: request.to_owned(), rpc, id, name, input })
         }
-        _ => Reply::Now(error(&rpc, -32601, "this server has tools and nothing else")),
     }
-}
-
-/// The answer to a call.
-pub(super) fn called(rpc: &Value, outcome: &Result<String, String>) -> Value {
-    let (text, failed) = match outcome {
-        Ok(text) => (text, false),
-        Err(text) => (text, true),
-    };
-    result(rpc, &json!({"content": [{"type": "text", "text": text}], "isError": failed}))
-}
-
-fn listed(tools: &[ToolSpec]) -> Vec<Value> {
-    let listed = |tool: &ToolSpec| {
-        json!({
-            "name": tool.name,
-            "description": tool.description,
-            "inputSchema": tool.input_schema,
-        })
-    };
-    tools.iter().map(listed).collect()
-}
-
-fn result(id: &Value, result: &Value) -> Value {
-    json!({"jsonrpc": "2.0", "id": id, "result": result})
-}
-
-fn error(id: &Value, code: i32, message: &str) -> Value {
-    json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
 }
 
 #[cfg(test)]

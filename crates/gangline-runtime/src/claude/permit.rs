@@ -1,9 +1,6 @@
 //! Who may use which tool, and what our own tools are called.
 
-use gangline_core::permission::{Permissions, Policy, Verdict};
-
-use super::SERVER;
-use crate::PermissionMode;
+use gangline_core::permission::{Policy, Verdict};
 
 /// Tools of the program that touch nothing but its own lists and tasks: allowed wherever the rest
 /// is asked about or listed.
@@ -23,21 +20,20 @@ const OWN_AFFAIRS: [&str; 9] = [
 #[derive(Debug, Clone)]
 pub(super) struct Gate {
     policy: Policy,
+    server: &'static str,
     host: Vec<&'static str>,
 }
 
 impl Gate {
-    /// Takes the mode, the list of the configuration (empty = the mode's own) and the names of the
-    /// daemon's tools, which never need permission.
-    pub(super) fn new(mode: PermissionMode, list: &[String], host: Vec<&'static str>) -> Self {
-        let policy = match mode {
-            // Under `ask` what only looks runs by itself; the list belongs to `allowlist`.
-            PermissionMode::Ask => Policy::new(Permissions::Ask),
-            PermissionMode::Allowlist if list.is_empty() => Policy::new(Permissions::Allowlist),
-            PermissionMode::Allowlist => Policy::with_list(Permissions::Allowlist, list.to_vec()),
-            PermissionMode::Bypass => Policy::new(Permissions::Bypass),
-        };
-        Self { policy, host }
+    /// Takes the agent's rules, and the daemon's tools, which never need permission: the key of
+    /// their server and their names.
+    pub(super) fn new(policy: Policy, server: &'static str, host: Vec<&'static str>) -> Self {
+        Self { policy, server, host }
+    }
+
+    /// Returns the key of the server of the daemon's tools.
+    pub(super) fn server(&self) -> &'static str {
+        self.server
     }
 
     /// Returns what is to be done about a call, by the program's name of the tool.
@@ -54,7 +50,7 @@ impl Gate {
     }
 
     fn host_tool<'a>(&self, tool: &'a str) -> Option<&'a str> {
-        let plain = tool.strip_prefix("mcp__")?.strip_prefix(SERVER)?.strip_prefix("__")?;
+        let plain = tool.strip_prefix("mcp__")?.strip_prefix(self.server)?.strip_prefix("__")?;
         self.host.contains(&plain).then_some(plain)
     }
 }

@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 
 use self::state::{Bundle, Held, Job, Order, Out, Owner, Run, Sent, Turn, event_turn};
 use super::{
-    SERVER,
     decode::Line,
     encode::{self, Place},
     permit::Gate,
@@ -120,7 +119,8 @@ impl Turns {
 
     /// Begins the conversation with the program.
     pub(super) fn hello(&mut self) -> Vec<Act> {
-        let servers: &[&str] = if self.setup.tools.is_empty() { &[] } else { &[SERVER] };
+        let server = [self.setup.gate.server()];
+        let servers: &[&str] = if self.setup.tools.is_empty() { &[] } else { &server };
         self.request(Sent::Initialize, &encode::initialize(servers));
         self.done()
     }

@@ -124,7 +124,7 @@ impl Worker {
         let pipes = Pipes::of(&mut child);
         let tools = options.tools.tools();
         let names = tools.iter().map(|tool| tool.name).collect();
-        let gate = Gate::new(options.permissions, &options.allowed_tools, names);
+        let gate = Gate::new(options.policy(), options.tools.server_key(), names);
         let turns = Turns::new(Setup { session, gate, tools, login: login.shown() });
         let clock = clock::system();
         Ok(Self {

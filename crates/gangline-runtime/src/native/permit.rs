@@ -6,12 +6,12 @@ use std::{
 };
 
 use async_trait::async_trait;
-use gangline_core::permission::{self, Permissions};
+use gangline_core::permission;
 use gangline_harness::{Authorization, Authorizer, ToolCall};
 use tokio::sync::oneshot;
 
 use super::events::Events;
-use crate::{Answer, ApprovalAsk, PermissionMode, RuntimeEvent, Verdict};
+use crate::{Answer, ApprovalAsk, RuntimeEvent, Verdict};
 
 /// Asks through the daemon and waits for the verdict, for as long as it takes.
 pub(super) struct Permits {
@@ -22,20 +22,7 @@ pub(super) struct Permits {
 }
 
 impl Permits {
-    pub(super) fn new(events: Arc<Events>, mode: PermissionMode, allowed: Vec<String>) -> Self {
-        let policy = match mode {
-            // Under `ask` what only looks runs by itself; the list belongs to `allowlist`, but for
-            // tools of MCP servers, which are on it only if somebody put them there (R2-34).
-            PermissionMode::Ask => {
-                let of_servers = allowed.into_iter().filter(|entry| entry.starts_with("mcp__"));
-                let looking = permission::READ_ONLY.iter().map(|tool| (*tool).to_owned());
-                permission::Policy::with_list(Permissions::Ask, looking.chain(of_servers).collect())
-            }
-            PermissionMode::Allowlist => {
-                permission::Policy::with_list(Permissions::Allowlist, allowed)
-            }
-            PermissionMode::Bypass => permission::Policy::new(Permissions::Bypass),
-        };
+    pub(super) fn new(events: Arc<Events>, policy: permission::Policy) -> Self {
         Self { events, policy, waiting: Mutex::default(), current: Mutex::default() }
     }
 

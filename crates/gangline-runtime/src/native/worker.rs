@@ -51,11 +51,7 @@ pub(super) fn run(start: Start) {
 async fn serve(start: Start) {
     let Start { options, events, mut inbox, flags, handle, started } = start;
     let shared = Arc::new(Events::default());
-    let permits = Arc::new(Permits::new(
-        Arc::clone(&shared),
-        options.permissions,
-        options.allowed_tools.clone(),
-    ));
+    let permits = Arc::new(Permits::new(Arc::clone(&shared), options.policy()));
     let Built { harness, session, mut notices } = match build::build(&options, &shared, &permits) {
         Ok(built) => built,
         Err(why) => {

@@ -1,4 +1,5 @@
-//! The protocol, pure: a message in, what is to be done about it out.
+//! The protocol, pure: a message in, what is to be done about it out. Over whatever it comes: an
+//! adapter whose program serves such messages on its own pipe takes them here too.
 //!
 //! What is spoken is the life cycle that begins with `initialize`. A client that tries the newer
 //! one first (`server/discover`) is told that there is no such method, and falls back.
@@ -7,8 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::{Value, json};
 
-use super::KEY;
-use crate::ToolSpec;
+use crate::{ToolSpec, tools::SERVER_KEY};
 
 #[cfg(test)]
 mod tests;
@@ -20,15 +20,15 @@ const TOOL_USE_ID: &str = "/_meta/claudecode~1toolUseId";
 /// Longest id of a client that is used as it is, in bytes.
 const ID_MAX: usize = 128;
 
-pub(super) const PARSE_ERROR: i32 = -32_700;
-pub(super) const INVALID_REQUEST: i32 = -32_600;
+pub(crate) const PARSE_ERROR: i32 = -32_700;
+pub(crate) const INVALID_REQUEST: i32 = -32_600;
 const NO_SUCH_METHOD: i32 = -32_601;
 const INVALID_PARAMS: i32 = -32_602;
 const INTERNAL_ERROR: i32 = -32_603;
 
 /// What is to be done about a message.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Reply {
+pub(crate) enum Reply {
     /// Nothing: it was a notification, or an answer to something that was not asked.
     Nothing,
     /// Answered at once.
@@ -41,19 +41,19 @@ pub(super) enum Reply {
 
 /// A tool call, still without its turn.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Call {
+pub(crate) struct Call {
     /// The id of the request that waits for the answer.
-    pub(super) rpc: Value,
+    pub(crate) rpc: Value,
     /// What tells this call from others: the same for a call that is sent again.
-    pub(super) id: String,
+    pub(crate) id: String,
     /// The tool.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// Its arguments, an object.
-    pub(super) input: Value,
+    pub(crate) input: Value,
 }
 
 /// Reads one message of the session `session`.
-pub(super) fn reply(message: &Value, tools: &[ToolSpec], session: &str) -> Reply {
+pub(crate) fn reply(message: &Value, tools: &[ToolSpec], session: &str) -> Reply {
     let Some(fields) = message.as_object() else {
         return Reply::Now(error(&Value::Null, INVALID_REQUEST, "one message at a time, please"));
     };
@@ -87,7 +87,7 @@ fn begun(params: &Value) -> Value {
     json!({
         "protocolVersion": version,
         "capabilities": {"tools": {}},
-        "serverInfo": {"name": KEY, "version": env!("CARGO_PKG_VERSION")},
+        "serverInfo": {"name": SERVER_KEY, "version": env!("CARGO_PKG_VERSION")},
     })
 }
 
@@ -134,7 +134,7 @@ fn call_id(session: &str, rpc: &Value, name: &str, input: &Value) -> String {
 }
 
 /// Returns the answer to a call.
-pub(super) fn called(rpc: &Value, outcome: &Result<String, String>) -> Value {
+pub(crate) fn called(rpc: &Value, outcome: &Result<String, String>) -> Value {
     let (text, failed) = match outcome {
         Ok(text) => (text, false),
         Err(text) => (text, true),
@@ -143,12 +143,12 @@ pub(super) fn called(rpc: &Value, outcome: &Result<String, String>) -> Value {
 }
 
 /// Returns the answer to a call that broke off.
-pub(super) fn broken(rpc: &Value) -> Value {
+pub(crate) fn broken(rpc: &Value) -> Value {
     error(rpc, INTERNAL_ERROR, "the call broke off; its effect may have happened")
 }
 
 /// Returns the answer to what cannot be done.
-pub(super) fn error(id: &Value, code: i32, message: &str) -> Value {
+pub(crate) fn error(id: &Value, code: i32, message: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
 }
 

@@ -4,5 +4,6 @@ mod failures;
 mod fake;
 mod life;
 pub(crate) mod rig;
+mod servers;
 mod tools;
 mod turns;

@@ -4,3 +4,4 @@
 mod acp;
 mod claude;
 mod native;
+mod toolserver;

@@ -14,9 +14,9 @@ use gangline_os::{
 
 use crate::{
     cli::{Daemon, Global},
-    configuration::{self, Loaded},
+    configuration::{self, Loaded, servers},
     failure::Failure,
-    output, place,
+    output, place, program,
 };
 
 #[cfg(test)]
@@ -56,6 +56,9 @@ fn settings(global: &Global, args: &Daemon) -> Result<Settings, Failure> {
         everybody: loaded.config.agents.iter().map(|agent| agent.nick.clone()).collect(),
         irc,
         child_env: child_env(&agent),
+        server_key: loaded.config.mcp.server_key,
+        mcp_servers: servers::resolved(&agent)?,
+        tool_bridge: tool_bridge()?,
         buffer_size: loaded.config.buffer_size,
         api_key,
         secrets,
@@ -117,6 +120,14 @@ fn child_env(agent: &AgentConfig) -> BTreeMap<String, String> {
     env
 }
 
+/// Returns the command that joins a tool server's streams to the socket that is named behind it.
+/// A path that is no text has none: then tools are offered over HTTP alone.
+fn tool_bridge() -> Result<Vec<String>, Failure> {
+    let program = program::path()?.into_os_string().into_string();
+    let words = |program| vec![program, "mcp".to_owned(), "--connect".to_owned()];
+    Ok(program.map(words).unwrap_or_default())
+}
+
 /// Returns the search path with our own program's folder behind it, unless the program is found.
 fn with_program(path: String, folder: &Path, cwd: &Path) -> String {
     let found = find_on_path(Path::new(PROGRAM), path.as_ref(), cwd).is_some();
@@ -142,6 +153,7 @@ fn secrets(
         .chain(api_key.cloned())
         .chain(owner.map(|token| Secret::new(token.trim())))
         .chain(configured.map(|(_, value)| Secret::new(value.as_str())))
+        .chain(servers::secrets(agent))
         .collect()
 }
 

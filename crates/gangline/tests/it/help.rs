@@ -30,6 +30,7 @@ fn the_help_lists_every_command() {
       prompt     Give an agent a prompt from the command line
       trace      Show the life of one message on one screen
       channel    Speak and read in channels, as an agent: what an agent's skill calls
+      mcp        The tools of an agent's daemon over standard streams: started by the agent's program
       approvals  List the approvals that wait, or all
       approve    Allow what an approval asks for
       deny       Refuse what an approval asks for

@@ -24,6 +24,7 @@ mod http;
 mod import;
 mod init;
 mod ipc;
+mod mcp;
 mod standin;
 mod state;
 mod trust;

@@ -12,19 +12,21 @@ use crate::{
     acp::recipe::{CLINE, COPILOT, GEMINI, KIRO, OPENCODE, PLAIN},
 };
 
-struct Nothing;
+/// A daemon with this tool; with none when it has no name.
+pub(in crate::acp) struct Only(pub(in crate::acp) &'static str);
 
 #[async_trait]
-impl ToolHost for Nothing {
+impl ToolHost for Only {
     fn tools(&self) -> Vec<ToolSpec> {
-        Vec::new()
+        let spec = ToolSpec { name: self.0, description: "x", input_schema: json!({}) };
+        if self.0.is_empty() { Vec::new() } else { vec![spec] }
     }
     async fn call(&self, _call: ToolCall) -> Result<String, String> {
         Err("there is none".to_owned())
     }
 }
 
-fn options(folder: &Path) -> StartOptions {
+pub(in crate::acp) fn options(folder: &Path) -> StartOptions {
     let env = [("HOME", folder.display().to_string()), ("NODE_OPTIONS", "--inspect".to_owned())];
     let server = |key: &str, place| McpServer { key: key.to_owned(), place, allowed_tools: vec![] };
     let headers = BTreeMap::from([("Authorization".to_owned(), "Bearer t".to_owned())]);
@@ -53,7 +55,7 @@ fn options(folder: &Path) -> StartOptions {
         base_url: Some("http://127.0.0.1:9/v1".to_owned()),
         api_key: Some(Secret::new("sk-1")),
         extra: BTreeMap::new(),
-        tools: Arc::new(Nothing),
+        tools: Arc::new(Only("")),
     }
 }
 

@@ -3,7 +3,13 @@
 use gangline_core::permission::Verdict;
 
 use super::Gate;
-use crate::{McpPlace, McpServer, PermissionMode, acp::calls::Call};
+use crate::{
+    McpPlace, McpServer, PermissionMode,
+    acp::{
+        calls::Call,
+        launch::tests::{Only, options},
+    },
+};
 
 fn call(kind: &str, title: &str) -> Call {
     let mut call = Call::default();
@@ -13,14 +19,18 @@ fn call(kind: &str, title: &str) -> Call {
 }
 
 fn gate(mode: PermissionMode, list: &[&str]) -> Gate {
-    let list: Vec<String> = list.iter().map(|it| (*it).to_owned()).collect();
     let place = McpPlace::Http { url: String::new(), headers: Default::default() };
     let server = |key: &str, tools: &[&str]| McpServer {
         key: key.to_owned(),
         place: place.clone(),
         allowed_tools: tools.iter().map(|it| (*it).to_owned()).collect(),
     };
-    Gate::new(mode, &list, vec!["send"], &[server("docs", &["find"]), server("all", &["*"])])
+    let mut options = options(std::path::Path::new("/w"));
+    options.permissions = mode;
+    options.allowed_tools = list.iter().map(|it| (*it).to_owned()).collect();
+    options.mcp_servers = vec![server("docs", &["find"]), server("all", &["*"])];
+    options.tools = std::sync::Arc::new(Only("send"));
+    Gate::new(&options)
 }
 
 #[test]
@@ -65,7 +75,7 @@ fn modes_decide_by_name() {
     assert_eq!(list.verdict(&call("execute", "x")), Verdict::Allow);
     assert!(deny(&list.verdict(&call("read", "x"))));
     assert_eq!(list.verdict(&call("other", "docs_drop")), Verdict::Allow);
-    let usual = gate(PermissionMode::Allowlist, &[]);
+    let usual = gate(PermissionMode::Allowlist, &["Edit"]);
     assert_eq!(usual.verdict(&call("edit", "x")), Verdict::Allow);
     assert!(deny(&usual.verdict(&call("fetch", "x"))));
     let bypass = gate(PermissionMode::Bypass, &[]);

@@ -10,7 +10,6 @@ use crate::{
     McpPlace, McpServer, RuntimeEvent, SessionId, TurnResult,
     acp::{
         calls::Calls,
-        permit::SERVER,
         recipe::By,
         update::{self, Choice, Context},
         verdict,
@@ -115,7 +114,7 @@ impl Session {
         let mut given: Vec<Value> = own.map(server).into_iter().collect();
         let mut left = Vec::new();
         if own.is_none() && self.setup.own.http.is_some() {
-            left.push(SERVER.to_owned());
+            left.push(self.setup.gate.server().to_owned());
         }
         for offered in &self.setup.servers {
             match offered.place {

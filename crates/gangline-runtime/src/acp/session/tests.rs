@@ -6,8 +6,11 @@ use serde_json::json;
 
 use super::*;
 use crate::{
-    Answer, Block, PermissionMode,
-    acp::recipe::{COPILOT, OPENCODE, PLAIN, Recipe},
+    Answer, Block,
+    acp::{
+        launch::tests::options,
+        recipe::{COPILOT, OPENCODE, PLAIN, Recipe},
+    },
 };
 
 fn id(number: i64) -> TurnId {
@@ -21,7 +24,7 @@ fn prompt(number: i64) -> Prompt {
 fn new(recipe: &'static Recipe, resume: Option<&str>) -> Session {
     Session::new(Setup {
         recipe,
-        gate: Gate::new(PermissionMode::Ask, &[], vec!["send"], &[]),
+        gate: Gate::new(&options(std::path::Path::new("/w"))),
         folder: "/w".to_owned(),
         servers: Vec::new(),
         own: Own::default(),

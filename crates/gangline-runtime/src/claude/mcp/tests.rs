@@ -52,7 +52,8 @@ fn a_call_has_the_models_id_of_it() {
     assert_eq!(reply("r", &call, &tools()), Reply::Call(expected));
     let bare = json!({"method": "tools/call", "id": 3, "params": {"name": "send"}});
     let Reply::Call(call) = reply("r", &bare, &tools()) else { panic!() };
-    assert_eq!((call.id.as_str(), call.input), ("r", json!({})));
+    assert!(call.id.starts_with("r:"), "the request tells it from others: {}", call.id);
+    assert_eq!(call.input, json!({}));
 }
 
 #[test]

@@ -10,7 +10,6 @@ use super::{
 use crate::{
     Answer, ApprovalAsk, RuntimeEvent, ToolCall, TurnResult, Verdict,
     claude::{
-        SERVER,
         decode::Request,
         encode,
         mcp::{self, Reply},
@@ -30,7 +29,7 @@ impl Turns {
                 self.write(encode::answer(id, &encode::before_tool(&verdict)));
             }
             Request::Hook { .. } => self.write(encode::answer(id, &json!({}))),
-            Request::Mcp { server, message } if server == SERVER => {
+            Request::Mcp { server, message } if server == self.setup.gate.server() => {
                 match mcp::reply(id, &message, &self.setup.tools) {
                     Reply::Now(message) => self.write(encode::mcp(id, &message)),
                     Reply::Call(call) => self.called(call),

@@ -1,11 +1,14 @@
 //! Conversations with the program, line by line, in the orders that were measured and in others.
 
-use gangline_core::Epoch;
+use gangline_core::{
+    Epoch,
+    permission::{Permissions, Policy},
+};
 use serde_json::json;
 
 use super::*;
 use crate::{
-    Answer, Block, PermissionMode, Usage,
+    Answer, Block, Usage,
     claude::decode::{Assistant, Fate, Init, Outcome, Request, SYNTHETIC, Status, Tokens},
 };
 
@@ -32,7 +35,7 @@ fn fresh() -> Turns {
     }];
     let setup = Setup {
         session: SessionId("s".to_owned()),
-        gate: Gate::new(PermissionMode::Ask, &[], vec!["send"]),
+        gate: Gate::new(Policy::new(Permissions::Ask), "gangline", vec!["send"]),
         tools,
         login: "home".to_owned(),
     };

@@ -6,7 +6,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use gangline_core::{Epoch, TurnId};
+use gangline_core::{Epoch, TurnId, permission};
 use gangline_os::{CancellationToken, clock, mark, secret::Secret, task::TaskGroup};
 use gangline_runtime::{
     Block, Mode, PermissionMode, Prompt, Runtime, RuntimeEvent, SessionHandle, SessionId,
@@ -125,7 +125,7 @@ impl Rig {
             system_prompt: "You are oak-ada.".to_owned(),
             mcp_servers: Vec::new(),
             permissions: PermissionMode::Ask,
-            allowed_tools: Vec::new(),
+            allowed_tools: permission::BUILT_INS.iter().map(|tool| (*tool).to_owned()).collect(),
             resume: None,
             initial_prompt: None,
             tool_bridge: Vec::new(),

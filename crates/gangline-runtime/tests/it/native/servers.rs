@@ -9,6 +9,7 @@ use gangline_runtime::{
     Answer, McpPlace, McpServer, PermissionMode, Prompt, RuntimeEvent, StopReason, TurnResult,
     Verdict,
 };
+use gangline_testkit::mcp;
 
 use super::{PATIENCE, Rig, texts, turn};
 
@@ -121,6 +122,51 @@ async fn a_servers_tool_is_asked_for_unless_it_is_listed() {
     }
 }
 
+/// R2-34: servers of another maker, over standard streams and over HTTP: the tools that their
+/// entries list run unasked.
+#[tokio::test]
+async fn configured_servers_are_called() {
+    const CALLS: &str = "
+rules:
+  - when: {tool_result: '(?s).*'}
+    reply: [text: 'it said: ${tool_result}']
+  - when: {user: 'env by (.+)'}
+    reply: [tool_use: {name: mcp__$1__env, input: {name: GREETING}}]
+  - when: {user: 'echo by (.+)'}
+    reply: [tool_use: {name: mcp__$1__echo, input: {text: hello}}]
+";
+    let (mut rig, _called) = Rig::scripted(PermissionMode::Ask, Some(CALLS)).await;
+    rig.options.env.push(("PATH".to_owned(), std::env::var("PATH").unwrap()));
+    let web = mcp::http();
+    let headers = BTreeMap::from([("Authorization".to_owned(), "Bearer probe".to_owned())]);
+    let pipe = mcp::stdio(rig.folder.path());
+    let pipe: Vec<&str> = pipe.iter().map(String::as_str).collect();
+    let unasked = |server: McpServer, tool: &str| McpServer {
+        allowed_tools: vec![tool.to_owned()],
+        ..server
+    };
+    let place = McpPlace::Http { url: web.url.clone(), headers };
+    rig.options.mcp_servers = vec![
+        unasked(server("pipe", &pipe), "env"),
+        unasked(McpServer { place, ..server("web", &[]) }, "e*"),
+    ];
+    rig.start().await;
+    for (number, text, expect) in
+        [(1, "env by pipe", "it said: good day"), (2, "echo by web", "it said: echo: hello")]
+    {
+        let prompt = Prompt { turn: turn(number), text: text.to_owned(), uuid: text.to_owned() };
+        rig.runtime.prompt(prompt).await.unwrap();
+        let events = rig.until_finished().await;
+        let asked = events.iter().any(|event| matches!(event, RuntimeEvent::ApprovalAsked { .. }));
+        assert!(!asked, "{text}");
+        assert_eq!(texts(&events), expect);
+    }
+    assert_eq!(mcp::calls(rig.folder.path()).len(), 1);
+    let record = web.record();
+    assert!(record.iter().all(|it| it["headers"]["authorization"] == "Bearer probe"));
+    rig.runtime.stop(StopReason::Shutdown).await;
+}
+
 /// R4-15: what is not there is told once the session is ready, and the session works.
 #[tokio::test]
 async fn servers_that_cannot_be_used_are_told() {
@@ -128,12 +174,11 @@ async fn servers_that_cannot_be_used_are_told() {
         server("down", &["no-such-program"]),
         server("gangline", &["sh", "-c", SERVER]),
         McpServer {
-            key: "web".to_owned(),
             place: McpPlace::Http {
                 url: "http://127.0.0.1:9/mcp".to_owned(),
                 headers: BTreeMap::new(),
             },
-            allowed_tools: Vec::new(),
+            ..server("web", &[])
         },
         server("sh", &["sh", "-c", SERVER]),
     ];

@@ -1,0 +1,424 @@
+//! The daemon's tools over MCP: the official client over both ways, and what may not come in.
+
+use std::{collections::HashMap, os::unix::fs::PermissionsExt, sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use gangline_core::{Epoch, TurnId};
+use gangline_runtime::{McpPlace, ToolCall, ToolHost, ToolServer, ToolSpec, toolserver};
+use rmcp::{
+    ServiceExt,
+    model::{CallToolRequestParams, CallToolResult},
+    service::{RoleClient, RunningService},
+    transport::{
+        StreamableHttpClientTransport, async_rw::AsyncRwTransport,
+        streamable_http_client::StreamableHttpClientTransportConfig,
+    },
+};
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
+    net::{TcpStream, UnixStream},
+    sync::{mpsc, watch},
+    time::timeout,
+};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A daemon with `send`, which keeps what it was given; `hold`, which waits for its release; and
+/// `panic`.
+struct Posts {
+    calls: mpsc::Sender<ToolCall>,
+    release: watch::Receiver<bool>,
+}
+
+#[async_trait]
+impl ToolHost for Posts {
+    fn tools(&self) -> Vec<ToolSpec> {
+        let tool = |name| ToolSpec {
+            name,
+            description: "a tool of the daemon",
+            input_schema: json!({"type": "object", "properties": {"text": {"type": "string"}}}),
+        };
+        ["send", "hold", "panic"].map(tool).into()
+    }
+
+    async fn call(&self, call: ToolCall) -> Result<String, String> {
+        let name = call.name.clone();
+        let text = call.input["text"].as_str().unwrap_or_default().to_owned();
+        self.calls.send(call).await.unwrap();
+        match name.as_str() {
+            "hold" => drop(self.release.clone().wait_for(|free| *free).await),
+            "panic" => panic!("on purpose"),
+            _ => {}
+        }
+        if text == "refuse" {
+            Err("not in this room".to_owned())
+        } else {
+            Ok(format!("sent {text}"))
+        }
+    }
+}
+
+struct Rig {
+    server: ToolServer,
+    calls: mpsc::Receiver<ToolCall>,
+    turn: watch::Sender<Option<TurnId>>,
+    release: watch::Sender<bool>,
+    folder: tempfile::TempDir,
+}
+
+fn turn(number: i64) -> TurnId {
+    TurnId { epoch: Epoch(1), number }
+}
+
+fn rig() -> Rig {
+    let folder = tempfile::Builder::new().prefix("gl-").tempdir().unwrap();
+    let (sender, calls) = mpsc::channel(64);
+    let (turn, open) = watch::channel(Some(turn(7)));
+    let (release, held) = watch::channel(false);
+    let host = Arc::new(Posts { calls: sender, release: held });
+    let server = ToolServer::start(host, open, &folder.path().join("t")).unwrap();
+    Rig { server, calls, turn, release, folder }
+}
+
+impl Rig {
+    fn address(&self) -> (String, String) {
+        match self.server.over_http().place {
+            McpPlace::Http { url, headers } => (url, headers["Authorization"].clone()),
+            McpPlace::Stdio { .. } => panic!("that is not HTTP"),
+        }
+    }
+
+    fn socket(&self) -> String {
+        match self.server.over_stdio(&["bridge".to_owned()]).unwrap().place {
+            McpPlace::Stdio { command, env } => {
+                assert_eq!((command[0].as_str(), env.len()), ("bridge", 0));
+                command[1].clone()
+            }
+            McpPlace::Http { .. } => panic!("that is not stdio"),
+        }
+    }
+
+    async fn by_http(&self) -> Client {
+        // A second installation of the provider is no fault.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let (url, bearer) = self.address();
+        let headers = HashMap::from([("authorization".parse().unwrap(), bearer.parse().unwrap())]);
+        let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(headers);
+        ().serve(StreamableHttpClientTransport::from_config(config)).await.unwrap()
+    }
+
+    async fn by_socket(&self) -> Client {
+        let (input, output) = UnixStream::connect(self.socket()).await.unwrap().into_split();
+        ().serve(AsyncRwTransport::new_client(input, output)).await.unwrap()
+    }
+
+    async fn next_call(&mut self) -> ToolCall {
+        timeout(PATIENCE, self.calls.recv()).await.unwrap().unwrap()
+    }
+
+    /// Sends a request by hand and returns the whole answer.
+    async fn raw(&self, request: &str) -> String {
+        let (url, bearer) = self.address();
+        let port = url.split([':', '/']).nth(4).unwrap().to_owned();
+        let mut stream = TcpStream::connect(format!("127.0.0.1:{port}")).await.unwrap();
+        let request = request.replace("PORT", &port).replace("BEARER", &bearer);
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        timeout(PATIENCE, stream.read_to_string(&mut answer)).await.unwrap().unwrap();
+        answer
+    }
+
+    /// Sends a message by hand, with these headers and no others.
+    async fn post(&self, headers: &str, message: &Value) -> String {
+        let body = message.to_string();
+        let length = body.len();
+        self.raw(&format!("POST /mcp HTTP/1.1\r\n{headers}Content-Length: {length}\r\n\r\n{body}"))
+            .await
+    }
+}
+
+type Client = RunningService<RoleClient, ()>;
+
+/// The headers of a good request.
+const GOOD: &str =
+    "Host: 127.0.0.1:PORT\r\nAuthorization: BEARER\r\nContent-Type: application/json\r\n";
+
+async fn call(client: &Client, tool: &'static str, text: &str) -> CallToolResult {
+    let arguments = json!({"text": text}).as_object().cloned().unwrap();
+    let call = CallToolRequestParams::new(tool).with_arguments(arguments);
+    timeout(PATIENCE, client.call_tool(call)).await.unwrap().unwrap()
+}
+
+fn text(result: &CallToolResult) -> (String, bool) {
+    let value = serde_json::to_value(result).unwrap();
+    let text = value["content"][0]["text"].as_str().unwrap().to_owned();
+    (text, value["isError"].as_bool().unwrap_or_default())
+}
+
+fn status(answer: &str) -> &str {
+    answer.split(' ').nth(1).unwrap()
+}
+
+/// R2-16: the official client lists and calls the daemon's tools over both ways; a refusal of the
+/// tool is told as one; each call has an id of its own and the open turn.
+#[tokio::test]
+async fn the_official_client_calls_over_http_and_over_the_socket() {
+    let mut rig = rig();
+    for client in [rig.by_http().await, rig.by_socket().await, rig.by_http().await] {
+        let tools = client.list_all_tools().await.unwrap();
+        let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_ref()).collect();
+        assert_eq!(names, ["send", "hold", "panic"]);
+        assert_eq!(text(&call(&client, "send", "x").await), ("sent x".to_owned(), false));
+        assert_eq!(text(&call(&client, "send", "x").await), ("sent x".to_owned(), false));
+        let refused = call(&client, "send", "refuse").await;
+        assert_eq!(text(&refused), ("not in this room".to_owned(), true));
+        client.cancel().await.unwrap();
+    }
+    let mut ids = Vec::new();
+    for _ in 0..9 {
+        let call = rig.next_call().await;
+        assert_eq!((call.turn, call.name.as_str()), (turn(7), "send"));
+        ids.push(call.id);
+    }
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 9, "{ids:?}");
+}
+
+/// R0-13: a call that is sent again in its session has the same id, so the daemon does not act
+/// twice.
+#[tokio::test]
+async fn a_call_that_is_sent_again_has_the_same_id() {
+    let mut rig = rig();
+    let call = |id: i64| {
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call",
+            "params": {"name": "send", "arguments": {"text": "x"}}})
+    };
+    let headers = |session: &str| format!("{GOOD}Mcp-Session-Id: {session}\r\n");
+    let mut ids = Vec::new();
+    for (session, id) in [("a", 1), ("a", 1), ("a", 2), ("b", 1)] {
+        assert_eq!(status(&rig.post(&headers(session), &call(id)).await), "200");
+        ids.push(rig.next_call().await.id);
+    }
+    assert_eq!(ids[0], ids[1]);
+    assert!(ids[0] != ids[2] && ids[0] != ids[3] && ids[2] != ids[3], "{ids:?}");
+    let nameless = rig.post(GOOD, &call(1)).await;
+    assert_eq!(status(&nameless), "400", "no session, so it could not be told from others");
+    assert!(nameless.contains("Mcp-Session-Id"));
+}
+
+/// A call outside of a turn is refused in words that the model sees.
+#[tokio::test]
+async fn a_call_outside_of_a_turn_is_refused() {
+    let mut rig = rig();
+    let (http, socket) = (rig.by_http().await, rig.by_socket().await);
+    rig.turn.send_replace(None);
+    for client in [&http, &socket] {
+        let refused = text(&call(client, "send", "x").await);
+        assert_eq!(refused, ("no turn is open here now, so nothing was done".to_owned(), true));
+    }
+    rig.turn.send_replace(Some(turn(8)));
+    call(&http, "send", "y").await;
+    let first = rig.next_call().await;
+    assert_eq!((first.turn, &first.input["text"]), (turn(8), &json!("y")));
+}
+
+/// Without the token, by a rebound name or from another page nobody comes in, whatever is asked.
+#[tokio::test]
+async fn who_may_not_come_in_is_refused() {
+    let mut rig = rig();
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "send", "arguments": {"text": "x"}}});
+    let kind = "Content-Type: application/json\r\nMcp-Session-Id: s\r\n";
+    let ours = "Host: 127.0.0.1:PORT\r\n";
+    let bearer = "Authorization: BEARER\r\n";
+    for (headers, expect) in [
+        (format!("{ours}{bearer}"), "200"),
+        (format!("Host: localhost:PORT\r\n{bearer}"), "200"),
+        (format!("{ours}{bearer}Origin: http://127.0.0.1:PORT\r\n"), "200"),
+        (ours.to_owned(), "401"),
+        (format!("{ours}Authorization: Bearer wrong\r\n"), "401"),
+        (format!("{ours}Authorization: BEARERx\r\n"), "401"),
+        (format!("{ours}{bearer}{bearer}"), "401"),
+        (format!("Host: evil.example:PORT\r\n{bearer}"), "403"),
+        (format!("Host: 127.0.0.1\r\n{bearer}"), "403"),
+        (format!("{ours}{ours}{bearer}"), "403"),
+        (bearer.to_owned(), "403"),
+        (format!("{ours}{bearer}Origin: http://evil.example\r\n"), "403"),
+        (format!("{ours}{bearer}Origin: null\r\n"), "403"),
+    ] {
+        let answer = rig.post(&format!("{headers}{kind}"), &call).await;
+        assert_eq!(status(&answer), expect, "{headers}{answer}");
+        if expect == "200" {
+            rig.next_call().await;
+        }
+    }
+    assert!(rig.calls.try_recv().is_err(), "what was refused was not called");
+    let unauthorised = rig.post(ours, &call).await;
+    assert!(unauthorised.to_ascii_lowercase().contains("www-authenticate: bearer"));
+}
+
+/// What the protocol over HTTP does not know is refused with the status that clients expect.
+#[tokio::test]
+async fn what_is_no_message_is_refused() {
+    let rig = rig();
+    for (first, headers, body, expect) in [
+        ("POST /", GOOD, "{}", "404"),
+        ("GET /mcp", GOOD, "", "405"),
+        ("PUT /mcp", GOOD, "{}", "405"),
+        ("DELETE /mcp", GOOD, "", "204"),
+        ("POST /mcp", "Host: 127.0.0.1:PORT\r\nAuthorization: BEARER\r\n", "{}", "415"),
+        ("POST /mcp", GOOD, "{", "400"),
+        ("POST /mcp", GOOD, r#"{"method":"notifications/initialized"}"#, "202"),
+        ("POST /mcp", GOOD, r#"{"id":"p","method":"server/discover"}"#, "200"),
+    ] {
+        let length = body.len();
+        let request =
+            format!("{first} HTTP/1.1\r\n{headers}Content-Length: {length}\r\n\r\n{body}");
+        let answer = rig.raw(&request).await;
+        assert_eq!(status(&answer), expect, "{first} {body}: {answer}");
+    }
+    let long = format!("{GOOD}Mcp-Session-Id: {}\r\n", "s".repeat(129));
+    assert_eq!(status(&rig.post(&long, &json!({})).await), "400");
+}
+
+/// A message over the bound is refused unread, over both ways, and the socket goes on.
+#[tokio::test]
+async fn a_message_over_the_bound_is_refused() {
+    let rig = rig();
+    let padded = |bytes: usize| {
+        let empty = json!({"id": 1, "method": "ping", "pad": ""}).to_string().len();
+        json!({"id": 1, "method": "ping", "pad": "x".repeat(bytes - empty)})
+    };
+    let fits = padded(toolserver::MESSAGE_MAX);
+    assert_eq!(status(&rig.post(GOOD, &fits).await), "200");
+    assert_eq!(status(&rig.post(GOOD, &padded(toolserver::MESSAGE_MAX + 1)).await), "413");
+
+    let (input, mut output) = UnixStream::connect(rig.socket()).await.unwrap().into_split();
+    let mut lines = BufReader::new(input).lines();
+    let mut ask = async |message: &str| -> Value {
+        output.write_all(format!("{message}\n").as_bytes()).await.unwrap();
+        let line = timeout(PATIENCE, lines.next_line()).await.unwrap().unwrap().unwrap();
+        serde_json::from_str(&line).unwrap()
+    };
+    let too_long = ask(&padded(toolserver::MESSAGE_MAX + 1).to_string()).await;
+    assert_eq!(too_long["error"]["code"], -32600);
+    assert_eq!(ask("{nothing").await["error"]["code"], -32700);
+    assert_eq!(ask(&fits.to_string()).await["result"], json!({}));
+}
+
+/// So many calls are under way at once and no more; one that ends makes room.
+#[tokio::test]
+async fn one_call_too_many_is_refused() {
+    let mut rig = rig();
+    let client = Arc::new(rig.by_socket().await);
+    let mut held = tokio::task::JoinSet::new();
+    for _ in 0..toolserver::CALLS_MAX {
+        let client = Arc::clone(&client);
+        held.spawn(async move { text(&call(&client, "hold", "x").await) });
+        rig.next_call().await;
+    }
+    let (refused, failed) = text(&call(&rig.by_http().await, "send", "x").await);
+    assert!(failed && refused.starts_with("too many calls are under way"), "{refused}");
+    rig.release.send_replace(true);
+    while let Some(done) = held.join_next().await {
+        assert_eq!(done.unwrap(), ("sent x".to_owned(), false));
+    }
+    assert_eq!(text(&call(&client, "send", "y").await).0, "sent y");
+}
+
+/// A connection over the bound waits until one ends; nobody is turned away.
+#[tokio::test]
+async fn one_connection_too_many_waits() {
+    let rig = rig();
+    let ping = b"{\"id\":1,\"method\":\"ping\"}\n";
+    let mut open = Vec::new();
+    for _ in 0..toolserver::CONNECTIONS_MAX {
+        let mut stream = UnixStream::connect(rig.socket()).await.unwrap();
+        stream.write_all(ping).await.unwrap();
+        let mut byte = [0];
+        timeout(PATIENCE, stream.read_exact(&mut byte)).await.unwrap().unwrap();
+        open.push(stream);
+    }
+    let mut late = UnixStream::connect(rig.socket()).await.unwrap();
+    late.write_all(ping).await.unwrap();
+    let mut byte = [0];
+    let early = timeout(Duration::from_millis(300), late.read_exact(&mut byte)).await;
+    assert!(early.is_err(), "it is served beside {} others", open.len());
+    open.pop();
+    timeout(PATIENCE, late.read_exact(&mut byte)).await.unwrap().unwrap();
+}
+
+/// A client that goes away does not stop its call; one that only ends its words gets the answer.
+#[tokio::test]
+async fn a_call_goes_on_without_its_client() {
+    let mut rig = rig();
+    let hold = "{\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"hold\"}}\n";
+    let mut leaves = UnixStream::connect(rig.socket()).await.unwrap();
+    leaves.write_all(hold.as_bytes()).await.unwrap();
+    rig.next_call().await;
+    drop(leaves);
+    let mut listens = UnixStream::connect(rig.socket()).await.unwrap();
+    listens.write_all(hold.as_bytes()).await.unwrap();
+    listens.shutdown().await.unwrap();
+    rig.next_call().await;
+    rig.release.send_replace(true);
+    let mut answer = String::new();
+    timeout(PATIENCE, listens.read_to_string(&mut answer)).await.unwrap().unwrap();
+    assert!(answer.contains("sent "), "{answer}");
+}
+
+/// A tool that panics is an error of its call, and of no other.
+#[tokio::test]
+async fn a_tool_that_panics_is_an_error_of_its_call() {
+    let rig = rig();
+    for client in [rig.by_http().await, rig.by_socket().await] {
+        let failed = client.call_tool(CallToolRequestParams::new("panic")).await.unwrap_err();
+        assert!(failed.to_string().contains("broke off"), "{failed}");
+        assert_eq!(text(&call(&client, "send", "y").await).0, "sent y");
+    }
+}
+
+/// The socket is the owner's alone, and what dead servers left goes; with the server everything
+/// goes.
+#[tokio::test]
+async fn the_socket_is_private_and_goes_with_the_server() {
+    let rig = rig();
+    let socket = rig.socket();
+    let mode = |path: &str| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&socket), 0o600);
+    let folder = rig.folder.path().join("t");
+    assert_eq!(mode(folder.to_str().unwrap()), 0o700);
+    assert!(rig.server.over_stdio(&[]).is_none());
+
+    let dead = folder.join("mcp-dead0000.sock");
+    drop(std::os::unix::net::UnixListener::bind(&dead).unwrap());
+    let (_, open) = watch::channel(None);
+    let (sender, _calls) = mpsc::channel(1);
+    let host = Arc::new(Posts { calls: sender, release: watch::channel(false).1 });
+    let second = ToolServer::start(host, open, &folder).unwrap();
+    assert!(!dead.exists());
+    assert!(UnixStream::connect(&socket).await.is_ok(), "one that lives stays");
+    drop(second);
+
+    let client = rig.by_socket().await;
+    let (url, _) = rig.address();
+    drop(rig.server);
+    assert!(!std::path::Path::new(&socket).exists());
+    let ended = timeout(PATIENCE, client.waiting()).await;
+    assert!(ended.is_ok(), "its connections are closed");
+    let port = url.split([':', '/']).nth(4).unwrap();
+    assert!(TcpStream::connect(format!("127.0.0.1:{port}")).await.is_err());
+}
+
+/// A folder whose path no socket can have is refused in words.
+#[tokio::test]
+async fn a_path_that_is_too_long_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let long = folder.path().join("x".repeat(100));
+    let (sender, _calls) = mpsc::channel(1);
+    let host = Arc::new(Posts { calls: sender, release: watch::channel(false).1 });
+    let error = ToolServer::start(host, watch::channel(None).1, &long).unwrap_err();
+    assert!(error.to_string().contains("too long for a socket"), "{error}");
+}

@@ -1,0 +1,94 @@
+//! MCP servers of the agents (R2-34): files read and joined, variables put in.
+
+use std::{collections::BTreeSet, path::Path};
+
+use gangline_api::config::{
+    self, AgentConfig, ConfigError, MAX_CONFIG_BYTES, McpPlaceConfig, McpServerConfig, Warning,
+};
+use gangline_os::{
+    fsio::{self, TooLarge},
+    secret::Secret,
+};
+use gangline_runtime::{Capabilities, McpPlace, McpServer};
+
+use crate::failure::Failure;
+
+/// Adds the servers of the agent's file to its own; returns what is odd about the file.
+pub(super) fn join(agent: &mut AgentConfig) -> Result<Vec<Warning>, Failure> {
+    let Some(file) = agent.mcp_servers_file.clone().filter(|_| agent.enabled) else {
+        return Ok(Vec::new());
+    };
+    let (servers, warnings) =
+        config::parse_servers(&read(&file, agent)?, &file.display().to_string())?;
+    for (key, server) in servers {
+        if agent.mcp_servers.contains_key(&key) {
+            let text = format!(
+                "the MCP server `{key}` of {} stands in the configuration and in {}",
+                agent.nick,
+                file.display()
+            );
+            return Err(Failure::config(anyhow::anyhow!(text)).hint("remove one of the two"));
+        }
+        agent.mcp_servers.insert(key, server);
+    }
+    Ok(warnings)
+}
+
+fn read(file: &Path, agent: &AgentConfig) -> Result<String, Failure> {
+    fsio::read_text_capped(file, MAX_CONFIG_BYTES as u64).map_err(|error| {
+        let size = error.get_ref().and_then(|inner| inner.downcast_ref::<TooLarge>());
+        match size {
+            Some(TooLarge { size, .. }) => {
+                ConfigError::too_large(&file.display().to_string(), *size).into()
+            }
+            None => Failure::config(error)
+                .doing(format!("cannot read the MCP servers of {}", agent.nick))
+                .hint("`mcp_servers_file` names the file: write it, or remove the key"),
+        }
+    })
+}
+
+/// Returns the variables that the agent's servers name.
+pub(crate) fn variables(agent: &AgentConfig) -> BTreeSet<&str> {
+    agent.mcp_servers.values().flat_map(McpServerConfig::variables).collect()
+}
+
+/// Returns the agent's servers as its backend gets them: with the values of their variables.
+pub(crate) fn resolved(agent: &AgentConfig) -> Result<Vec<McpServer>, Failure> {
+    let servers = agent.mcp_servers.iter().map(|(key, server)| {
+        let McpServerConfig { place, allowed_tools } = server.resolved(look).map_err(|error| {
+            Failure::config(error)
+                .doing(format!("cannot offer the MCP server `{key}`"))
+                .hint("its entry names the variable: set it where the hub is started")
+        })?;
+        let place = match place {
+            McpPlaceConfig::Program { command, args, env } => {
+                let command = std::iter::once(command).chain(args).collect();
+                McpPlace::Stdio { command, env }
+            }
+            McpPlaceConfig::Address { url, headers } => McpPlace::Http { url, headers },
+        };
+        Ok(McpServer { key: key.clone(), place, allowed_tools })
+    });
+    servers.collect()
+}
+
+/// Returns the values that must be masked.
+pub(crate) fn secrets(agent: &AgentConfig) -> Vec<Secret> {
+    let values = agent.mcp_servers.values().flat_map(|server| server.secrets(look));
+    values.map(Secret::new).collect()
+}
+
+fn look(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// Returns the keys of the servers that a backend cannot be offered.
+pub(super) fn unusable(agent: &AgentConfig, can: Capabilities) -> impl Iterator<Item = &String> {
+    let usable = move |server: &McpServerConfig| match server.place {
+        McpPlaceConfig::Program { .. } => can.mcp_stdio,
+        McpPlaceConfig::Address { .. } => can.mcp_http,
+    };
+    let servers = agent.mcp_servers.iter();
+    servers.filter(move |(_, server)| !usable(server)).map(|(key, _)| key)
+}
