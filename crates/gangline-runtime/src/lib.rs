@@ -3,6 +3,7 @@
 //! An adapter knows its own program and nothing of rooms, people or messages: who asks and why
 //! is the daemon's business. Start at [`Runtime`]; the adapters are made by [`registry::make`].
 
+pub mod acp;
 pub mod claude;
 pub mod codex;
 pub mod event;

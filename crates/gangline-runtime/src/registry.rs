@@ -1,6 +1,6 @@
 //! Which backends exist: data, and the one place where a name becomes an adapter.
 
-use crate::{Runtime, claude, codex, native};
+use crate::{Runtime, acp::Acp, claude, codex, native};
 
 /// A backend that this build does not have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -28,6 +28,12 @@ pub const ENTRIES: &[Entry] = &[
     },
     Entry { name: "claude", about: "Claude Code", make: || Box::new(claude::Claude::default()) },
     Entry { name: "codex", about: "Codex", make: || Box::new(codex::Codex::default()) },
+    Entry { name: "acp", about: "any ACP agent", make: || Box::new(Acp::plain()) },
+    Entry { name: "opencode", about: "OpenCode", make: || Box::new(Acp::opencode()) },
+    Entry { name: "cline", about: "Cline", make: || Box::new(Acp::cline()) },
+    Entry { name: "copilot", about: "GitHub Copilot", make: || Box::new(Acp::copilot()) },
+    Entry { name: "gemini", about: "Gemini CLI", make: || Box::new(Acp::gemini()) },
+    Entry { name: "kiro", about: "Kiro", make: || Box::new(Acp::kiro()) },
 ];
 
 /// Returns what makes a new, unstarted adapter of that name.

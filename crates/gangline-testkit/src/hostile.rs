@@ -127,3 +127,9 @@ impl Hostile {
 pub fn codex() -> Hostile {
     Hostile { wire: "codex", script: include_str!("hostile/codex.js") }
 }
+
+/// Programs that speak the Agent Client Protocol.
+#[must_use]
+pub fn acp() -> Hostile {
+    Hostile { wire: "acp", script: include_str!("hostile/acp.js") }
+}

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use gangline_api::config::{Permissions, Process};
+use gangline_api::config::{AgentConfig, Backend, Permissions, Process};
 use gangline_broker::{Broker, EpochStart};
 use gangline_core::{
     Epoch,
@@ -435,6 +435,13 @@ fn speaker(settings: &Settings, shared: &Shared) -> Speaker {
     }
 }
 
+/// Returns the words that start the backend's program: `command`, or what a backend of any program
+/// is given (R0-63).
+fn command(agent: &AgentConfig) -> Option<Vec<String>> {
+    let any = agent.agent == Backend::Acp;
+    agent.command.clone().or_else(|| any.then(|| agent.acp_command.clone()))
+}
+
 fn start_options(settings: &Settings, shared: &Shared, started: &EpochStart) -> StartOptions {
     let agent = &settings.agent;
     let folder = settings.paths.agent_dir(agent.nick.as_str());
@@ -443,7 +450,7 @@ fn start_options(settings: &Settings, shared: &Shared, started: &EpochStart) -> 
         workdir: agent.directory.clone(),
         session_dir: folder.join("sessions"),
         tmp_dir: folder.join(environment::TMP),
-        command: agent.command.clone(),
+        command: command(agent),
         account_dir: agent.account_dir.clone(),
         env: environment::whole(settings, &mark),
         mode: match agent.process {

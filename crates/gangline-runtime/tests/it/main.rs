@@ -1,6 +1,7 @@
 //! The adapters against the stand-in model, over real HTTP.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "only tests")]
 
+mod acp;
 mod claude;
 mod codex;
 mod native;

@@ -7,6 +7,7 @@
     reason = "only tests, which measure real time and tell what they saw"
 )]
 
+mod acp;
 mod bad_input;
 mod channel;
 mod claude;

@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use gangline_core::{Epoch, TurnId, permission};
 use gangline_os::{CancellationToken, clock, mark, secret::Secret, task::TaskGroup};
 use gangline_runtime::{
-    Block, Mode, PermissionMode, Prompt, Runtime, RuntimeEvent, SessionId, StartOptions, ToolCall,
-    ToolHost, ToolSpec, TurnResult, registry,
+    Block, Mode, PermissionMode, Prompt, Runtime, RuntimeEvent, SessionHandle, SessionId,
+    StartOptions, ToolCall, ToolHost, ToolSpec, TurnResult, registry,
 };
 use gangline_standin::{Script, StandinOptions, serve};
 use gangline_testkit::programs;
@@ -90,6 +90,11 @@ impl Rig {
     }
 
     fn with(command: String) -> Self {
+        Self::of("claude", vec![command])
+    }
+
+    /// A rig for a backend of that name, started by the command, with no model yet.
+    pub(crate) fn of(backend: &str, command: Vec<String>) -> Self {
         let folder = tempfile::Builder::new().prefix("gl-").tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         for name in ["home", "work"] {
@@ -111,7 +116,7 @@ impl Rig {
             workdir: path("work"),
             session_dir: path("sessions"),
             tmp_dir: path("tmp"),
-            command: Some(vec![command]),
+            command: Some(command),
             account_dir: None,
             env: env.map(|(name, value)| (name.to_owned(), value)).into(),
             mode: Mode::Resident,
@@ -130,7 +135,7 @@ impl Rig {
             tools: Arc::new(Posts(sender)),
         };
         Self {
-            runtime: registry::make("claude").unwrap(),
+            runtime: registry::make(backend).unwrap(),
             options,
             calls,
             events: mpsc::channel(1).1,
@@ -141,7 +146,8 @@ impl Rig {
         }
     }
 
-    async fn model(&mut self, script: &str) -> SocketAddr {
+    /// Serves a model that follows the script.
+    pub(crate) async fn model(&mut self, script: &str) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let options = StandinOptions {
@@ -162,11 +168,16 @@ impl Rig {
 
     /// Starts without waiting for anything.
     pub(crate) async fn begin(&mut self) -> SessionId {
+        self.launch().await.session.unwrap()
+    }
+
+    /// Starts without waiting for anything; the session's id may come later.
+    pub(crate) async fn launch(&mut self) -> SessionHandle {
         let (sender, events) = mpsc::channel(64);
         self.events = events;
         let handle = self.runtime.start(self.options.clone(), sender).await.unwrap();
         self.pid = handle.pid;
-        handle.session.unwrap()
+        handle
     }
 
     /// Starts, waits until prompts are taken, and returns the session.

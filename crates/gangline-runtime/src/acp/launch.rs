@@ -1,0 +1,146 @@
+//! How a program is started: which one, with which arguments, files and environment.
+//!
+//! What is particular about it comes from its recipe. Start at [`prepare`].
+
+use std::{ffi::OsString, path::PathBuf, sync::Arc};
+
+use gangline_core::TurnId;
+use gangline_os::{
+    fsio,
+    mark::{RUN_MARK, RunMark},
+    process::{Group, Output, Spawn, Stdin},
+};
+use tokio::sync::watch;
+
+use super::{
+    recipe::{By, Given, Introduction, Recipe, Wanted},
+    session::Own,
+};
+use crate::{McpPlace, McpServer, StartOptions, toolserver::ToolServer};
+
+/// What agents leave to their children, and what is not ours to pass on.
+const INHERITED: [&str; 3] = ["AI_AGENT", "NODE_OPTIONS", "OPENCODE_SERVER_PASSWORD"];
+/// Where the socket of the tool server lies, below the folder for temporary files.
+const SOCKET_FOLDER: &str = "mcp";
+
+/// Everything that is needed to start the program.
+pub(super) struct Launch {
+    pub(super) spawn: Spawn,
+    /// By which its descendants are found again.
+    pub(super) mark: Option<RunMark>,
+    /// Servers to offer in the request that opens the session, without the daemon's own.
+    pub(super) servers: Vec<McpServer>,
+    pub(super) own: Own,
+    /// What stands before the first prompt.
+    pub(super) introduction: String,
+    /// Serves the daemon's tools as long as it lives.
+    pub(super) tools: Option<ToolServer>,
+    /// What the operator should know before anything else.
+    pub(super) notices: Vec<String>,
+}
+
+/// Makes folders and files, and returns how to start the program. Not cancel-safe: files may be
+/// half made; another call makes them again.
+///
+/// # Errors
+/// One line that says what to do.
+pub(super) fn prepare(
+    recipe: &Recipe,
+    options: &StartOptions,
+    turn: watch::Receiver<Option<TurnId>>,
+) -> Result<Launch, String> {
+    for folder in [&options.session_dir, &options.tmp_dir] {
+        fsio::private_dir(folder).map_err(|error| error.to_string())?;
+    }
+    let mut notices = Vec::new();
+    let tools = tool_server(options, turn, &mut notices);
+    let own = tools.as_ref().map_or_else(Own::default, |server| Own {
+        http: Some(server.over_http()),
+        stdio: server.over_stdio(&options.tool_bridge),
+    });
+    let others = options
+        .mcp_servers
+        .iter()
+        .filter(|it| tools.is_none() || it.key != options.tools.server_key());
+    let mut servers: Vec<McpServer> = others.cloned().collect();
+    if recipe.servers.by == By::Recipe {
+        let http = recipe.servers.http;
+        let chosen = if http { own.http.clone() } else { own.stdio.clone() };
+        if chosen.is_none() && tools.is_some() {
+            notices.push(format!("{} has no way to the daemon's tools", recipe.name));
+        }
+        servers.retain(|server| {
+            let takes = http || !matches!(server.place, McpPlace::Http { .. });
+            if !takes {
+                let (name, key) = (recipe.name, &server.key);
+                notices
+                    .push(format!("{name} takes no tool server over HTTP; it goes without {key}"));
+            }
+            takes
+        });
+        servers.extend(chosen);
+    }
+    let mut given = Given { env: options.env.iter().cloned().collect(), args: Vec::new() };
+    given.env.retain(|name, _| !INHERITED.contains(&name.as_str()));
+    given.set("TMPDIR", options.tmp_dir.display().to_string());
+    (recipe.prepare)(&Wanted { options, servers: &servers }, &mut given)?;
+    let mark = given.env.get(RUN_MARK).and_then(|mark| mark.parse().ok());
+    let (program, mut args) = command(recipe, options)?;
+    args.extend(given.args.into_iter().map(OsString::from));
+    let spawn = Spawn {
+        program,
+        args,
+        cwd: options.workdir.clone(),
+        env: given.env.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
+        stdin: Stdin::Piped,
+        stdout: Output::Piped,
+        stderr: Output::Piped,
+        group: Group::New,
+    };
+    let introduction = match recipe.introduction {
+        Introduction::FirstPrompt => options.system_prompt.clone(),
+        Introduction::Recipe => String::new(),
+    };
+    Ok(Launch { spawn, mark, servers, own, introduction, tools, notices })
+}
+
+/// Returns the program and its arguments: those of the configuration, or the usual ones. A command
+/// of one word is the program alone.
+fn command(recipe: &Recipe, options: &StartOptions) -> Result<(PathBuf, Vec<OsString>), String> {
+    let usual = recipe.command.iter().map(|word| (*word).to_owned());
+    let words: Vec<String> = match options.command.as_deref() {
+        None => usual.collect(),
+        Some([program]) if !program.is_empty() => {
+            std::iter::once(program.clone()).chain(usual.skip(1)).collect()
+        }
+        Some(words) => words.to_vec(),
+    };
+    match words.split_first() {
+        Some((program, rest)) if !program.is_empty() => {
+            Ok((PathBuf::from(program), rest.iter().map(Into::into).collect()))
+        }
+        _ => Err("`command` names no program: write a list of words".to_owned()),
+    }
+}
+
+/// Serves the daemon's tools, if it has any. Without them the agent still answers.
+fn tool_server(
+    options: &StartOptions,
+    turn: watch::Receiver<Option<TurnId>>,
+    notices: &mut Vec<String>,
+) -> Option<ToolServer> {
+    if options.tools.tools().is_empty() {
+        return None;
+    }
+    let folder = options.tmp_dir.join(SOCKET_FOLDER);
+    match ToolServer::start(Arc::clone(&options.tools), turn, &folder) {
+        Ok(server) => Some(server),
+        Err(error) => {
+            notices.push(format!("the daemon's tools cannot be served: {error}"));
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests;

@@ -1,0 +1,83 @@
+//! Names and rules.
+
+use gangline_core::permission::Verdict;
+
+use super::Gate;
+use crate::{
+    McpPlace, McpServer, PermissionMode,
+    acp::{
+        calls::Call,
+        launch::tests::{Only, options},
+    },
+};
+
+fn call(kind: &str, title: &str) -> Call {
+    let mut call = Call::default();
+    call.kind = kind.to_owned();
+    call.first_title = title.to_owned();
+    call
+}
+
+fn gate(mode: PermissionMode, list: &[&str]) -> Gate {
+    let place = McpPlace::Http { url: String::new(), headers: Default::default() };
+    let server = |key: &str, tools: &[&str]| McpServer {
+        key: key.to_owned(),
+        place: place.clone(),
+        allowed_tools: tools.iter().map(|it| (*it).to_owned()).collect(),
+    };
+    let mut options = options(std::path::Path::new("/w"));
+    options.permissions = mode;
+    options.allowed_tools = list.iter().map(|it| (*it).to_owned()).collect();
+    options.mcp_servers = vec![server("docs", &["find"]), server("all", &["*"])];
+    options.tools = std::sync::Arc::new(Only("send"));
+    Gate::new(&options)
+}
+
+#[test]
+fn a_tool_has_one_name_whatever_the_program_calls_it() {
+    let gate = gate(PermissionMode::Ask, &[]);
+    for (kind, title, name) in [
+        ("execute", "echo hi", "Bash"),
+        ("read", "Viewing /etc", "Read"),
+        ("edit", "write", "Edit"),
+        ("other", "gangline_send", "send"),
+        ("other", "gangline__send: {\"text\":\"x\"}", "send"),
+        ("other", "gangline-send", "send"),
+        ("", "mcp__gangline__send", "send"),
+        ("other", "mcp_docs_find", "mcp__docs__find"),
+        ("other", "docs-drop (x)", "mcp__docs__drop"),
+        ("other", "TodoWrite", "todowrite"),
+        ("dance", "Some Thing", "some"),
+        // The model's own words in the place of a name.
+        ("execute", "gangline_send", "Bash"),
+        ("fetch", "gangline_send", "WebFetch"),
+        ("other", "gangline_sendmore", "gangline_sendmore"),
+        ("other", "", ""),
+    ] {
+        assert_eq!(gate.name(&call(kind, title)), name, "{kind} {title}");
+    }
+}
+
+/// C5: each mode decides as it does for every other backend.
+#[test]
+fn modes_decide_by_name() {
+    let deny = |verdict: &Verdict| matches!(verdict, Verdict::Deny(_));
+    let ask = gate(PermissionMode::Ask, &["Bash"]);
+    assert_eq!(ask.verdict(&call("execute", "x")), Verdict::Ask);
+    assert_eq!(ask.verdict(&call("read", "x")), Verdict::Allow);
+    assert_eq!(ask.verdict(&call("fetch", "x")), Verdict::Ask);
+    assert_eq!(ask.verdict(&call("other", "Read")), Verdict::Ask);
+    assert_eq!(ask.verdict(&call("other", "gangline_send")), Verdict::Allow);
+    assert_eq!(ask.verdict(&call("other", "docs_find")), Verdict::Allow);
+    assert_eq!(ask.verdict(&call("other", "docs_drop")), Verdict::Ask);
+    assert_eq!(ask.verdict(&call("other", "all_whatever")), Verdict::Allow);
+    let list = gate(PermissionMode::Allowlist, &["Bash", "mcp__docs__d*"]);
+    assert_eq!(list.verdict(&call("execute", "x")), Verdict::Allow);
+    assert!(deny(&list.verdict(&call("read", "x"))));
+    assert_eq!(list.verdict(&call("other", "docs_drop")), Verdict::Allow);
+    let usual = gate(PermissionMode::Allowlist, &["Edit"]);
+    assert_eq!(usual.verdict(&call("edit", "x")), Verdict::Allow);
+    assert!(deny(&usual.verdict(&call("fetch", "x"))));
+    let bypass = gate(PermissionMode::Bypass, &[]);
+    assert_eq!(bypass.verdict(&call("fetch", "x")), Verdict::Allow);
+}

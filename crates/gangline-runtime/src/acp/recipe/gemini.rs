@@ -1,0 +1,35 @@
+//! Gemini CLI: variables name its provider; its login has to be chosen in the user's settings.
+
+use super::{By, Counts, Given, Introduction, Meaning, Names, Recipe, Refused, Servers, Wanted};
+
+pub(in super::super) static GEMINI: Recipe = Recipe {
+    name: "gemini",
+    any: false,
+    command: &["gemini", "--acp"],
+    login: "run `gemini` once as the agent's user and choose how to log in",
+    counts: Counts::OfThePrompt,
+    errors: &[],
+    remarks: &[],
+    guards: &[],
+    refused: Refused::ModelIsTold,
+    servers: Servers { stdio: true, http: true, by: By::Session },
+    compact: None,
+    lists: false,
+    introduction: Introduction::FirstPrompt,
+    names: Names::Plain,
+    words: &[("token count", Meaning::Overflow)],
+    prepare,
+};
+
+fn prepare(wanted: &Wanted<'_>, given: &mut Given) -> Result<(), String> {
+    if let Some(url) = &wanted.options.base_url {
+        given.set("GOOGLE_GEMINI_BASE_URL", url);
+    }
+    if let Some(key) = wanted.key() {
+        given.set("GEMINI_API_KEY", key);
+    }
+    if let Some(model) = wanted.plain_model() {
+        given.set("GEMINI_MODEL", model);
+    }
+    Ok(())
+}

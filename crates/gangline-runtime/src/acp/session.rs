@@ -1,0 +1,325 @@
+//! One session with a program: opening it, turns, orders between turns, questions.
+//!
+//! Pure: lines and wishes go in, [`Act`]s come out. Never more than one prompt is under way:
+//! programs differ widely in what they do with a second one. Start at [`Session::line`].
+
+use std::collections::{HashMap, VecDeque};
+
+use gangline_core::TurnId;
+use serde_json::Value;
+
+use self::state::{Ask, Can, Counted, Order, Sent, Stage, Turn, Words};
+use super::{
+    calls::Calls,
+    permit::Gate,
+    recipe::{Names, Recipe, without_provider},
+    update::{self, Choice, Context, Update},
+    wire::{self, Line, Refusal},
+};
+use crate::{McpServer, Prompt, RuntimeEvent, SessionId, TurnResult, Verdict};
+
+mod ask;
+mod open;
+mod order;
+mod state;
+#[cfg(test)]
+mod tests;
+mod turn;
+
+/// What is to be done, in order.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Act {
+    /// Tell the daemon.
+    Tell(RuntimeEvent),
+    /// Write a line to the program.
+    Write(String),
+    /// This turn is open now, or none.
+    Turn(Option<TurnId>),
+    /// No turn is open any more.
+    Free,
+    /// Say [`Session::try_again`] now and then: a login is missing.
+    WatchLogin,
+    /// The program cannot be used; end it.
+    GiveUp,
+}
+
+/// What a session is told about at its start.
+pub(super) struct Setup {
+    pub(super) recipe: &'static Recipe,
+    pub(super) gate: Gate,
+    /// The working folder.
+    pub(super) folder: String,
+    /// Servers to offer in the request that opens the session.
+    pub(super) servers: Vec<McpServer>,
+    /// The server with the daemon's tools.
+    pub(super) own: Own,
+    /// What stands before the first prompt of a session that is new.
+    pub(super) introduction: String,
+    /// The session to go on with.
+    pub(super) resume: Option<SessionId>,
+    /// Whether the provider stands in front of a model's name, or is left out.
+    pub(super) names: Names,
+    /// The model that is wanted.
+    pub(super) model: Option<String>,
+}
+
+/// The server with the daemon's tools, in each form that there is.
+#[derive(Debug, Default)]
+pub(super) struct Own {
+    pub(super) http: Option<McpServer>,
+    pub(super) stdio: Option<McpServer>,
+}
+
+/// The state of one session; see the module.
+pub(super) struct Session {
+    setup: Setup,
+    stage: Stage,
+    /// The open session's id.
+    id: Option<String>,
+    can: Can,
+    /// What a human does to log in.
+    login: String,
+    /// `Ready` was told.
+    ready: bool,
+    /// Somebody was told that a login is missing.
+    missed: bool,
+    /// The next prompt is the session's first.
+    introduce: bool,
+    choices: Vec<Choice>,
+    /// Guards of the recipe that are seen to.
+    guards: usize,
+    /// The model, as far as it is known.
+    model: String,
+    turn: Option<Turn>,
+    waiting: Option<Prompt>,
+    orders: VecDeque<Order>,
+    /// The order that is under way.
+    order: Option<Order>,
+    /// What is said while it is.
+    order_words: Words,
+    sent: HashMap<u64, Sent>,
+    numbers: u64,
+    asks: HashMap<String, Ask>,
+    calls: Calls,
+    counted: Counted,
+    context: Context,
+    out: Vec<Act>,
+}
+
+impl Session {
+    pub(super) fn new(mut setup: Setup) -> Self {
+        setup.model = setup.model.map(|model| named(setup.names, model));
+        Self {
+            stage: Stage::Greeting,
+            id: None,
+            can: Can::default(),
+            login: setup.recipe.login.to_owned(),
+            ready: false,
+            missed: false,
+            introduce: false,
+            choices: Vec::new(),
+            guards: 0,
+            model: setup.model.clone().unwrap_or_default(),
+            turn: None,
+            waiting: None,
+            orders: VecDeque::new(),
+            order: None,
+            order_words: Words::None,
+            sent: HashMap::new(),
+            numbers: 0,
+            asks: HashMap::new(),
+            calls: Calls::default(),
+            counted: Counted::default(),
+            context: Context::default(),
+            out: Vec::new(),
+            setup,
+        }
+    }
+
+    /// Says whether prompts are taken.
+    pub(super) fn is_ready(&self) -> bool {
+        self.ready
+    }
+
+    /// Says whether something is under way that an interrupt would end.
+    pub(super) fn busy(&self) -> bool {
+        self.turn.is_some() || self.waiting.is_some()
+    }
+
+    /// Begins the conversation with the program.
+    pub(super) fn hello(&mut self) -> Vec<Act> {
+        self.greet();
+        self.done()
+    }
+
+    /// Gives a prompt; the caller has made sure that no turn is open.
+    pub(super) fn prompt(&mut self, prompt: Prompt) -> Vec<Act> {
+        self.waiting = Some(prompt);
+        if self.stage == Stage::LoggedOut {
+            // Somebody may have logged in meanwhile.
+            self.open();
+        }
+        self.go_on();
+        self.done()
+    }
+
+    /// Asks for the end of the turn. A prompt that was not begun is taken back.
+    pub(super) fn interrupt(&mut self) -> Vec<Act> {
+        if let Some(prompt) = self.waiting.take() {
+            if self.order == Some(Order::Compact) {
+                // It stands in the way of every prompt.
+                self.cancel();
+            }
+            self.out.push(Act::Free);
+            let result = TurnResult::Interrupted;
+            self.tell(RuntimeEvent::Finished { turn: prompt.turn, result });
+        }
+        if let Some(turn) = &mut self.turn {
+            turn.asked = true;
+            self.cancel();
+        }
+        self.done()
+    }
+
+    /// Tells the program to end the prompt that is under way. Two programs wait for the answers to
+    /// their questions before they do.
+    fn cancel(&mut self) {
+        let params = serde_json::json!({"sessionId": self.id});
+        self.write(wire::notification("session/cancel", &params));
+        self.withdraw_asks();
+    }
+
+    /// Answers an approval; nothing happens when nobody waits for it.
+    pub(super) fn decide(&mut self, verdict: &Verdict) -> Vec<Act> {
+        self.answer_ask(verdict);
+        self.done()
+    }
+
+    /// Changes the model once no turn is open.
+    pub(super) fn set_model(&mut self, model: String) -> Vec<Act> {
+        self.order(Order::Model(named(self.setup.names, model)))
+    }
+
+    /// Shortens the context once no turn is open.
+    pub(super) fn compact(&mut self) -> Vec<Act> {
+        self.order(Order::Compact)
+    }
+
+    /// Begins an empty session once no turn is open.
+    pub(super) fn clear(&mut self) -> Vec<Act> {
+        self.order(Order::Clear)
+    }
+
+    fn order(&mut self, order: Order) -> Vec<Act> {
+        self.orders.push_back(order);
+        self.go_on();
+        self.done()
+    }
+
+    /// Looks whether somebody has logged in.
+    pub(super) fn try_again(&mut self) -> Vec<Act> {
+        if self.stage == Stage::LoggedOut {
+            self.open();
+        }
+        self.done()
+    }
+
+    /// Takes one line.
+    pub(super) fn line(&mut self, line: Line) -> Vec<Act> {
+        match line {
+            Line::Answer { id, outcome } => match self.sent.remove(&id) {
+                Some(sent) => self.answered(sent, outcome),
+                None => tracing::debug!(id, "an answer to nothing"),
+            },
+            Line::Request { id, method, params } => self.requested(&id, &method, &params),
+            Line::Notification { method, params } if method == "session/update" => {
+                self.updated(&params);
+            }
+            Line::Notification { method, .. } => {
+                tracing::debug!(method, "the program tells something that nobody here knows");
+            }
+        }
+        self.done()
+    }
+
+    fn answered(&mut self, sent: Sent, outcome: Result<Value, Refusal>) {
+        match sent {
+            Sent::Greeting => self.greeted(outcome),
+            Sent::Open(way) => self.opened(way, outcome),
+            Sent::Guard => self.guarded(outcome),
+            Sent::Model { model, first } => self.model_set(&model, first, outcome),
+            Sent::Prompt => self.prompt_done(outcome),
+            Sent::Compact => self.compacted(outcome),
+        }
+    }
+
+    fn requested(&mut self, id: &Value, method: &str, params: &Value) {
+        if method == "session/request_permission" {
+            return self.asked(id, params);
+        }
+        tracing::debug!(method, "the program asks for something that is not served");
+        self.write(wire::not_served(id, method));
+    }
+
+    fn updated(&mut self, params: &Value) {
+        let (session, update) = match update::decode(params) {
+            Ok(update) => update,
+            Err(kind) => return tracing::debug!(kind, "an update that cannot be read"),
+        };
+        // Those of other sessions are of the program's own helpers; while a session is opened, its
+        // past is told again.
+        if self.id.as_deref() != Some(&*session) {
+            return;
+        }
+        match update {
+            Update::Text { message, text } => self.said(message, &text),
+            Update::Thought { text } => self.thought(&text),
+            Update::Tool(patch) => self.tool(&patch),
+            Update::Context(context) => self.context = context,
+            Update::Choices(choices) => self.chosen(choices),
+            Update::Unknown(kind) => tracing::debug!(kind, "an update of an unknown kind"),
+            Update::Quiet => {}
+        }
+    }
+
+    /// Begins what waits, if nothing is under way.
+    fn go_on(&mut self) {
+        if self.stage != Stage::Open || self.turn.is_some() || self.order.is_some() {
+            return;
+        }
+        if let Some(order) = self.orders.pop_front() {
+            self.begin_order(order);
+        } else if let Some(prompt) = self.waiting.take() {
+            self.begin_turn(prompt);
+        }
+    }
+
+    fn request(&mut self, sent: Sent, method: &str, params: &Value) {
+        self.numbers += 1;
+        self.write(wire::request(self.numbers, method, params));
+        self.sent.insert(self.numbers, sent);
+    }
+
+    fn tell(&mut self, event: RuntimeEvent) {
+        self.out.push(Act::Tell(event));
+    }
+
+    fn notice(&mut self, text: String) {
+        self.tell(RuntimeEvent::Notice { text });
+    }
+
+    fn write(&mut self, line: String) {
+        self.out.push(Act::Write(line));
+    }
+
+    fn done(&mut self) -> Vec<Act> {
+        std::mem::take(&mut self.out)
+    }
+}
+
+fn named(names: Names, model: String) -> String {
+    match names {
+        Names::WithProvider => model,
+        Names::Plain => without_provider(&model).to_owned(),
+    }
+}

@@ -1,0 +1,99 @@
+//! Questions of the program: may this tool run?
+
+use gangline_core::permission;
+use serde_json::{Value, json};
+
+use super::{
+    Session,
+    state::{Ask, Choosable},
+};
+use crate::{
+    Answer, ApprovalAsk, RuntimeEvent, Verdict,
+    acp::{calls, update, wire},
+};
+
+impl Session {
+    pub(super) fn asked(&mut self, id: &Value, params: &Value) {
+        let ask = Ask { id: id.clone(), options: options(params) };
+        // Nobody can be asked outside of a turn, or about one that is being ended.
+        let Some(turn) = self.turn.as_ref().filter(|turn| !turn.asked).map(|turn| turn.id) else {
+            return self.write(wire::answer(id, &cancelled()));
+        };
+        let Ok(patch) = update::patch(&params["toolCall"]) else {
+            return self.write(wire::answer(id, &cancelled()));
+        };
+        self.accepted();
+        self.flush();
+        let (call, news) = self.calls.asked(&patch);
+        self.tell_calls(news);
+        let name = self.setup.gate.name(&call);
+        match self.setup.gate.verdict(&call) {
+            permission::Verdict::Allow => self.allow(&ask),
+            permission::Verdict::Deny(reason) => self.deny(&ask, reason),
+            permission::Verdict::Ask => {
+                // Numbers of the program begin anew with each process; this name is not met again.
+                let request = uuid::Uuid::new_v4().to_string();
+                let input = calls::input(&call);
+                let told = ApprovalAsk { request: request.clone(), tool: name, input };
+                self.tell(RuntimeEvent::ApprovalAsked { turn, ask: told });
+                self.asks.insert(request, ask);
+            }
+        }
+    }
+
+    pub(super) fn answer_ask(&mut self, verdict: &Verdict) {
+        let Some(ask) = self.asks.remove(&verdict.request) else { return };
+        match &verdict.answer {
+            Answer::Allow => self.allow(&ask),
+            Answer::Deny { reason } => self.deny(&ask, reason.clone()),
+        }
+    }
+
+    /// Allows this one call. What would allow more is not chosen.
+    fn allow(&mut self, ask: &Ask) {
+        match ask.options.iter().find(|option| option.kind == "allow_once") {
+            Some(option) => {
+                let answer = selected(&option.id);
+                self.write(wire::answer(&ask.id, &answer));
+            }
+            None => {
+                let name = self.setup.recipe.name;
+                self.notice(format!("{name} offers no way to allow this once; it was refused"));
+                self.deny(ask, "this call cannot be allowed once".to_owned());
+            }
+        }
+    }
+
+    fn deny(&mut self, ask: &Ask, reason: String) {
+        let kinds = ["reject_once", "reject_always"];
+        let option = kinds.iter().find_map(|kind| ask.options.iter().find(|it| it.kind == *kind));
+        let answer = option.map_or_else(cancelled, |option| selected(&option.id));
+        self.write(wire::answer(&ask.id, &answer));
+        if let Some(turn) = &mut self.turn {
+            turn.refused.push(reason);
+        }
+    }
+
+    pub(super) fn withdraw_asks(&mut self) {
+        let asks: Vec<Ask> = self.asks.drain().map(|(_, ask)| ask).collect();
+        for ask in asks {
+            self.write(wire::answer(&ask.id, &cancelled()));
+        }
+    }
+}
+
+fn options(params: &Value) -> Vec<Choosable> {
+    let option = |option: &Value| {
+        let text = |name: &str| option[name].as_str().map(str::to_owned);
+        Some(Choosable { id: text("optionId")?, kind: text("kind")? })
+    };
+    params["options"].as_array().into_iter().flatten().filter_map(option).collect()
+}
+
+fn selected(option: &str) -> Value {
+    json!({"outcome": {"outcome": "selected", "optionId": option}})
+}
+
+fn cancelled() -> Value {
+    json!({"outcome": {"outcome": "cancelled"}})
+}

@@ -1,0 +1,268 @@
+//! One turn: its prompt, what comes of it, and its end.
+
+use serde_json::{Value, json};
+
+use super::{
+    Act, Session,
+    state::{Counted, Sent, Turn, Words},
+};
+use crate::{
+    AssistantMessage, Block, Prompt, RuntimeEvent, TurnResult, Usage,
+    acp::{
+        calls::{self, News},
+        recipe::{Counts, Introduction, Refused},
+        update::Patch,
+        verdict::{self, Signs},
+        wire::Refusal,
+    },
+};
+
+/// A text grows to this and is then told; a program that writes without end needs no more memory.
+const WORDS_MAX: usize = 1024 * 1024;
+/// How often the model is told of a refusal in one turn; then the turn is over.
+const TOLD_MAX: u32 = 8;
+
+impl Session {
+    pub(super) fn begin_turn(&mut self, prompt: Prompt) {
+        self.turn = Some(Turn::new(prompt.turn));
+        self.calls.clear();
+        self.out.push(Act::Turn(Some(prompt.turn)));
+        let first = std::mem::take(&mut self.introduce);
+        let recipe = self.setup.recipe;
+        let text = match recipe.introduction {
+            Introduction::FirstPrompt if first && !self.setup.introduction.is_empty() => {
+                format!("{}\n\n{}", self.setup.introduction, prompt.text)
+            }
+            Introduction::FirstPrompt | Introduction::Recipe => prompt.text,
+        };
+        self.send_prompt(&text);
+    }
+
+    fn send_prompt(&mut self, text: &str) {
+        let params = json!({"sessionId": self.id, "prompt": [{"type": "text", "text": text}]});
+        self.request(Sent::Prompt, "session/prompt", &params);
+    }
+
+    pub(super) fn said(&mut self, message: Option<String>, text: &str) {
+        let recipe = self.setup.recipe;
+        let begins = |marks: &[&str]| marks.iter().any(|mark| text.starts_with(mark));
+        if self.turn.is_none() {
+            return self.said_in_order(message, text);
+        }
+        if begins(recipe.remarks) {
+            self.flush();
+            return self.notice(format!("{}: {}", recipe.name, verdict::one_line(text)));
+        }
+        if begins(recipe.errors) {
+            self.flush();
+            if let Some(turn) = &mut self.turn {
+                turn.error = Some(text.to_owned());
+            }
+            return;
+        }
+        self.accepted();
+        // The model goes on, so it was no error, or one that was overcome.
+        if let Some(error) = self.turn.as_mut().and_then(|turn| turn.error.take()) {
+            self.notice(format!("{}: {}", recipe.name, verdict::one_line(&error)));
+        }
+        let same = match self.turn.as_ref().map(|turn| &turn.words) {
+            Some(Words::Text { message: known, text }) => {
+                *known == message && text.len() < WORDS_MAX
+            }
+            _ => false,
+        };
+        if !same {
+            self.flush();
+        }
+        let Some(turn) = &mut self.turn else { return };
+        match &mut turn.words {
+            Words::Text { text: known, .. } => known.push_str(text),
+            words => *words = Words::Text { message, text: text.to_owned() },
+        }
+    }
+
+    /// What is said while the context is shortened.
+    fn said_in_order(&mut self, message: Option<String>, text: &str) {
+        match &mut self.order_words {
+            Words::Text { text: known, .. } if known.len() < WORDS_MAX => known.push_str(text),
+            Words::Text { .. } => {}
+            words => *words = Words::Text { message, text: text.to_owned() },
+        }
+    }
+
+    pub(super) fn thought(&mut self, text: &str) {
+        if self.turn.is_none() {
+            return;
+        }
+        self.accepted();
+        let same = matches!(
+            self.turn.as_ref().map(|turn| &turn.words),
+            Some(Words::Thought(known)) if known.len() < WORDS_MAX
+        );
+        if !same {
+            self.flush();
+        }
+        let Some(turn) = &mut self.turn else { return };
+        match &mut turn.words {
+            Words::Thought(known) => known.push_str(text),
+            words => *words = Words::Thought(text.to_owned()),
+        }
+    }
+
+    pub(super) fn tool(&mut self, patch: &Patch) {
+        if self.turn.is_none() {
+            return;
+        }
+        self.accepted();
+        self.flush();
+        let news = self.calls.told(patch);
+        self.tell_calls(news);
+    }
+
+    pub(super) fn tell_calls(&mut self, news: Vec<News>) {
+        let Some(turn) = &mut self.turn else { return };
+        let turn = turn.id;
+        for news in news {
+            match news {
+                News::Wanted(call) => {
+                    let block = Block::ToolUse {
+                        name: self.setup.gate.name(&call),
+                        input: calls::input(&call),
+                        id: call.id,
+                    };
+                    self.tell_block(block);
+                }
+                News::Over { call, is_error, content } => {
+                    let name = self.setup.gate.name(&call);
+                    let id = call.id;
+                    self.tell(RuntimeEvent::ToolResult { turn, id, name, is_error, content });
+                }
+            }
+        }
+    }
+
+    fn tell_block(&mut self, block: Block) {
+        let Some(turn) = &mut self.turn else { return };
+        turn.busy = true;
+        let turn = turn.id;
+        let message = AssistantMessage { model: self.model.clone(), content: vec![block] };
+        self.tell(RuntimeEvent::Message { turn, message });
+    }
+
+    /// Tells the words that have come so far, as one block.
+    pub(super) fn flush(&mut self) {
+        let Some(turn) = &mut self.turn else { return };
+        match std::mem::take(&mut turn.words) {
+            Words::Text { text, .. } if !text.trim().is_empty() => {
+                self.tell_block(Block::Text { text });
+            }
+            Words::Thought(thinking) if !thinking.trim().is_empty() => {
+                let busy = turn.busy;
+                self.tell_block(Block::Thinking { thinking });
+                // A thought alone is no answer.
+                if let Some(turn) = &mut self.turn {
+                    turn.busy = busy;
+                }
+            }
+            Words::None | Words::Text { .. } | Words::Thought(_) => {}
+        }
+    }
+
+    pub(super) fn accepted(&mut self) {
+        let Some(turn) = &mut self.turn else { return };
+        if !std::mem::replace(&mut turn.accepted, true) {
+            let turn = turn.id;
+            self.tell(RuntimeEvent::Accepted { turn });
+        }
+    }
+
+    pub(super) fn prompt_done(&mut self, outcome: Result<Value, Refusal>) {
+        self.flush();
+        self.withdraw_asks();
+        let Some(turn) = &mut self.turn else { return };
+        let id = turn.id;
+        let signs = Signs {
+            asked: turn.asked,
+            busy: turn.busy,
+            error: turn.error.take(),
+            login: self.login.clone(),
+        };
+        let refused = std::mem::take(&mut turn.refused);
+        let reason = outcome.as_ref().map(|it| it["stopReason"].as_str().unwrap_or_default());
+        let result = verdict::of(self.setup.recipe, reason, &signs);
+        if let Ok(answer) = &outcome {
+            self.count(id, answer);
+        }
+        if result == TurnResult::Completed && self.tell_refusals(&refused) {
+            return;
+        }
+        if result == TurnResult::Completed {
+            self.accepted();
+        }
+        self.turn = None;
+        self.calls.clear();
+        self.out.extend([Act::Turn(None), Act::Free]);
+        self.tell(RuntimeEvent::Finished { turn: id, result });
+        self.go_on();
+    }
+
+    /// Where a refused call ends the prompt, the model is told by another one. Says whether it is.
+    fn tell_refusals(&mut self, refused: &[String]) -> bool {
+        let Some(turn) = &mut self.turn else { return false };
+        let ends = self.setup.recipe.refused == Refused::PromptEnds;
+        if !ends || refused.is_empty() || turn.told == TOLD_MAX || turn.asked {
+            return false;
+        }
+        turn.told += 1;
+        let why = verdict::one_line(&refused.join("; "));
+        self.send_prompt(&format!(
+            "The tool call was refused: {why}. Do not try it again; go on without it, and say so \
+             where it matters."
+        ));
+        true
+    }
+
+    /// Tells the tokens of a prompt, as far as the program tells them.
+    fn count(&mut self, turn: gangline_core::TurnId, answer: &Value) {
+        let usage = &answer["usage"];
+        let number = |name: &str| usage[name].as_u64().unwrap_or_default();
+        let all = Counted {
+            input: number("inputTokens"),
+            output: number("outputTokens"),
+            read: number("cachedReadTokens"),
+            written: number("cachedWriteTokens"),
+            cost_micros: self.context.cost_micros.unwrap_or(self.counted.cost_micros),
+        };
+        let cost = all.cost_micros.saturating_sub(self.counted.cost_micros);
+        let of = match self.setup.recipe.counts {
+            Counts::None | Counts::OfThePrompt => all,
+            Counts::OfTheProcess => Counted {
+                input: all.input.saturating_sub(self.counted.input),
+                output: all.output.saturating_sub(self.counted.output),
+                read: all.read.saturating_sub(self.counted.read),
+                written: all.written.saturating_sub(self.counted.written),
+                ..all
+            },
+        };
+        if usage.is_object() {
+            self.counted = all;
+        }
+        self.counted.cost_micros = all.cost_micros;
+        // Where input and output are the whole, what came from the cache is within the input.
+        let whole = usage["totalTokens"].as_u64() == Some(all.input + all.output);
+        let cached = if whole { of.read + of.written } else { 0 };
+        let told = Usage {
+            model: self.model.clone(),
+            input_tokens: of.input.saturating_sub(cached),
+            output_tokens: of.output,
+            cache_read_tokens: of.read,
+            cache_write_tokens: of.written,
+            cost_micros: self.context.cost_micros.map(|_| cost),
+            context_tokens: self.context.used,
+            context_window: self.context.size.filter(|size| *size > 0),
+        };
+        if usage.is_object() || self.context.used.is_some() {
+            self.tell(RuntimeEvent::Usage { turn, usage: told });
+        }
+    }
+}

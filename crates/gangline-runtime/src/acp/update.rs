@@ -1,0 +1,120 @@
+//! What `session/update` says, in two steps: the kind, then the body of the kinds that we know.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// One update of a session.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Update {
+    /// A piece of what the model says; the name of its message, if it has one.
+    Text { message: Option<String>, text: String },
+    /// A piece of what the model thinks.
+    Thought { text: String },
+    /// A tool call, or something new about one.
+    Tool(Patch),
+    /// How full the context is.
+    Context(Context),
+    /// What can be chosen, the model among it.
+    Choices(Vec<Choice>),
+    /// Something that is of no use here: a plan, a title, a mode, commands, the user's own words.
+    Quiet,
+    /// A kind that nobody told us of.
+    Unknown(String),
+}
+
+/// What is told of a tool call: every field may be absent and then stays as it was.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Patch {
+    #[serde(rename = "toolCallId")]
+    pub(super) id: String,
+    pub(super) title: Option<String>,
+    pub(super) kind: Option<String>,
+    pub(super) status: Option<String>,
+    pub(super) raw_input: Option<Value>,
+    pub(super) raw_output: Option<Value>,
+    pub(super) content: Option<Value>,
+}
+
+/// How full the context is.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Context {
+    pub(super) used: Option<u64>,
+    pub(super) size: Option<u64>,
+    /// What the session has cost so far, in millionths of a dollar.
+    pub(super) cost_micros: Option<u64>,
+}
+
+/// Something that can be chosen for a session.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Choice {
+    pub(super) id: String,
+    pub(super) category: Option<String>,
+    /// A text, or a truth value.
+    pub(super) current_value: Value,
+}
+
+/// Reads the update of a notification, and the session it is about.
+///
+/// # Errors
+/// The kind whose body is not what the protocol says.
+pub(super) fn decode(params: &Value) -> Result<(String, Update), String> {
+    let session = params["sessionId"].as_str().unwrap_or_default().to_owned();
+    let body = &params["update"];
+    let kind = body["sessionUpdate"].as_str().ok_or_else(|| "an update".to_owned())?;
+    let broken = |_: serde_json::Error| format!("`{kind}`");
+    let update = match kind {
+        "agent_message_chunk" => Update::Text {
+            message: body["messageId"].as_str().map(str::to_owned),
+            text: text_of(&body["content"]).unwrap_or_default(),
+        },
+        "agent_thought_chunk" => {
+            Update::Thought { text: text_of(&body["content"]).unwrap_or_default() }
+        }
+        "tool_call" | "tool_call_update" => Update::Tool(patch(body).map_err(broken)?),
+        "usage_update" => Update::Context(context(body)),
+        "config_option_update" => Update::Choices(choices(body)),
+        "user_message_chunk"
+        | "plan"
+        | "available_commands_update"
+        | "current_mode_update"
+        | "session_info_update" => Update::Quiet,
+        other => Update::Unknown(other.to_owned()),
+    };
+    Ok((session, update))
+}
+
+/// Reads what is told of a tool call, in an update or in a question about it.
+///
+/// # Errors
+/// A field has another type than the protocol says.
+pub(super) fn patch(body: &Value) -> Result<Patch, serde_json::Error> {
+    Patch::deserialize(body)
+}
+
+/// Reads what can be chosen. A list with a broken entry loses that entry.
+pub(super) fn choices(body: &Value) -> Vec<Choice> {
+    let choices = list(&body["configOptions"]).iter();
+    choices.filter_map(|choice| Choice::deserialize(choice).ok()).collect()
+}
+
+fn context(body: &Value) -> Context {
+    let cost = body["cost"]["amount"].as_f64().filter(|cost| cost.is_finite() && *cost >= 0.0);
+    let dollars = body["cost"]["currency"].as_str().is_none_or(|it| it == "USD");
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked above")]
+    let cost_micros = cost.filter(|_| dollars).map(|cost| (cost * 1e6).round() as u64);
+    Context { used: body["used"].as_u64(), size: body["size"].as_u64(), cost_micros }
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Returns the text of a block of content; `None` for images and the like.
+pub(super) fn text_of(content: &Value) -> Option<String> {
+    content["text"].as_str().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+//! How a turn ended, from the answer to its prompt and what was seen before it.
+//!
+//! `end_turn` is not success: some programs end a prompt so whatever happened.
+
+use super::{
+    recipe::{Meaning, Recipe, WORDS},
+    wire::{AUTH_REQUIRED, Refusal},
+};
+use crate::{FailureKind, TurnResult};
+
+/// The longest text of a failure that is passed on, in characters.
+const WHY_MAX: usize = 300;
+
+/// What was seen before the end.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Signs {
+    /// We asked for the end.
+    pub(super) asked: bool,
+    /// The model said something, or wanted a tool.
+    pub(super) busy: bool,
+    /// An error of the program that came as a text, as its last.
+    pub(super) error: Option<String>,
+    /// What a human does to log in.
+    pub(super) login: String,
+}
+
+/// Returns how the turn ended; `outcome` is the reason that the program gives, or its refusal.
+pub(super) fn of(recipe: &Recipe, outcome: Result<&str, &Refusal>, signs: &Signs) -> TurnResult {
+    let failed = |kind, why: &str| TurnResult::Failed { kind, why: why.to_owned() };
+    let reason = match outcome {
+        Err(_) if signs.asked => return TurnResult::Interrupted,
+        Err(refusal) => return of_refusal(recipe, refusal, &signs.login),
+        Ok("cancelled") if signs.asked => return TurnResult::Interrupted,
+        Ok(reason) => reason,
+    };
+    if let Some(error) = &signs.error {
+        return of_text(recipe, error, &signs.login);
+    }
+    match reason {
+        "cancelled" => failed(FailureKind::Other, "the program ended the turn unasked"),
+        "refusal" => failed(FailureKind::Request, "the model refuses to go on"),
+        "max_turn_requests" => {
+            failed(FailureKind::Other, "the program ended the turn after too many model calls")
+        }
+        _ if signs.busy => TurnResult::Completed,
+        _ if signs.asked => TurnResult::Interrupted,
+        _ => failed(
+            FailureKind::Other,
+            "the program says that it is done, but said and did nothing; it hides why: look at \
+             the provider",
+        ),
+    }
+}
+
+fn of_refusal(recipe: &Recipe, refusal: &Refusal, login: &str) -> TurnResult {
+    let why = one_line(&refusal.message);
+    let all = format!("{} {}", refusal.message, refusal.data);
+    match refusal.code {
+        AUTH_REQUIRED | 401 | 403 => TurnResult::NeedsLogin { hint: hint(&why, login) },
+        429 => TurnResult::RateLimited { retry_after: None },
+        500..=599 => TurnResult::Failed { kind: FailureKind::Provider, why },
+        400..=499 => match meaning(recipe, &all) {
+            Some(meaning) => told(meaning, why, login),
+            None => TurnResult::Failed { kind: FailureKind::Request, why },
+        },
+        _ => match meaning(recipe, &all) {
+            Some(meaning) => told(meaning, why, login),
+            // Its own trouble and its provider's look the same in most programs.
+            None => TurnResult::Failed { kind: FailureKind::Provider, why },
+        },
+    }
+}
+
+/// Returns what an error that came as a text means.
+fn of_text(recipe: &Recipe, text: &str, login: &str) -> TurnResult {
+    let why = one_line(text);
+    match meaning(recipe, text) {
+        Some(meaning) => told(meaning, why, login),
+        None => TurnResult::Failed { kind: FailureKind::Provider, why },
+    }
+}
+
+fn meaning(recipe: &Recipe, text: &str) -> Option<Meaning> {
+    let text = text.to_lowercase();
+    let mut words = recipe.words.iter().chain(WORDS);
+    words.find(|(word, _)| text.contains(word)).map(|(_, meaning)| *meaning)
+}
+
+fn told(meaning: Meaning, why: String, login: &str) -> TurnResult {
+    let kind = match meaning {
+        Meaning::Login => return TurnResult::NeedsLogin { hint: hint(&why, login) },
+        Meaning::Limit => return TurnResult::RateLimited { retry_after: None },
+        Meaning::Overflow => FailureKind::ContextOverflow,
+        Meaning::Request => FailureKind::Request,
+        Meaning::Provider => FailureKind::Provider,
+    };
+    TurnResult::Failed { kind, why }
+}
+
+/// Returns what a human is told who has to log in.
+pub(super) fn hint(why: &str, login: &str) -> String {
+    format!("{why}. To log in: {login}; or give the agent a valid key")
+}
+
+/// Returns a text as one line of at most [`WHY_MAX`] characters.
+pub(super) fn one_line(text: &str) -> String {
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control());
+    let line = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(WHY_MAX) {
+        Some((cut, _)) => format!("{}…", &line[..cut]),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,102 @@
+//! Ends of turns, as the real programs tell them.
+
+use serde_json::{Value, json};
+
+use super::{Signs, of, one_line};
+use crate::{
+    FailureKind, TurnResult,
+    acp::{
+        recipe::{COPILOT, OPENCODE, PLAIN, Recipe},
+        wire::Refusal,
+    },
+};
+
+fn short(result: &TurnResult) -> String {
+    match result {
+        TurnResult::Completed => "completed".to_owned(),
+        TurnResult::Interrupted => "interrupted".to_owned(),
+        TurnResult::Failed { kind, .. } => kind.as_str().to_owned(),
+        TurnResult::RateLimited { .. } => "limited".to_owned(),
+        TurnResult::NeedsLogin { .. } => "login".to_owned(),
+    }
+}
+
+#[test]
+fn a_reason_alone_is_no_success() {
+    for (reason, asked, busy, expected) in [
+        ("end_turn", false, true, "completed"),
+        ("end_turn", true, true, "completed"),
+        ("end_turn", false, false, "other"),
+        ("end_turn", true, false, "interrupted"),
+        ("cancelled", true, true, "interrupted"),
+        ("cancelled", false, true, "other"),
+        ("max_tokens", false, true, "completed"),
+        ("max_turn_requests", false, true, "other"),
+        ("refusal", false, true, "request"),
+        ("", false, true, "completed"),
+    ] {
+        let signs = Signs { asked, busy, ..Signs::default() };
+        assert_eq!(short(&of(&PLAIN, Ok(reason), &signs)), expected, "{reason} {asked} {busy}");
+    }
+}
+
+#[test]
+fn refusals_mean_what_their_words_say() {
+    let cases: [(&Recipe, i64, &str, Value, &str); 10] = [
+        (
+            &OPENCODE,
+            -32603,
+            "Internal error: bad key",
+            json!({"errorName": "APIError"}),
+            "provider",
+        ),
+        (
+            &OPENCODE,
+            -32603,
+            "Internal error: x",
+            json!({"errorName": "ContextOverflowError"}),
+            "context_overflow",
+        ),
+        (
+            &OPENCODE,
+            -32603,
+            "Internal error: x",
+            json!({"errorName": "ProviderAuthError"}),
+            "login",
+        ),
+        (&OPENCODE, -32603, "Internal error: x", json!({"errorName": "UnknownError"}), "provider"),
+        (&PLAIN, 401, "no", Value::Null, "login"),
+        (&PLAIN, 429, "no", Value::Null, "limited"),
+        (&PLAIN, 500, "no", Value::Null, "provider"),
+        (&PLAIN, 404, "no", Value::Null, "request"),
+        (&PLAIN, -32603, "exceeds the model's context window", Value::Null, "context_overflow"),
+        (&PLAIN, -32000, "Authentication required", Value::Null, "login"),
+    ];
+    for (recipe, code, message, data, expected) in cases {
+        let refusal = Refusal { code, message: message.to_owned(), data };
+        let result = of(recipe, Err(&refusal), &Signs::default());
+        assert_eq!(short(&result), expected, "{message}");
+        let asked = Signs { asked: true, ..Signs::default() };
+        assert_eq!(of(recipe, Err(&refusal), &asked), TurnResult::Interrupted);
+    }
+}
+
+#[test]
+fn an_error_that_comes_as_a_text_counts_though_the_turn_ends_well() {
+    for (text, expected) in [
+        ("Error: Authentication failed with provider at http://x (HTTP 401).", "login"),
+        ("Error: Model 'x' not found on provider at http://x (HTTP 404).", "request"),
+        ("Error: 400 This model's maximum context length is 200000 tokens.", "context_overflow"),
+        ("Error: Failed to get response from the AI model; retried 5 times", "provider"),
+        ("Error: what", "provider"),
+    ] {
+        let signs = Signs { busy: true, error: Some(text.to_owned()), ..Signs::default() };
+        let result = of(&COPILOT, Ok("end_turn"), &signs);
+        assert_eq!(short(&result), expected, "{text}");
+    }
+    let signs = Signs { error: Some("Error:\nwhat\t x".to_owned()), ..Signs::default() };
+    let failed =
+        TurnResult::Failed { kind: FailureKind::Provider, why: "Error: what x".to_owned() };
+    assert_eq!(of(&COPILOT, Ok("end_turn"), &signs), failed);
+    assert_eq!(one_line(&"x ".repeat(400)).chars().count(), 301);
+}

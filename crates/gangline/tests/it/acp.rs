@@ -1,0 +1,174 @@
+//! Real agents of the Agent Client Protocol, from the room to their answers, their model being the
+//! stand-in.
+
+use std::{fs, path::PathBuf};
+
+use gangline_testkit::{IrcPeer, Running, World, database, eventually, irc, programs, stage};
+
+use crate::claude::kill_hard;
+
+const CAPS: &str = "message-tags server-time batch echo-message draft/chathistory";
+
+/// One hub with one agent.
+struct Rig {
+    world: World,
+    irc: String,
+    standin: Running,
+    hub: Running,
+}
+
+impl Rig {
+    /// Starts an agent `lab-ada`; `backend` is YAML that says which.
+    fn up(backend: &str, script: &str) -> Self {
+        let mut world = World::new(env!("CARGO_BIN_EXE_gangline"));
+        world.set("LAB_KEY", "sk-standin-0123456789abcdef");
+        let listen = format!("127.0.0.1:{}", stage::free_port());
+        let script = world.file("script.yaml", script);
+        let standin = world.start(&["standin", "serve", "--listen", &listen, "--script", &script]);
+        let port = stage::free_port();
+        let work = world.path("work");
+        fs::create_dir_all(&work).unwrap();
+        let nowhere = "http://127.0.0.1:9";
+        let yaml = format!(
+            "server:\n  name: lab\n  host: 127.0.0.1\n  port: {port}\nagents:\n  - nick: lab-ada\n    \
+             {backend}\n    directory: {}\n    base_url: http://{listen}/v1\n    \
+             api_key_env: LAB_KEY\n    model: lab/first\n    channels: [\"#general\"]\n    env: \
+             {{HTTPS_PROXY: \"{nowhere}\", HTTP_PROXY: \"{nowhere}\", NO_PROXY: \"127.0.0.1\"}}\n",
+            work.display(),
+        );
+        let config = world.file("agents.yaml", &yaml);
+        let hub = world.start_ready(&["--config", &config, "up", "--restart-delay-max", "1"]);
+        Self { world, irc: format!("127.0.0.1:{port}"), standin, hub }
+    }
+
+    fn owner(&self) -> IrcPeer {
+        let token = fs::read_to_string(self.world.state().join("owner.token")).unwrap();
+        let password = format!("owner:{}", token.trim());
+        let mut peer = IrcPeer::connect_with(&self.irc, ("boss", Some(&password)), CAPS);
+        peer.join("#general");
+        peer
+    }
+
+    fn member(&self, nick: &str) -> IrcPeer {
+        let mut peer = IrcPeer::connect_with(&self.irc, (nick, None), CAPS);
+        peer.join("#general");
+        peer
+    }
+
+    fn work(&self, file: &str) -> PathBuf {
+        self.world.path("work").join(file)
+    }
+
+    fn query(&self, sql: &'static str) -> Vec<String> {
+        database::query(&self.world.state().join("gangline.db"), sql)
+    }
+
+    /// Ends everything; nothing may be left.
+    fn put_away(mut self) {
+        assert_eq!(self.hub.terminate(), 0, "{}", self.hub.output());
+        self.standin.kill();
+        let left = self.world.processes();
+        assert!(left.is_empty(), "processes are left: {left:?}");
+    }
+}
+
+const SCRIPT: &str = r#"
+rules:
+  - when: {system: 'title generator'}
+    reply: [text: "a title"]
+  - when: {user: 'please run (\w[^\n]*)'}
+    reply: [tool_use: {name: TOOL, input: INPUT}]
+  - when: {tool_result: '(?s)all well'}
+    reply: [text: "it ran"]
+  - when: {user: 'tool call was refused: (.+?)\.'}
+    reply: [text: "not done: $1"]
+  - when: {tool_result: 'ejected'}
+    reply: [text: "not done: a person refused this"]
+  - reply: [text: "at your service"]
+"#;
+
+fn shell(tool: &str, input: &str) -> String {
+    SCRIPT.replace("TOOL", tool).replace("INPUT", input)
+}
+
+const COMMAND: &str = r#"{command: "$1", description: "x"}"#;
+const COMMANDS: &str = r#"{commands: ["$1"]}"#;
+
+/// A mention, a command that the owner approves and one that is refused, and the answers.
+fn mention_and_approval(backend: &str, script: &str) {
+    let rig = Rig::up(backend, script);
+    let (mut owner, mut ori) = (rig.owner(), rig.member("ori"));
+    ori.say("#general", "@lab-ada please run touch made && echo all well");
+    let asked = owner.hears("lab-ada", "#general", "approval ");
+    assert!(asked.contains("Bash: touch made"), "{asked}");
+    assert!(!rig.work("made").exists());
+    owner.say("#general", "@lab-ada yes");
+    ori.hears("lab-ada", "#general", "it ran");
+    assert!(rig.work("made").exists());
+    ori.say("#general", "@lab-ada please run touch never");
+    owner.hears("lab-ada", "#general", "touch never");
+    owner.say("#general", "@lab-ada no");
+    let refused = ori.hears("lab-ada", "#general", "not done");
+    assert!(refused.contains("a person refused this"), "{refused}");
+    assert!(!rig.work("never").exists());
+    assert_eq!(rig.query("SELECT state FROM messages ORDER BY id"), ["answered", "answered"]);
+    rig.put_away();
+}
+
+fn opencode() -> String {
+    format!("agent: acp\n    acp_command: [\"{}\", acp]", programs::opencode().display())
+}
+
+/// R0-02, R0-63, C5: OpenCode in a room.
+#[test]
+fn opencode_runs_what_the_owner_approved_and_answers() {
+    mention_and_approval(&opencode(), &shell("bash", COMMAND));
+}
+
+/// R0-02, C5: Cline in a room. The process that it would leave behind is not there.
+#[test]
+fn cline_runs_what_the_owner_approved_and_answers() {
+    let backend =
+        format!("agent: acp\n    acp_command: [\"{}\", --acp]", programs::cline().display());
+    mention_and_approval(&backend, &shell("run_commands", COMMANDS));
+}
+
+/// R0-02, C5: GitHub Copilot in a room.
+#[test]
+fn copilot_runs_what_the_owner_approved_and_answers() {
+    let backend = format!("agent: copilot\n    command: [\"{}\"]", programs::copilot().display());
+    mention_and_approval(&backend, &shell("Bash", COMMAND));
+}
+
+/// R0-21, C7: the daemon dies in mid-turn. Its successor ends the old program, goes on with the
+/// same session, and the message is answered once.
+#[test]
+fn a_daemon_killed_in_mid_turn_answers_once_in_the_same_session() {
+    let backend = format!("{}\n    permissions: bypass", opencode());
+    let rig = Rig::up(&backend, &shell("bash", COMMAND));
+    let mut ori = rig.member("ori");
+    ori.say("#general", "@lab-ada hello");
+    ori.hears("lab-ada", "#general", "at your service");
+    let session = rig.query("SELECT session FROM agents");
+    assert!(session[0].starts_with("ses_"), "{session:?}");
+    // The first time it waits for what never comes; a second time it ends at once.
+    let command = "echo begun >> log; test -e again || { touch again; while [ ! -e go ]; do sleep \
+                   0.1; done; }; echo ended >> log; echo all well";
+    ori.say("#general", &format!("@lab-ada please run {command}"));
+    let log = rig.work("log");
+    eventually("the tool to run", || log.exists().then_some(()));
+    for pid in rig.world.processes_like("daemon lab-ada") {
+        kill_hard(pid);
+    }
+    ori.hears("lab-ada", "#general", "it ran");
+    fs::write(rig.work("go"), "").unwrap();
+    let history = ori.history("#general");
+    let said = history.iter().filter_map(|line| irc::said(line));
+    assert_eq!(said.filter(|said| said.text.contains("it ran")).count(), 1);
+    let all = fs::read_to_string(&log).unwrap();
+    assert_eq!(all, "begun\nbegun\nended\n", "the old turn went on");
+    assert_eq!(rig.query("SELECT session FROM agents"), session);
+    let row = "SELECT state || ' ' || attempt FROM messages WHERE body LIKE '%log%'";
+    assert_eq!(rig.query(row), ["answered 2"]);
+    rig.put_away();
+}
