@@ -9,6 +9,7 @@ mod handle;
 pub mod native;
 pub mod options;
 pub mod registry;
+pub mod tmux;
 pub mod tools;
 
 pub use event::{

@@ -1,6 +1,6 @@
 //! Which backends exist: data, and the one place where a name becomes an adapter.
 
-use crate::{Runtime, claude, native};
+use crate::{Runtime, claude, native, tmux};
 
 /// A backend that this build does not have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -27,6 +27,11 @@ pub const ENTRIES: &[Entry] = &[
         make: || Box::new(native::Native::default()),
     },
     Entry { name: "claude", about: "Claude Code", make: || Box::new(claude::Claude::default()) },
+    Entry {
+        name: "tmux",
+        about: "any terminal program, in tmux",
+        make: || Box::new(tmux::Tmux::default()),
+    },
 ];
 
 /// Returns what makes a new, unstarted adapter of that name.

@@ -3,3 +3,4 @@
 
 mod claude;
 mod native;
+mod tmux;

@@ -1,0 +1,1 @@
+//! Starts, ends and what is left of both.
