@@ -25,4 +25,5 @@ mod init;
 mod ipc;
 mod standin;
 mod state;
+mod tmux;
 mod trust;
