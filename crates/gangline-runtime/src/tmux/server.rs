@@ -6,6 +6,7 @@
 use std::{
     ffi::OsString,
     fs,
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -66,6 +67,8 @@ pub(super) struct Server {
     /// Ends when the program has ended.
     watcher: Child,
     client: Client,
+    socket: PathBuf,
+    inode: Option<u64>,
     /// The pid of the program.
     pub(super) program: u32,
 }
@@ -92,8 +95,10 @@ impl Server {
         let client = Client { folder: folder.to_owned(), env };
         client.check_version().await?;
         // Only its socket is believed to be an old server's: nobody else may write here.
-        let _ = client.run(&["kill-server"], None).await;
-        let _ = fs::remove_file(folder.join(SOCKET));
+        let kill = client.run(&["kill-server"], None);
+        let _ = time::timeout(END_WITHIN, kill).await;
+        let socket = folder.join(SOCKET);
+        let _ = fs::remove_file(&socket);
         let mut spawn = client.spawn(&["-f", "/dev/null", "-D"]);
         spawn.stdout = Output::Null;
         let mut child = process::spawn(spawn).map_err(|error| error.to_string())?;
@@ -102,7 +107,8 @@ impl Server {
         let mut watch = client.spawn(&["-N", "wait-for", GONE]);
         watch.stdout = Output::Null;
         let watcher = process::spawn(watch).map_err(|error| error.to_string())?;
-        Ok(Self { child, watcher, client, program })
+        let inode = inode(&socket);
+        Ok(Self { child, watcher, client, socket, inode, program })
     }
 
     /// Waits until the program, or the server, has ended. Cancel-safe: yes.
@@ -178,14 +184,21 @@ impl Server {
         self.client.run(&["clear-history", "-t", PANE], None).await.map(|_| ())
     }
 
-    /// Ends the program by closing its terminal, then the server.
+    /// Ends the server, which closes the program's terminal. By a signal: whoever serves on the
+    /// socket by now may be another.
     pub(super) async fn end(&mut self, ladder: &Ladder) -> Exit {
-        let _ = time::timeout(END_WITHIN, self.client.run(&["kill-server"], None)).await;
         self.watcher.end(&CLIENT_LADDER).await;
         let exit = self.child.end(ladder).await;
-        let _ = fs::remove_file(self.client.folder.join(SOCKET));
+        if inode(&self.socket) == self.inode {
+            let _ = fs::remove_file(&self.socket);
+        }
         exit
     }
+}
+
+/// By which a file is known to be the same.
+fn inode(path: &Path) -> Option<u64> {
+    fs::metadata(path).ok().map(|it| it.ino())
 }
 
 impl Client {

@@ -199,6 +199,10 @@ impl Turns {
         self.steers.clear();
         let Some(turn) = &mut self.turn else { return self.done() };
         if turn.from_line.is_none() {
+            // Once it was sent off the program may have it, seen or not.
+            turn.from_line = self.delivery.as_ref().and_then(Delivery::sent_from);
+        }
+        if turn.from_line.is_none() {
             // Not sent off: it is taken out of the input again.
             let id = turn.id;
             let pasted = self.delivery.take().is_some_and(|it| it.pasted());

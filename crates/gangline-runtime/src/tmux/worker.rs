@@ -39,8 +39,7 @@ const BETWEEN_KEYS: Duration = Duration::from_millis(150);
 /// What is left of its descendants gets this long between TERM and KILL.
 const SWEEP_GRACE: Duration = Duration::from_secs(1);
 
-const LADDER: Ladder =
-    Ladder { term_after: Duration::from_secs(1), kill_after: Duration::from_secs(1) };
+const LADDER: Ladder = Ladder { term_after: Duration::ZERO, kill_after: Duration::from_secs(2) };
 
 /// What the task begins with.
 pub(super) struct Start {

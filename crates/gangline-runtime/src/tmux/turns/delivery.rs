@@ -69,6 +69,14 @@ impl Delivery {
         screen.line_mode && self.text.len() >= terminal::LINE_MAX
     }
 
+    /// Returns where the program's own lines begin, once the text was sent off.
+    pub(super) fn sent_from(&self) -> Option<usize> {
+        match self.stage {
+            Stage::Sent { cursor, .. } => Some(cursor + 1),
+            Stage::Clearing { .. } | Stage::Pasted { .. } => None,
+        }
+    }
+
     /// Says whether the text may be in the input.
     pub(super) fn pasted(&self) -> bool {
         self.attempts > 0

@@ -177,6 +177,11 @@ fn an_interrupt_takes_back_what_was_not_sent_off_and_ends_what_was() {
     assert_eq!(story.shows(&["$ ls", "^C", "$"], (2, 2)).until(3000), ["Read(1)"]);
     let acts = story.turns.read(&Captured::default(), story.now);
     assert_eq!(words(&acts), ["Free", "Interrupted"]);
+    // Sent off and not yet seen to be gone: the program may have it.
+    let mut story = Story::ready("shell", &["$"], (2, 0));
+    story.says("ls").until(500);
+    assert_eq!(story.shows(&["$ ls"], (4, 0)).until(500), ["keys Enter"]);
+    assert_eq!(words(&story.turns.interrupt(story.now)), ["keys C-c"]);
 }
 
 #[test]
