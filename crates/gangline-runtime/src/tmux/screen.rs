@@ -11,16 +11,15 @@ use super::profile::{Kind, Profile};
 mod tests;
 
 /// What tmux is asked to tell before the rows.
-pub(super) const FORMAT: &str = "#{pane_dead} #{?pane_dead_status,#{pane_dead_status},-} \
-     #{?pane_dead_signal,#{pane_dead_signal},-} #{pane_in_mode} #{cursor_x} #{cursor_y} \
-     #{history_size} #{pane_tty}";
+pub(super) const FORMAT: &str = "#{pane_dead} #{pane_dead_status}, #{pane_dead_signal}, \
+     #{pane_in_mode} #{cursor_x} #{cursor_y} #{history_size} #{pane_tty}";
 
 /// Rows at the bottom, empty ones not counted, in which a program tells what it does.
 const BOTTOM: usize = 12;
 /// Rows before the cursor that are taken for the input when its beginning has scrolled away.
 const TALL_INPUT: usize = 5;
 
-/// How a program in the pane ended.
+/// How a program in the pane ended; neither is known in its first moments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Death {
     pub(super) code: Option<i32>,
@@ -51,7 +50,8 @@ impl Screen {
         let (head, rest) = output.split_once('\n')?;
         let fields: Vec<&str> = head.split(' ').collect();
         let [dead, code, signal, mode, x, y, history, tty] = fields[..] else { return None };
-        let death = Death { code: code.parse().ok(), signal: signal.parse().ok() };
+        let number = |field: &str| field.strip_suffix(',').and_then(|it| it.parse().ok());
+        let death = Death { code: number(code), signal: number(signal) };
         Some(Self {
             rows: rest.lines().map(|row| row.trim_end().to_owned()).collect(),
             cursor: (x.parse().ok()?, y.parse().ok()?),

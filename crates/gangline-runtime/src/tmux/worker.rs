@@ -21,7 +21,7 @@ use tokio::{
 use super::{
     Command, NAME,
     launch::Launch,
-    screen::Death,
+    screen::{Death, Screen},
     server::Server,
     turns::{Act, Turns},
 };
@@ -36,6 +36,9 @@ const TURN_WITHIN: Duration = Duration::from_secs(3);
 const EXIT_WITHIN: Duration = Duration::from_secs(3);
 /// Between two keys that belong together, such as those that end the program.
 const BETWEEN_KEYS: Duration = Duration::from_millis(150);
+/// How often, and between, it is asked how the program ended.
+const HOW_LOOKS: u32 = 20;
+const HOW_AGAIN: Duration = Duration::from_millis(50);
 /// What is left of its descendants gets this long between TERM and KILL.
 const SWEEP_GRACE: Duration = Duration::from_secs(1);
 
@@ -262,22 +265,32 @@ impl Worker {
 
     /// It has ended by itself. Returns the code to tell.
     async fn ended(&mut self) -> i32 {
-        let screen = self.server.screen().await.ok();
+        let screen = self.last_screen().await;
         let words = screen.as_ref().map_or("", |screen| screen.before_death()).to_owned();
-        let death = screen.and_then(|screen| screen.dead);
-        let (code, how) = match death {
-            None => (-1, "with its terminal".to_owned()),
+        let (code, how) = match screen.and_then(|screen| screen.dead) {
+            Some(Death { code: Some(code), .. }) => (code, format!("with code {code}")),
             Some(Death { signal: Some(signal), .. }) => (-1, format!("by signal {signal}")),
-            Some(Death { code, signal: None }) => {
-                let code = code.unwrap_or(0);
-                (code, format!("with code {code}"))
-            }
+            Some(Death { code: None, signal: None }) | None => (-1, "with its terminal".to_owned()),
         };
         if code != 0 {
             let text = format!("the program ended {how}; the last line of its screen: {words}");
             self.send(RuntimeEvent::Notice { text }).await;
         }
         code
+    }
+
+    /// Returns the screen of a program that has ended, once it is known how.
+    async fn last_screen(&self) -> Option<Screen> {
+        let mut last = None;
+        for _ in 0..HOW_LOOKS {
+            last = self.server.screen().await.ok();
+            let known = |death: Death| death.code.is_some() || death.signal.is_some();
+            if last.as_ref()?.dead.is_some_and(known) {
+                break;
+            }
+            time::sleep(HOW_AGAIN).await;
+        }
+        last
     }
 
     async fn send(&self, event: RuntimeEvent) {

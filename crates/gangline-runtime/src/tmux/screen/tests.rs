@@ -17,7 +17,7 @@ const RULE: &str = "────────────────────
 
 #[test]
 fn a_screen_is_read_as_tmux_tells_it() {
-    let told = "1 7 - 0 2 1 40 /dev/pts/3\nhello  \n$ \n";
+    let told = "1 7, , 0 2 1 40 /dev/pts/3\nhello  \n$ \n";
     let expect = Screen {
         rows: vec!["hello".into(), "$".into()],
         cursor: (2, 1),
@@ -30,9 +30,9 @@ fn a_screen_is_read_as_tmux_tells_it() {
     };
     assert_eq!(Screen::parse(told), Some(expect.clone()));
     assert_eq!(expect.cursor_line(), 41);
-    let copying = Screen::parse("0 - - 1 0 0 0 /dev/pts/3\n").unwrap();
+    let copying = Screen::parse("0 , , 1 0 0 0 /dev/pts/3\n").unwrap();
     assert!(copying.in_mode && copying.dead.is_none());
-    for broken in ["", "0 - - 0 0 0 0 t", "0 - - 0 x 0 0 t\n", "no server\n"] {
+    for broken in ["", "0 , , 0 0 0 0 t", "0 , , 0 x 0 0 t\n", "no server\n"] {
         assert_eq!(Screen::parse(broken), None, "{broken}");
     }
 }
@@ -109,7 +109,7 @@ proptest! {
     /// What a head says is what is read.
     #[test]
     fn a_head_is_read_back(x in 0usize..300, y in 0usize..300, history in 0usize..100_000) {
-        let read = Screen::parse(&format!("0 - - 0 {x} {y} {history} /dev/pts/1\n")).unwrap();
+        let read = Screen::parse(&format!("0 , , 0 {x} {y} {history} /dev/pts/1\n")).unwrap();
         prop_assert_eq!((read.cursor, read.history, read.dead), ((x, y), history, None));
     }
 }
