@@ -104,6 +104,7 @@ fn a_paste_that_is_not_seen_is_taken_out_and_pasted_again_until_the_time_is_over
         }
     };
     assert!((2..=4).contains(&pastes), "{pastes}");
+    assert_eq!(story.told[1..4], ["paste ls", "keys C-u", "paste ls"], "it may be there unseen");
     assert_eq!(end[0], "keys C-u", "it is not left for the next message");
     assert!(end[2].contains("could not be seen to arrive within 10 s"), "{end:?}");
     assert!(!story.told.contains(&"accepted".to_owned()));
