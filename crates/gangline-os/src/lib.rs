@@ -22,5 +22,6 @@ pub mod process;
 pub mod secret;
 pub mod signals;
 pub mod task;
+pub mod terminal;
 
 pub use tokio_util::sync::CancellationToken;

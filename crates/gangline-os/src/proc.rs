@@ -20,6 +20,8 @@ pub(crate) struct Stat {
     pub(crate) parent: u32,
     pub(crate) group: u32,
     pub(crate) session: u32,
+    /// The group that its terminal belongs to; `None` without a terminal.
+    pub(crate) foreground: Option<u32>,
     pub(crate) ticks: u64,
     pub(crate) start_time: u64,
 }
@@ -134,6 +136,7 @@ fn parse_stat(text: &str) -> Option<Stat> {
         parent: id(1)?,
         group: id(2)?,
         session: id(3)?,
+        foreground: id(5),
         ticks: number(11)?.checked_add(number(12)?)?,
         start_time: number(19)?,
     })

@@ -12,6 +12,7 @@ pub mod native;
 pub mod options;
 mod program;
 pub mod registry;
+pub mod tmux;
 pub mod tools;
 pub mod toolserver;
 

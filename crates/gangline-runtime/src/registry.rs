@@ -1,6 +1,6 @@
 //! Which backends exist: data, and the one place where a name becomes an adapter.
 
-use crate::{Runtime, acp::Acp, claude, codex, native};
+use crate::{Runtime, acp::Acp, claude, codex, native, tmux};
 
 /// A backend that this build does not have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -34,6 +34,11 @@ pub const ENTRIES: &[Entry] = &[
     Entry { name: "copilot", about: "GitHub Copilot", make: || Box::new(Acp::copilot()) },
     Entry { name: "gemini", about: "Gemini CLI", make: || Box::new(Acp::gemini()) },
     Entry { name: "kiro", about: "Kiro", make: || Box::new(Acp::kiro()) },
+    Entry {
+        name: "tmux",
+        about: "any terminal program, in tmux",
+        make: || Box::new(tmux::Tmux::default()),
+    },
 ];
 
 /// Returns what makes a new, unstarted adapter of that name.

@@ -108,6 +108,12 @@ pub struct Hostile {
 }
 
 impl Hostile {
+    /// Programs in a terminal: lines typed in, a screen out.
+    #[must_use]
+    pub fn terminal() -> Self {
+        Self { wire: "terminal", script: include_str!("hostile/terminal.js") }
+    }
+
     /// Writes the program into `folder` and returns its path.
     ///
     /// # Panics

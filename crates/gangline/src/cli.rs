@@ -321,6 +321,9 @@ pub(crate) struct Logs {
 pub(crate) struct Attach {
     /// The agent's nick
     pub(crate) agent: AgentName,
+    /// Of an agent in tmux: keys go to its program, too
+    #[arg(long)]
+    pub(crate) write: bool,
 }
 
 #[derive(Debug, Args)]

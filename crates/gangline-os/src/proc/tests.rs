@@ -5,8 +5,15 @@ use super::*;
 #[test]
 fn a_programs_name_may_hold_spaces_brackets_and_lines() {
     let text = "42 (a) b (\n) R 1 42 40 0 -1 4194560 10 0 0 0 7 5 0 0 20 0 1 0 98765 1 2";
-    let expect =
-        Stat { state: 'R', parent: 1, group: 42, session: 40, ticks: 12, start_time: 98765 };
+    let expect = Stat {
+        state: 'R',
+        parent: 1,
+        group: 42,
+        session: 40,
+        foreground: None,
+        ticks: 12,
+        start_time: 98765,
+    };
     assert_eq!(parse_stat(text), Some(expect));
     for broken in ["", "42 (a", "42 (a)", "42 (a) R 1 2 3"] {
         assert_eq!(parse_stat(broken), None, "{broken}");

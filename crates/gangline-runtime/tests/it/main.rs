@@ -5,4 +5,5 @@ mod acp;
 mod claude;
 mod codex;
 mod native;
+mod tmux;
 mod toolserver;

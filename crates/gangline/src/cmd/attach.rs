@@ -1,4 +1,7 @@
-//! `gangline attach`: an agent's turns as they happen, until Ctrl-C.
+//! `gangline attach`: an agent's turns as they happen, until Ctrl-C; of an agent in tmux, its
+//! terminal.
+
+mod terminal;
 
 use std::time::Duration;
 
@@ -34,6 +37,11 @@ struct Show {
 
 /// Shows events for as long as somebody looks; returns only with a failure. Ends with the process.
 pub(super) fn run(global: &Global, args: &Attach) -> Result<u8, Failure> {
+    if !global.json
+        && let Some(failed) = terminal::show(global, args)?
+    {
+        return Err(failed);
+    }
     let env = |name: &str| std::env::var_os(name);
     let reach = Reach::find(&env, Some(&args.agent), LegacyTmp::No)?;
     let Some(reach) = reach else { return Err(Failure::user("no agent is named")) };

@@ -33,5 +33,6 @@ mod model;
 mod skills;
 mod standin;
 mod state;
+mod tmux;
 mod trust;
 mod watchdog;

@@ -1,0 +1,158 @@
+//! What is started: the program's words and environment, by its profile. Start at [`prepare`].
+
+use std::{collections::BTreeMap, ffi::OsString, path::PathBuf};
+
+use gangline_os::{
+    fsio,
+    mark::{RUN_MARK, RunMark},
+    process,
+};
+
+use super::{profile::Profile, server::Pane};
+use crate::{Mode, SessionId, StartOptions};
+
+#[cfg(test)]
+mod tests;
+
+/// Variables that would tell the program, or a server, of a tmux that is not its own.
+const OF_TMUX: [&str; 2] = ["TMUX", "TMUX_PANE"];
+
+/// Everything that is needed to start the program.
+pub(super) struct Launch {
+    pub(super) pane: Pane,
+    pub(super) env: Vec<(OsString, OsString)>,
+    pub(super) profile: Profile,
+    pub(super) session: SessionId,
+    pub(super) mark: Option<RunMark>,
+    pub(super) folder: PathBuf,
+    /// What the operator should know before anything else.
+    pub(super) notice: Option<String>,
+}
+
+/// Makes folders and files and returns how to start the program; `usual` is its name where the
+/// configuration has no command.
+///
+/// # Errors
+/// One line that says what to do.
+pub(super) fn prepare(options: &StartOptions, usual: Option<&str>) -> Result<Launch, String> {
+    match options.mode {
+        Mode::Resident | Mode::Tmux => {}
+        Mode::PerTurn => return Err("it lives as long as its terminal, not for one turn".into()),
+    }
+    for folder in [&options.session_dir, &options.tmp_dir] {
+        fsio::private_dir(folder).map_err(|error| error.to_string())?;
+    }
+    let (program, before) = command(options, usual)?;
+    let profile = Profile::of(&program, options.extra.get("screen"))?;
+    let env = environment(options, &profile);
+    is_there(&program, &env, options)?;
+    let resumes = options.resume.is_some() && !profile.resume.is_empty();
+    let session = match &options.resume {
+        Some(session) if resumes => session.clone(),
+        Some(_) | None => SessionId(uuid::Uuid::new_v4().to_string()),
+    };
+    let lost = options.resume.is_some() && !resumes;
+    let notice = lost.then(|| {
+        "the program cannot go on with a session, as far as is known (`screen.resume`); it begins \
+         anew"
+            .to_owned()
+    });
+    let mark: Option<RunMark> = env.get(RUN_MARK).and_then(|mark| mark.parse().ok());
+    let mut words: Vec<OsString> = vec!["env".into()];
+    for name in OF_TMUX {
+        words.extend(["-u".into(), name.into()]);
+    }
+    words.push(program.into());
+    words.extend(before.into_iter().map(OsString::from));
+    words.extend(arguments(options, &profile, &session, resumes)?.into_iter().map(OsString::from));
+    let name = mark.as_ref().map_or("agent", |mark| &mark.agent);
+    // What separates parts of a target in tmux.
+    let name = name.replace([':', '.'], "_");
+    Ok(Launch {
+        pane: Pane { name, workdir: options.workdir.clone(), command: words },
+        env: env.into_iter().map(|(key, value)| (key.into(), value.into())).collect(),
+        profile,
+        session,
+        mark,
+        folder: options.session_dir.clone(),
+        notice,
+    })
+}
+
+fn command(options: &StartOptions, usual: Option<&str>) -> Result<(PathBuf, Vec<String>), String> {
+    let usual: Vec<String> = usual.into_iter().map(ToOwned::to_owned).collect();
+    match options.command.as_deref().unwrap_or(&usual).split_first() {
+        Some((program, rest)) if !program.is_empty() => Ok((PathBuf::from(program), rest.to_vec())),
+        _ => Err("`command` names no program: write a list of words, such as `[aider]`".to_owned()),
+    }
+}
+
+/// In the pane a missing program would only be an exit code.
+fn is_there(
+    program: &std::path::Path,
+    env: &BTreeMap<String, String>,
+    options: &StartOptions,
+) -> Result<(), String> {
+    let shown = program.display();
+    if !options.workdir.is_dir() {
+        return Err(format!("its folder {} is not there", options.workdir.display()));
+    }
+    if program.components().count() > 1 || program.is_absolute() {
+        let path = options.workdir.join(program);
+        return if path.is_file() { Ok(()) } else { Err(format!("there is no file {shown}")) };
+    }
+    let path = env.get("PATH").map_or("", String::as_str);
+    match process::find_on_path(program, path.as_ref(), &options.workdir) {
+        Some(_) => Ok(()),
+        None => Err(format!("{shown} is not on PATH ({path}); install it, or name its whole path")),
+    }
+}
+
+fn environment(options: &StartOptions, profile: &Profile) -> BTreeMap<String, String> {
+    let mut env: BTreeMap<String, String> = options.env.iter().cloned().collect();
+    let taken = |name: &String| {
+        OF_TMUX.contains(&name.as_str()) || profile.unset.iter().any(|unset| unset == name)
+    };
+    env.retain(|name, _| !taken(name));
+    for (name, value) in &profile.env {
+        env.entry(name.clone()).or_insert_with(|| value.clone());
+    }
+    env.insert("TMPDIR".to_owned(), options.tmp_dir.display().to_string());
+    let account = options.account_dir.as_ref().map(|dir| dir.display().to_string());
+    let key = options.api_key.as_ref().map(|key| key.expose().to_owned());
+    let given = [
+        (&profile.account_variable, account),
+        (&profile.url_variable, options.base_url.clone()),
+        (&profile.key_variable, key),
+    ];
+    for (name, value) in given {
+        if let (Some(name), Some(value)) = (name, value) {
+            env.insert(name.clone(), value);
+        }
+    }
+    env
+}
+
+fn arguments(
+    options: &StartOptions,
+    profile: &Profile,
+    session: &SessionId,
+    resumes: bool,
+) -> Result<Vec<String>, String> {
+    let mut args = profile.args.clone();
+    let mut add = |words: &[String], hole: &str, value: &str| {
+        args.extend(words.iter().map(|word| word.replace(hole, value)));
+    };
+    if let Some(model) = &options.model {
+        add(&profile.model, "{model}", model);
+    }
+    if !options.system_prompt.is_empty() && !profile.system_prompt.is_empty() {
+        let file = options.session_dir.join("tmux-system-prompt.md");
+        fsio::write_private(&file, options.system_prompt.as_bytes())
+            .map_err(|error| error.to_string())?;
+        add(&profile.system_prompt, "{file}", &file.display().to_string());
+    }
+    let words = if resumes { &profile.resume } else { &profile.new_session };
+    add(words, "{session}", &session.0);
+    Ok(args)
+}

@@ -1,0 +1,99 @@
+//! Words and environment, by profile.
+
+use std::{path::Path, sync::Arc};
+
+use gangline_os::secret::Secret;
+
+use super::*;
+use crate::{PermissionMode, ToolCall, ToolHost, ToolSpec};
+
+struct Nothing;
+
+#[async_trait::async_trait]
+impl ToolHost for Nothing {
+    fn tools(&self) -> Vec<ToolSpec> {
+        Vec::new()
+    }
+    async fn call(&self, _call: ToolCall) -> Result<String, String> {
+        Err(String::new())
+    }
+}
+
+fn options(folder: &Path, program: &str) -> StartOptions {
+    let path = folder.join(program);
+    std::fs::write(&path, "").unwrap();
+    StartOptions {
+        workdir: folder.to_owned(),
+        session_dir: folder.join("s"),
+        tmp_dir: folder.join("t"),
+        command: Some(vec![path.display().to_string(), "--mine".to_owned()]),
+        account_dir: Some("/acc".into()),
+        env: [("TMUX", "x"), ("CLAUDECODE", "1"), ("DISABLE_TELEMETRY", "0"), ("A", "b")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into(),
+        mode: Mode::Tmux,
+        model: Some("opus".to_owned()),
+        thinking: None,
+        system_prompt: "be good".to_owned(),
+        mcp_servers: Vec::new(),
+        permissions: PermissionMode::Ask,
+        allowed_tools: Vec::new(),
+        resume: None,
+        initial_prompt: None,
+        tool_bridge: Vec::new(),
+        base_url: Some("http://x".to_owned()),
+        api_key: Some(Secret::new("secret")),
+        extra: BTreeMap::new(),
+        tools: Arc::new(Nothing),
+    }
+}
+
+fn words(launch: &Launch) -> String {
+    let words = launch.pane.command.iter().map(|word| word.to_string_lossy());
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// R3-05, R3-14: options become the program's own words; no secret is among them.
+#[test]
+fn a_known_program_gets_its_own_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = options(folder.path(), "claude");
+    let launch = prepare(&options, None).unwrap();
+    let shown = words(&launch);
+    let id = &launch.session.0;
+    let here = folder.path().display();
+    assert_eq!(
+        shown,
+        format!(
+            "env -u TMUX -u TMUX_PANE {here}/claude --mine --model opus \
+             --append-system-prompt-file {here}/s/tmux-system-prompt.md --session-id {id}"
+        )
+    );
+    let env: BTreeMap<String, String> = launch
+        .env
+        .iter()
+        .map(|(name, value)| (name.to_string_lossy().into(), value.to_string_lossy().into()))
+        .collect();
+    let get = |name: &str| env.get(name).map(String::as_str);
+    assert_eq!((get("TMUX"), get("CLAUDECODE"), get("A")), (None, None, Some("b")));
+    assert_eq!(get("DISABLE_TELEMETRY"), Some("0"), "the agent's own word counts");
+    assert_eq!(get("CLAUDE_CODE_DISABLE_ALTERNATE_SCREEN"), Some("1"));
+    assert_eq!(get("ANTHROPIC_API_KEY"), Some("secret"));
+    assert_eq!(get("CLAUDE_CONFIG_DIR"), Some("/acc"));
+    options.resume = Some(SessionId("old".to_owned()));
+    let launch = prepare(&options, None).unwrap();
+    assert!(words(&launch).ends_with("--resume old") && launch.notice.is_none());
+    assert_eq!(launch.session.0, "old");
+}
+
+#[test]
+fn an_unknown_program_gets_nothing_and_a_lost_session_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = options(folder.path(), "thing");
+    options.resume = Some(SessionId("old".to_owned()));
+    let launch = prepare(&options, None).unwrap();
+    assert!(words(&launch).ends_with("/thing --mine"), "{}", words(&launch));
+    assert!(launch.notice.is_some() && launch.session.0 != "old");
+    options.command = None;
+    assert!(prepare(&options, None).is_err());
+}

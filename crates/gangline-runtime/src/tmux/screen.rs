@@ -1,0 +1,196 @@
+//! A screen as tmux tells it, and what can be read off it. Pure.
+//!
+//! Rows are counted from the top of the visible part; a *line* is counted from the beginning of the
+//! history, so it stays the same when the screen scrolls.
+
+use std::path::PathBuf;
+
+use super::profile::{Kind, Profile};
+
+#[cfg(test)]
+mod tests;
+
+/// What tmux is asked to tell before the rows.
+pub(super) const FORMAT: &str = "#{pane_dead} #{pane_dead_status}, #{pane_dead_signal}, \
+     #{pane_in_mode} #{cursor_x} #{cursor_y} #{history_size} #{pane_tty}";
+
+/// Rows at the bottom, empty ones not counted, in which a program tells what it does.
+const BOTTOM: usize = 12;
+/// Rows before the cursor that are taken for the input when its beginning has scrolled away.
+const TALL_INPUT: usize = 5;
+
+/// How a program in the pane ended; neither is known in its first moments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Death {
+    pub(super) code: Option<i32>,
+    pub(super) signal: Option<i32>,
+}
+
+/// The visible part of the pane.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Screen {
+    pub(super) rows: Vec<String>,
+    /// Column and row.
+    pub(super) cursor: (usize, usize),
+    pub(super) history: usize,
+    /// Somebody looks back in it, so it takes no keys.
+    pub(super) in_mode: bool,
+    pub(super) dead: Option<Death>,
+    pub(super) tty: PathBuf,
+    /// The program has lent its terminal to a job: it works, whatever the screen shows.
+    pub(super) lent: bool,
+    /// The terminal gathers lines, and throws away what is too long for one.
+    pub(super) line_mode: bool,
+}
+
+impl Screen {
+    /// Reads what tmux wrote: a line of [`FORMAT`], then the rows. `None` if it is neither. What the
+    /// system knows is not in it.
+    pub(super) fn parse(output: &str) -> Option<Self> {
+        let (head, rest) = output.split_once('\n')?;
+        let fields: Vec<&str> = head.split(' ').collect();
+        let [dead, code, signal, mode, x, y, history, tty] = fields[..] else { return None };
+        let number = |field: &str| field.strip_suffix(',').and_then(|it| it.parse().ok());
+        let death = Death { code: number(code), signal: number(signal) };
+        Some(Self {
+            rows: rest.lines().map(|row| row.trim_end().to_owned()).collect(),
+            cursor: (x.parse().ok()?, y.parse().ok()?),
+            history: history.parse().ok()?,
+            in_mode: mode != "0",
+            dead: (dead == "1").then_some(death),
+            tty: PathBuf::from(tty),
+            lent: false,
+            line_mode: false,
+        })
+    }
+
+    /// Returns the line of the cursor.
+    pub(super) fn cursor_line(&self) -> usize {
+        self.history + self.cursor.1
+    }
+
+    /// Returns what stands before the cursor in its row, filled up with spaces.
+    fn before_cursor(&self) -> String {
+        let (x, y) = self.cursor;
+        let row = self.rows.get(y).map_or("", String::as_str);
+        format!("{row:<x$}").chars().take(x).collect()
+    }
+
+    /// Returns the last rows that are not empty, the last one first.
+    fn bottom(&self) -> impl Iterator<Item = &String> {
+        self.rows.iter().rev().filter(|row| !row.trim().is_empty()).take(BOTTOM)
+    }
+
+    fn bottom_has(&self, texts: &[String]) -> bool {
+        self.bottom().any(|row| texts.iter().any(|text| row.contains(text.as_str())))
+    }
+
+    /// Says whether a text is anywhere on the screen, wherever its line breaks.
+    pub(super) fn has(&self, text: &str) -> bool {
+        squash(&self.rows.join("")).contains(&squash(text))
+    }
+
+    /// Returns the last row that is not empty, for people.
+    pub(super) fn last_words(&self) -> &str {
+        self.bottom().find(|row| !squash(row).is_empty()).map_or("", |row| row.trim())
+    }
+
+    /// The same of a program that has ended, without tmux's own words about that.
+    pub(super) fn before_death(&self) -> &str {
+        let mut rows = self.rows.iter().rev().map(|row| row.trim());
+        rows.find(|row| !row.is_empty() && !row.starts_with("Pane is dead")).unwrap_or("(empty)")
+    }
+
+    /// Says whether the program shows that it works.
+    pub(super) fn busy(&self, profile: &Profile) -> bool {
+        self.lent || self.bottom_has(&profile.busy)
+    }
+
+    /// Says whether the program waits for a human.
+    pub(super) fn asks(&self, profile: &Profile) -> bool {
+        self.bottom_has(&profile.asks)
+    }
+
+    /// Says whether the program would take a prompt now; never, where its sign is not known.
+    pub(super) fn ready(&self, profile: &Profile) -> bool {
+        if self.lent {
+            return false;
+        }
+        match profile.kind {
+            Kind::Line => {
+                let before = self.before_cursor();
+                let row = self.rows.get(self.cursor.1).map_or("", String::as_str);
+                let nothing_behind = row.trim_end().chars().count() <= self.cursor.0;
+                nothing_behind && profile.ready.iter().any(|sign| before.ends_with(sign.as_str()))
+            }
+            // The list of a dialog has the sign too, with the cursor on it instead of behind.
+            Kind::Box => self.input_row(profile).is_some_and(|(row, column)| {
+                row <= self.cursor.1 && (row < self.cursor.1 || self.cursor.0 >= column)
+            }),
+        }
+    }
+
+    /// Returns the row in which the input begins and the column behind its sign.
+    pub(super) fn input_row(&self, profile: &Profile) -> Option<(usize, usize)> {
+        match profile.kind {
+            Kind::Line => {
+                let row = self.before_cursor();
+                let ends = profile.ready.iter().filter_map(|sign| {
+                    row.find(sign.as_str()).map(|at| row[..at + sign.len()].chars().count())
+                });
+                ends.min().map(|column| (self.cursor.1, column))
+            }
+            Kind::Box => {
+                let until = self.rows.len().min(self.cursor.1 + 1);
+                (0..until).rev().find_map(|row| {
+                    let text = &self.rows[row];
+                    let bare = text.trim_start_matches(is_border);
+                    let skipped = text.chars().count() - bare.chars().count();
+                    let sign = profile.ready.iter().find(|sign| begins(bare, sign))?;
+                    Some((row, skipped + sign.chars().count()))
+                })
+            }
+        }
+    }
+
+    /// Returns what stands in the input, without spaces and borders: all from its sign, or from a
+    /// line, to the cursor.
+    pub(super) fn input(&self, profile: &Profile, from_line: Option<usize>) -> String {
+        let last = self.cursor.1;
+        let from_line = from_line.map(|line| line.saturating_sub(self.history));
+        let (first, column) = match (self.input_row(profile), profile.kind, from_line) {
+            (Some(place), Kind::Box, _) | (Some(place), Kind::Line, None) => place,
+            (_, Kind::Line, Some(row)) => (row.min(last), 0),
+            (None, Kind::Line, None) => (last, 0),
+            (None, Kind::Box, _) => (last.saturating_sub(TALL_INPUT), 0),
+        };
+        let mut text = String::new();
+        for row in first..=last {
+            let shown = if row == last {
+                self.before_cursor()
+            } else {
+                self.rows.get(row).cloned().unwrap_or_default()
+            };
+            let skip = if row == first { column } else { 0 };
+            text.extend(shown.chars().skip(skip));
+        }
+        squash(&text)
+    }
+}
+
+/// Says whether a row begins with a sign; the space at the sign's end may be a hard one, or cut
+/// off at the row's end.
+fn begins(row: &str, sign: &str) -> bool {
+    let Some(rest) = row.strip_prefix(sign.trim_end()) else { return false };
+    sign.trim_end() == sign || rest.is_empty() || rest.starts_with([' ', '\u{a0}'])
+}
+
+/// Says whether a character belongs to a frame rather than to a text.
+pub(super) fn is_border(c: char) -> bool {
+    c.is_whitespace() || ('\u{2500}'..='\u{259f}').contains(&c)
+}
+
+/// Returns a text without spaces, line ends and frames, so that it compares wherever it is broken.
+pub(super) fn squash(text: &str) -> String {
+    text.chars().filter(|c| !is_border(*c)).collect()
+}

@@ -1,0 +1,399 @@
+//! What a session makes of the screens that it sees: starting, delivery, turns. Pure: a screen and
+//! the time in, [`Act`]s out.
+//!
+//! Nothing is assumed: a text has arrived when the input shows it, it was sent off when the input
+//! no longer does, and a turn is over when the program shows that it takes the next one. Start at
+//! [`Turns::see`]; delivery is in `turns/delivery.rs`.
+
+use std::{collections::VecDeque, time::Duration};
+
+use gangline_core::TurnId;
+
+use super::{
+    profile::{Kind, Profile},
+    screen::Screen,
+    text::{self, Captured, Since},
+};
+use crate::{AssistantMessage, Block, FailureKind, Prompt, RuntimeEvent, SessionId, TurnResult};
+use delivery::Delivery;
+
+mod delivery;
+#[cfg(test)]
+mod tests;
+
+/// Between two looks, at first and at most.
+const LOOK_FIRST: Duration = Duration::from_millis(100);
+const LOOK_MOST: Duration = Duration::from_secs(1);
+/// Between two looks while something is about to be decided.
+const LOOK_CLOSE: Duration = Duration::from_millis(60);
+/// Between two signs of life of a turn.
+const ALIVE_EVERY: Duration = Duration::from_secs(1);
+/// Between two presses of the keys for an interrupt, and how often they are pressed.
+const INTERRUPT_AGAIN: Duration = Duration::from_secs(2);
+const INTERRUPTS: u32 = 3;
+/// A sign of work on a screen that stands still for so long is a text that looks like one.
+const STALE: Duration = Duration::from_secs(60);
+/// A program that shows when it works, and did not, has to stand still for so long.
+const UNSEEN_WORK: Duration = Duration::from_secs(2);
+/// A program that takes prompts again and has shown nothing for so long will not.
+const NOTHING_WITHIN: Duration = Duration::from_secs(20);
+/// How often a question of the start is answered before that is seen to be no use.
+const DIALOG_TRIES: u32 = 3;
+
+/// What is to be done, in order.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Act {
+    /// Tell the daemon.
+    Tell(RuntimeEvent),
+    /// Press these keys.
+    Keys(Vec<String>),
+    /// Leave the mode in which somebody looks back.
+    LeaveMode,
+    /// Paste this text.
+    Paste(String),
+    /// Forget the history; the next screen has none.
+    ForgetHistory,
+    /// Read what is there from this line on, then [`Turns::read`].
+    Read(usize),
+    /// No turn is open any more.
+    Free,
+    /// The program cannot be used; end it.
+    GiveUp,
+}
+
+/// A turn that is open.
+#[derive(Debug)]
+struct Turn {
+    id: TurnId,
+    /// What was typed.
+    typed: String,
+    /// Where its answer begins; known once it was sent off.
+    from_line: Option<usize>,
+    sent_at: Duration,
+    worked: bool,
+    asks: bool,
+    /// When the keys for an interrupt were pressed last, and how often.
+    interrupted: Option<(Duration, u32)>,
+    reading: bool,
+}
+
+/// The state of one session; see the module.
+pub(super) struct Turns {
+    profile: Profile,
+    session: SessionId,
+    begun: Duration,
+    ready: bool,
+    dialogs: Vec<u32>,
+    turn: Option<Turn>,
+    /// What is on its way to the program.
+    delivery: Option<Delivery>,
+    /// A prompt from before the start was over.
+    early: Option<Prompt>,
+    steers: VecDeque<Prompt>,
+    last: Option<Screen>,
+    /// Since when the screen is as it is.
+    still_since: Duration,
+    looks: u32,
+    last_alive: Duration,
+    out: Vec<Act>,
+}
+
+impl Turns {
+    pub(super) fn new(profile: Profile, session: SessionId, now: Duration) -> Self {
+        let dialogs = vec![0; profile.dialogs.len()];
+        Self {
+            profile,
+            session,
+            begun: now,
+            ready: false,
+            dialogs,
+            turn: None,
+            delivery: None,
+            early: None,
+            steers: VecDeque::new(),
+            last: None,
+            still_since: now,
+            looks: 0,
+            last_alive: now,
+            out: Vec::new(),
+        }
+    }
+
+    pub(super) fn is_ready(&self) -> bool {
+        self.ready
+    }
+
+    /// Says whether a turn is open.
+    pub(super) fn busy(&self) -> bool {
+        self.turn.is_some() || self.early.is_some()
+    }
+
+    pub(super) fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// Returns how long until the next look; `None` when there is nothing to look for.
+    pub(super) fn next_look(&self) -> Option<Duration> {
+        if !self.ready || self.delivery.is_some() {
+            let slower = LOOK_CLOSE * (1 + self.looks / 8);
+            return Some(slower.min(LOOK_FIRST * 3));
+        }
+        self.turn.as_ref()?;
+        let grown = LOOK_FIRST * (1 + self.looks / 4);
+        Some(grown.min(LOOK_MOST))
+    }
+
+    /// Gives a prompt; the caller has made sure that no turn is open.
+    pub(super) fn prompt(&mut self, prompt: Prompt, now: Duration) -> Vec<Act> {
+        if self.ready {
+            self.open(prompt, now);
+        } else {
+            self.early = Some(prompt);
+        }
+        self.done()
+    }
+
+    fn open(&mut self, prompt: Prompt, now: Duration) {
+        let typed = text::typed(&prompt.text, self.profile.paste);
+        self.turn = Some(Turn {
+            id: prompt.turn,
+            typed: typed.clone(),
+            from_line: None,
+            sent_at: now,
+            worked: false,
+            asks: false,
+            interrupted: None,
+            reading: false,
+        });
+        self.delivery = Some(Delivery::new(typed, None, now));
+        self.looks = 0;
+    }
+
+    /// Adds a text to the open turn. When that has just ended, nobody gets it.
+    pub(super) fn steer(&mut self, prompt: Prompt, now: Duration) -> Vec<Act> {
+        if self.turn.as_ref().is_some_and(|turn| !turn.reading && turn.interrupted.is_none()) {
+            self.steers.push_back(prompt);
+            self.next_steer(now);
+        }
+        self.done()
+    }
+
+    fn next_steer(&mut self, now: Duration) {
+        let sent = self.turn.as_ref().is_some_and(|turn| turn.from_line.is_some());
+        if !sent || self.delivery.is_some() {
+            return;
+        }
+        if let Some(prompt) = self.steers.pop_front() {
+            let typed = text::typed(&prompt.text, self.profile.paste);
+            self.delivery = Some(Delivery::new(typed, Some(prompt.uuid), now));
+            self.looks = 0;
+        }
+    }
+
+    /// Asks for the end of the open turn.
+    pub(super) fn interrupt(&mut self, now: Duration) -> Vec<Act> {
+        if let Some(prompt) = self.early.take() {
+            self.finish(prompt.turn, TurnResult::Interrupted);
+            return self.done();
+        }
+        self.steers.clear();
+        let Some(turn) = &mut self.turn else { return self.done() };
+        if turn.from_line.is_none() {
+            // Once it was sent off the program may have it, seen or not.
+            turn.from_line = self.delivery.as_ref().and_then(Delivery::sent_from);
+        }
+        if turn.from_line.is_none() {
+            // Not sent off: it is taken out of the input again.
+            let id = turn.id;
+            let pasted = self.delivery.take().is_some_and(|it| it.pasted());
+            if pasted {
+                let clear = self.clear_keys();
+                self.out.push(Act::Keys(clear));
+            }
+            self.finish(id, TurnResult::Interrupted);
+        } else if turn.interrupted.is_none() {
+            turn.interrupted = Some((now, 1));
+            self.delivery = None;
+            self.still_since = now;
+            self.looks = 0;
+            self.out.push(Act::Keys(self.profile.interrupt.clone()));
+        }
+        self.done()
+    }
+
+    /// Takes a look at the screen.
+    pub(super) fn see(&mut self, screen: Screen, now: Duration) -> Vec<Act> {
+        let moved = self.last.as_ref() != Some(&screen);
+        if moved {
+            self.still_since = now;
+        }
+        self.looks = if moved && self.delivery.is_none() { self.looks / 2 } else { self.looks + 1 };
+        if screen.in_mode {
+            self.out.push(Act::LeaveMode);
+        } else if !self.ready {
+            self.starting(&screen, now);
+        } else if self.delivery.is_some() {
+            self.deliver(&screen, now);
+        } else {
+            self.working(&screen, now);
+        }
+        self.alive(moved, now);
+        self.last = Some(screen);
+        self.done()
+    }
+
+    fn still(&self, now: Duration) -> Duration {
+        now.saturating_sub(self.still_since)
+    }
+
+    fn starting(&mut self, screen: &Screen, now: Duration) {
+        if self.still(now) < self.profile.settle() {
+            return;
+        }
+        let dialog = self.profile.dialogs.iter().position(|it| screen.has(&it.seen));
+        if let Some(at) = dialog
+            && self.dialogs[at] < DIALOG_TRIES
+        {
+            self.dialogs[at] += 1;
+            self.still_since = now;
+            // One key after the other: each may change what the next one means.
+            for key in self.profile.dialogs[at].keys.clone() {
+                self.out.push(Act::Keys(vec![key]));
+            }
+            return;
+        }
+        let known = !self.profile.ready.is_empty();
+        let since = now.saturating_sub(self.begun);
+        let warm = since >= self.profile.warm_up();
+        let shown = screen.ready(&self.profile)
+            && !screen.asks(&self.profile)
+            // A box that is half drawn has its cursor somewhere else.
+            && (self.profile.kind == Kind::Line || screen.input(&self.profile, None).is_empty());
+        if if known { shown } else { warm } {
+            self.ready = true;
+            self.tell(RuntimeEvent::Ready { session: self.session.clone() });
+            if let Some(prompt) = self.early.take() {
+                self.open(prompt, now);
+            }
+        } else if since >= self.profile.start_within() {
+            let text = format!(
+                "the program did not show that it takes prompts within {} s; the last line of its \
+                 screen: {}",
+                self.profile.start_within().as_secs(),
+                short(screen.last_words())
+            );
+            self.tell(RuntimeEvent::Notice { text });
+            self.out.push(Act::GiveUp);
+        }
+    }
+
+    fn working(&mut self, screen: &Screen, now: Duration) {
+        let still = self.still(now);
+        let busy = screen.lent || (screen.busy(&self.profile) && still < STALE);
+        let ready = screen.ready(&self.profile);
+        let asks = screen.asks(&self.profile) && !busy;
+        let Some(turn) = &mut self.turn else { return };
+        if turn.reading {
+            return;
+        }
+        turn.worked |= busy;
+        if asks && !turn.asks {
+            let text =
+                "the program waits for a human in its terminal: `gangline attach NICK --write`";
+            self.out.push(Act::Tell(RuntimeEvent::Notice { text: text.to_owned() }));
+        }
+        turn.asks = asks;
+        let settle = match (&turn.interrupted, self.profile.ready.is_empty()) {
+            (_, true) => self.profile.quiet(),
+            (Some(_), false) => self.profile.settle(),
+            (None, false) if self.profile.busy.is_empty() || turn.worked => self.profile.settle(),
+            (None, false) => self.profile.settle().max(UNSEEN_WORK),
+        };
+        let shown = ready || self.profile.ready.is_empty();
+        if !busy && !asks && shown && still >= settle {
+            if let (Some(from), false) = (turn.from_line, turn.reading) {
+                turn.reading = true;
+                self.out.push(Act::Read(from));
+            }
+            return;
+        }
+        if let Some((at, times)) = &mut turn.interrupted
+            && *times < INTERRUPTS
+            && !ready
+            && now.saturating_sub(*at) >= INTERRUPT_AGAIN
+        {
+            (*at, *times) = (now, *times + 1);
+            self.out.push(Act::Keys(self.profile.interrupt.clone()));
+        }
+    }
+
+    /// Takes what was asked for by [`Act::Read`]: the lines since the prompt.
+    pub(super) fn read(&mut self, captured: &Captured, now: Duration) -> Vec<Act> {
+        let Some(turn) = &mut self.turn else { return self.done() };
+        turn.reading = false;
+        let (id, interrupted) = (turn.id, turn.interrupted.is_some());
+        let answer = Since { captured, prompt: &turn.typed }.answer(&self.profile);
+        if interrupted {
+            self.finish(id, TurnResult::Interrupted);
+        } else if !answer.is_empty() {
+            let content = vec![Block::Text { text: answer }];
+            let message = AssistantMessage { model: String::new(), content };
+            self.tell(RuntimeEvent::Message { turn: id, message });
+            self.finish(id, TurnResult::Completed);
+        } else if self.nothing_more_comes(now) {
+            let why = "the program took the message and takes the next one, and has shown nothing";
+            self.fail(id, why.to_owned());
+        }
+        self.done()
+    }
+
+    /// A prompt behind the last line is an end; a box that is always there is not.
+    fn nothing_more_comes(&self, now: Duration) -> bool {
+        let line = self.profile.kind == Kind::Line && !self.profile.ready.is_empty();
+        let since = self.turn.as_ref().map_or(now, |turn| turn.sent_at);
+        line || now.saturating_sub(since) >= NOTHING_WITHIN
+    }
+
+    fn alive(&mut self, moved: bool, now: Duration) {
+        let Some(turn) = &self.turn else { return };
+        if moved
+            && turn.from_line.is_some()
+            && now.saturating_sub(self.last_alive) >= ALIVE_EVERY
+            && self.out.is_empty()
+        {
+            self.last_alive = now;
+            let event = RuntimeEvent::Alive { turn: turn.id };
+            self.tell(event);
+        }
+    }
+
+    fn clear_keys(&self) -> Vec<String> {
+        self.profile.clear.clone()
+    }
+
+    fn fail(&mut self, id: TurnId, why: String) {
+        self.finish(id, TurnResult::Failed { kind: FailureKind::Other, why });
+    }
+
+    fn finish(&mut self, turn: TurnId, result: TurnResult) {
+        self.turn = None;
+        self.delivery = None;
+        self.steers.clear();
+        self.out.push(Act::Free);
+        self.tell(RuntimeEvent::Finished { turn, result });
+    }
+
+    fn tell(&mut self, event: RuntimeEvent) {
+        self.out.push(Act::Tell(event));
+    }
+
+    fn done(&mut self) -> Vec<Act> {
+        std::mem::take(&mut self.out)
+    }
+}
+
+/// One line for people.
+fn short(text: &str) -> String {
+    let text: String = text.chars().take(200).collect();
+    if text.is_empty() { "(empty)".to_owned() } else { text }
+}

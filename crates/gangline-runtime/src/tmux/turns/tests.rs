@@ -1,0 +1,216 @@
+//! Deliveries and turns, screen by screen.
+
+use std::path::Path;
+
+use gangline_core::Epoch;
+use serde_json::json;
+
+use super::*;
+
+const TURN: TurnId = TurnId { epoch: Epoch(1), number: 1 };
+
+/// A session whose screen is what the test says, looked at as often as it asks for.
+struct Story {
+    turns: Turns,
+    now: Duration,
+    screen: Screen,
+    told: Vec<String>,
+}
+
+impl Story {
+    fn of(like: &str) -> Self {
+        let screen = json!({"like": like, "warm_up_ms": 1000, "deliver_within_ms": 10_000});
+        let profile = Profile::of(Path::new("x"), Some(&screen)).unwrap();
+        let session = SessionId("s".to_owned());
+        let turns = Turns::new(profile, session, Duration::ZERO);
+        Self { turns, now: Duration::ZERO, screen: Screen::default(), told: Vec::new() }
+    }
+
+    fn shows(&mut self, rows: &[&str], cursor: (usize, usize)) -> &mut Self {
+        self.screen.rows = rows.iter().map(|row| (*row).to_owned()).collect();
+        self.screen.cursor = cursor;
+        self
+    }
+
+    /// Looks for so long, or until something is done.
+    fn until(&mut self, millis: u64) -> Vec<String> {
+        let end = self.now + Duration::from_millis(millis);
+        while self.now < end {
+            self.now += self.turns.next_look().unwrap_or(LOOK_MOST);
+            let acts = self.turns.see(self.screen.clone(), self.now);
+            let words = words(&acts);
+            if !words.is_empty() {
+                self.told.extend(words.clone());
+                return words;
+            }
+        }
+        Vec::new()
+    }
+
+    fn says(&mut self, text: &str) -> &mut Self {
+        let prompt = Prompt { turn: TURN, text: text.to_owned(), uuid: "u".to_owned() };
+        assert_eq!(words(&self.turns.prompt(prompt, self.now)), [""; 0]);
+        self
+    }
+
+    fn ready(like: &str, rows: &[&str], cursor: (usize, usize)) -> Self {
+        let mut story = Self::of(like);
+        assert_eq!(story.shows(rows, cursor).until(3000), ["ready"]);
+        story
+    }
+}
+
+/// What is done, in words; signs of life aside.
+fn words(acts: &[Act]) -> Vec<String> {
+    let word = |act: &Act| match act {
+        Act::Tell(RuntimeEvent::Alive { .. }) => None,
+        Act::Tell(RuntimeEvent::Ready { .. }) => Some("ready".to_owned()),
+        Act::Tell(RuntimeEvent::Accepted { .. }) => Some("accepted".to_owned()),
+        Act::Tell(RuntimeEvent::Notice { text }) => Some(format!("notice {text}")),
+        Act::Tell(RuntimeEvent::Finished { result, .. }) => Some(match result {
+            TurnResult::Failed { why, .. } => format!("failed {why}"),
+            other => format!("{other:?}"),
+        }),
+        Act::Tell(other) => Some(format!("{other:?}")),
+        Act::Keys(keys) => Some(format!("keys {}", keys.join(" "))),
+        Act::Paste(text) => Some(format!("paste {text}")),
+        other => Some(format!("{other:?}")),
+    };
+    acts.iter().filter_map(word).collect()
+}
+
+#[test]
+fn a_message_is_pasted_seen_sent_off_and_seen_to_be_gone() {
+    let mut story = Story::ready("shell", &["$"], (2, 0));
+    assert_eq!(story.says("ls").until(500), ["paste ls"]);
+    assert_eq!(story.until(1500), [""; 0], "nothing is sent off unseen");
+    assert_eq!(story.shows(&["$ ls"], (4, 0)).until(500), ["keys Enter"]);
+    assert_eq!(story.until(500), [""; 0], "nothing is accepted that is still in the input");
+    assert_eq!(story.shows(&["$ ls", "a"], (0, 2)).until(500), ["accepted"]);
+    assert_eq!(story.until(5000), [""; 0], "no prompt, no end");
+    assert_eq!(story.shows(&["$ ls", "a", "$"], (2, 2)).until(2000), ["Read(1)"]);
+}
+
+#[test]
+fn a_paste_that_is_not_seen_is_taken_out_and_pasted_again_until_the_time_is_over() {
+    let mut story = Story::ready("shell", &["$"], (2, 0));
+    story.says("ls");
+    let mut pastes = 0;
+    let end = loop {
+        let done = story.until(20_000);
+        pastes += usize::from(done == ["paste ls"]);
+        if done.iter().any(|word| word.starts_with("failed")) {
+            break done;
+        }
+    };
+    assert!((2..=4).contains(&pastes), "{pastes}");
+    assert_eq!(story.told[1..4], ["paste ls", "keys C-u", "paste ls"], "it may be there unseen");
+    assert_eq!(end[0], "keys C-u", "it is not left for the next message");
+    assert!(end[2].contains("could not be seen to arrive within 10 s"), "{end:?}");
+    assert!(!story.told.contains(&"accepted".to_owned()));
+    assert!(!story.turns.busy());
+}
+
+#[test]
+fn what_somebody_left_is_cleared_and_a_hint_is_not_pressed_at_for_ever() {
+    let mut story = Story::ready("shell", &["$"], (2, 0));
+    story.shows(&["$ half"], (6, 0)).says("ls");
+    assert_eq!(story.until(500), ["keys C-u"]);
+    assert_eq!(story.shows(&["$"], (2, 0)).until(500), ["paste ls"]);
+    let mut story = Story::ready("shell", &["$"], (2, 0));
+    story.shows(&["$ hint"], (6, 0)).says("ls");
+    let mut presses = 0;
+    while story.until(2000) == ["keys C-u"] {
+        presses += 1;
+    }
+    assert_eq!((presses, story.told.last().unwrap().as_str()), (3, "paste ls"));
+}
+
+#[test]
+fn an_enter_that_was_lost_is_pressed_again() {
+    let mut story = Story::ready("codex", &["› Ask Codex"], (2, 0));
+    assert_eq!(story.says("hi").until(500), ["paste hi"]);
+    assert_eq!(story.shows(&["› hi"], (4, 0)).until(500), ["keys Enter"]);
+    assert_eq!(story.until(2000), ["keys Enter"]);
+    assert_eq!(story.shows(&["› hi", "", "› Ask"], (2, 2)).until(500), ["accepted"]);
+}
+
+#[test]
+fn a_box_that_is_always_there_is_no_end_by_itself() {
+    let mut story = Story::ready("codex", &["› Ask Codex"], (2, 0));
+    story.says("hi").until(500);
+    story.shows(&["› hi"], (4, 0)).until(500);
+    assert_eq!(story.shows(&["› hi", "", "› Ask"], (2, 2)).until(500), ["accepted"]);
+    let working = ["› hi", "", "◦ Working (1s • esc to interrupt)", "", "› Ask"];
+    assert_eq!(story.shows(&working, (2, 4)).until(30_000), [""; 0]);
+    assert_eq!(story.shows(&["› hi", "", "• hello", "", "› Ask"], (2, 4)).until(3000), ["Read(1)"]);
+    let lines = ["› hi", "", "• hello", "", "› Ask"].map(ToOwned::to_owned).into();
+    let acts = story.turns.read(&Captured { lines, overflowed: false }, story.now);
+    assert!(words(&acts)[0].contains("hello") && words(&acts)[2] == "Completed", "{acts:?}");
+}
+
+#[test]
+fn a_program_that_asks_a_human_is_told_of_once_and_waited_for() {
+    let mut story = Story::ready("codex", &["› Ask Codex"], (2, 0));
+    story.says("hi").until(500);
+    story.shows(&["› hi"], (4, 0)).until(500);
+    story.shows(&["› hi", "", "› Ask"], (2, 2)).until(500);
+    let asks = ["Would you like to run this?", "› 1. Yes", "  2. No"];
+    let told = story.shows(&asks, (0, 1)).until(3000);
+    assert!(told[0].contains("gangline attach"), "{told:?}");
+    assert_eq!(story.until(60_000), [""; 0]);
+}
+
+#[test]
+fn an_interrupt_takes_back_what_was_not_sent_off_and_ends_what_was() {
+    let mut story = Story::ready("shell", &["$"], (2, 0));
+    story.says("ls").until(500);
+    let acts = story.turns.interrupt(story.now);
+    assert_eq!(words(&acts), ["keys C-u", "Free", "Interrupted"]);
+    story.says("ls").until(500);
+    story.shows(&["$ ls"], (4, 0)).until(500);
+    story.shows(&["$ ls", ""], (0, 1)).until(500);
+    assert_eq!(words(&story.turns.interrupt(story.now)), ["keys C-c"]);
+    assert_eq!(words(&story.turns.interrupt(story.now)), [""; 0]);
+    assert_eq!(story.until(3000), ["keys C-c"]);
+    assert_eq!(story.until(3000), ["keys C-c"]);
+    assert_eq!(story.until(30_000), [""; 0]);
+    assert_eq!(story.shows(&["$ ls", "^C", "$"], (2, 2)).until(3000), ["Read(1)"]);
+    let acts = story.turns.read(&Captured::default(), story.now);
+    assert_eq!(words(&acts), ["Free", "Interrupted"]);
+    // Sent off and not yet seen to be gone: the program may have it.
+    let mut story = Story::ready("shell", &["$"], (2, 0));
+    story.says("ls").until(500);
+    assert_eq!(story.shows(&["$ ls"], (4, 0)).until(500), ["keys Enter"]);
+    assert_eq!(words(&story.turns.interrupt(story.now)), ["keys C-c"]);
+}
+
+#[test]
+fn a_copy_mode_is_left_before_anything_else() {
+    let mut story = Story::ready("shell", &["$"], (2, 0));
+    story.screen.in_mode = true;
+    assert_eq!(story.says("ls").until(500), ["LeaveMode"]);
+    story.screen.in_mode = false;
+    assert_eq!(story.until(500), ["paste ls"]);
+}
+
+#[test]
+fn a_line_that_the_terminal_would_cut_is_not_typed() {
+    let mut story = Story::of("plain");
+    story.screen.line_mode = true;
+    assert_eq!(story.shows(&[""], (0, 0)).until(3000), ["ready"]);
+    let done = story.says(&"z".repeat(5000)).until(30_000);
+    assert!(done[1].contains("longer than a line"), "{done:?}");
+}
+
+#[test]
+fn a_question_at_the_start_is_answered_and_one_that_stays_is_given_up() {
+    let mut story = Story::of("claude");
+    let dialog = [" ❯ No, exit", "   Yes, I trust this folder"];
+    assert_eq!(story.shows(&dialog, (1, 0)).until(2000), ["keys Down", "keys Enter"]);
+    for _ in 0..2 {
+        assert_eq!(story.until(2000), ["keys Down", "keys Enter"]);
+    }
+    let last = story.until(120_000);
+    assert!(last[0].contains("Yes, I trust this folder") && last[1] == "GiveUp", "{last:?}");
+}

@@ -1,0 +1,323 @@
+//! The task that owns the server: looks at the screen when there is something to look for, obeys
+//! the daemon, tells what happened, until the program or the daemon's wish for it is gone.
+//!
+//! What a screen means is decided in [`super::turns`].
+
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use gangline_os::{
+    clock::{self, SharedClock},
+    mark::{self, RunMark},
+    process::Ladder,
+};
+use tokio::{
+    sync::{mpsc, watch},
+    time,
+};
+
+use super::{
+    Command, NAME,
+    launch::Launch,
+    screen::{Death, Screen},
+    server::Server,
+    turns::{Act, Turns},
+};
+use crate::{
+    RuntimeEvent, SessionHandle, StartOptions, StopReason,
+    handle::{Flags, HandleKeeper},
+};
+
+/// From the interrupt of a stop to the end of the turn.
+const TURN_WITHIN: Duration = Duration::from_secs(3);
+/// From the keys that end the program to its end.
+const EXIT_WITHIN: Duration = Duration::from_secs(3);
+/// Between two keys that belong together, such as those that end the program.
+const BETWEEN_KEYS: Duration = Duration::from_millis(150);
+/// How often, and between, it is asked how the program ended.
+const HOW_LOOKS: u32 = 20;
+const HOW_AGAIN: Duration = Duration::from_millis(50);
+/// What is left of its descendants gets this long between TERM and KILL.
+const SWEEP_GRACE: Duration = Duration::from_secs(1);
+
+const LADDER: Ladder = Ladder { term_after: Duration::ZERO, kill_after: Duration::from_secs(2) };
+
+/// What the task begins with.
+pub(super) struct Start {
+    pub(super) options: StartOptions,
+    pub(super) launch: Launch,
+    pub(super) events: mpsc::Sender<RuntimeEvent>,
+    pub(super) inbox: mpsc::Receiver<Command>,
+    pub(super) flags: Arc<Flags>,
+}
+
+/// The state of the task; see the module.
+pub(super) struct Worker {
+    server: Server,
+    turns: Turns,
+    inbox: mpsc::Receiver<Command>,
+    events: mpsc::Sender<RuntimeEvent>,
+    flags: Arc<Flags>,
+    clock: SharedClock,
+    /// When the next look is due, in the clock's time.
+    look_at: Option<Duration>,
+    mark: Option<RunMark>,
+    handle: HandleKeeper,
+    notice: Option<String>,
+}
+
+enum Step {
+    Command(Option<Command>),
+    Gone,
+    Look,
+}
+
+/// Why the loop ended.
+enum Why {
+    Stop(StopReason),
+    Gone,
+    /// It cannot be driven.
+    Useless,
+}
+
+impl Worker {
+    /// Starts server and program. Not cancel-safe: they may be left until the sweep.
+    pub(super) async fn start(start: Start) -> Result<Self, String> {
+        let Start { options, launch, events, inbox, flags } = start;
+        let Launch { pane, env, profile, session, mark, folder, notice } = launch;
+        let server = Server::start(&folder, env, pane, &profile).await?;
+        let handle =
+            HandleKeeper::begin(NAME, &options, Some(session.clone()), Some(server.program));
+        let clock = clock::system();
+        let turns = Turns::new(profile, session, clock.monotonic());
+        Ok(Self {
+            server,
+            turns,
+            inbox,
+            events,
+            flags,
+            look_at: Some(clock.monotonic()),
+            clock,
+            mark,
+            handle,
+            notice,
+        })
+    }
+
+    pub(super) fn handle(&self) -> watch::Receiver<SessionHandle> {
+        self.handle.reader()
+    }
+
+    /// Runs until the program or the daemon's wish for it is gone; its exit is told last.
+    pub(super) async fn run(mut self) {
+        if let Some(text) = self.notice.take() {
+            self.send(RuntimeEvent::Notice { text }).await;
+        }
+        let why = self.serve().await;
+        self.flags.ready.store(false, Ordering::SeqCst);
+        let code = match why {
+            Why::Stop(reason) => self.wind_up(reason).await,
+            Why::Gone => self.ended().await,
+            Why::Useless => -1,
+        };
+        self.server.end(&LADDER).await;
+        sweep(self.mark.as_ref()).await;
+        self.flags.busy.store(false, Ordering::SeqCst);
+        let _ = self.events.send(RuntimeEvent::Exited { code }).await;
+        // Closed last: by it the adapter sees that everything was told.
+        drop(self.inbox);
+    }
+
+    async fn serve(&mut self) -> Why {
+        loop {
+            let done = match self.step().await {
+                Step::Command(Some(Command::Stop(reason))) => Err(Why::Stop(reason)),
+                Step::Command(None) => Err(Why::Stop(StopReason::Shutdown)),
+                Step::Command(Some(command)) => self.obey(command).await,
+                Step::Gone => Err(Why::Gone),
+                Step::Look => self.look().await,
+            };
+            if let Err(why) = done {
+                return why;
+            }
+        }
+    }
+
+    /// Cancel-safe, as each of its arms.
+    async fn step(&mut self) -> Step {
+        let wait = self.look_at.map(|at| at.saturating_sub(self.clock.monotonic()));
+        tokio::select! {
+            command = self.inbox.recv() => Step::Command(command),
+            () = self.server.gone() => Step::Gone,
+            () = pause(wait) => Step::Look,
+        }
+    }
+
+    async fn obey(&mut self, command: Command) -> Result<(), Why> {
+        let now = self.clock.monotonic();
+        let acts = match command {
+            Command::Prompt(prompt) => self.turns.prompt(prompt, now),
+            Command::Steer(prompt) => self.turns.steer(prompt, now),
+            Command::Interrupt => self.turns.interrupt(now),
+            Command::Stop(reason) => return Err(Why::Stop(reason)),
+        };
+        self.act(acts).await
+    }
+
+    async fn look(&mut self) -> Result<(), Why> {
+        let screen = self.server.screen().await.map_err(|error| useless(&error))?;
+        if screen.dead.is_some() {
+            return Err(Why::Gone);
+        }
+        let acts = self.turns.see(screen, self.clock.monotonic());
+        self.act(acts).await
+    }
+
+    async fn act(&mut self, acts: Vec<Act>) -> Result<(), Why> {
+        let mut acts: std::collections::VecDeque<Act> = acts.into();
+        while let Some(act) = acts.pop_front() {
+            let done = match act {
+                Act::Tell(event) => {
+                    self.send(event).await;
+                    Ok(())
+                }
+                Act::Keys(keys) => self.keys(&keys).await,
+                Act::LeaveMode => self.server.leave_mode().await,
+                Act::Paste(text) => self.server.paste(&text).await,
+                Act::ForgetHistory => self.server.forget_history().await,
+                Act::Read(from) => match self.server.lines(from).await {
+                    Ok(lines) => {
+                        acts.extend(self.turns.read(&lines, self.clock.monotonic()));
+                        Ok(())
+                    }
+                    Err(error) => Err(error),
+                },
+                Act::Free => {
+                    self.flags.busy.store(false, Ordering::SeqCst);
+                    Ok(())
+                }
+                Act::GiveUp => return Err(Why::Useless),
+            };
+            done.map_err(|error| useless(&error))?;
+        }
+        if self.turns.is_ready() {
+            self.flags.ready.store(true, Ordering::SeqCst);
+        }
+        self.look_at = self.turns.next_look().map(|wait| self.clock.monotonic() + wait);
+        Ok(())
+    }
+
+    /// Presses one key after the other: some programs take keys that come at once for a paste.
+    async fn keys(&self, keys: &[String]) -> Result<(), String> {
+        for (at, key) in keys.iter().enumerate() {
+            if at > 0 {
+                time::sleep(BETWEEN_KEYS).await;
+            }
+            self.server.keys(std::slice::from_ref(key)).await?;
+        }
+        Ok(())
+    }
+
+    /// Ends the turn, then the program, as it was asked for. Returns the code to tell.
+    async fn wind_up(&mut self, reason: StopReason) -> i32 {
+        match reason {
+            StopReason::Shutdown | StopReason::Restart => {
+                self.finish_turn().await;
+                let keys = self.turns.profile().exit.clone();
+                let exit = async {
+                    if self.keys(&keys).await.is_ok() {
+                        self.server.gone().await;
+                    }
+                };
+                let _ = time::timeout(EXIT_WITHIN, exit).await;
+            }
+            // It did not react to keys.
+            StopReason::Stuck => {}
+        }
+        0
+    }
+
+    async fn finish_turn(&mut self) {
+        if !self.turns.busy() {
+            return;
+        }
+        let acts = self.turns.interrupt(self.clock.monotonic());
+        let finish = async {
+            if self.act(acts).await.is_err() {
+                return;
+            }
+            while self.turns.busy() {
+                let done = match self.step().await {
+                    Step::Look => self.look().await,
+                    // It is being stopped already.
+                    Step::Command(Some(_)) => Ok(()),
+                    Step::Command(None) | Step::Gone => return,
+                };
+                if done.is_err() {
+                    return;
+                }
+            }
+        };
+        let _ = time::timeout(TURN_WITHIN, finish).await;
+    }
+
+    /// It has ended by itself. Returns the code to tell.
+    async fn ended(&mut self) -> i32 {
+        let screen = self.last_screen().await;
+        let words = screen.as_ref().map_or("", |screen| screen.before_death()).to_owned();
+        let (code, how) = match screen.and_then(|screen| screen.dead) {
+            Some(Death { code: Some(code), .. }) => (code, format!("with code {code}")),
+            Some(Death { signal: Some(signal), .. }) => (-1, format!("by signal {signal}")),
+            Some(Death { code: None, signal: None }) | None => (-1, "with its terminal".to_owned()),
+        };
+        if code != 0 {
+            let text = format!("the program ended {how}; the last line of its screen: {words}");
+            self.send(RuntimeEvent::Notice { text }).await;
+        }
+        code
+    }
+
+    /// Returns the screen of a program that has ended, once it is known how.
+    async fn last_screen(&self) -> Option<Screen> {
+        let mut last = None;
+        for _ in 0..HOW_LOOKS {
+            last = self.server.screen().await.ok();
+            let known = |death: Death| death.code.is_some() || death.signal.is_some();
+            if last.as_ref()?.dead.is_some_and(known) {
+                break;
+            }
+            time::sleep(HOW_AGAIN).await;
+        }
+        last
+    }
+
+    async fn send(&self, event: RuntimeEvent) {
+        self.handle.see(&event);
+        // A daemon that is gone needs no events.
+        let _ = self.events.send(event).await;
+    }
+}
+
+fn useless(error: &str) -> Why {
+    tracing::error!(error, "the terminal cannot be driven any more");
+    Why::Useless
+}
+
+async fn pause(wait: Option<Duration>) {
+    match wait {
+        Some(wait) => time::sleep(wait).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Ends what the program started in sessions of their own. Everything with the daemon's mark is a
+/// descendant of the program, or of tmux.
+async fn sweep(mark: Option<&RunMark>) {
+    let Some(mark) = mark else { return };
+    let report = mark::sweep(|found| found.mark != *mark, SWEEP_GRACE).await;
+    if !report.killed.is_empty() || !report.left.is_empty() {
+        tracing::info!(killed = report.killed.len(), left = report.left.len(), "swept a terminal");
+    }
+}

@@ -1,0 +1,115 @@
+//! Real programs with a screen of their own, their model being the stand-in.
+
+use std::{fs, os::unix::fs::PermissionsExt};
+
+use gangline_runtime::{RuntimeEvent, TurnResult};
+use gangline_testkit::programs;
+use serde_json::json;
+
+use super::rig::Rig;
+
+const SCRIPT: &str = r#"
+rules:
+  - when: {user: 'slow'}
+    reply: [{delay_ms: 4000}, {text: "slow answer"}]
+  - when: {user: 'for ever'}
+    reply: [{delay_ms: 600000}, {text: "never"}]
+  - when: {user: 'what was'}
+    reply: [text: "turn ${turn}"]
+  - reply: [text: "you said ${user}\n\nSecond paragraph with\n\n- a list\n- of two"]
+"#;
+
+const SECOND: &str = "\n\nSecond paragraph with\n\n- a list\n- of two";
+
+async fn claude() -> Rig {
+    let mut rig = Rig::new(&[&programs::claude().display().to_string()], json!({}));
+    rig.options.base_url = Some(rig.model(SCRIPT).await);
+    rig.options.system_prompt = "You are oak-ada.".to_owned();
+    // Somebody has run it once.
+    let told = json!({
+        "hasCompletedOnboarding": true, "theme": "dark",
+        "customApiKeyResponses": {"approved": ["standin-0123456789ab"], "rejected": []},
+    });
+    fs::write(rig.path("home/.claude.json"), told.to_string()).unwrap();
+    rig
+}
+
+/// R3-14, R3-08: the real Claude Code in a terminal: its question about the folder is answered, a
+/// message of many lines and a huge one arrive, its answer is read without its frames; a turn that
+/// thinks for seconds is waited for, one that never ends is interrupted; what is typed meanwhile is
+/// taken; its session goes on.
+#[tokio::test]
+async fn claude_in_a_terminal() {
+    let mut rig = claude().await;
+    let begun = rig.start().await;
+    let done = rig.ask(1, "hello\nthere").await;
+    assert_eq!(done.text(), format!("you said hello\nthere{SECOND}"));
+    assert_eq!(done.result(), &TurnResult::Completed);
+    assert_eq!(rig.ask(2, "slow please").await.text(), "slow answer");
+    let huge = (1..3000).map(|n| n.to_string()).collect::<Vec<_>>().join("\n");
+    let done = rig.ask(3, &huge).await;
+    assert!(done.text().contains("2998\n2999\n"), "{}", rig.screen());
+    rig.say(4, "wait for ever").await;
+    rig.until_accepted().await;
+    rig.until_shown("esc to interrupt").await;
+    rig.runtime.interrupt().await.unwrap();
+    assert_eq!(rig.until_finished().await.result(), &TurnResult::Interrupted);
+    // What is typed into a turn is taken by it.
+    rig.say(5, "slow one").await;
+    rig.until_accepted().await;
+    let more = gangline_runtime::Prompt {
+        turn: super::rig::turn(5),
+        text: "and more".to_owned(),
+        uuid: "more".to_owned(),
+    };
+    rig.runtime.steer(more).await.unwrap();
+    let done = rig.until_finished().await;
+    assert!(
+        done.0
+            .iter()
+            .any(|event| matches!(event, RuntimeEvent::Steered { uuid, .. } if uuid == "more")),
+        "{done:?}"
+    );
+    assert_eq!(done.text(), format!("you said and more{SECOND}"), "{}", rig.screen());
+    rig.runtime.stop(gangline_runtime::StopReason::Restart).await;
+    assert_eq!(rig.processes(), []);
+    // Its session goes on.
+    rig.options.resume = begun.session.clone();
+    let again = rig.start().await;
+    assert_eq!(again.session, begun.session);
+    assert_eq!(rig.ask(6, "what was it").await.text(), "turn 6");
+    rig.put_away().await;
+}
+
+/// The real Codex in a terminal.
+#[tokio::test]
+async fn codex_in_a_terminal() {
+    let mut rig = Rig::new(&[&programs::codex().display().to_string()], json!({}));
+    let url = rig.model(SCRIPT).await;
+    // Not below the folder for temporary files: Codex refuses that.
+    let home = tempfile::Builder::new()
+        .prefix("codex-")
+        .tempdir_in(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target"))
+        .unwrap();
+    fs::set_permissions(home.path(), fs::Permissions::from_mode(0o700)).unwrap();
+    let config = format!(
+        "model = \"gpt-5\"\nmodel_provider = \"standin\"\ncheck_for_update_on_startup = false\n\
+         [model_providers.standin]\nname = \"standin\"\nbase_url = \"{url}/v1\"\n\
+         wire_api = \"responses\"\nenv_key = \"OPENAI_API_KEY\"\n"
+    );
+    fs::write(home.path().join("config.toml"), config).unwrap();
+    rig.options.account_dir = Some(home.path().to_owned());
+    rig.start().await;
+    let done = rig.ask(1, "hello\nthere").await;
+    // It renders what it is told.
+    let second = SECOND.replace("- ", "• ");
+    assert_eq!(done.text(), format!("you said hello\nthere{second}"), "{}", rig.screen());
+    assert_eq!(rig.ask(2, "slow please").await.text(), "slow answer");
+    rig.say(3, "wait for ever").await;
+    rig.until_accepted().await;
+    rig.until_shown("esc to interrupt").await;
+    rig.runtime.interrupt().await.unwrap();
+    assert_eq!(rig.until_finished().await.result(), &TurnResult::Interrupted);
+    assert_eq!(rig.ask(4, "what was it").await.text(), "turn 3", "{}", rig.screen());
+    rig.put_away().await;
+}

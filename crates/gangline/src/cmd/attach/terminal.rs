@@ -1,0 +1,39 @@
+//! The terminal of an agent that lives in tmux, shown in this one.
+
+use std::{io::IsTerminal as _, os::unix::process::CommandExt as _};
+
+use gangline_runtime::tmux::attach::{self, Hands};
+
+use crate::{
+    cli::{Attach, Global},
+    failure::Failure,
+    place, unmark,
+};
+
+/// Goes on as tmux if the agent has a terminal, and then returns only with a failure; without a
+/// terminal of our own what it shows is written once. Returns `None` if the agent has none.
+#[allow(clippy::disallowed_methods, reason = "no child: this process goes on as tmux")]
+pub(super) fn show(global: &Global, args: &Attach) -> Result<Option<Failure>, Failure> {
+    if args.write {
+        unmark::refuse("type into a terminal")?;
+    }
+    let paths = place::of_existing(global)?;
+    let sessions = paths.agent_dir(args.agent.as_str()).join("sessions");
+    if !attach::has_terminal(&sessions) {
+        if args.write {
+            let none = Failure::user(format!("{} has no terminal to type into", args.agent));
+            return Err(none.hint("only agents with `agent: tmux` have one, while they run"));
+        }
+        return Ok(None);
+    }
+    let interactive = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    let words = match (interactive, args.write) {
+        (true, true) => attach::show(&sessions, Hands::On),
+        (true, false) => attach::show(&sessions, Hands::Off),
+        (false, _) => attach::print(&sessions),
+    };
+    let mut tmux = std::process::Command::new("tmux");
+    // Inside of the user's own tmux it would refuse.
+    tmux.args(words.args).current_dir(words.folder).env_remove("TMUX");
+    Ok(Some(Failure::environment(tmux.exec()).doing("cannot start tmux")))
+}
