@@ -4,6 +4,7 @@
 //! is the daemon's business. Start at [`Runtime`]; the adapters are made by [`registry::make`].
 
 pub mod claude;
+pub mod conformance;
 pub mod event;
 mod handle;
 pub mod native;
@@ -113,7 +114,7 @@ pub enum RuntimeError {
 /// progress comes as [`RuntimeEvent`]s on the channel given to [`Runtime::start`], in order, and
 /// every prompt that was accepted is followed by exactly one `Finished` or `Exited`.
 #[async_trait]
-pub trait Runtime: Send {
+pub trait Runtime: Send + Sync {
     /// Returns what this backend can do; the daemon asks this, never the backend's name.
     fn capabilities(&self) -> Capabilities;
 

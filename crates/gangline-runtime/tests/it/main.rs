@@ -2,5 +2,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "only tests")]
 
 mod claude;
+mod conformance;
 mod native;
 mod toolserver;

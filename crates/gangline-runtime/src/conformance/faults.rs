@@ -1,0 +1,83 @@
+//! What the provider refuses, and what stands on a list, in a session of their own.
+
+use super::{
+    plan::{Fields, Initial, Listed, Plan},
+    session::Session,
+    stage::{Stage, Try},
+    tools,
+    turn::Why,
+};
+use crate::{Answer, FailureKind, PermissionMode, TurnResult};
+
+/// The stage; see the module. The context is filled last, since some programs cannot do with a
+/// full one any more.
+pub(super) const STAGE: Stage = Stage {
+    plan: Plan {
+        tag: "dee",
+        permissions: PermissionMode::Allowlist,
+        shell: Listed::Yes,
+        initial: Initial::None,
+        fields: Fields::Known,
+    },
+    steps: &[
+        Try { cells: &["allowed_tools"], step: |session, _| Box::pin(tools::unasked(session)) },
+        Try {
+            cells: &["error_500"],
+            step: |session, _| Box::pin(refused(session, "fail500", provider)),
+        },
+        Try {
+            cells: &["after_error"],
+            step: |session, _| Box::pin(async { session.works().await.map(|_| ()) }),
+        },
+        Try {
+            cells: &["error_529"],
+            step: |session, _| Box::pin(refused(session, "fail529", provider)),
+        },
+        Try {
+            cells: &["error_429"],
+            step: |session, _| Box::pin(refused(session, "fail429", limited)),
+        },
+        Try {
+            cells: &["error_401"],
+            step: |session, _| Box::pin(refused(session, "fail401", login)),
+        },
+        Try {
+            cells: &["overflow"],
+            step: |session, _| Box::pin(refused(session, "overflow", full)),
+        },
+    ],
+};
+
+fn provider(result: &TurnResult) -> bool {
+    matches!(result, TurnResult::Failed { kind: FailureKind::Provider, .. })
+}
+
+fn limited(result: &TurnResult) -> bool {
+    matches!(result, TurnResult::RateLimited { .. })
+}
+
+fn login(result: &TurnResult) -> bool {
+    matches!(
+        result,
+        TurnResult::NeedsLogin { .. } | TurnResult::Failed { kind: FailureKind::Auth, .. }
+    )
+}
+
+fn full(result: &TurnResult) -> bool {
+    matches!(result, TurnResult::Failed { kind: FailureKind::ContextOverflow, .. })
+}
+
+/// A prompt that the provider always refuses.
+async fn refused(
+    session: &mut Session<'_>,
+    verb: &str,
+    right: fn(&TurnResult) -> bool,
+) -> Result<(), Why> {
+    let said = session.say(verb).await?;
+    let patience = session.subject.dialect.pace.retries;
+    let turn = session.finish_with(said, &Answer::Allow, patience).await?;
+    match right(&turn.result) {
+        true => Ok(()),
+        false => Err(format!("the turn ended as {:?}", turn.result)),
+    }
+}

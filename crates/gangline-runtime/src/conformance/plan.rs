@@ -1,0 +1,86 @@
+//! What a session of the suite is started with.
+
+use std::path::PathBuf;
+
+use gangline_os::{fsio, mark::RUN_MARK};
+
+use super::{Subject, turn::Why};
+use crate::{PermissionMode, StartOptions};
+
+/// What a session is started with.
+#[derive(Debug, Clone)]
+pub(super) struct Plan {
+    /// Its name: names of its folders and words of its prompts.
+    pub(super) tag: &'static str,
+    pub(super) permissions: PermissionMode,
+    /// Whether the shell runs unasked.
+    pub(super) shell: Listed,
+    /// Whether a prompt is given with the start.
+    pub(super) initial: Initial,
+    /// Whether fields are given that nobody knows.
+    pub(super) fields: Fields,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Listed {
+    Yes,
+    No,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Initial {
+    Given,
+    None,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fields {
+    Known,
+    Unknown,
+}
+
+/// Returns the installation that the suite's processes carry in their mark.
+pub(super) fn installation(options: &StartOptions) -> String {
+    let mark = options.env.iter().find(|(name, _)| name == RUN_MARK);
+    let installation = mark.and_then(|(_, mark)| mark.split('/').next());
+    installation.unwrap_or("conformance").to_owned()
+}
+
+/// Returns what the plan comes to, its folders made.
+pub(super) fn options(subject: &Subject, plan: &Plan) -> Result<StartOptions, Why> {
+    let given = &subject.options;
+    let dialect = &subject.dialect;
+    let below = |folder: &PathBuf| {
+        let folder = folder.join(plan.tag);
+        fsio::private_dir(&folder).map(|()| folder).map_err(|error| error.to_string())
+    };
+    let mut options = given.clone();
+    options.workdir = below(&given.workdir)?;
+    options.session_dir = below(&given.session_dir)?;
+    options.tmp_dir = below(&given.tmp_dir)?;
+    let mark = format!("{}/{}/1", installation(given), plan.tag);
+    let own = [
+        (RUN_MARK, mark),
+        ("GANGLINE_AGENT", plan.tag.to_owned()),
+        ("CULTURE_NICK", format!("nick-{}", plan.tag)),
+        ("GT_SESSION_ID", format!("gt-{}", plan.tag)),
+    ];
+    for (name, value) in own {
+        options.env.retain(|(known, _)| known != name);
+        options.env.push((name.to_owned(), value));
+    }
+    options.base_url = Some(format!("{}{}", subject.model.origin(), dialect.base));
+    options.model = Some(dialect.model.to_owned());
+    options.permissions = plan.permissions;
+    options.allowed_tools = match plan.shell {
+        Listed::Yes => vec![dialect.shell.to_owned()],
+        Listed::No => vec!["Read".to_owned()],
+    };
+    options.resume = None;
+    options.mcp_servers = subject.mcp.iter().map(|probe| probe.server.clone()).collect();
+    if plan.fields == Fields::Unknown {
+        options.extra.insert("no_such_field".to_owned(), serde_json::json!({ "a": [1, 2] }));
+        options.thinking = Some("medium".to_owned());
+    }
+    Ok(options)
+}

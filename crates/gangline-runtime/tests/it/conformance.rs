@@ -1,0 +1,4 @@
+//! Every backend goes through the conformance suite.
+
+mod bench;
+mod real;
