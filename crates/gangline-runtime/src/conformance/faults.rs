@@ -1,6 +1,7 @@
 //! What the provider refuses, and what stands on a list, in a session of their own.
 
 use super::{
+    card::Card,
     plan::{Fields, Initial, Listed, Plan},
     session::Session,
     stage::{Stage, Try},
@@ -22,12 +23,8 @@ pub(super) const STAGE: Stage = Stage {
     steps: &[
         Try { cells: &["allowed_tools"], step: |session, _| Box::pin(tools::unasked(session)) },
         Try {
-            cells: &["error_500"],
-            step: |session, _| Box::pin(refused(session, "fail500", provider)),
-        },
-        Try {
-            cells: &["after_error"],
-            step: |session, _| Box::pin(async { session.works().await.map(|_| ()) }),
+            cells: &["error_500", "after_error"],
+            step: |session, card| Box::pin(and_after(session, card)),
         },
         Try {
             cells: &["error_529"],
@@ -47,6 +44,13 @@ pub(super) const STAGE: Stage = Stage {
         },
     ],
 };
+
+async fn and_after(session: &mut Session<'_>, card: &Card<'_>) -> Result<(), Why> {
+    let since = card.now();
+    let told = refused(session, "fail500", provider).await;
+    card.judge("error_500", &told, since);
+    session.works().await.map(|_| ())
+}
 
 fn provider(result: &TurnResult) -> bool {
     matches!(result, TurnResult::Failed { kind: FailureKind::Provider, .. })

@@ -36,7 +36,13 @@ pub(super) async fn play<'a>(stage: &Stage, subject: &'a Subject, card: &Card<'a
         return;
     }
     let since = card.now();
-    match Session::begin(subject, &stage.plan, None).await {
+    // A prompt that comes with the start is for the first step.
+    let first = stage.steps.iter().take(1).flat_map(|step| step.cells);
+    let plan = match first.clone().any(|id| card.wants(id)) {
+        true => stage.plan.clone(),
+        false => Plan { initial: Initial::None, ..stage.plan.clone() },
+    };
+    match Session::begin(subject, &plan, None).await {
         Ok(begun) => {
             let session = go_through(stage.steps, begun, card).await;
             end(session, card).await;

@@ -37,10 +37,9 @@ pub(super) const STAGE: Stage = Stage {
         Try { cells: &["thinking"], step: |session, card| Box::pin(thinking(session, card)) },
         Try { cells: &["order"], step: |session, _| Box::pin(order(session)) },
         Try {
-            cells: &["prompt_returns", "busy", "interrupt"],
+            cells: &["prompt_returns", "busy", "interrupt", "goes_on"],
             step: |session, card| Box::pin(held(session, card)),
         },
-        Try { cells: &["goes_on"], step: |session, _| Box::pin(works(session)) },
         Try { cells: &["interrupt_idle"], step: |session, _| Box::pin(idle(session)) },
         Try {
             cells: &["ask_allow", "tool_call"],
@@ -202,12 +201,15 @@ async fn held(session: &mut Session<'_>, card: &Card<'_>) -> Result<(), Why> {
     };
     card.judge("busy", &refused, since);
     refused?;
+    let since = card.now();
     session.interrupt().await?;
     let turn = session.finish(said).await?;
-    match turn.result {
+    let interrupted = match turn.result {
         TurnResult::Interrupted => Ok(()),
         other => Err(format!("the turn ended as {other:?}")),
-    }
+    };
+    card.judge("interrupt", &interrupted, since);
+    works(session).await
 }
 
 async fn idle(session: &mut Session<'_>) -> Result<(), Why> {

@@ -1,4 +1,8 @@
 //! Every backend goes through the conformance suite.
 
 mod bench;
+mod flawed;
+mod flaws;
 mod real;
+mod toy;
+mod toys;
