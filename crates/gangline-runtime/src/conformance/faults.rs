@@ -2,7 +2,7 @@
 
 use super::{
     card::Card,
-    plan::{Fields, Initial, Listed, Plan},
+    plan::{Fields, Initial, Listed, Plan, Servers},
     session::Session,
     stage::{Stage, Try},
     tools,
@@ -19,6 +19,7 @@ pub(super) const STAGE: Stage = Stage {
         shell: Listed::Yes,
         initial: Initial::None,
         fields: Fields::Known,
+        servers: Servers::None,
     },
     steps: &[
         Try { cells: &["allowed_tools"], step: |session, _| Box::pin(tools::unasked(session)) },

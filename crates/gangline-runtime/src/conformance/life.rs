@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{
     Subject, Verdict,
     card::Card,
-    plan::{Fields, Initial, Listed, Plan},
+    plan::{Fields, Initial, Listed, Plan, Servers},
     session::Session,
     stage::{self, Try},
     tools,
@@ -19,6 +19,7 @@ const BOB: Plan = Plan {
     shell: Listed::No,
     initial: Initial::None,
     fields: Fields::Unknown,
+    servers: Servers::Http,
 };
 
 const CY: Plan = Plan {
@@ -27,6 +28,7 @@ const CY: Plan = Plan {
     shell: Listed::No,
     initial: Initial::None,
     fields: Fields::Known,
+    servers: Servers::None,
 };
 
 const STEPS_OF_BOB: &[Try] = &[
@@ -36,6 +38,10 @@ const STEPS_OF_BOB: &[Try] = &[
         step: |session, card| Box::pin(environment(session, card)),
     },
     Try { cells: &["steer"], step: |session, _| Box::pin(steer(session)) },
+    Try {
+        cells: &["mcp_http"],
+        step: |session, card| Box::pin(tools::server(session, card, "mcp_http")),
+    },
 ];
 
 const STEPS_OF_CY: &[Try] = &[
@@ -45,12 +51,17 @@ const STEPS_OF_CY: &[Try] = &[
 
 /// Cells that are noted here and not by steps.
 const OWN: [&str; 3] = ["early_prompt", "unknown_fields", "apart"];
+const ENDS: [&str; 3] = ["crash", "resume", "lost_session"];
 
 /// How long a text that was added may take to be told, before the tool beside it goes on.
 const STEER_GRACE: Duration = Duration::from_millis(700);
 
 /// Plays both sessions.
 pub(super) async fn pair<'a>(subject: &'a Subject, card: &Card<'a>) {
+    let steps = STEPS_OF_BOB.iter().chain(STEPS_OF_CY).flat_map(|step| step.cells);
+    if !steps.chain(&OWN).chain(&ENDS).any(|id| card.wants(id)) {
+        return;
+    }
     let since = card.now();
     let (bob, cy) = tokio::join!(early(subject, &BOB), early(subject, &CY));
     let tried = match (&bob, &cy) {
@@ -70,7 +81,11 @@ pub(super) async fn pair<'a>(subject: &'a Subject, card: &Card<'a>) {
         }
     };
     let of_bob = async {
-        let Ok((session, first)) = bob else { return opened_none(bob, card) };
+        let Ok((session, first)) = bob else {
+            ENDS.iter().for_each(|id| card.judge(id, &tried, card.now()));
+            drop(opened(bob, STEPS_OF_BOB, card));
+            return;
+        };
         if let Some(session) = stage::go_through(STEPS_OF_BOB, session, card).await {
             ends(subject, card, session, &first).await;
         }
@@ -90,10 +105,6 @@ fn opened<'a>(early: Early<'a>, steps: &[Try], card: &Card<'a>) -> Option<Sessio
             None
         }
     }
-}
-
-fn opened_none<'a>(early: Early<'a>, card: &Card<'a>) {
-    drop(opened(early, STEPS_OF_BOB, card));
 }
 
 /// Starts a session and gives a prompt at once, ready or not.
@@ -196,20 +207,21 @@ async fn ends<'a>(subject: &'a Subject, card: &Card<'a>, mut session: Session<'a
     let handle = session.runtime.session().unwrap_or_else(|| session.begun.clone());
     if handle.pid.is_none() {
         card.note("crash", Verdict::Unsupported);
-    } else {
+    } else if card.wants("crash") {
         let tried = crash(&mut session).await;
         card.judge("crash", &tried, since);
     }
     stage::end(Some(session), card).await;
-    if !card.wants("resume") {
-        return;
+    if card.wants("resume") {
+        let since = card.now();
+        let tried = resume(subject, card, &handle, &first.said).await;
+        card.judge("resume", &tried, since);
     }
-    let since = card.now();
-    let tried = resume(subject, card, &handle, &first.said).await;
-    card.judge("resume", &tried, since);
-    let since = card.now();
-    let tried = lost(subject, card, &handle).await;
-    card.judge("lost_session", &tried, since);
+    if card.wants("lost_session") {
+        let since = card.now();
+        let tried = lost(subject, card, &handle).await;
+        card.judge("lost_session", &tried, since);
+    }
 }
 
 async fn crash(session: &mut Session<'_>) -> Result<(), Why> {

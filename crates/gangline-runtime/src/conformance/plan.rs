@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use gangline_os::{fsio, mark::RUN_MARK};
 
-use super::{Subject, turn::Why};
-use crate::{PermissionMode, StartOptions};
+use super::{McpProbe, Subject, turn::Why};
+use crate::{McpPlace, PermissionMode, StartOptions};
 
 /// What a session is started with.
 #[derive(Debug, Clone)]
@@ -19,6 +19,26 @@ pub(super) struct Plan {
     pub(super) initial: Initial,
     /// Whether fields are given that nobody knows.
     pub(super) fields: Fields,
+    /// Which of the MCP servers are offered: one kind in a session, so that one tool is meant.
+    pub(super) servers: Servers,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Servers {
+    Stdio,
+    Http,
+    None,
+}
+
+impl Servers {
+    /// Returns the one that is given, if there is one of this kind.
+    pub(super) fn of(self, subject: &Subject) -> Option<&McpProbe> {
+        let mut probes = subject.mcp.iter();
+        probes.find(|it| match &it.server.place {
+            McpPlace::Stdio { .. } => self == Self::Stdio,
+            McpPlace::Http { .. } => self == Self::Http,
+        })
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +97,8 @@ pub(super) fn options(subject: &Subject, plan: &Plan) -> Result<StartOptions, Wh
         Listed::No => vec!["Read".to_owned()],
     };
     options.resume = None;
-    options.mcp_servers = subject.mcp.iter().map(|probe| probe.server.clone()).collect();
+    let probes = plan.servers.of(subject).into_iter();
+    options.mcp_servers = probes.map(|probe| probe.server.clone()).collect();
     if plan.fields == Fields::Unknown {
         options.extra.insert("no_such_field".to_owned(), serde_json::json!({ "a": [1, 2] }));
         options.thinking = Some("medium".to_owned());

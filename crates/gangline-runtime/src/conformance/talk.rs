@@ -5,7 +5,7 @@ use gangline_os::proc;
 use super::{
     Verdict,
     card::Card,
-    plan::{Fields, Initial, Listed, Plan},
+    plan::{Fields, Initial, Listed, Plan, Servers},
     script::OUTPUT_TOKENS,
     session::{Session, within},
     stage::{Stage, Try},
@@ -24,6 +24,7 @@ pub(super) const STAGE: Stage = Stage {
         shell: Listed::No,
         initial: Initial::Given,
         fields: Fields::Known,
+        servers: Servers::Stdio,
     },
     steps: &[
         Try {
@@ -55,8 +56,10 @@ pub(super) const STAGE: Stage = Stage {
             cells: &["host_tool_refused"],
             step: |session, _| Box::pin(tools::host_refuses(session)),
         },
-        Try { cells: &["mcp_stdio"], step: |session, card| Box::pin(tools::stdio(session, card)) },
-        Try { cells: &["mcp_http"], step: |session, card| Box::pin(tools::http(session, card)) },
+        Try {
+            cells: &["mcp_stdio"],
+            step: |session, card| Box::pin(tools::server(session, card, "mcp_stdio")),
+        },
         Try { cells: &["set_model"], step: |session, _| Box::pin(set_model(session)) },
         Try { cells: &["list_sessions"], step: |session, _| Box::pin(list(session)) },
         Try { cells: &["compact"], step: |session, _| Box::pin(compact(session)) },

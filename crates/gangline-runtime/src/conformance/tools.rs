@@ -1,13 +1,13 @@
 //! Tools: the program's own, the daemon's, and those of MCP servers.
 
 use super::{
-    McpProbe, Verdict,
+    Verdict,
     card::Card,
     probe::{REFUSAL, REFUSED},
     session::Session,
     turn::{Said, Turn, Why},
 };
-use crate::{Answer, ApprovalAsk, Block, McpPlace, RuntimeEvent, TurnResult};
+use crate::{Answer, ApprovalAsk, Block, RuntimeEvent, TurnResult};
 
 /// Waits until the turn asks about its command.
 async fn ask(session: &mut Session<'_>, said: &Said) -> Result<ApprovalAsk, Why> {
@@ -143,26 +143,13 @@ pub(super) async fn host_refuses(session: &mut Session<'_>) -> Result<(), Why> {
     turn.said_text(REFUSAL)
 }
 
-/// A tool of an MCP server over stdio.
-pub(super) async fn stdio(session: &mut Session<'_>, card: &Card<'_>) -> Result<(), Why> {
-    let mut probes = session.subject.mcp.iter();
-    let probe = probes.find(|it| matches!(it.server.place, McpPlace::Stdio { .. }));
-    server(session, card, "mcp_stdio", probe).await
-}
-
-/// A tool of an MCP server over HTTP.
-pub(super) async fn http(session: &mut Session<'_>, card: &Card<'_>) -> Result<(), Why> {
-    let mut probes = session.subject.mcp.iter();
-    let probe = probes.find(|it| matches!(it.server.place, McpPlace::Http { .. }));
-    server(session, card, "mcp_http", probe).await
-}
-
-async fn server(
+/// A tool of the MCP server that the session was offered.
+pub(super) async fn server(
     session: &mut Session<'_>,
     card: &Card<'_>,
     cell: &'static str,
-    probe: Option<&McpProbe>,
 ) -> Result<(), Why> {
+    let probe = session.plan.servers.of(session.subject);
     let Some(probe) = probe else {
         card.note(cell, Verdict::Skipped("no such server was given".to_owned()));
         return Ok(());

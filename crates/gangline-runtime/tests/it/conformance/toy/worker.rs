@@ -44,7 +44,7 @@ pub(super) enum Order {
 /// What the program says.
 #[derive(Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-enum Said {
+enum Told {
     Ready { session: String },
     Accepted,
     Said { model: String, thinking: String, text: String, calls: Vec<Call>, usage: Tokens },
@@ -184,14 +184,14 @@ impl Worker {
     }
 
     async fn line(&mut self, text: &str) {
-        let Ok(said) = serde_json::from_str::<Said>(text) else {
+        let Ok(said) = serde_json::from_str::<Told>(text) else {
             tracing::debug!("the toy said something that nobody knows");
             return;
         };
         match (said, self.turn) {
-            (Said::Ready { session }, _) => self.ready(SessionId(session)).await,
-            (Said::Accepted, Some(turn)) => self.tell(RuntimeEvent::Accepted { turn }).await,
-            (Said::Said { model, thinking, text, calls, usage }, Some(turn)) => {
+            (Told::Ready { session }, _) => self.ready(SessionId(session)).await,
+            (Told::Accepted, Some(turn)) => self.tell(RuntimeEvent::Accepted { turn }).await,
+            (Told::Said { model, thinking, text, calls, usage }, Some(turn)) => {
                 let message = AssistantMessage { model, content: blocks(thinking, text, calls) };
                 let usage = Usage {
                     input_tokens: usage.input,
@@ -201,7 +201,7 @@ impl Worker {
                 self.tell(RuntimeEvent::Message { turn, message }).await;
                 self.tell(RuntimeEvent::Usage { turn, usage }).await;
             }
-            (Said::Ask { id, tool, input }, Some(turn)) => match self.policy.verdict(&tool) {
+            (Told::Ask { id, tool, input }, Some(turn)) => match self.policy.verdict(&tool) {
                 permission::Verdict::Allow => self.answer(true, "").await,
                 permission::Verdict::Deny(why) => self.answer(false, &why).await,
                 permission::Verdict::Ask => {
@@ -209,13 +209,13 @@ impl Worker {
                     self.tell(RuntimeEvent::ApprovalAsked { turn, ask }).await;
                 }
             },
-            (Said::Result { id, name, output, failed }, Some(turn)) => {
+            (Told::Result { id, name, output, failed }, Some(turn)) => {
                 let (is_error, content) = (failed, output);
                 self.tell(RuntimeEvent::ToolResult { turn, id, name, is_error, content }).await;
             }
-            (Said::Done, Some(_)) => self.finish(TurnResult::Completed).await,
-            (Said::Interrupted, Some(_)) => self.finish(TurnResult::Interrupted).await,
-            (Said::Failed { status, code, why }, Some(_)) => {
+            (Told::Done, Some(_)) => self.finish(TurnResult::Completed).await,
+            (Told::Interrupted, Some(_)) => self.finish(TurnResult::Interrupted).await,
+            (Told::Failed { status, code, why }, Some(_)) => {
                 self.finish(failure(status, &code, why)).await;
             }
             (_, None) => tracing::debug!("the toy said something without a turn"),
