@@ -18,6 +18,7 @@ mod prompt;
 mod ps;
 mod restart;
 mod resume;
+mod runtime;
 mod service;
 mod standin;
 mod start;
@@ -31,7 +32,9 @@ use gangline_os::{CancellationToken, signals::Signals};
 
 use crate::{
     channel,
-    cli::{Cli, Command, ConfigCommand, HarnessCommand, ServiceCommand, StandinCommand},
+    cli::{
+        Cli, Command, ConfigCommand, HarnessCommand, RuntimeCommand, ServiceCommand, StandinCommand,
+    },
     failure::Failure,
     mcp,
 };
@@ -65,6 +68,7 @@ pub(crate) async fn run(cli: Cli) -> Result<u8, Failure> {
         Command::Deny(args) => decide::run(&global, args, Decision::Deny).await,
         Command::Config(ConfigCommand::Check { file }) => config::check(&global, file),
         Command::Config(ConfigCommand::Schema) => config::schema(),
+        Command::Runtime(RuntimeCommand::Doctor(args)) => runtime::doctor(&global, &args).await,
         Command::Service(ServiceCommand::Install(args)) => service::install(&global, args),
         Command::Standin(StandinCommand::Serve(args)) => standin::serve(args).await,
         Command::Harness(HarnessCommand::Serve(args)) => harness::serve(&global, args).await,

@@ -24,8 +24,8 @@ pub(super) const STAGE: Stage = Stage {
     steps: &[
         Try { cells: &["allowed_tools"], step: |session, _| Box::pin(tools::unasked(session)) },
         Try {
-            cells: &["error_500", "after_error"],
-            step: |session, card| Box::pin(and_after(session, card)),
+            cells: &["error_500"],
+            step: |session, _| Box::pin(refused(session, "fail500", provider)),
         },
         Try {
             cells: &["error_529"],
@@ -36,8 +36,8 @@ pub(super) const STAGE: Stage = Stage {
             step: |session, _| Box::pin(refused(session, "fail429", limited)),
         },
         Try {
-            cells: &["error_401"],
-            step: |session, _| Box::pin(refused(session, "fail401", login)),
+            cells: &["error_401", "after_error"],
+            step: |session, card| Box::pin(and_after(session, card)),
         },
         Try {
             cells: &["overflow"],
@@ -48,8 +48,8 @@ pub(super) const STAGE: Stage = Stage {
 
 async fn and_after(session: &mut Session<'_>, card: &Card<'_>) -> Result<(), Why> {
     let since = card.now();
-    let told = refused(session, "fail500", provider).await;
-    card.judge("error_500", &told, since);
+    let told = refused(session, "fail401", login).await;
+    card.judge("error_401", &told, since);
     session.works().await.map(|_| ())
 }
 

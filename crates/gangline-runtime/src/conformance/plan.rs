@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use gangline_os::{fsio, mark::RUN_MARK};
 
-use super::{McpProbe, Subject, turn::Why};
+use super::{McpProbe, Subject, dialect, turn::Why};
 use crate::{McpPlace, PermissionMode, StartOptions};
 
 /// What a session is started with.
@@ -69,7 +69,7 @@ pub(super) fn installation(options: &StartOptions) -> String {
 /// Returns what the plan comes to, its folders made.
 pub(super) fn options(subject: &Subject, plan: &Plan) -> Result<StartOptions, Why> {
     let given = &subject.options;
-    let dialect = &subject.dialect;
+    let spoken = &subject.dialect;
     let below = |folder: &PathBuf| {
         let folder = folder.join(plan.tag);
         fsio::private_dir(&folder).map(|()| folder).map_err(|error| error.to_string())
@@ -79,6 +79,13 @@ pub(super) fn options(subject: &Subject, plan: &Plan) -> Result<StartOptions, Wh
     options.session_dir = below(&given.session_dir)?;
     options.tmp_dir = below(&given.tmp_dir)?;
     let mark = format!("{}/{}/1", installation(given), plan.tag);
+    for (name, value) in dialect::OFFLINE.iter().chain(spoken.env) {
+        set(&mut options.env, name, (*value).to_owned());
+    }
+    for (name, value) in spoken.extra {
+        let value = serde_json::from_str(value).map_err(|error| error.to_string())?;
+        options.extra.insert((*name).to_owned(), value);
+    }
     let own = [
         (RUN_MARK, mark),
         ("GANGLINE_AGENT", plan.tag.to_owned()),
@@ -86,14 +93,13 @@ pub(super) fn options(subject: &Subject, plan: &Plan) -> Result<StartOptions, Wh
         ("GT_SESSION_ID", format!("gt-{}", plan.tag)),
     ];
     for (name, value) in own {
-        options.env.retain(|(known, _)| known != name);
-        options.env.push((name.to_owned(), value));
+        set(&mut options.env, name, value);
     }
-    options.base_url = Some(format!("{}{}", subject.model.origin(), dialect.base));
-    options.model = Some(dialect.model.to_owned());
+    options.base_url = Some(format!("{}{}", subject.model.origin(), spoken.base));
+    options.model = Some(spoken.model.to_owned());
     options.permissions = plan.permissions;
     options.allowed_tools = match plan.shell {
-        Listed::Yes => vec![dialect.shell.to_owned()],
+        Listed::Yes => vec![spoken.listed.to_owned()],
         Listed::No => vec!["Read".to_owned()],
     };
     options.resume = None;
@@ -104,4 +110,9 @@ pub(super) fn options(subject: &Subject, plan: &Plan) -> Result<StartOptions, Wh
         options.thinking = Some("medium".to_owned());
     }
     Ok(options)
+}
+
+fn set(env: &mut Vec<(String, String)>, name: &str, value: String) {
+    env.retain(|(known, _)| known != name);
+    env.push((name.to_owned(), value));
 }

@@ -21,11 +21,8 @@ impl Dialect {
         let call =
             |name: &str, input: Value| json!([{ "tool_use": { "name": name, "input": input } }]);
         let shell = |command: &str| call(self.shell, (self.shell_input)(command));
-        let refused = |status: u16, kind: &str| {
-            json!([{ "http_error": {
-                "status": status, "type": kind, "message": "the stand-in refuses",
-            } }])
-        };
+        // In the words that the vendor has for it.
+        let refused = |status: u16| json!([{ "http_error": { "status": status } }]);
         let usage = json!({ "usage": { "input_tokens": 1234, "output_tokens": OUTPUT_TOKENS } });
         let rule = |when: Value, reply: Value| json!({ "when": when, "reply": reply });
         let rules = vec![
@@ -55,10 +52,10 @@ impl Dialect {
                 call("$1", json!({ "text": "$2" })),
             ),
             rule(verb("add"), text("added $1")),
-            rule(verb("fail500"), refused(500, "api_error")),
-            rule(verb("fail529"), refused(529, "overloaded_error")),
-            rule(verb("fail429"), refused(429, "rate_limit_error")),
-            rule(verb("fail401"), refused(401, "authentication_error")),
+            rule(verb("fail500"), refused(500)),
+            rule(verb("fail529"), refused(529)),
+            rule(verb("fail429"), refused(429)),
+            rule(verb("fail401"), refused(401)),
             rule(verb("overflow"), json!(["overflow"])),
             // Whatever else a program asks by itself.
             rule(json!({}), text("a short account")),

@@ -226,7 +226,9 @@ async fn set_model(session: &mut Session<'_>) -> Result<(), Why> {
     let turn = session.works().await?;
     let back = session.subject.dialect.model;
     within(session.runtime.set_model(back), "set_model()").await?;
-    match session.subject.model.newest_with(&[&turn.said.word, &format!("\"{other}\"")]) {
+    // Where a provider stands in front of the name, the model itself is not asked by it.
+    let asked = format!("\"{}\"", other.rsplit('/').next().unwrap_or(other));
+    match session.subject.model.newest_with(&[&turn.said.word, &asked]) {
         Some(_) => Ok(()),
         None => Err(format!("the model was not asked as {other}")),
     }

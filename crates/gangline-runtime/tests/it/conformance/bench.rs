@@ -18,6 +18,10 @@ use gangline_standin::{Records, Script, StandinOptions, serve};
 use tokio::net::TcpListener;
 use uuid::Uuid;
 
+/// Joins its streams to a socket, as the daemon's own bridge does.
+const BRIDGE: &str = r#"const s = require("net").connect(process.argv[2]);
+process.stdin.pipe(s); s.pipe(process.stdout); s.on("close", () => process.exit(0));"#;
+
 /// The stand-in, as the suite asks it.
 struct Standin {
     origin: String,
@@ -77,22 +81,21 @@ impl Bench {
         tasks.spawn("standin", async move {
             let _ = serve(options, CancellationToken::new()).await;
         });
+        fs::write(path("bridge.js"), BRIDGE).unwrap();
+        let bridge = ["node".to_owned(), path("bridge.js").display().to_string()];
         let installation = format!("test-{}", Uuid::new_v4());
-        let mut env = vec![
-            ("PATH".to_owned(), std::env::var("PATH").unwrap()),
-            ("HOME".to_owned(), path("home").display().to_string()),
-            ("GANGLINE_RUN".to_owned(), format!("{installation}/suite/1")),
+        let env = [
+            ("PATH", std::env::var("PATH").unwrap()),
+            ("HOME", path("home").display().to_string()),
+            ("GANGLINE_RUN", format!("{installation}/suite/1")),
         ];
-        env.extend(
-            dialect.env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())),
-        );
         let options = StartOptions {
             workdir: path("work"),
             session_dir: path("sessions"),
             tmp_dir: path("tmp"),
             command: command.map(|program| vec![program.display().to_string()]),
             account_dir: None,
-            env,
+            env: env.map(|(name, value)| (name.to_owned(), value)).into(),
             mode: Mode::Resident,
             model: None,
             thinking: None,
@@ -102,7 +105,7 @@ impl Bench {
             allowed_tools: Vec::new(),
             resume: None,
             initial_prompt: None,
-            tool_bridge: Vec::new(),
+            tool_bridge: bridge.into(),
             base_url: None,
             api_key: Some(Secret::new("none")),
             extra: BTreeMap::new(),

@@ -12,12 +12,17 @@ use super::{bench::Bench, toy::Toy};
 /// How the toy is spoken to: the other half of what a backend needs.
 pub(crate) const TOY: Dialect = Dialect {
     backend: "toy",
+    program: "toy-agent",
+    tested: "",
+    install: "",
     base: "/v1",
     model: "toy-1",
     other_model: "toy-2",
     shell: "shell",
     shell_input: dialect::described,
+    listed: "shell",
     env: &[],
+    extra: &[],
     pace: dialect::Pace {
         ready: Duration::from_secs(20),
         turn: Duration::from_secs(20),
