@@ -3,6 +3,8 @@
 mod bench;
 mod flawed;
 mod flaws;
+mod guide;
 mod real;
 mod toy;
 mod toys;
+mod verdicts;

@@ -14,6 +14,7 @@ mod claude_fire;
 mod clients;
 mod config;
 mod demo;
+mod doctor;
 mod fire;
 mod fleet;
 mod foreign;

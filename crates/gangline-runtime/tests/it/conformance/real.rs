@@ -3,7 +3,7 @@
 use gangline_runtime::conformance::Report;
 use gangline_testkit::programs;
 
-use super::bench::Bench;
+use super::{bench::Bench, verdicts};
 
 fn all_hold(report: &Report) {
     let failures: Vec<String> = report
@@ -11,6 +11,7 @@ fn all_hold(report: &Report) {
         .map(|it| format!("{}: {}", it.cell.id, it.verdict.why().unwrap_or_default()))
         .collect();
     assert!(failures.is_empty(), "{failures:#?}");
+    verdicts::check(report);
 }
 
 /// R0-02: the native loop passes the suite.
