@@ -10,17 +10,25 @@ use std::{
 
 use gangline_os::{CancellationToken, clock, mark, secret::Secret, task::TaskGroup};
 use gangline_runtime::{
-    Mode, PermissionMode, Runtime, StartOptions,
+    McpPlace, McpServer, Mode, PermissionMode, Runtime, StartOptions,
     conformance::{self, Dialect, McpProbe, Model, Report, Subject},
     registry,
 };
 use gangline_standin::{Records, Script, StandinOptions, serve};
+use gangline_testkit::mcp;
 use tokio::net::TcpListener;
 use uuid::Uuid;
 
 /// Joins its streams to a socket, as the daemon's own bridge does.
 const BRIDGE: &str = r#"const s = require("net").connect(process.argv[2]);
 process.stdin.pipe(s); s.pipe(process.stdout); s.on("close", () => process.exit(0));"#;
+
+/// Offers the tool `echo` of a server for tests.
+fn probe(place: McpPlace) -> McpProbe {
+    let allowed_tools = vec!["*".to_owned()];
+    let server = McpServer { key: "probe".to_owned(), place, allowed_tools };
+    McpProbe { server, tool: "echo".to_owned() }
+}
 
 /// The stand-in, as the suite asks it.
 struct Standin {
@@ -45,6 +53,7 @@ pub(crate) struct Bench {
     pub(crate) subject: Subject,
     installation: String,
     _tasks: TaskGroup,
+    _server: mcp::HttpServer,
     folder: tempfile::TempDir,
 }
 
@@ -111,17 +120,22 @@ impl Bench {
             extra: BTreeMap::new(),
             tools: Arc::new(Nothing),
         };
+        fs::create_dir(path("mcp")).unwrap();
+        let server = mcp::http();
         let records = Mutex::new(Records::of(path("requests")));
         let subject = Subject {
             make,
             options,
             dialect,
             model: Arc::new(Standin { origin, records }),
-            mcp: Vec::<McpProbe>::new(),
+            mcp: vec![
+                probe(McpPlace::Stdio { command: mcp::stdio(&path("mcp")), env: BTreeMap::new() }),
+                probe(McpPlace::Http { url: server.url.clone(), headers: BTreeMap::new() }),
+            ],
             version: String::new(),
             only: Vec::new(),
         };
-        Self { subject, installation, _tasks: tasks, folder }
+        Self { subject, installation, _tasks: tasks, _server: server, folder }
     }
 
     /// Runs the suite and shows each verdict as it falls.
