@@ -9,6 +9,7 @@ use std::{
 };
 
 use async_trait::async_trait;
+use gangline_core::{Epoch, TurnId};
 use gangline_os::{
     CancellationToken, clock, fsio,
     mark::{self, RUN_MARK},
@@ -17,16 +18,17 @@ use gangline_os::{
     task::TaskGroup,
 };
 use gangline_runtime::{
-    Mode, PermissionMode, StartOptions, ToolCall, ToolHost, ToolSpec,
-    conformance::{Dialect, Model, Subject},
+    McpServer, Mode, PermissionMode, StartOptions, ToolCall, ToolHost, ToolSpec,
+    conformance::{Dialect, McpProbe, Model, Subject},
     registry,
+    toolserver::ToolServer,
 };
 use gangline_standin::{Records, Script, StandinOptions, serve};
 use tempfile::TempDir;
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, sync::watch};
 use uuid::Uuid;
 
-use crate::failure::Failure;
+use crate::{cmd::daemon, failure::Failure};
 
 /// What is left of a program gets this long between TERM and KILL.
 const GRACE: Duration = Duration::from_secs(1);
@@ -45,6 +47,8 @@ pub(super) struct Lab {
 pub(super) struct Bench {
     pub(super) subject: Subject,
     _standin: TaskGroup,
+    _tools: ToolServer,
+    _turn: watch::Sender<Option<TurnId>>,
 }
 
 impl Lab {
@@ -97,20 +101,25 @@ impl Lab {
                 tracing::error!(%error, "the stand-in model ended");
             }
         });
+        let bridge = daemon::tool_bridge()?;
+        let (turn, watched) = watch::channel(Some(TurnId { epoch: Epoch(1), number: 1 }));
+        // Not with the others: the path of a socket must be short.
+        let tools = ToolServer::start(Arc::new(Echo), watched, &self.folder.path().join("s"));
+        let tools = tools.map_err(Failure::environment)?;
         let records = Mutex::new(Records::of(path("requests")));
         let subject = Subject {
             make: Box::new(registry::maker(dialect.backend).map_err(Failure::environment)?),
-            options: self.options(&folder, program),
+            options: self.options(&folder, program, &bridge),
             dialect: *dialect,
             model: Arc::new(Standin { origin: format!("http://{address}"), records }),
-            mcp: Vec::new(),
+            mcp: probes(&tools, &bridge),
             version,
             only: Vec::new(),
         };
-        Ok(Bench { subject, _standin: tasks })
+        Ok(Bench { subject, _standin: tasks, _tools: tools, _turn: turn })
     }
 
-    fn options(&self, folder: &Path, program: Option<PathBuf>) -> StartOptions {
+    fn options(&self, folder: &Path, program: Option<PathBuf>, bridge: &[String]) -> StartOptions {
         let home = folder.join("home").display().to_string();
         let kept = base_env().into_iter().filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
@@ -137,7 +146,7 @@ impl Lab {
             allowed_tools: Vec::new(),
             resume: None,
             initial_prompt: None,
-            tool_bridge: Vec::new(),
+            tool_bridge: bridge.to_vec(),
             base_url: None,
             api_key: Some(Secret::new(KEY)),
             extra: BTreeMap::new(),
@@ -161,6 +170,40 @@ impl Model for Standin {
         let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
         let fits = |text: &&String| words.iter().all(|words| text.contains(words));
         records.all().iter().rev().find(fits).cloned()
+    }
+}
+
+/// Returns the server of [`Echo`] by both of its ways, as servers of the user's would be.
+fn probes(tools: &ToolServer, bridge: &[String]) -> Vec<McpProbe> {
+    let probe = |server: McpServer| McpProbe {
+        server: McpServer { key: "probe".to_owned(), ..server },
+        tool: ECHO.to_owned(),
+    };
+    [Some(tools.over_http()), tools.over_stdio(bridge)].into_iter().flatten().map(probe).collect()
+}
+
+/// The tool that gives back what it is given.
+const ECHO: &str = "echo";
+
+/// The tools of an MCP server that is none of the daemon's.
+struct Echo;
+
+#[async_trait]
+impl ToolHost for Echo {
+    fn tools(&self) -> Vec<ToolSpec> {
+        vec![ToolSpec {
+            name: ECHO,
+            description: "Gives back a text.",
+            input_schema: serde_json::json!({
+                "type": "object",
+                "properties": { "text": { "type": "string" } },
+                "required": ["text"],
+            }),
+        }]
+    }
+
+    async fn call(&self, call: ToolCall) -> Result<String, String> {
+        Ok(format!("echo: {}", call.input["text"].as_str().unwrap_or_default()))
     }
 }
 
