@@ -6,6 +6,7 @@
 pub mod acp;
 pub mod claude;
 pub mod codex;
+pub mod conformance;
 pub mod event;
 mod handle;
 pub mod native;

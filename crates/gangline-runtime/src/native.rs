@@ -10,6 +10,7 @@ mod events;
 mod host;
 mod outcome;
 mod permit;
+mod sessions;
 mod worker;
 
 use std::{
@@ -22,8 +23,8 @@ use gangline_os::secret::Secret;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::{
-    Capabilities, Prompt, Runtime, RuntimeError, RuntimeEvent, SessionHandle, StartOptions,
-    StopReason, Verdict,
+    Capabilities, Prompt, Runtime, RuntimeError, RuntimeEvent, SessionFilter, SessionHandle,
+    StartOptions, StopReason, Verdict,
     handle::{Flags, HandleKeeper},
 };
 
@@ -81,7 +82,7 @@ impl Runtime for Native {
             host_tools: true,
             mcp_stdio: true,
             mcp_http: true,
-            list_sessions: false,
+            list_sessions: true,
         }
     }
 
@@ -114,6 +115,14 @@ impl Runtime for Native {
 
     fn session(&self) -> Option<SessionHandle> {
         self.open.as_ref().map(|open| open.handle.borrow().clone())
+    }
+
+    async fn list_sessions(
+        &self,
+        options: &StartOptions,
+        filter: &SessionFilter,
+    ) -> Result<Vec<SessionHandle>, RuntimeError> {
+        Ok(sessions::list(options, filter))
     }
 
     async fn prompt(&mut self, prompt: Prompt) -> Result<(), RuntimeError> {

@@ -11,8 +11,10 @@ pub mod reply;
 pub mod script;
 
 mod record;
+mod records;
 mod server;
 mod wire;
 
+pub use records::Records;
 pub use script::{Script, ScriptError};
 pub use server::{ServeError, StandinOptions, serve};

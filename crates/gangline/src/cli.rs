@@ -119,6 +119,9 @@ pub(crate) enum Command {
     /// Check the configuration, or print its schema
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// The backends: what is installed, and whether it works
+    #[command(subcommand)]
+    Runtime(RuntimeCommand),
     /// Units for systemd
     #[command(subcommand)]
     Service(ServiceCommand),
@@ -446,6 +449,26 @@ pub(crate) struct ServiceInstall {
     /// Remove the units instead
     #[arg(long)]
     pub(crate) uninstall: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RuntimeCommand {
+    /// Look for the backends' programs; with --deep try each of them against a stand-in model
+    ///
+    /// --deep needs no network and no tokens. It drives every program through the rules that
+    /// Gangline relies on, in a folder that is thrown away: about a minute for each. It exits with
+    /// 1 if a rule is broken.
+    Doctor(RuntimeDoctor),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RuntimeDoctor {
+    /// Backends to look at [default: all]
+    #[arg(value_name = "BACKEND")]
+    pub(crate) backends: Vec<String>,
+    /// Run the programs, not only look for them
+    #[arg(long)]
+    pub(crate) deep: bool,
 }
 
 #[derive(Debug, Subcommand)]

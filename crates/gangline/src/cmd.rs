@@ -20,6 +20,7 @@ mod prompt;
 mod ps;
 mod restart;
 mod resume;
+mod runtime;
 mod service;
 mod skills;
 mod standin;
@@ -35,7 +36,8 @@ use gangline_os::{CancellationToken, signals::Signals};
 use crate::{
     channel,
     cli::{
-        Cli, Command, ConfigCommand, HarnessCommand, ServiceCommand, SkillsCommand, StandinCommand,
+        Cli, Command, ConfigCommand, HarnessCommand, RuntimeCommand, ServiceCommand, SkillsCommand,
+        StandinCommand,
     },
     control::Word,
     failure::Failure,
@@ -74,6 +76,7 @@ pub(crate) async fn run(cli: Cli) -> Result<u8, Failure> {
         Command::Deny(args) => decide::run(&global, args, Decision::Deny).await,
         Command::Config(ConfigCommand::Check { file }) => config::check(&global, file),
         Command::Config(ConfigCommand::Schema) => config::schema(),
+        Command::Runtime(RuntimeCommand::Doctor(args)) => runtime::doctor(&global, &args).await,
         Command::Service(ServiceCommand::Install(args)) => service::install(&global, args),
         Command::Skills(SkillsCommand::Install(args)) => skills::install(&args),
         Command::Skills(SkillsCommand::List) => skills::list(),

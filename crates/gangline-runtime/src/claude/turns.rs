@@ -76,6 +76,9 @@ pub(super) struct Turns {
     /// Approvals that wait, with the arguments that the answer repeats.
     asks: HashMap<String, Value>,
     sent: HashMap<String, Sent>,
+    /// Texts of a turn that wait until the model is changed: the program may take its time over
+    /// that, and would answer with the old one meanwhile.
+    held: Vec<String>,
     names: HashMap<String, String>,
     requests: u64,
     last_alive: Option<Duration>,
@@ -96,6 +99,7 @@ impl Turns {
             jobs: Vec::new(),
             asks: HashMap::new(),
             sent: HashMap::new(),
+            held: Vec::new(),
             names: HashMap::new(),
             requests: 0,
             last_alive: None,
@@ -145,8 +149,17 @@ impl Turns {
         });
         self.names.clear();
         self.set_aside();
-        self.write(encode::text(&prompt.text, &uuid, Place::Later));
+        let line = encode::text(&prompt.text, &uuid, Place::Later);
+        if self.changes_model() {
+            self.held.push(line);
+        } else {
+            self.write(line);
+        }
         self.done()
+    }
+
+    fn changes_model(&self) -> bool {
+        self.sent.values().any(|sent| matches!(sent, Sent::SetModel(_)))
     }
 
     /// Adds a text to the open turn. When that has just ended, nobody gets it.
@@ -155,7 +168,12 @@ impl Turns {
         if let Some(turn) = &mut self.turn {
             turn.waiting.push(uuid.clone());
             turn.added.push((uuid.clone(), prompt.uuid.clone()));
-            self.write(encode::text(&prompt.text, &uuid, Place::Now));
+            let line = encode::text(&prompt.text, &uuid, Place::Now);
+            if self.held.is_empty() {
+                self.write(line);
+            } else {
+                self.held.push(line);
+            }
         }
         self.done()
     }
@@ -198,6 +216,11 @@ impl Turns {
 
     /// Asks for the end of what is under way. A prompt that was not begun is taken back.
     pub(super) fn interrupt(&mut self) -> Vec<Act> {
+        if !std::mem::take(&mut self.held).is_empty() {
+            let waiting = self.turn.as_ref().map(|turn| turn.waiting.clone());
+            waiting.unwrap_or_default().iter().for_each(|uuid| self.withdrawn(uuid));
+            return self.done();
+        }
         let running = self.owned_by(&Owner::Turn);
         let mut withdraw = Vec::new();
         if let Some(turn) = &mut self.turn {

@@ -59,6 +59,11 @@ pub(super) fn build(
     shared.model_is(&config.model);
     let session = options.resume.clone().unwrap_or_else(|| options.new_session());
     let path = options.session_dir.join(format!("{}.jsonl", session.0));
+    if options.resume.is_some() && !path.exists() {
+        notices.push(format!(
+            "session {session} is not in the agent's folder; it begins empty, under the same id"
+        ));
+    }
     let harness = Harness::new(config, all, Some(Arc::clone(shared) as Arc<_>))
         .map_err(|error| error.to_string())?
         .authorized_by(Arc::clone(permits) as Arc<_>)

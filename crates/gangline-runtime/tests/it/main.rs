@@ -4,6 +4,7 @@
 mod acp;
 mod claude;
 mod codex;
+mod conformance;
 mod native;
 mod tmux;
 mod toolserver;

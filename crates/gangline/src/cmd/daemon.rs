@@ -123,7 +123,7 @@ fn child_env(agent: &AgentConfig) -> BTreeMap<String, String> {
 
 /// Returns the command that joins a tool server's streams to the socket that is named behind it.
 /// A path that is no text has none: then tools are offered over HTTP alone.
-fn tool_bridge() -> Result<Vec<String>, Failure> {
+pub(super) fn tool_bridge() -> Result<Vec<String>, Failure> {
     let program = program::path()?.into_os_string().into_string();
     let words = |program| vec![program, "mcp".to_owned(), "--connect".to_owned()];
     Ok(program.map(words).unwrap_or_default())

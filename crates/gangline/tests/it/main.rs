@@ -17,6 +17,7 @@ mod clients;
 mod codex;
 mod config;
 mod demo;
+mod doctor;
 mod environment;
 mod fire;
 mod fleet;

@@ -128,9 +128,13 @@ impl Turns {
             }
             (Sent::Interrupt | Sent::SetModel(_), _) => {}
         }
+        if !self.changes_model() {
+            let held = std::mem::take(&mut self.held);
+            held.into_iter().for_each(|line| self.write(line));
+        }
     }
 
-    fn withdrawn(&mut self, uuid: &str) {
+    pub(super) fn withdrawn(&mut self, uuid: &str) {
         let running = self.owned_by(&Owner::Turn);
         let Some(turn) = &mut self.turn else { return };
         turn.waiting.retain(|it| it != uuid);

@@ -211,3 +211,40 @@ fn a_failure_to_begin_is_told() {
     let refused = Line::Response { id: "gangline-1".to_owned(), answer: Err("no".to_owned()) };
     assert_eq!(turns.line(refused, Now::default()), [], "it was answered before");
 }
+
+fn model_changed() -> Line {
+    Line::Response { id: "gangline-2".to_owned(), answer: Ok(json!({})) }
+}
+
+fn written(acts: &[Act]) -> usize {
+    acts.iter().filter(|act| matches!(act, Act::Write(_))).count()
+}
+
+/// R2-04: a prompt right behind a change of the model is given when the program has changed it, and
+/// what is added to it comes after it.
+#[test]
+fn a_prompt_waits_for_the_change_of_the_model() {
+    let mut turns = fresh();
+    assert_eq!(written(&turns.set_model("m2")), 1);
+    assert_eq!(written(&turns.prompt(&prompt(1, P1))), 0);
+    assert_eq!(written(&turns.steer(&prompt(1, P2))), 0);
+    let acts = turns.line(model_changed(), Now::default());
+    let lines = |act: &Act| match act {
+        Act::Write(line) => Some([P1, P2].map(|uuid| line.contains(uuid))),
+        _ => None,
+    };
+    let lines: Vec<_> = acts.iter().filter_map(lines).collect();
+    assert_eq!(lines, [[true, false], [false, true]]);
+    assert_eq!(written(&turns.line(model_changed(), Now::default())), 0);
+}
+
+/// A prompt that was not given yet is taken back by an interrupt without asking the program.
+#[test]
+fn a_prompt_that_waits_for_the_model_is_interrupted() {
+    let mut turns = fresh();
+    turns.set_model("m2");
+    turns.prompt(&prompt(1, P1));
+    assert_eq!(kinds(turns.interrupt()), ["1: interrupted"]);
+    assert_eq!(written(&turns.line(model_changed(), Now::default())), 0);
+    assert_eq!(written(&turns.prompt(&prompt(2, P2))), 1);
+}

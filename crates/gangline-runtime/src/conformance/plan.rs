@@ -1,0 +1,118 @@
+//! What a session of the suite is started with.
+
+use std::path::PathBuf;
+
+use gangline_os::{fsio, mark::RUN_MARK};
+
+use super::{McpProbe, Subject, dialect, turn::Why};
+use crate::{McpPlace, PermissionMode, StartOptions};
+
+/// What a session is started with.
+#[derive(Debug, Clone)]
+pub(super) struct Plan {
+    /// Its name: names of its folders and words of its prompts.
+    pub(super) tag: &'static str,
+    pub(super) permissions: PermissionMode,
+    /// Whether the shell runs unasked.
+    pub(super) shell: Listed,
+    /// Whether a prompt is given with the start.
+    pub(super) initial: Initial,
+    /// Whether fields are given that nobody knows.
+    pub(super) fields: Fields,
+    /// Which of the MCP servers are offered: one kind in a session, so that one tool is meant.
+    pub(super) servers: Servers,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Servers {
+    Stdio,
+    Http,
+    None,
+}
+
+impl Servers {
+    /// Returns the one that is given, if there is one of this kind.
+    pub(super) fn of(self, subject: &Subject) -> Option<&McpProbe> {
+        let mut probes = subject.mcp.iter();
+        probes.find(|it| match &it.server.place {
+            McpPlace::Stdio { .. } => self == Self::Stdio,
+            McpPlace::Http { .. } => self == Self::Http,
+        })
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Listed {
+    Yes,
+    No,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Initial {
+    Given,
+    None,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fields {
+    Known,
+    Unknown,
+}
+
+/// Returns the installation that the suite's processes carry in their mark.
+pub(super) fn installation(options: &StartOptions) -> String {
+    let mark = options.env.iter().find(|(name, _)| name == RUN_MARK);
+    let installation = mark.and_then(|(_, mark)| mark.split('/').next());
+    installation.unwrap_or("conformance").to_owned()
+}
+
+/// Returns what the plan comes to, its folders made.
+pub(super) fn options(subject: &Subject, plan: &Plan) -> Result<StartOptions, Why> {
+    let given = &subject.options;
+    let spoken = &subject.dialect;
+    let below = |folder: &PathBuf| {
+        let folder = folder.join(plan.tag);
+        fsio::private_dir(&folder).map(|()| folder).map_err(|error| error.to_string())
+    };
+    let mut options = given.clone();
+    options.workdir = below(&given.workdir)?;
+    options.session_dir = below(&given.session_dir)?;
+    options.tmp_dir = below(&given.tmp_dir)?;
+    let mark = format!("{}/{}/1", installation(given), plan.tag);
+    for (name, value) in dialect::OFFLINE.iter().chain(spoken.env) {
+        set(&mut options.env, name, (*value).to_owned());
+    }
+    for (name, value) in spoken.extra {
+        let value = serde_json::from_str(value).map_err(|error| error.to_string())?;
+        options.extra.insert((*name).to_owned(), value);
+    }
+    let own = [
+        (RUN_MARK, mark),
+        ("GANGLINE_AGENT", plan.tag.to_owned()),
+        ("CULTURE_NICK", format!("nick-{}", plan.tag)),
+        ("GT_SESSION_ID", format!("gt-{}", plan.tag)),
+    ];
+    for (name, value) in own {
+        set(&mut options.env, name, value);
+    }
+    options.base_url = Some(format!("{}{}", subject.model.origin(), spoken.base));
+    options.model = Some(spoken.model.to_owned());
+    options.permissions = plan.permissions;
+    options.allowed_tools = match plan.shell {
+        Listed::Yes => vec![spoken.listed.to_owned()],
+        Listed::No => vec!["Read".to_owned()],
+    };
+    options.resume = None;
+    let probes = plan.servers.of(subject).into_iter();
+    options.mcp_servers = probes.map(|probe| probe.server.clone()).collect();
+    if plan.fields == Fields::Unknown {
+        options.extra.insert("no_such_field".to_owned(), serde_json::json!({ "a": [1, 2] }));
+        options.thinking = Some("medium".to_owned());
+    }
+    Ok(options)
+}
+
+fn set(env: &mut Vec<(String, String)>, name: &str, value: String) {
+    env.retain(|(known, _)| known != name);
+    env.push((name.to_owned(), value));
+}

@@ -1,0 +1,127 @@
+//! What the suite found, and how it is shown.
+
+use std::{fmt::Write as _, time::Duration};
+
+use super::Cell;
+
+/// What is true of one cell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It was seen to hold.
+    Yes,
+    /// It does not hold; what was seen instead, in one line.
+    No(String),
+    /// The adapter's capabilities exclude it.
+    Unsupported,
+    /// The program itself does not show or do it, so no adapter could; in one line.
+    Hidden(String),
+    /// It was not tried; why, in one line.
+    Skipped(String),
+}
+
+impl Verdict {
+    /// Returns the word of the table.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Yes => "yes",
+            Self::No(_) => "no",
+            Self::Unsupported => "unsupported",
+            Self::Hidden(_) => "hidden",
+            Self::Skipped(_) => "skipped",
+        }
+    }
+
+    /// Returns the explanation of what is not simply a yes.
+    #[must_use]
+    pub fn why(&self) -> Option<&str> {
+        match self {
+            Self::Yes | Self::Unsupported => None,
+            Self::No(why) | Self::Hidden(why) | Self::Skipped(why) => Some(why),
+        }
+    }
+}
+
+/// One cell and what was found.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// The rule.
+    pub cell: &'static Cell,
+    /// What is true of it.
+    pub verdict: Verdict,
+    /// How long it took to find out.
+    pub took: Duration,
+}
+
+/// What the suite found about one backend; every cell once, in the order of the table.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The backend's name.
+    pub backend: &'static str,
+    /// The program's version; empty = it has none.
+    pub version: String,
+    /// The findings.
+    pub outcomes: Vec<Outcome>,
+    /// How long all of it took.
+    pub took: Duration,
+}
+
+impl Report {
+    /// Returns the cells that had to be a yes and are none.
+    pub fn failures(&self) -> impl Iterator<Item = &Outcome> {
+        self.outcomes.iter().filter(|outcome| matches!(outcome.verdict, Verdict::No(_)))
+    }
+
+    /// Returns how many cells have a verdict of this word.
+    #[must_use]
+    pub fn count(&self, word: &str) -> usize {
+        self.outcomes.iter().filter(|outcome| outcome.verdict.word() == word).count()
+    }
+
+    /// Returns what is true of a cell.
+    #[must_use]
+    pub fn verdict(&self, id: &str) -> Option<&Verdict> {
+        self.outcomes.iter().find(|outcome| outcome.cell.id == id).map(|outcome| &outcome.verdict)
+    }
+}
+
+/// Returns several reports as one Markdown table with a column per backend, and below it an
+/// explanation of each cell that is not a yes.
+#[must_use]
+pub fn markdown(reports: &[&Report]) -> String {
+    let mut out = String::from("| rule |");
+    for report in reports {
+        let _ = write!(out, " {} |", report.backend);
+    }
+    out.push_str("\n|---|");
+    out.push_str(&"---|".repeat(reports.len()));
+    for cell in super::cells::CELLS {
+        let of = match cell.requirements {
+            [] => String::new(),
+            some => format!(" ({})", some.join(", ")),
+        };
+        let _ = write!(out, "\n| {}{of} |", cell.title);
+        for report in reports {
+            let word = report.verdict(cell.id).map_or("", Verdict::word);
+            let _ = write!(out, " {word} |");
+        }
+    }
+    out.push('\n');
+    for report in reports {
+        let version = if report.version.is_empty() { "" } else { report.version.as_str() };
+        let _ = write!(out, "\n{}\n", [report.backend, version].join(" ").trim_end());
+        let mut all = true;
+        for Outcome { cell, verdict, .. } in &report.outcomes {
+            if *verdict == Verdict::Yes {
+                continue;
+            }
+            all = false;
+            let why = verdict.why().unwrap_or("its capabilities say so");
+            let _ = writeln!(out, "* {} — {}: {why}", cell.title, verdict.word());
+        }
+        if all {
+            out.push_str("* every rule holds\n");
+        }
+    }
+    out
+}

@@ -1,0 +1,414 @@
+//! One session of the suite: an adapter, what it tells, and how it is spoken to.
+
+use std::{sync::Arc, time::Duration};
+
+use gangline_os::{mark, proc, process::Signal};
+use tokio::sync::mpsc;
+
+use super::{
+    Subject, ledger,
+    ledger::Ledger,
+    plan::{self, Initial, Plan},
+    probe::Probe,
+    turn::{Said, Turn, Why},
+};
+use crate::{
+    Answer, ApprovalAsk, EVENT_QUEUE, Prompt, Runtime, RuntimeError, RuntimeEvent, SessionHandle,
+    SessionId, StartOptions, StopReason, ToolCall, Verdict,
+};
+
+/// Between two looks at a fact that nobody tells.
+const LOOK: Duration = Duration::from_millis(25);
+/// What is left of a program after its end has gone within this.
+const GONE_WITHIN: Duration = Duration::from_secs(3);
+/// A call that does not wait for the model returns within this.
+pub(super) const AT_ONCE: Duration = Duration::from_secs(10);
+/// An interrupted turn has ended, a stopped program is gone within this.
+const END_WITHIN: Duration = Duration::from_secs(30);
+
+/// An open session.
+pub(super) struct Session<'a> {
+    pub(super) subject: &'a Subject,
+    pub(super) plan: Plan,
+    pub(super) options: StartOptions,
+    pub(super) runtime: Box<dyn Runtime>,
+    /// As `start` returned it.
+    pub(super) begun: SessionHandle,
+    pub(super) ready: Option<SessionId>,
+    pub(super) calls: mpsc::Receiver<ToolCall>,
+    /// The prompt that was given with the start.
+    pub(super) initial: Option<Said>,
+    /// What it told so far.
+    pub(super) told: Vec<RuntimeEvent>,
+    events: mpsc::Receiver<RuntimeEvent>,
+    ledger: Ledger,
+}
+
+impl<'a> Session<'a> {
+    /// Starts a session, or goes on with `resume`; returns once the adapter has.
+    pub(super) async fn begin(
+        subject: &'a Subject,
+        plan: &Plan,
+        resume: Option<&SessionHandle>,
+    ) -> Result<Self, Why> {
+        let (probe, calls) = Probe::new();
+        let mut options = plan::options(subject, plan)?;
+        options.tools = Arc::new(probe);
+        let initial = (plan.initial == Initial::Given).then(|| Said::new(plan));
+        options.initial_prompt = initial.as_ref().map(|said| Prompt {
+            turn: said.turn,
+            text: format!("conformance say {}", said.word),
+            uuid: uuid::Uuid::new_v4().to_string(),
+        });
+        let (sender, events) = mpsc::channel(EVENT_QUEUE);
+        let mut runtime = (subject.make)();
+        let given = options.clone();
+        let start = async {
+            match resume {
+                Some(handle) => runtime.resume(handle, given, sender).await,
+                None => runtime.start(given, sender).await,
+            }
+        };
+        let begun = tokio::time::timeout(subject.dialect.pace.ready, start)
+            .await
+            .map_err(|_| format!("start does not return within {:?}", subject.dialect.pace.ready))?
+            .map_err(|error| error.to_string())?;
+        let mut ledger = Ledger::default();
+        if let Some(said) = &initial {
+            ledger.prompted(said.turn);
+        }
+        Ok(Self {
+            subject,
+            plan: plan.clone(),
+            options,
+            runtime,
+            begun,
+            ready: None,
+            calls,
+            initial,
+            told: Vec::new(),
+            events,
+            ledger,
+        })
+    }
+
+    /// Returns the next event; an error says that there is none, and what came before.
+    pub(super) async fn next(&mut self, patience: Duration) -> Result<RuntimeEvent, Why> {
+        let Ok(next) = tokio::time::timeout(patience, self.events.recv()).await else {
+            return Err(format!("nothing more within {patience:?} after {}", self.tail()));
+        };
+        let Some(event) = next else {
+            return Err(format!("its events ended after {}", self.tail()));
+        };
+        self.ledger.see(&event);
+        if let RuntimeEvent::Ready { session } | RuntimeEvent::Session { session } = &event {
+            self.ready = Some(session.clone());
+        }
+        self.told.push(event.clone());
+        Ok(event)
+    }
+
+    /// The last things that it told, in few words.
+    fn tail(&self) -> String {
+        let tail = &self.told[self.told.len().saturating_sub(3)..];
+        if tail.is_empty() {
+            return "no event at all".to_owned();
+        }
+        tail.iter().map(ledger::short).collect::<Vec<_>>().join("; ")
+    }
+
+    /// Waits for an event that fits, `patience` at most for all of it; returns everything up to it.
+    pub(super) async fn until(
+        &mut self,
+        patience: Duration,
+        what: &str,
+        fits: impl Fn(&RuntimeEvent) -> bool,
+    ) -> Result<Vec<RuntimeEvent>, Why> {
+        let mut seen = Vec::new();
+        let looked = tokio::time::timeout(patience, async {
+            loop {
+                let event = self.next(patience).await?;
+                let last = fits(&event);
+                seen.push(event);
+                if last {
+                    return Ok::<(), Why>(());
+                }
+            }
+        })
+        .await;
+        match looked {
+            Ok(Ok(())) => Ok(seen),
+            Ok(Err(why)) => Err(format!("no {what}: {why}")),
+            Err(_) => Err(format!("no {what} within {patience:?}, but {}", self.tail())),
+        }
+    }
+
+    /// Waits until prompts are taken.
+    pub(super) async fn until_ready(&mut self) -> Result<(), Why> {
+        if self.told.iter().any(|event| matches!(event, RuntimeEvent::Ready { .. })) {
+            return Ok(());
+        }
+        let patience = self.subject.dialect.pace.ready;
+        let seen = self
+            .until(patience, "Ready", |event| {
+                matches!(event, RuntimeEvent::Ready { .. } | RuntimeEvent::Exited { .. })
+            })
+            .await?;
+        match seen.last() {
+            Some(RuntimeEvent::Ready { .. }) => Ok(()),
+            Some(_) | None => Err(format!("it ended before it was ready: {}", self.tail())),
+        }
+    }
+
+    /// Makes a prompt with a word of its own; `rest` follows the word.
+    fn prompt_of(&self, verb: &str, before: &str) -> (Said, Prompt) {
+        let said = Said::new(&self.plan);
+        let text = format!("conformance {verb} {before}{}", said.word);
+        let uuid = uuid::Uuid::new_v4().to_string();
+        let prompt = Prompt { turn: said.turn, text, uuid };
+        (said, prompt)
+    }
+
+    /// Gives a prompt; `before` stands before the word.
+    pub(super) async fn say_with(&mut self, verb: &str, before: &str) -> Result<Said, Why> {
+        let (said, prompt) = self.prompt_of(verb, before);
+        match self.give(prompt).await? {
+            Ok(()) => Ok(said),
+            Err(error) => Err(format!("the prompt is refused: {error}")),
+        }
+    }
+
+    /// Gives a prompt.
+    pub(super) async fn say(&mut self, verb: &str) -> Result<Said, Why> {
+        self.say_with(verb, "").await
+    }
+
+    /// Gives a prompt and returns the adapter's word about it.
+    pub(super) async fn try_to_say(&mut self, verb: &str) -> Result<Result<(), RuntimeError>, Why> {
+        let (_, prompt) = self.prompt_of(verb, "");
+        self.give(prompt).await
+    }
+
+    async fn give(&mut self, prompt: Prompt) -> Result<Result<(), RuntimeError>, Why> {
+        let turn = prompt.turn;
+        let given = tokio::time::timeout(AT_ONCE, self.runtime.prompt(prompt)).await;
+        let given = given.map_err(|_| format!("prompt() does not return within {AT_ONCE:?}"))?;
+        if given.is_ok() {
+            self.ledger.prompted(turn);
+        }
+        Ok(given)
+    }
+
+    /// Adds a text to the open turn.
+    pub(super) async fn add(&mut self, to: &Said) -> Result<(Said, String), Why> {
+        let (said, mut prompt) = self.prompt_of("add", "");
+        prompt.turn = to.turn;
+        let uuid = prompt.uuid.clone();
+        within(self.runtime.steer(prompt), "steer()").await?;
+        Ok((said, uuid))
+    }
+
+    /// Waits for the end of a turn; what it asks is allowed.
+    pub(super) async fn finish(&mut self, said: Said) -> Result<Turn, Why> {
+        self.finish_with(said, &Answer::Allow, self.subject.dialect.pace.turn).await
+    }
+
+    /// Waits for the end of a turn; what it asks is answered so.
+    pub(super) async fn finish_with(
+        &mut self,
+        said: Said,
+        answer: &Answer,
+        patience: Duration,
+    ) -> Result<Turn, Why> {
+        let (mut events, mut asked) = (Vec::new(), Vec::new());
+        loop {
+            let event =
+                self.next(patience).await.map_err(|why| format!("no end of turn: {why}"))?;
+            match &event {
+                RuntimeEvent::ApprovalAsked { ask, .. } => {
+                    asked.push(ask.clone());
+                    self.decide(ask, answer.clone()).await?;
+                }
+                RuntimeEvent::Finished { turn, result } if *turn == said.turn => {
+                    let result = result.clone();
+                    events.push(event);
+                    return Ok(Turn { said, events, asked, result });
+                }
+                RuntimeEvent::Exited { code } => {
+                    return Err(format!("it exited with {code} in mid-turn"));
+                }
+                _ => {}
+            }
+            events.push(event);
+        }
+    }
+
+    /// Gives a prompt and waits for its turn's end.
+    pub(super) async fn turn(&mut self, verb: &str) -> Result<Turn, Why> {
+        let said = self.say(verb).await?;
+        self.finish(said).await
+    }
+
+    /// Gives a prompt that is answered in words, and checks the answer.
+    pub(super) async fn works(&mut self) -> Result<Turn, Why> {
+        let turn = self.turn("say").await?;
+        turn.completed()?;
+        turn.said_text(&format!("answer {}", turn.said.word))?;
+        Ok(turn)
+    }
+
+    pub(super) async fn decide(&mut self, ask: &ApprovalAsk, answer: Answer) -> Result<(), Why> {
+        let verdict = Verdict { request: ask.request.clone(), answer };
+        within(self.runtime.decide(verdict), "decide()").await
+    }
+
+    pub(super) async fn interrupt(&mut self) -> Result<(), Why> {
+        within(self.runtime.interrupt(), "interrupt()").await
+    }
+
+    /// Waits until the model was sent a request that has this in it; returns the newest such.
+    pub(super) async fn request_with(&mut self, words: &str) -> Result<String, Why> {
+        let patience = self.subject.dialect.pace.turn;
+        eventually(patience, || self.subject.model.newest_with(&[words]))
+            .await
+            .ok_or_else(|| format!("the model was not sent {words:?} within {patience:?}"))
+    }
+
+    /// Waits until a file of its working folder is there.
+    pub(super) async fn file(&mut self, name: &str) -> Result<String, Why> {
+        let path = self.options.workdir.join(name);
+        let patience = self.subject.dialect.pace.turn;
+        eventually(patience, || std::fs::read_to_string(&path).ok())
+            .await
+            .ok_or_else(|| format!("the command did not make {name} in the working folder"))
+    }
+
+    /// Says whether a file of its working folder is there.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.options.workdir.join(name).exists()
+    }
+
+    /// Puts the session back to where a prompt can be given. `false` = it cannot be.
+    pub(super) async fn settle(&mut self) -> bool {
+        if self.ledger.exited() || self.until_ready().await.is_err() {
+            return false;
+        }
+        if !self.ledger.busy() {
+            return true;
+        }
+        if self.interrupt().await.is_err() {
+            return false;
+        }
+        while self.ledger.busy() {
+            if self.next(Duration::from_secs(10)).await.is_err() {
+                return false;
+            }
+        }
+        !self.ledger.exited()
+    }
+
+    /// Stops it and returns the code of its exit.
+    pub(super) async fn stop(&mut self) -> Result<i32, Why> {
+        let stopping = self.runtime.stop(StopReason::Shutdown);
+        // The adapter may wait for somebody to read what it tells.
+        let drained = async {
+            let mut seen = Vec::new();
+            while let Some(event) = self.events.recv().await {
+                seen.push(event);
+            }
+            seen
+        };
+        let both = async { tokio::join!(stopping, drained).1 };
+        let seen = tokio::time::timeout(END_WITHIN, both)
+            .await
+            .map_err(|_| format!("stop does not end within {END_WITHIN:?}"))?;
+        for event in &seen {
+            self.ledger.see(event);
+        }
+        self.told.extend(seen);
+        match self.told.last() {
+            Some(RuntimeEvent::Exited { code }) => Ok(*code),
+            Some(_) | None => Err(format!("its last word is no exit: {}", self.tail())),
+        }
+    }
+
+    /// Returns the code of its exit, if it has told one.
+    pub(super) fn exit_code(&self) -> Option<i32> {
+        self.told.iter().find_map(|event| match event {
+            RuntimeEvent::Exited { code } => Some(*code),
+            _ => None,
+        })
+    }
+
+    /// Waits for its exit and returns the code.
+    pub(super) async fn until_exited(&mut self) -> Result<i32, Why> {
+        let exited = |event: &RuntimeEvent| matches!(event, RuntimeEvent::Exited { .. });
+        match self.until(END_WITHIN, "exit", exited).await?.last() {
+            Some(RuntimeEvent::Exited { code }) => Ok(*code),
+            Some(_) | None => Err("no exit".to_owned()),
+        }
+    }
+
+    /// Kills the program behind it, as a crash would.
+    pub(super) fn kill(&self) -> Result<(), Why> {
+        let handle = self.runtime.session().unwrap_or_else(|| self.begun.clone());
+        let (Some(pid), Some(start)) = (handle.pid, handle.pid_start) else {
+            return Err("its handle names no process".to_owned());
+        };
+        match proc::signal_exact(pid, start, Signal::Kill) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err("the process of its handle does not run".to_owned()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// Waits until no process is left that carries its mark.
+    pub(super) async fn nothing_left(&mut self) -> Result<(), Why> {
+        let look = || {
+            let left = self.processes();
+            left.is_empty().then_some(())
+        };
+        match eventually(GONE_WITHIN, look).await {
+            Some(()) => Ok(()),
+            None => Err(format!("processes are left: {:?}", self.processes())),
+        }
+    }
+
+    fn processes(&self) -> Vec<u32> {
+        let installation = plan::installation(&self.options);
+        let marked = mark::marked_processes(&installation);
+        marked.into_iter().filter(|it| it.mark.agent == self.plan.tag).map(|it| it.pid).collect()
+    }
+
+    /// Returns what was wrong with the order of its events so far.
+    pub(super) fn faults(&mut self) -> Vec<String> {
+        self.ledger.take_faults()
+    }
+}
+
+/// Waits for a call that does not wait for the model.
+pub(super) async fn within(
+    call: impl Future<Output = Result<(), RuntimeError>>,
+    what: &str,
+) -> Result<(), Why> {
+    tokio::time::timeout(AT_ONCE, call)
+        .await
+        .map_err(|_| format!("{what} does not return within {AT_ONCE:?}"))?
+        .map_err(|error| format!("{what}: {error}"))
+}
+
+/// Looks again and again for something that nobody tells. Cancel-safe: it only looks.
+pub(super) async fn eventually<T>(
+    patience: Duration,
+    mut look: impl FnMut() -> Option<T>,
+) -> Option<T> {
+    let looking = async {
+        loop {
+            if let Some(found) = look() {
+                return found;
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    };
+    tokio::time::timeout(patience, looking).await.ok()
+}

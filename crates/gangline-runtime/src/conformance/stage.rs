@@ -1,0 +1,106 @@
+//! A session and the steps that are tried in it; a session that a step broke is begun again.
+
+use std::pin::Pin;
+
+use super::{
+    Subject, Verdict,
+    card::Card,
+    plan::{Initial, Plan},
+    session::Session,
+    turn::Why,
+};
+
+/// How often a stage begins again after a step that broke its session.
+const AGAIN: u32 = 2;
+
+/// What a step is.
+pub(super) type Step<'a> = Pin<Box<dyn Future<Output = Result<(), Why>> + Send + 'a>>;
+
+/// Something that is tried in a session.
+pub(super) struct Try {
+    /// What is not noted by the step itself fails with its error, or holds without one.
+    pub(super) cells: &'static [&'static str],
+    pub(super) step: for<'a, 'b> fn(&'a mut Session<'b>, &'a Card<'b>) -> Step<'a>,
+}
+
+/// A session and what is tried in it, in order.
+pub(super) struct Stage {
+    pub(super) plan: Plan,
+    pub(super) steps: &'static [Try],
+}
+
+/// Plays a stage and ends its session.
+pub(super) async fn play<'a>(stage: &Stage, subject: &'a Subject, card: &Card<'a>) {
+    let cells = stage.steps.iter().flat_map(|step| step.cells);
+    if !cells.clone().any(|id| card.wants(id)) {
+        return;
+    }
+    let since = card.now();
+    // A prompt that comes with the start is for the first step.
+    let first = stage.steps.iter().take(1).flat_map(|step| step.cells);
+    let plan = match first.clone().any(|id| card.wants(id)) {
+        true => stage.plan.clone(),
+        false => Plan { initial: Initial::None, ..stage.plan.clone() },
+    };
+    match Session::begin(subject, &plan, None).await {
+        Ok(begun) => {
+            let session = go_through(stage.steps, begun, card).await;
+            end(session, card).await;
+        }
+        Err(why) => {
+            let tried = Err(format!("no session: {why}"));
+            cells.for_each(|id| card.judge(id, &tried, since));
+        }
+    }
+}
+
+/// Tries each step; notes each of their cells, whatever happens. Returns the session, if one is
+/// left.
+pub(super) async fn go_through<'a>(
+    steps: &[Try],
+    session: Session<'a>,
+    card: &Card<'a>,
+) -> Option<Session<'a>> {
+    let subject = session.subject;
+    let plan = Plan { initial: Initial::None, ..session.plan.clone() };
+    let mut session = Some(session);
+    let mut left = AGAIN;
+    for step in steps {
+        if !step.cells.iter().any(|id| card.wants(id)) {
+            continue;
+        }
+        let since = card.now();
+        if session.is_none() && left > 0 {
+            left -= 1;
+            session = again(subject, &plan, card).await;
+        }
+        let Some(open) = &mut session else { break };
+        let tried = (step.step)(open, card).await;
+        step.cells.iter().for_each(|id| card.judge(id, &tried, since));
+        card.faults(open.faults());
+        if !open.settle().await {
+            end(session.take(), card).await;
+        }
+    }
+    for id in steps.iter().flat_map(|step| step.cells) {
+        card.note(id, Verdict::Skipped("no session was left to try it in".to_owned()));
+    }
+    session
+}
+
+async fn again<'a>(subject: &'a Subject, plan: &Plan, card: &Card<'a>) -> Option<Session<'a>> {
+    let mut session = Session::begin(subject, plan, None).await.ok()?;
+    if session.settle().await {
+        return Some(session);
+    }
+    end(Some(session), card).await;
+    None
+}
+
+/// Ends a session, whatever its state.
+pub(super) async fn end(session: Option<Session<'_>>, card: &Card<'_>) {
+    let Some(mut session) = session else { return };
+    let stopped = session.stop().await;
+    tracing::debug!(?stopped, "a session of the suite ended");
+    card.faults(session.faults());
+}

@@ -1,0 +1,10 @@
+//! Every backend goes through the conformance suite.
+
+mod bench;
+mod flawed;
+mod flaws;
+mod guide;
+mod real;
+mod toy;
+mod toys;
+mod verdicts;

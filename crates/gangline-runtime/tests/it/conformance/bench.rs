@@ -1,0 +1,182 @@
+//! A place to run the suite in: a folder, a stand-in that follows the dialect's script, a mark.
+#![allow(clippy::print_stdout, reason = "a failure shows what was found before it")]
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::PathBuf,
+    sync::{Arc, Mutex},
+};
+
+use gangline_os::{CancellationToken, clock, mark, secret::Secret, task::TaskGroup};
+use gangline_runtime::{
+    McpPlace, McpServer, Mode, PermissionMode, Runtime, StartOptions,
+    conformance::{self, Dialect, McpProbe, Model, Report, Subject},
+    registry,
+};
+use gangline_standin::{Records, Script, StandinOptions, serve};
+use gangline_testkit::mcp;
+use tokio::net::TcpListener;
+use uuid::Uuid;
+
+/// Joins its streams to a socket, as the daemon's own bridge does.
+const BRIDGE: &str = r#"const s = require("net").connect(process.argv[2]);
+process.stdin.pipe(s); s.pipe(process.stdout); s.on("close", () => process.exit(0));"#;
+
+/// Offers the tool `echo` of a server for tests.
+fn probe(place: McpPlace) -> McpProbe {
+    let allowed_tools = vec!["*".to_owned()];
+    let server = McpServer { key: "probe".to_owned(), place, allowed_tools };
+    McpProbe { server, tool: "echo".to_owned() }
+}
+
+/// The stand-in, as the suite asks it.
+struct Standin {
+    origin: String,
+    records: Mutex<Records>,
+}
+
+impl Model for Standin {
+    fn origin(&self) -> String {
+        self.origin.clone()
+    }
+
+    fn newest_with(&self, words: &[&str]) -> Option<String> {
+        let mut records = self.records.lock().unwrap();
+        let fits = |text: &&String| words.iter().all(|words| text.contains(words));
+        records.all().iter().rev().find(fits).cloned()
+    }
+}
+
+/// The place. What is left of its programs ends with it.
+pub(crate) struct Bench {
+    pub(crate) subject: Subject,
+    installation: String,
+    _tasks: TaskGroup,
+    _server: mcp::HttpServer,
+    folder: tempfile::TempDir,
+}
+
+impl Bench {
+    /// A bench for a built-in backend; `command` is its program, if it has one.
+    pub(crate) async fn new(backend: &str, command: Option<PathBuf>) -> Self {
+        let dialect = conformance::dialect::find(backend).unwrap();
+        let make = registry::maker(backend).unwrap();
+        Self::with(*dialect, Box::new(make), command).await
+    }
+
+    /// A bench for any adapter.
+    pub(crate) async fn with(
+        dialect: Dialect,
+        make: Box<dyn Fn() -> Box<dyn Runtime> + Send + Sync>,
+        command: Option<PathBuf>,
+    ) -> Self {
+        // Below the target folder: some programs want no home below the temporary one.
+        let parent = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+        let folder = tempfile::Builder::new().prefix("gl-").tempdir_in(parent).unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for name in ["home", "work"] {
+            fs::create_dir(path(name)).unwrap();
+        }
+        let mut tasks = TaskGroup::new("bench");
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let origin = format!("http://{}", listener.local_addr().unwrap());
+        let options = StandinOptions {
+            listener,
+            script: Some(Script::parse(&dialect.script()).unwrap()),
+            record: Some(path("requests")),
+            clock: clock::system(),
+        };
+        tasks.spawn("standin", async move {
+            let _ = serve(options, CancellationToken::new()).await;
+        });
+        fs::write(path("bridge.js"), BRIDGE).unwrap();
+        let bridge = ["node".to_owned(), path("bridge.js").display().to_string()];
+        let installation = format!("test-{}", Uuid::new_v4());
+        let env = [
+            ("PATH", std::env::var("PATH").unwrap()),
+            ("HOME", path("home").display().to_string()),
+            ("GANGLINE_RUN", format!("{installation}/suite/1")),
+        ];
+        let options = StartOptions {
+            workdir: path("work"),
+            session_dir: path("sessions"),
+            tmp_dir: path("tmp"),
+            command: command.map(|program| vec![program.display().to_string()]),
+            account_dir: None,
+            env: env.map(|(name, value)| (name.to_owned(), value)).into(),
+            mode: Mode::Resident,
+            model: None,
+            thinking: None,
+            system_prompt: "You are being tried out.".to_owned(),
+            mcp_servers: Vec::new(),
+            permissions: PermissionMode::Ask,
+            allowed_tools: Vec::new(),
+            resume: None,
+            initial_prompt: None,
+            tool_bridge: bridge.into(),
+            base_url: None,
+            api_key: Some(Secret::new("none")),
+            extra: BTreeMap::new(),
+            tools: Arc::new(Nothing),
+        };
+        fs::create_dir(path("mcp")).unwrap();
+        let server = mcp::http();
+        let records = Mutex::new(Records::of(path("requests")));
+        let subject = Subject {
+            make,
+            options,
+            dialect,
+            model: Arc::new(Standin { origin, records }),
+            mcp: vec![
+                probe(McpPlace::Stdio { command: mcp::stdio(&path("mcp")), env: BTreeMap::new() }),
+                probe(McpPlace::Http { url: server.url.clone(), headers: BTreeMap::new() }),
+            ],
+            version: String::new(),
+            only: Vec::new(),
+        };
+        Self { subject, installation, _tasks: tasks, _server: server, folder }
+    }
+
+    /// Runs the suite and shows each verdict as it falls.
+    pub(crate) async fn run(&self) -> Report {
+        let report = conformance::run(&self.subject, &|outcome| {
+            println!(
+                "{:6.2} s  {:11} {}{}",
+                outcome.took.as_secs_f64(),
+                outcome.verdict.word(),
+                outcome.cell.id,
+                outcome.verdict.why().map(|why| format!(": {why}")).unwrap_or_default(),
+            );
+        })
+        .await;
+        println!("all: {:.1} s in {}", report.took.as_secs_f64(), self.folder.path().display());
+        report
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        for marked in mark::marked_processes(&self.installation) {
+            let kill = gangline_os::process::Signal::Kill;
+            let _ = gangline_os::proc::signal_exact(marked.pid, marked.start_time, kill);
+        }
+        if std::thread::panicking() || std::env::var_os("GANGLINE_KEEP").is_some() {
+            self.folder.disable_cleanup(true);
+        }
+    }
+}
+
+/// A daemon without tools; the suite brings its own.
+struct Nothing;
+
+#[async_trait::async_trait]
+impl gangline_runtime::ToolHost for Nothing {
+    fn tools(&self) -> Vec<gangline_runtime::ToolSpec> {
+        Vec::new()
+    }
+
+    async fn call(&self, _: gangline_runtime::ToolCall) -> Result<String, String> {
+        Err("no such tool".to_owned())
+    }
+}

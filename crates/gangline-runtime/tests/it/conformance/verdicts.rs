@@ -1,0 +1,93 @@
+//! The verdicts that are committed, and the page that shows them.
+//!
+//! With `GANGLINE_WRITE=1` in the environment they are written instead of compared: first the tests
+//! in `real.rs`, then the one here.
+
+use std::{fs, path::PathBuf, time::Duration};
+
+use gangline_runtime::conformance::{Outcome, Report, Verdict, cells, dialect, report};
+use serde_json::{Value, json};
+
+const HOW: &str = "see what changed; if it is right, run `GANGLINE_WRITE=1 cargo nextest run -p \
+                   gangline-runtime conformance::real`, then the same with \
+                   `conformance::verdicts`";
+
+fn file(backend: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join(format!("tests/it/conformance/verdicts/{backend}.json"))
+}
+
+fn writes() -> bool {
+    std::env::var_os("GANGLINE_WRITE").is_some()
+}
+
+/// Compares a report with what is committed, durations aside.
+pub(crate) fn check(report: &Report) {
+    let cell = |Outcome { cell, verdict, .. }: &Outcome| match verdict.why() {
+        None => json!([cell.id, verdict.word()]),
+        Some(why) => json!([cell.id, verdict.word(), why]),
+    };
+    let cells: Vec<String> = report.outcomes.iter().map(|it| cell(it).to_string()).collect();
+    let text = format!("[\n{}\n]\n", cells.join(",\n"));
+    let path = file(report.backend);
+    if writes() {
+        fs::write(&path, &text).unwrap();
+    }
+    let committed = fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(text, committed, "{}: {HOW}", path.display());
+}
+
+/// Makes a report of what is committed.
+fn committed(dialect: &'static dialect::Dialect) -> Option<Report> {
+    let text = fs::read_to_string(file(dialect.backend)).ok()?;
+    let rows: Vec<Vec<Value>> = serde_json::from_str(&text).unwrap();
+    let outcome = |row: Vec<Value>| {
+        let word = |place: usize| row.get(place).and_then(Value::as_str).unwrap_or_default();
+        let why = word(2).to_owned();
+        let verdict = match word(1) {
+            "yes" => Verdict::Yes,
+            "unsupported" => Verdict::Unsupported,
+            "hidden" => Verdict::Hidden(why),
+            "skipped" => Verdict::Skipped(why),
+            _ => Verdict::No(why),
+        };
+        Outcome { cell: cells::find(word(0)).unwrap(), verdict, took: Duration::ZERO }
+    };
+    Some(Report {
+        backend: dialect.backend,
+        version: dialect.tested.to_owned(),
+        outcomes: rows.into_iter().map(outcome).collect(),
+        took: Duration::ZERO,
+    })
+}
+
+const HEAD: &str = "# The backends, rule by rule
+
+What each backend was seen to do, with the real program of the version that is named, against the
+stand-in model. `gangline runtime doctor --deep` makes the same table on your machine, with the
+versions that you have: no network, no tokens, about a minute a backend.
+
+* **yes**: it was seen.
+* **unsupported**: the backend says beforehand that it cannot; Gangline does without.
+* **hidden**: the program does not show or do it, so no adapter could.
+* **skipped**: it was not tried.
+* **no**: it does not hold.
+
+This page is made by the tests. How a backend is added stands in [adding-a-backend.md](adding-a-backend.md).
+
+";
+
+/// The page has every verdict that is committed, and nothing else.
+#[test]
+fn the_page_shows_the_verdicts() {
+    let reports: Vec<Report> = dialect::DIALECTS.iter().filter_map(committed).collect();
+    assert!(!reports.is_empty());
+    let all: Vec<&Report> = reports.iter().collect();
+    let text = format!("{HEAD}{}", report::markdown(&all));
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/backends.md");
+    if writes() {
+        fs::write(&path, &text).unwrap();
+    }
+    let page = fs::read_to_string(&path).unwrap_or_default();
+    assert!(text == page, "docs/backends.md is not up to date: {HOW}");
+}
