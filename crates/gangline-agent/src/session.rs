@@ -27,6 +27,8 @@ pub(crate) struct Session {
     pub(crate) make: Arc<dyn Fn() -> Box<dyn Runtime> + Send + Sync>,
     /// With the model that was chosen, if one was.
     pub(crate) options: StartOptions,
+    /// What an empty session is told first (R0-07, R3-15).
+    pub(crate) first: Option<String>,
     /// The model of the configuration.
     pub(crate) configured: Option<String>,
     pub(crate) brain: mpsc::Sender<Incoming>,
@@ -44,6 +46,8 @@ struct Open {
     life: Life,
     /// The turn that it works on.
     turn: Option<TurnId>,
+    /// What the session, being empty, has to be told before anything else.
+    first: Option<String>,
     /// What is to be done once no turn is open.
     care: Option<Care>,
     /// Another model was chosen, which is told to the backend once no turn is open.
@@ -113,7 +117,12 @@ impl Session {
             running.too_long = false;
         }
         let hopeless = is_overflow(&event, open.as_ref());
+        let ready = matches!(event, RuntimeEvent::Ready { .. });
         self.tell(life, event).await;
+        if ready && open.as_ref().is_some_and(|running| running.first.is_some()) {
+            // A turn that nobody asked for; what the brain gives instead carries the text too.
+            self.tell(life, RuntimeEvent::Began).await;
+        }
         if let Some(running) = open
             && ended.is_some()
             && running.turn == ended
@@ -163,23 +172,20 @@ impl Session {
         match command {
             SessionCommand::Start { life, resume } => self.start((life, resume), open).await,
             SessionCommand::Kill => self.end(open, StopReason::Stuck).await,
-            SessionCommand::Prompt(prompt) => {
+            SessionCommand::Prompt(mut prompt) => {
                 let Some(running) = open else { return };
-                let turn = prompt.turn;
-                match running.runtime.prompt(prompt.clone()).await {
-                    Ok(()) => {
-                        running.turn = Some(turn);
-                        running.prompt = Some(prompt);
-                        running.again = Again::No;
-                    }
-                    Err(error) => {
-                        warn!(%error, %turn, "the runtime refused a prompt");
-                        self.end(open, StopReason::Stuck).await;
-                    }
+                if let Some(first) = running.first.take() {
+                    // Behind it: the frame of a message stands at the beginning.
+                    prompt.text = format!("{}\n\n{first}", prompt.text);
                 }
+                self.give(prompt, open).await;
             }
             SessionCommand::Adopt { turn } => {
                 let Some(running) = open else { return };
+                if let Some(text) = running.first.take() {
+                    let prompt = Prompt { turn, text, uuid: Uuid::new_v4().to_string() };
+                    return self.give(prompt, open).await;
+                }
                 match running.runtime.adopt(turn).await {
                     Ok(()) => running.turn = Some(turn),
                     Err(error) => warn!(%error, %turn, "the runtime has no such turn"),
@@ -229,6 +235,22 @@ impl Session {
         }
     }
 
+    async fn give(&mut self, prompt: Prompt, open: &mut Option<Open>) {
+        let Some(running) = open else { return };
+        let turn = prompt.turn;
+        match running.runtime.prompt(prompt.clone()).await {
+            Ok(()) => {
+                running.turn = Some(turn);
+                running.prompt = Some(prompt);
+                running.again = Again::No;
+            }
+            Err(error) => {
+                warn!(%error, %turn, "the runtime refused a prompt");
+                self.end(open, StopReason::Stuck).await;
+            }
+        }
+    }
+
     async fn start(&mut self, (life, resume): (Life, bool), open: &mut Option<Open>) {
         self.end(open, StopReason::Restart).await;
         if !resume {
@@ -242,6 +264,7 @@ impl Session {
                 *open = Some(Open {
                     life,
                     turn: None,
+                    first: self.first.clone().filter(|_| self.options.resume.is_none()),
                     care: None,
                     other_model: false,
                     too_long: false,

@@ -329,6 +329,10 @@ pub struct AgentConfig {
     /// How its program lives (C4).
     #[schemars(default = "default_process")]
     pub process: Process,
+    /// What an empty session is told before anything else, in a turn of its own if nobody asks
+    /// meanwhile (R0-07, R3-15).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_prompt: Option<String>,
     /// The operator's pronouns: what `{operator_pronouns}` in the system prompt becomes (R2-15).
     #[schemars(default = "default_pronouns")]
     pub operator_pronouns: String,
@@ -375,6 +379,7 @@ impl AgentConfig {
             api_key_env: None,
             env: BTreeMap::new(),
             process: default_process(),
+            initial_prompt: None,
             operator_pronouns: default_pronouns(),
             gastown: Gastown::default(),
             hooks: None,

@@ -269,6 +269,7 @@ fn spawn_inner(
     let session = Session {
         make: Arc::clone(&settings.make_runtime),
         options: start_options(settings, shared, started),
+        first: settings.agent.initial_prompt.clone(),
         configured: settings.agent.model.clone(),
         brain: shared.brain.clone(),
         token: ends.token,

@@ -40,6 +40,7 @@ pub(super) const KEYS: &[&str] = &[
     "api_key_env",
     "env",
     "process",
+    "initial_prompt",
     "operator_pronouns",
     "gastown",
     "hooks",
@@ -165,6 +166,9 @@ fn fields(reader: &mut Reader<'_>, section: &mut Section, agent: &mut AgentConfi
                 Some("only `claude` can have a process for each turn".into()),
             );
         }
+    }
+    if let Some(node) = section.take("initial_prompt") {
+        agent.initial_prompt = reader.text("initial_prompt", &node);
     }
     if let Some(node) = section.take("operator_pronouns") {
         set(&mut agent.operator_pronouns, reader.text("operator_pronouns", &node));

@@ -102,6 +102,7 @@ agents:
     env: {PORT: "80", EMPTY: ""}
     process: per_turn
     operator_pronouns: they/them
+    initial_prompt: "Run `gt prime` first."
     enabled: false
     system_prompt: |
       Line one.
@@ -137,6 +138,7 @@ agents:
         env: [("PORT".into(), "80".into()), ("EMPTY".into(), String::new())].into(),
         process: Process::PerTurn,
         operator_pronouns: "they/them".into(),
+        initial_prompt: Some("Run `gt prime` first.".into()),
         enabled: false,
         system_prompt: Some("Line one.\n\tA tab inside a text is fine.\n".into()),
         extra: [("modle".into(), json!(1))].into(),

@@ -266,3 +266,25 @@ fn the_context_is_emptied_and_shortened_by_the_owner_s_word() {
         rig.put_away(hub);
     }
 }
+
+/// R0-07, R3-15: an empty session is told what the configuration says before anything else; one
+/// that goes on is not told again.
+#[test]
+fn an_empty_session_has_a_first_prompt() {
+    let rig = rig("native", "initial_prompt: prime yourself\n");
+    let hub = rig.up();
+    let primed = |body: &Value| {
+        let messages = body["messages"].as_array().unwrap();
+        messages.iter().filter(|it| it.to_string().contains("prime yourself")).count()
+    };
+    eventually("the first prompt", || {
+        fs::read_dir(rig.world.path("requests")).unwrap().next()?.ok()
+    });
+    let mut ori = rig.member("ori");
+    ask(&mut ori, "one");
+    let messages = last_request(&rig)["messages"].clone();
+    assert!(messages[0].to_string().contains("prime yourself"), "{messages}");
+    daemon_dies(&rig, &hub);
+    ask(&mut ori, "two");
+    assert_eq!(primed(&last_request(&rig)), 1);
+}
