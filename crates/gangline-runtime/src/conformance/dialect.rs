@@ -118,7 +118,7 @@ pub const DIALECTS: &[Dialect] = &[
         tested: "1.18.33",
         install: "npm install -g opencode-ai@1.18.33",
         extra: &[("models", "[\"second\"]")],
-        known: &[("error_500", RETRIES), ("error_529", RETRIES)],
+        known: &[("error_500", RETRIES), ("error_529", RETRIES), ("error_429", RETRIES)],
         ..COMMON
     },
     Dialect {
