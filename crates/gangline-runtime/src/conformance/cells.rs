@@ -98,7 +98,7 @@ pub const CELLS: &[Cell] = &[
     cell("error_529", "tells 529 as the provider's failure", &[], always),
     cell("error_429", "tells 429 as a rate limit", &[], always),
     cell("error_401", "tells 401 as a missing login", &[], always),
-    cell("overflow", "tells that the context is full", &[], always),
+    cell("overflow", "tells that the context is full, or shortens it by itself", &[], always),
     cell("after_error", "the prompt after an error works", &["R0-15"], always),
     cell("contract", "each prompt has one end, and events keep their order", &["R0-15"], always),
 ];

@@ -29,6 +29,9 @@ pub struct Dialect {
     pub shell_input: fn(&str) -> Value,
     /// What its environment should have besides: fewer tries, no looking for news.
     pub env: &'static [(&'static str, &'static str)],
+    /// What it calls a tool of an MCP server where its own name is not enough: `{key}` stands for
+    /// the server's key, `{tool}` for the tool.
+    pub mcp_tool: &'static str,
     /// Fields of its own in the configuration, as JSON.
     pub extra: &'static [(&'static str, &'static str)],
     /// How long things may take.
@@ -54,8 +57,6 @@ const USUAL: Pace = Pace {
     retries: Duration::from_secs(60),
 };
 const RETRIES: &str = "it tries again for minutes and says nothing meanwhile";
-/// For a program that tries a refused request again for minutes, without a word.
-const SILENT: Pace = Pace { retries: Duration::from_secs(15), ..USUAL };
 
 /// What most of them have in common.
 const COMMON: Dialect = Dialect {
@@ -70,6 +71,7 @@ const COMMON: Dialect = Dialect {
     shell_input: described,
     listed: "Bash",
     env: &[],
+    mcp_tool: "{tool}",
     extra: &[],
     pace: USUAL,
     known: &[],
@@ -106,6 +108,8 @@ pub const DIALECTS: &[Dialect] = &[
         other_model: "gpt-5.4",
         shell: "exec_command",
         shell_input: |command| json!({ "cmd": command }),
+        // It may keep them behind a search: then they are called without being offered.
+        mcp_tool: "mcp__{key}__{tool}",
         ..COMMON
     },
     Dialect {
@@ -114,8 +118,7 @@ pub const DIALECTS: &[Dialect] = &[
         tested: "1.18.33",
         install: "npm install -g opencode-ai@1.18.33",
         extra: &[("models", "[\"second\"]")],
-        pace: SILENT,
-        known: &[("error_500", RETRIES), ("error_529", RETRIES)],
+        known: &[("error_500", RETRIES), ("error_529", RETRIES), ("error_429", RETRIES)],
         ..COMMON
     },
     Dialect {
@@ -125,7 +128,6 @@ pub const DIALECTS: &[Dialect] = &[
         install: "npm install -g cline@3.0.65",
         shell: "run_commands",
         shell_input: |command| json!({ "commands": [command] }),
-        pace: SILENT,
         known: &[
             ("deny_told", "the model is told that it was denied, in the program's own words only"),
             ("error_500", RETRIES),

@@ -154,7 +154,9 @@ pub(super) async fn server(
         card.note(cell, Verdict::Skipped("no such server was given".to_owned()));
         return Ok(());
     };
-    let said = session.say_with("mcp", &format!("{} ", probe.tool)).await?;
+    let name = session.subject.dialect.mcp_tool.replace("{key}", &probe.server.key);
+    let name = name.replace("{tool}", &probe.tool);
+    let said = session.say_with("mcp", &format!("{name} ")).await?;
     let turn = session.finish(said).await?;
     turn.completed()?;
     let answered = turn.events.iter().any(|event| {

@@ -25,6 +25,8 @@ pub(in super::super) static COPILOT: Recipe = Recipe {
     names: Names::Plain,
     words: &[
         ("not found on provider", Meaning::Request),
+        // It tells the status of its last try behind its own sentence.
+        ("last error: 429", Meaning::Limit),
         ("failed to get response from the ai model", Meaning::Provider),
     ],
     prepare,

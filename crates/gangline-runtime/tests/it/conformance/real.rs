@@ -25,3 +25,27 @@ async fn native_passes() {
 async fn claude_passes() {
     all_hold(&Bench::new("claude", Some(programs::claude())).await.run().await);
 }
+
+/// R0-02: Codex passes the suite.
+#[tokio::test]
+async fn codex_passes() {
+    all_hold(&Bench::new("codex", Some(programs::codex())).await.run().await);
+}
+
+/// R0-02: OpenCode passes the suite.
+#[tokio::test]
+async fn opencode_passes() {
+    all_hold(&Bench::new("opencode", Some(programs::opencode())).await.run().await);
+}
+
+/// R0-02: Cline passes the suite.
+#[tokio::test]
+async fn cline_passes() {
+    all_hold(&Bench::new("cline", Some(programs::cline())).await.run().await);
+}
+
+/// R0-02: Copilot passes the suite.
+#[tokio::test]
+async fn copilot_passes() {
+    all_hold(&Bench::new("copilot", Some(programs::copilot())).await.run().await);
+}

@@ -22,6 +22,7 @@ pub(crate) const TOY: Dialect = Dialect {
     shell_input: dialect::described,
     listed: "shell",
     env: &[],
+    mcp_tool: "{tool}",
     extra: &[],
     pace: dialect::Pace {
         ready: Duration::from_secs(20),
