@@ -220,10 +220,19 @@ fn agent(number: usize) -> impl Strategy<Value = AgentConfig> {
 fn config() -> impl Strategy<Value = Config> {
     let server = ("[a-z][a-z0-9_-]{0,10}", "[a-z0-9.-]{1,20}", 1u16..)
         .prop_map(|(name, host, port)| Server { name, host, port });
-    let supervisor = (option::of(backends()), words(), words(), 1u32..=1000, 1u32..=1000, 1u32..=100)
-        .prop_map(|(agent, model, thinking, window_size, eval_interval, escalation_threshold)| {
-            Supervisor { agent, model, thinking, window_size, eval_interval, escalation_threshold }
-        });
+    let supervisor =
+        (option::of(backends()), words(), words(), 1u32..=1000, 1u32..=1000, 1u32..=100).prop_map(
+            |(agent, model, thinking, window_size, eval_interval, escalation_threshold)| {
+                Supervisor {
+                    agent,
+                    model,
+                    thinking,
+                    window_size,
+                    eval_interval,
+                    escalation_threshold,
+                }
+            },
+        );
     let webhooks = (channels(), proptest::sample::subsequence(WebhookEvent::ALL, 0..=5)).prop_map(
         |(channels, events)| Webhooks {
             url: None,

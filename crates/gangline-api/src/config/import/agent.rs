@@ -251,7 +251,9 @@ fn model(
     nick: &str,
 ) -> Option<(Key, Node)> {
     match &node.value {
-        Value::Text(model) if Backend::PROVIDER_FIRST.contains(&backend) && !model.contains('/') => {
+        Value::Text(model)
+            if Backend::PROVIDER_FIRST.contains(&backend) && !model.contains('/') =>
+        {
             let what = format!("{}: model: {}", shown(nick), shown(model));
             let why = format!(
                 "an `{backend}` agent's model has its provider in front, such as \
