@@ -192,18 +192,21 @@ impl Loaded {
         said
     }
 
-    /// Returns the agent's backend: the one that it names, else the usual one of its folder.
+    /// Returns the name of the agent's backend: the one that it names, else the usual one of its
+    /// folder.
+    pub(crate) fn backend_name(&self, agent: &AgentConfig) -> String {
+        let usual = || self.registry.at(&agent.directory).default(role(agent)).name;
+        agent.agent.as_ref().map_or_else(usual, |named| named.as_str().to_owned())
+    }
+
+    /// Returns the agent's backend.
     pub(crate) fn backend(&self, agent: &AgentConfig) -> Result<Found, Failure> {
         let here = self.registry.at(&agent.directory);
-        let usual = || here.default(role(agent));
-        let (name, by) = match &agent.agent {
-            Some(named) => (named.as_str().to_owned(), String::new()),
-            None => {
-                let said = usual();
-                (said.name, format!(", the usual backend by {}", said.source))
-            }
-        };
-        let found = here.find(&name).map_err(|error| {
+        let found = here.find(&self.backend_name(agent)).map_err(|error| {
+            let by = match &agent.agent {
+                Some(_) => String::new(),
+                None => format!(", the usual backend by {}", here.default(role(agent)).source),
+            };
             Failure::config(error)
                 .doing(format!("cannot run {}{by}", agent.nick))
                 .hint("`gangline runtime list` shows the backends and what is wrong with the files")

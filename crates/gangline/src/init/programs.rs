@@ -120,7 +120,7 @@ fn judge(program: &Program, said: &Said) -> Version {
 }
 
 /// Makes text of a program fit to be shown and to be a comment: one short line.
-fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     let plain = |c: char| if c.is_ascii_graphic() || c.is_alphanumeric() { c } else { ' ' };
     let plain: String = text.chars().map(plain).collect();
     let words: Vec<&str> = plain.split_whitespace().collect();
