@@ -28,7 +28,7 @@ pub(crate) fn whole(settings: &Settings, mark: &RunMark) -> Vec<(String, String)
         ("GT_ROLE", names.role.clone()),
         ("GT_RIG", names.rig.clone()),
         ("GT_POLECAT", names.polecat.clone()),
-        ("GT_AGENT", Some(agent.agent.to_string())),
+        ("GT_AGENT", Some(settings.backend.name.clone())),
         ("GT_WORKDIR", Some(agent.directory.display().to_string())),
         ("BD_ACTOR", Some(actor)),
         (SESSION_NAMED_BY, Some(SESSION_VARIABLE.to_owned())),

@@ -52,7 +52,7 @@ impl About {
     fn new(agent: &AgentConfig) -> Self {
         let names = agent.gastown.clone();
         Self {
-            runtime: agent.agent.to_string(),
+            runtime: agent.agent.as_ref().map_or_else(String::new, ToString::to_string),
             workdir: agent.directory.display().to_string(),
             rig: names.rig,
             role: names.role,

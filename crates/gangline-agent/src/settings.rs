@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use gangline_api::config::{AgentConfig, Hooks, ServerKey};
 use gangline_core::AgentName;
 use gangline_os::{clock::SharedClock, paths::Paths, secret::Secret};
-use gangline_runtime::{McpServer, Runtime};
+use gangline_runtime::{McpServer, Runtime, registry::Found};
 
 /// How the agent reaches its IRC network.
 #[derive(Debug, Clone)]
@@ -23,7 +23,7 @@ pub struct IrcSettings {
 
 /// Everything a daemon needs.
 pub struct Settings {
-    /// The agent's part of the configuration, paths resolved.
+    /// The agent's part of the configuration, paths resolved; it names its backend.
     pub agent: AgentConfig,
     /// Every agent of the installation, this one too.
     pub everybody: Vec<AgentName>,
@@ -35,7 +35,9 @@ pub struct Settings {
     pub buffer_size: usize,
     /// The time.
     pub clock: SharedClock,
-    /// Makes an adapter for the configured backend.
+    /// The agent's backend, and what it changes of a start.
+    pub backend: Found,
+    /// Makes an adapter for that backend.
     pub make_runtime: Arc<dyn Fn() -> Box<dyn Runtime> + Send + Sync>,
     /// The environment of the backend before the daemon adds its own variables.
     pub child_env: BTreeMap<String, String>,

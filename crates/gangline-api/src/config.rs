@@ -14,12 +14,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use self::{
+    backend::{Backend, Names, NotABackend},
     error::{ConfigError, Place, Problem, Warning},
     hooks::{Gastown, Hooks},
     mcp::{McpPlaceConfig, McpServerConfig, NotSet, parse_servers},
     schema::schema,
     words::{
-        Backend, HookEvent, MentionWhenBusy, OnCrash, Permissions, Process, ReplyMode, ServerKey,
+        HookEvent, MentionWhenBusy, OnCrash, Permissions, Process, ReplyMode, ServerKey,
         WebhookEvent,
     },
 };
@@ -28,6 +29,7 @@ pub mod import;
 pub mod nearest;
 
 mod agent;
+mod backend;
 mod error;
 mod hooks;
 mod mcp;
@@ -132,8 +134,9 @@ impl Server {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields, default)]
 pub struct Supervisor {
-    /// The supervisor's own backend.
-    pub agent: Backend,
+    /// The supervisor's own backend; absent = as for an agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<Backend>,
     /// The model it thinks with.
     pub model: String,
     /// How much it thinks.
@@ -149,7 +152,7 @@ pub struct Supervisor {
 impl Default for Supervisor {
     fn default() -> Self {
         Self {
-            agent: Backend::Claude,
+            agent: None,
             model: "claude-sonnet-4-6".into(),
             thinking: "medium".into(),
             window_size: 20,
@@ -257,9 +260,10 @@ pub struct AgentConfig {
     /// `<server>-<name>`.
     #[schemars(with = "String")]
     pub nick: AgentName,
-    /// The backend.
-    #[schemars(default = "default_backend")]
-    pub agent: Backend,
+    /// The backend: a built-in one or a name in `runtimes.json`; absent = what the project says,
+    /// else the default of `runtimes.json`, else `claude`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<Backend>,
     /// The folder it works in. A leading `~/` is the home directory.
     pub directory: PathBuf,
     /// The channels it joins.
@@ -356,7 +360,7 @@ impl AgentConfig {
     pub fn new(nick: AgentName, directory: PathBuf) -> Self {
         Self {
             nick,
-            agent: default_backend(),
+            agent: None,
             directory,
             channels: default_channels(),
             model: None,
@@ -389,12 +393,26 @@ impl AgentConfig {
     }
 }
 
-/// Reads the text of an `agents.yaml`; `source_name` is how messages call the file.
+/// Reads the text of an `agents.yaml`; `source_name` is how messages call the file. Whether there
+/// is a backend of a name that somebody wrote is not asked.
 ///
 /// # Errors
 /// Everything that is wrong with the text, in the order of its lines.
 pub fn parse(text: &str, source_name: &str) -> Result<Config, ConfigError> {
-    sections::read(text, source_name)
+    sections::read(text, source_name, None)
+}
+
+/// As [`parse`], with the backends that there are: another one of an agent that shall run is a
+/// fault, of one that is switched off a warning.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_known(
+    text: &str,
+    source_name: &str,
+    names: &Names<'_>,
+) -> Result<Config, ConfigError> {
+    sections::read(text, source_name, Some(names))
 }
 
 /// Returns the path with a leading `~` or `~/` replaced by `home`, and a relative one put under
@@ -415,9 +433,6 @@ fn join_address(host: &str, port: u16) -> String {
     }
 }
 
-fn default_backend() -> Backend {
-    Backend::Claude
-}
 fn default_channels() -> Vec<ChannelName> {
     "#general".parse().into_iter().collect()
 }

@@ -453,12 +453,36 @@ pub(crate) struct ServiceInstall {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RuntimeCommand {
+    /// List every backend: its program and version, where it comes from, which agents it drives
+    ///
+    /// Backends are built in, or stand in $XDG_CONFIG_HOME/gangline/runtimes.json,
+    /// ~/.gastown/runtimes.json and Gas Town's settings. Nothing of their logins is shown.
+    List(RuntimeList),
+    /// Change what is usual
+    #[command(subcommand)]
+    Set(RuntimeSet),
     /// Look for the backends' programs; with --deep try each of them against a stand-in model
     ///
     /// --deep needs no network and no tokens. It drives every program through the rules that
     /// Gangline relies on, in a folder that is thrown away: about a minute for each. It exits with
     /// 1 if a rule is broken.
     Doctor(RuntimeDoctor),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RuntimeList {
+    /// Name the fields of the files that Gangline does not use
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RuntimeSet {
+    /// Take this backend for agents without `agent:`, written to gangline/runtimes.json
+    Default {
+        /// The backend's name
+        name: String,
+    },
 }
 
 #[derive(Debug, Args)]

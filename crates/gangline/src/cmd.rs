@@ -36,8 +36,7 @@ use gangline_os::{CancellationToken, signals::Signals};
 use crate::{
     channel,
     cli::{
-        Cli, Command, ConfigCommand, HarnessCommand, RuntimeCommand, ServiceCommand, SkillsCommand,
-        StandinCommand,
+        Cli, Command, ConfigCommand, HarnessCommand, ServiceCommand, SkillsCommand, StandinCommand,
     },
     control::Word,
     failure::Failure,
@@ -76,7 +75,7 @@ pub(crate) async fn run(cli: Cli) -> Result<u8, Failure> {
         Command::Deny(args) => decide::run(&global, args, Decision::Deny).await,
         Command::Config(ConfigCommand::Check { file }) => config::check(&global, file),
         Command::Config(ConfigCommand::Schema) => config::schema(),
-        Command::Runtime(RuntimeCommand::Doctor(args)) => runtime::doctor(&global, &args).await,
+        Command::Runtime(command) => runtime::run(&global, command).await,
         Command::Service(ServiceCommand::Install(args)) => service::install(&global, args),
         Command::Skills(SkillsCommand::Install(args)) => skills::install(&args),
         Command::Skills(SkillsCommand::List) => skills::list(),

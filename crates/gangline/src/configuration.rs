@@ -8,13 +8,13 @@ use std::{
 };
 
 use gangline_api::config::{
-    self, AgentConfig, Backend, Config, ConfigError, MAX_CONFIG_BYTES, MentionWhenBusy, Warning,
+    self, AgentConfig, Config, ConfigError, MAX_CONFIG_BYTES, MentionWhenBusy, Process, Warning,
     nearest::{nearest, slips},
     resolve_path,
 };
 use gangline_core::AgentName;
 use gangline_os::fsio::{self, TooLarge};
-use gangline_runtime::{Runtime, registry};
+use gangline_runtime::registry::{Found, Places, Registry};
 
 use crate::failure::Failure;
 
@@ -28,17 +28,38 @@ mod tests;
 pub(crate) struct Loaded {
     pub(crate) config: Config,
     pub(crate) file: PathBuf,
+    /// Which backends there are.
+    pub(crate) registry: Registry,
+}
+
+/// Reads the files that say which backends there are, and which of them is usual.
+pub(crate) fn registry() -> Registry {
+    Registry::load(&Places::from_env(&|name| std::env::var_os(name)))
 }
 
 /// Reads a configuration.
 pub(crate) fn load(file: &Path) -> Result<Loaded, Failure> {
-    let config = config::parse(&read(file)?, &file.display().to_string())?;
-    Loaded { config, file: file.to_owned() }.resolved()
+    let registry = registry();
+    let names = |directory: Option<&Path>| match directory {
+        Some(directory) => registry.at(&from_file(file, directory)).names(),
+        None => registry.names(),
+    };
+    let config = config::parse_known(&read(file)?, &file.display().to_string(), &names)?;
+    Loaded { config, file: file.to_owned(), registry }.resolved()
 }
 
-/// Reads a configuration for what it may tell; none if there is no usable one.
+/// Reads a configuration for what it may tell; none if there is no usable one. One that names a
+/// backend that is gone still tells of the agents.
 pub(crate) fn quiet(file: &Path) -> Option<Loaded> {
-    load(file).ok()
+    let config = config::parse(&read(file).ok()?, &file.display().to_string()).ok()?;
+    Loaded { config, file: file.to_owned(), registry: registry() }.resolved().ok()
+}
+
+/// Returns a path of the configuration with `~` and relative ones resolved.
+fn from_file(file: &Path, path: &Path) -> PathBuf {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let base = file.parent().map_or_else(|| PathBuf::from("."), Path::to_owned);
+    resolve_path(path, home.as_deref(), &crate::place::absolute(&base))
 }
 
 fn read(file: &Path) -> Result<String, Failure> {
@@ -64,19 +85,15 @@ impl Loaded {
     /// Makes relative paths start at the file's folder, and `~` the home directory; reads the files
     /// of MCP servers.
     fn resolved(mut self) -> Result<Self, Failure> {
-        let home = std::env::var_os("HOME").map(PathBuf::from);
-        let base = self.file.parent().map_or_else(|| PathBuf::from("."), Path::to_owned);
-        let base = crate::place::absolute(&base);
+        let file = self.file.clone();
+        let resolve = |path: PathBuf| from_file(&file, &path);
         for agent in &mut self.config.agents {
-            agent.directory = resolve_path(&agent.directory, home.as_deref(), &base);
-            let account = agent.account_dir.take();
-            agent.account_dir = account.map(|dir| resolve_path(&dir, home.as_deref(), &base));
-            let servers = agent.mcp_servers_file.take();
-            agent.mcp_servers_file = servers.map(|it| resolve_path(&it, home.as_deref(), &base));
+            agent.directory = resolve(std::mem::take(&mut agent.directory));
+            agent.account_dir = agent.account_dir.take().map(resolve);
+            agent.mcp_servers_file = agent.mcp_servers_file.take().map(resolve);
             self.config.warnings.extend(servers::join(agent)?);
         }
-        let state = self.config.state.take();
-        self.config.state = state.map(|state| resolve_path(&state, home.as_deref(), &base));
+        self.config.state = self.config.state.take().map(resolve);
         Ok(self)
     }
 
@@ -117,8 +134,9 @@ impl Loaded {
     /// Makes sure that this build can run every agent that shall run, before anything starts.
     pub(crate) fn can_run(&self) -> Result<(), Failure> {
         self.enabled().try_for_each(|agent| {
-            available(agent).map(drop)?;
-            has_key(agent)?;
+            let found = self.backend(agent)?;
+            available(agent, &found)?;
+            has_key(agent, &found)?;
             has_folder(agent)
         })
     }
@@ -134,8 +152,8 @@ impl Loaded {
             idle.push("supervisor".to_owned());
         }
         for agent in &self.config.agents {
-            let can = registry::make(agent.agent.as_str()).map(|runtime| runtime.capabilities());
-            let can = can.unwrap_or_default();
+            let make = self.backend(agent).ok().and_then(|found| found.maker().ok());
+            let can = make.map(|make| make().capabilities()).unwrap_or_default();
             if agent.mention_when_busy == MentionWhenBusy::Steer && !can.steer {
                 idle.push(format!("mention_when_busy: steer of {}", agent.nick));
             }
@@ -150,28 +168,76 @@ impl Loaded {
     pub(crate) fn warnings(&self) -> Vec<String> {
         let parsed = self.config.warnings.iter().map(Warning::to_string);
         let absent = self.config.agents.iter().filter_map(|agent| {
-            let error = registry::make(agent.agent.as_str()).err()?;
+            let error = match self.backend(agent) {
+                Ok(found) => found.maker().err()?.to_string(),
+                Err(failure) => failure.text(),
+            };
             Some(format!("{}: {}: {error}", self.file.display(), agent.nick))
         });
-        parsed.chain(absent).chain(self.idle_keys()).collect()
+        parsed.chain(absent).chain(self.files()).chain(self.idle_keys()).collect()
+    }
+
+    /// Returns what is wrong with the files of the registry, one text each.
+    fn files(&self) -> Vec<String> {
+        let mut said: Vec<String> = Vec::new();
+        let places = self.config.agents.iter().map(|agent| self.registry.at(&agent.directory));
+        for registry in std::iter::once(self.registry.clone()).chain(places) {
+            for problem in registry.problems() {
+                let text = problem.to_string();
+                if !said.contains(&text) {
+                    said.push(text);
+                }
+            }
+        }
+        said
+    }
+
+    /// Returns the name of the agent's backend: the one that it names, else the usual one of its
+    /// folder.
+    pub(crate) fn backend_name(&self, agent: &AgentConfig) -> String {
+        let usual = || self.registry.at(&agent.directory).default(role(agent)).name;
+        agent.agent.as_ref().map_or_else(usual, |named| named.as_str().to_owned())
+    }
+
+    /// Returns the agent's backend.
+    pub(crate) fn backend(&self, agent: &AgentConfig) -> Result<Found, Failure> {
+        let here = self.registry.at(&agent.directory);
+        let found = here.find(&self.backend_name(agent)).map_err(|error| {
+            let by = match &agent.agent {
+                Some(_) => String::new(),
+                None => format!(", the usual backend by {}", here.default(role(agent)).source),
+            };
+            Failure::config(error)
+                .doing(format!("cannot run {}{by}", agent.nick))
+                .hint("`gangline runtime list` shows the backends and what is wrong with the files")
+        })?;
+        Ok(match agent.process {
+            Process::Tmux => found.in_terminal(),
+            Process::Resident | Process::PerTurn => found,
+        })
     }
 }
 
-/// Returns what makes the agent's backend, if this build has it.
-pub(crate) fn available(agent: &AgentConfig) -> Result<fn() -> Box<dyn Runtime>, Failure> {
-    registry::maker(agent.agent.as_str()).map_err(|error| {
+/// Returns the agent's role in Gas Town.
+fn role(agent: &AgentConfig) -> Option<&str> {
+    agent.gastown.role.as_deref().or(agent.env.get("GT_ROLE").map(String::as_str))
+}
+
+/// Makes sure that this build has the adapter.
+pub(crate) fn available(agent: &AgentConfig, found: &Found) -> Result<(), Failure> {
+    found.maker().map(drop).map_err(|error| {
         Failure::config(error)
             .doing(format!("cannot run {}", agent.nick))
-            .hint("write one of those, or switch the agent off by `enabled: false`")
+            .hint("write another `agent`, or switch this one off by `enabled: false`")
     })
 }
 
-/// The native loop speaks to a model itself: one that is not on this machine wants a key.
-fn has_key(agent: &AgentConfig) -> Result<(), Failure> {
+/// A backend that speaks to a model itself wants a key for one that is not on this machine.
+fn has_key(agent: &AgentConfig, found: &Found) -> Result<(), Failure> {
     let near = ["http://127.0.0.1", "http://localhost", "http://[::1]"];
     let local =
         agent.base_url.as_deref().is_some_and(|url| near.iter().any(|near| url.starts_with(near)));
-    if agent.agent != Backend::Native || local || agent.api_key_env.is_some() {
+    if !found.entry.needs_key || local || agent.api_key_env.is_some() {
         return Ok(());
     }
     Err(Failure::config(anyhow::anyhow!("cannot run {}: its model wants a key", agent.nick))

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use gangline_api::config::{AgentConfig, Backend, Permissions, Process};
+use gangline_api::config::{Permissions, Process};
 use gangline_broker::{Broker, EpochStart};
 use gangline_core::{
     Epoch,
@@ -436,22 +436,15 @@ fn speaker(settings: &Settings, shared: &Shared) -> Speaker {
     }
 }
 
-/// Returns the words that start the backend's program: `command`, or what a backend of any program
-/// is given (R0-63).
-fn command(agent: &AgentConfig) -> Option<Vec<String>> {
-    let any = agent.agent == Backend::Acp;
-    agent.command.clone().or_else(|| any.then(|| agent.acp_command.clone()))
-}
-
 fn start_options(settings: &Settings, shared: &Shared, started: &EpochStart) -> StartOptions {
     let agent = &settings.agent;
     let folder = settings.paths.agent_dir(agent.nick.as_str());
     let mark = read::run_mark(settings, shared.broker.installation_id(), shared.epoch);
-    StartOptions {
+    let mut options = StartOptions {
         workdir: agent.directory.clone(),
         session_dir: folder.join("sessions"),
         tmp_dir: folder.join(environment::TMP),
-        command: command(agent),
+        command: command(settings),
         account_dir: agent.account_dir.clone(),
         env: environment::whole(settings, &mark),
         mode: match agent.process {
@@ -480,5 +473,14 @@ fn start_options(settings: &Settings, shared: &Shared, started: &EpochStart) -> 
             speaker: speaker(settings, shared),
             turn: shared.context.clone(),
         }),
-    }
+    };
+    settings.backend.apply(&mut options);
+    options
+}
+
+/// Returns the words that start the backend's program, if the agent's configuration has some.
+fn command(settings: &Settings) -> Option<Vec<String>> {
+    let agent = &settings.agent;
+    let acp = || settings.backend.takes_acp_command().then(|| agent.acp_command.clone());
+    agent.command.clone().or_else(acp)
 }

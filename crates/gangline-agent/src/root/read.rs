@@ -31,11 +31,11 @@ pub(super) fn link_config(settings: &Settings) -> LinkConfig {
     );
     config.realname = match settings.agent.permissions {
         Permissions::Ask | Permissions::Allowlist => {
-            format!("gangline agent ({})", settings.agent.agent)
+            format!("gangline agent ({})", settings.backend.name)
         }
         // Everybody in the room shall see it (C5).
         Permissions::Bypass => {
-            format!("gangline agent ({}), permissions: BYPASS", settings.agent.agent)
+            format!("gangline agent ({}), permissions: BYPASS", settings.backend.name)
         }
     };
     config.sasl.clone_from(&settings.irc.login);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use gangline_core::name::{AgentName, ChannelName};
 
 use super::{
-    AgentConfig, Backend, Process,
+    AgentConfig, Backend, Process, backend,
     error::{Place, shown},
     hooks, mcp,
     nearest::nearest,
@@ -48,9 +48,6 @@ pub(super) const KEYS: &[&str] = &[
     "extra",
 ];
 
-/// Programs that people write as a backend and that are reached by ACP.
-const ACP_PROGRAMS: &[&str] = &["opencode", "cline", "kiro", "gemini", "goose", "qwen"];
-
 /// Reads one agent; `None` if it has no usable nick. The place is that of the nick.
 pub(super) fn read(
     reader: &mut Reader<'_>,
@@ -74,9 +71,19 @@ pub(super) fn read(
     // A stand-in lets the rest of the item be checked too; its fault is recorded.
     let known = parsed.clone().or_else(|| "spark-unnamed".parse().ok())?;
     let mut agent = AgentConfig::new(known, directory.unwrap_or_default());
+    let said = section.take("agent");
+    agent.agent = said.as_ref().and_then(|node| backend::read(reader, node));
     fields(reader, &mut section, &mut agent);
     rights(reader, &mut section, &mut agent);
     pass_through(reader, section, &mut agent);
+    if let (Some(node), Some(named)) = (&said, &agent.agent)
+        && let Some((message, help)) = backend::unknown(reader, named, Some(&agent.directory))
+    {
+        match agent.enabled {
+            true => reader.fault_help(node.place, message, help),
+            false => reader.warn(node.place, message, Some(help)),
+        }
+    }
     parsed?;
     if !agent.nick.as_str().starts_with(&format!("{server}-")) {
         reader.warn(
@@ -96,19 +103,17 @@ fn label(node: &Node, index: usize) -> String {
 }
 
 fn fields(reader: &mut Reader<'_>, section: &mut Section, agent: &mut AgentConfig) {
-    if let Some(node) = section.take("agent") {
-        set(&mut agent.agent, backend(reader, &node));
-    }
     if let Some(node) = section.take_even_null("channels") {
         set(&mut agent.channels, channels(reader, node));
     }
     if let Some(node) = section.take("model") {
         agent.model = reader.text("model", &node);
         let bare = agent.model.as_ref().is_some_and(|model| !model.contains('/'));
-        if agent.agent == Backend::Acp && bare {
+        let backend = agent.agent.as_ref().map_or("", Backend::as_str);
+        if Backend::PROVIDER_FIRST.contains(&backend) && bare {
             reader.warn(
                 node.place,
-                "the model of an `acp` agent has its provider in front",
+                format!("the model of an `{backend}` agent has its provider in front"),
                 Some("such as `anthropic/claude-sonnet-4-6`".into()),
             );
         }
@@ -159,10 +164,12 @@ fn fields(reader: &mut Reader<'_>, section: &mut Section, agent: &mut AgentConfi
     }
     if let Some(node) = section.take("process") {
         set(&mut agent.process, reader.word("process", &node));
-        if agent.process == Process::PerTurn && agent.agent != Backend::Claude {
+        if let Some(backend) = other_than_claude(agent)
+            && agent.process == Process::PerTurn
+        {
             reader.warn(
                 node.place,
-                format!("`process: per_turn` does nothing for `agent: {}`", agent.agent),
+                format!("`process: per_turn` does nothing for `agent: {backend}`"),
                 Some("only `claude` can have a process for each turn".into()),
             );
         }
@@ -214,6 +221,12 @@ fn rights(reader: &mut Reader<'_>, section: &mut Section, agent: &mut AgentConfi
     }
 }
 
+/// Returns the built-in backend that is surely not Claude Code.
+fn other_than_claude(agent: &AgentConfig) -> Option<&str> {
+    let named = agent.agent.as_ref()?.as_str();
+    (named != "claude" && Backend::BUILT_IN.contains(&named)).then_some(named)
+}
+
 /// What is left belongs to the backend (R0-64), unless it is a slip of the finger.
 fn pass_through(reader: &mut Reader<'_>, mut section: Section, agent: &mut AgentConfig) {
     if let Some(node) = section.take("extra")
@@ -247,20 +260,6 @@ fn pass_through(reader: &mut Reader<'_>, mut section: Section, agent: &mut Agent
 /// Foreign fields are legal here, so only a very near miss is a slip.
 pub(super) fn edits(key: &str) -> usize {
     if key.chars().count() >= 8 { 2 } else { 1 }
-}
-
-fn backend(reader: &mut Reader<'_>, node: &Node) -> Option<Backend> {
-    if let Value::Text(text) = &node.value
-        && ACP_PROGRAMS.contains(&text.as_str())
-    {
-        reader.fault_help(
-            node.place,
-            format!("unknown backend `{text}`"),
-            format!("it speaks ACP: write `agent: acp` and `acp_command: [{text}, …]`"),
-        );
-        return None;
-    }
-    reader.word("agent", node)
 }
 
 fn channels(reader: &mut Reader<'_>, node: Node) -> Option<Vec<ChannelName>> {

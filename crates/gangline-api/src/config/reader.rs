@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, fmt, ops::RangeInclusive, str::FromStr};
 use serde_json::Value as Json;
 
 use super::{
+    Names,
     error::{Place, Problem, SHOWN_MAX, Secrecy, Warning, quote, shown},
     nearest::{nearest, slips},
     node::{Key, Node, Value, bare_channel},
@@ -17,6 +18,8 @@ pub(super) struct Reader<'a> {
     source_name: &'a str,
     pub(super) problems: Vec<Problem>,
     pub(super) warnings: Vec<Warning>,
+    /// Which backends there are, if somebody said so.
+    pub(super) names: Option<&'a Names<'a>>,
 }
 
 /// One mapping of the file; what is taken out of it is known, what stays is not.
@@ -40,7 +43,7 @@ impl Section {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(text: &'a str, source_name: &'a str) -> Self {
-        Self { text, source_name, problems: Vec::new(), warnings: Vec::new() }
+        Self { text, source_name, problems: Vec::new(), warnings: Vec::new(), names: None }
     }
 
     /// Returns the text that is read.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Config, ConfigError, Http, MAX_CONFIG_BYTES, Mcp, Network, Sasl, Server, Supervisor, Webhooks,
-    agent,
+    Config, ConfigError, Http, MAX_CONFIG_BYTES, Mcp, Names, Network, Sasl, Server, Supervisor,
+    Webhooks, agent, backend,
     error::{Place, Problem},
     hooks,
     node::{Node, load},
@@ -52,7 +52,11 @@ pub(super) const HTTP: Keys = Keys { known: &["enabled", "host", "port"], ignore
 pub(super) const MCP: Keys = Keys { known: &["server_key"], ignored: &[] };
 
 /// Reads the whole text.
-pub(super) fn read(text: &str, source_name: &str) -> Result<Config, ConfigError> {
+pub(super) fn read(
+    text: &str,
+    source_name: &str,
+    names: Option<&Names<'_>>,
+) -> Result<Config, ConfigError> {
     if text.len() > MAX_CONFIG_BYTES {
         return Err(ConfigError::too_large(source_name, text.len() as u64));
     }
@@ -62,6 +66,7 @@ pub(super) fn read(text: &str, source_name: &str) -> Result<Config, ConfigError>
     }
     let root = load(text).map_err(one)?;
     let mut reader = Reader::new(text, source_name);
+    reader.names = names;
     let config = top(&mut reader, root);
     let Reader { problems, warnings, .. } = reader;
     match config {
@@ -204,7 +209,12 @@ fn host(reader: &mut Reader<'_>, node: &Node) -> Option<String> {
 fn supervisor(reader: &mut Reader<'_>, mut section: Section) -> Supervisor {
     let mut supervisor = Supervisor::default();
     if let Some(node) = section.take("agent") {
-        set(&mut supervisor.agent, reader.word("agent", &node));
+        supervisor.agent = backend::read(reader, &node);
+        if let Some(backend) = &supervisor.agent
+            && let Some((message, help)) = backend::unknown(reader, backend, None)
+        {
+            reader.fault_help(node.place, message, help);
+        }
     }
     if let Some(node) = section.take("model") {
         set(&mut supervisor.model, reader.text("model", &node));

@@ -66,7 +66,6 @@ fn every_word_is_spelled_alike_in_the_reader_and_on_the_wire() {
             assert_eq!(serde_json::to_value(word).unwrap(), word.word());
         }
     }
-    check::<Backend>();
     check::<Permissions>();
     check::<ReplyMode>();
     check::<MentionWhenBusy>();

@@ -50,24 +50,6 @@ macro_rules! words {
 }
 
 words! {
-    /// The program that thinks for an agent (R0-02, R0-62).
-    Backend, "backend" {
-        /// Claude Code.
-        Claude = "claude",
-        /// Codex.
-        Codex = "codex",
-        /// GitHub Copilot's command line.
-        Copilot = "copilot",
-        /// Any program that speaks the Agent Client Protocol; see `acp_command`.
-        Acp = "acp",
-        /// Gangline's own model loop.
-        Native = "native",
-        /// A terminal program in tmux: the last resort.
-        Tmux = "tmux",
-    }
-}
-
-words! {
     /// Who decides what an agent's tools may do (C5).
     Permissions, "permission mode" {
         /// Rules decide the easy ones, a human the rest.

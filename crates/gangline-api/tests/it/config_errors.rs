@@ -1,12 +1,13 @@
 //! What is said about a configuration that cannot be used: every text, as a person sees it.
 
-use gangline_api::config::{ConfigError, MAX_CONFIG_BYTES, parse};
+use gangline_api::config::{Backend, ConfigError, MAX_CONFIG_BYTES, parse, parse_known};
 
 /// Shows each text and what is said about it.
 fn told(cases: &[(&str, &str)]) -> String {
     let mut out = String::new();
     for (what, text) in cases {
-        let said = match parse(text, "agents.yaml") {
+        let names = |_: Option<&std::path::Path>| Backend::BUILT_IN.map(str::to_owned).to_vec();
+        let said = match parse_known(text, "agents.yaml", &names) {
             Ok(config) => {
                 let warnings = config.warnings.iter().map(|warning| format!("warning: {warning}"));
                 format!("accepted\n{}", warnings.collect::<Vec<_>>().join("\n"))
@@ -83,7 +84,7 @@ fn bad_values_are_quoted_with_their_line() {
     check(told(&[
         ("backend, near", &agent("agent: cluade")),
         ("backend, far", &agent("agent: zebra")),
-        ("backend by ACP", &agent("agent: opencode")),
+        ("backend that is not a word", &agent("agent: open code")),
         ("backend in capitals", &agent("agent: Claude")),
         ("permissions", &agent("permissions: yes")),
         ("permissions word", &agent("permissions: bypas")),
@@ -151,6 +152,7 @@ fn oddities_are_warned_about() {
         ("empty list", "agents: []\n"),
         ("other server", "server: {name: other}\nagents:\n  - {nick: spark-ada, directory: /}\n"),
         ("acp model", &agent("agent: acp\n    model: sonnet")),
+        ("backend of an agent that is off", &agent("enabled: false\n    agent: zebra")),
         ("channel twice", &agent("channels: [\"#a\", \"#A\"]")),
         ("keys of S0's programs", "telemetry: {enabled: true}\nagents: []\n"),
         ("sasl for our own server", "network: {sasl: {password_env: IRC}}\nagents: []\n"),

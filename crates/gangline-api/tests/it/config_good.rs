@@ -121,7 +121,7 @@ agents:
     assert_eq!(config.http.address(), "[::1]:0");
     assert_eq!(config.webhooks.irc_channel, None);
     let expected = AgentConfig {
-        agent: Backend::Native,
+        agent: "native".parse::<Backend>().ok(),
         thinking: "off".into(),
         channels: vec![],
         permissions: Permissions::Allowlist,

@@ -139,8 +139,13 @@ fn mcp_servers() -> impl Strategy<Value = std::collections::BTreeMap<String, Mcp
     collection::btree_map("[a-z][a-z0-9-]{0,6}", server, 0..3)
 }
 
+fn backends() -> impl Strategy<Value = Backend> {
+    let own = "[a-z0-9]([a-z0-9._-]{0,20}[a-z0-9])?".prop_map(|word| word.parse().unwrap());
+    prop_oneof![select(Backend::BUILT_IN.to_vec()).prop_map(|word| word.parse().unwrap()), own]
+}
+
 fn agent(number: usize) -> impl Strategy<Value = AgentConfig> {
-    let who = (select(Backend::ALL), words(), channels(), option::of(words()), words());
+    let who = (option::of(backends()), words(), channels(), option::of(words()), words());
     let what =
         (collection::vec(words(), 0..3), collection::vec(words(), 1..3), option::of(words()));
     let rules = (
@@ -215,10 +220,19 @@ fn agent(number: usize) -> impl Strategy<Value = AgentConfig> {
 fn config() -> impl Strategy<Value = Config> {
     let server = ("[a-z][a-z0-9_-]{0,10}", "[a-z0-9.-]{1,20}", 1u16..)
         .prop_map(|(name, host, port)| Server { name, host, port });
-    let supervisor = (select(Backend::ALL), words(), words(), 1u32..=1000, 1u32..=1000, 1u32..=100)
-        .prop_map(|(agent, model, thinking, window_size, eval_interval, escalation_threshold)| {
-            Supervisor { agent, model, thinking, window_size, eval_interval, escalation_threshold }
-        });
+    let supervisor =
+        (option::of(backends()), words(), words(), 1u32..=1000, 1u32..=1000, 1u32..=100).prop_map(
+            |(agent, model, thinking, window_size, eval_interval, escalation_threshold)| {
+                Supervisor {
+                    agent,
+                    model,
+                    thinking,
+                    window_size,
+                    eval_interval,
+                    escalation_threshold,
+                }
+            },
+        );
     let webhooks = (channels(), proptest::sample::subsequence(WebhookEvent::ALL, 0..=5)).prop_map(
         |(channels, events)| Webhooks {
             url: None,

@@ -174,14 +174,8 @@ impl Agent {
     fn expected(&self, nick: &str, folder: &str) -> AgentConfig {
         let usual = AgentConfig::new(nick.parse().unwrap(), folder.into());
         let said = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
-        let (agent, command) = match self.backend {
-            None | Some("claude") => (Backend::Claude, vec!["opencode", "acp"]),
-            Some("codex") => (Backend::Codex, vec!["opencode", "acp"]),
-            Some("copilot") => (Backend::Copilot, vec!["opencode", "acp"]),
-            Some("native") => (Backend::Native, vec!["opencode", "acp"]),
-            Some("gemini") => (Backend::Acp, vec!["gemini", "--acp"]),
-            Some(_) => (Backend::Acp, vec!["opencode", "acp"]),
-        };
+        let agent = self.backend.map(|word| word.parse::<Backend>().unwrap());
+        let bare = matches!(self.backend, Some("acp" | "opencode"));
         let mut channels = Vec::new();
         for name in self.channels.iter().flatten() {
             let whole = if name.starts_with('#') { name.clone() } else { format!("#{name}") };
@@ -197,9 +191,8 @@ impl Agent {
         };
         AgentConfig {
             agent,
-            acp_command: command.into_iter().map(str::to_owned).collect(),
             channels: if self.channels.is_some() { channels } else { usual.channels.clone() },
-            model: said(&self.model).filter(|it| agent != Backend::Acp || it.contains('/')),
+            model: said(&self.model).filter(|it| !bare || it.contains('/')),
             thinking: said(&self.thinking).unwrap_or(usual.thinking.clone()),
             system_prompt: said(&self.system_prompt),
             tags: self.tags.clone().unwrap_or_default(),

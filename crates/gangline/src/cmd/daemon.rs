@@ -11,6 +11,7 @@ use gangline_os::{
     process::{base_env, detach_session, find_on_path},
     secret::Secret,
 };
+use gangline_runtime::registry::Found;
 
 use crate::{
     cli::{Daemon, Global},
@@ -47,15 +48,18 @@ fn settings(global: &Global, args: &Daemon) -> Result<Settings, Failure> {
     if let (None, Some(state)) = (&global.state, loaded.state()) {
         paths.state = state;
     }
-    let agent = loaded.agent(&args.agent)?.clone();
-    let make = configuration::available(&agent)?;
+    let mut agent = loaded.agent(&args.agent)?.clone();
+    let found = loaded.backend(&agent)?;
+    configuration::available(&agent, &found)?;
+    agent.agent = Some(found.name.parse().map_err(Failure::config)?);
+    let make = found.maker().map_err(Failure::config)?;
     let irc = irc(&loaded, &agent, &paths, args.irc.as_deref())?;
     let api_key = agent.api_key_env.as_deref().map(from_environment).transpose()?;
-    let secrets = secrets(&agent, &paths, irc.login.as_ref(), api_key.as_ref());
+    let secrets = secrets((&agent, &found), &paths, irc.login.as_ref(), api_key.as_ref());
     Ok(Settings {
         everybody: loaded.config.agents.iter().map(|agent| agent.nick.clone()).collect(),
         irc,
-        child_env: child_env(&agent),
+        child_env: child_env(&agent, &found),
         server_key: loaded.config.mcp.server_key,
         mcp_servers: servers::resolved(&agent)?,
         tool_bridge: tool_bridge()?,
@@ -65,6 +69,7 @@ fn settings(global: &Global, args: &Daemon) -> Result<Settings, Failure> {
         secrets,
         clock: clock::system(),
         make_runtime: Arc::new(make),
+        backend: found,
         paths,
         agent,
     })
@@ -108,11 +113,12 @@ fn from_environment(name: &str) -> Result<Secret, Failure> {
 
 /// Returns the environment of the backend: what every child may have, and what is configured. Its
 /// shell finds `gangline`, so that the agent can speak and read by it.
-fn child_env(agent: &AgentConfig) -> BTreeMap<String, String> {
+fn child_env(agent: &AgentConfig, found: &Found) -> BTreeMap<String, String> {
     let base = base_env().into_iter();
     let text = base
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    let mut env: BTreeMap<String, String> = text.chain(agent.env.clone()).collect();
+    let mut env: BTreeMap<String, String> =
+        text.chain(found.env.clone()).chain(agent.env.clone()).collect();
     let own = std::env::current_exe().ok();
     if let Some(folder) = own.as_deref().and_then(Path::parent) {
         let path = env.remove("PATH").unwrap_or_default();
@@ -141,12 +147,12 @@ fn with_program(path: String, folder: &Path, cwd: &Path) -> String {
 
 /// Returns every value that must be masked.
 fn secrets(
-    agent: &AgentConfig,
+    (agent, found): (&AgentConfig, &Found),
     paths: &Paths,
     login: Option<&(String, Secret)>,
     api_key: Option<&Secret>,
 ) -> Vec<Secret> {
-    let configured = agent.env.iter().filter(|(name, _)| is_secret(name));
+    let configured = found.env.iter().chain(&agent.env).filter(|(name, _)| is_secret(name));
     let owner = fsio::read_text_capped(&credentials::owner_token_file(paths), TOKEN_MAX).ok();
     login
         .map(|(_, password)| password.clone())

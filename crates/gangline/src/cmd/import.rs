@@ -15,11 +15,11 @@ use gangline_os::{
     clock,
     fsio::{self, TooLarge},
 };
-use gangline_runtime::registry;
 use serde::Serialize;
 
 use crate::{
     cli::{Global, ImportArgs},
+    configuration,
     failure::Failure,
     init::file,
     output, place,
@@ -160,12 +160,20 @@ fn look(path: &Path) -> Look {
 
 /// Returns what will keep agents from starting, one text each.
 fn warnings(config: &Config, home: Option<&Path>) -> Vec<String> {
+    let registry = configuration::registry();
     let mut warnings = Vec::new();
     for agent in config.agents.iter().filter(|agent| agent.enabled) {
-        if let Err(error) = registry::maker(agent.agent.as_str()) {
-            warnings.push(format!("{}: {error}", agent.nick));
-        }
         let directory = resolve_path(&agent.directory, home, Path::new("/"));
+        let here = registry.at(&directory);
+        let named = agent.agent.as_ref().map(|it| it.as_str().to_owned());
+        let name = named.unwrap_or_else(|| here.default(None).name);
+        let why = match here.find(&name) {
+            Ok(found) => found.maker().err().map(|error| error.to_string()),
+            Err(error) => Some(error.to_string()),
+        };
+        if let Some(why) = why {
+            warnings.push(format!("{}: {why}", agent.nick));
+        }
         if !directory.is_dir() {
             warnings.push(format!(
                 "{}: its directory {} is not there, so `gangline up` will refuse it",

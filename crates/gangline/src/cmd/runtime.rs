@@ -1,17 +1,29 @@
-//! `gangline runtime doctor`: which backends are here, and whether they work.
+//! `gangline runtime`: which backends there are, which is usual, and whether they work.
 
 mod deep;
 mod lab;
+mod list;
 mod shown;
+mod usual;
 
 use std::path::PathBuf;
 
 use gangline_runtime::{conformance::dialect, registry};
 
 use crate::{
-    cli::{Global, RuntimeDoctor},
+    cli::{Global, RuntimeCommand, RuntimeDoctor, RuntimeSet},
+    configuration,
     failure::Failure,
+    output,
 };
+
+pub(super) async fn run(global: &Global, command: RuntimeCommand) -> Result<u8, Failure> {
+    match command {
+        RuntimeCommand::List(args) => list::run(global, args).await,
+        RuntimeCommand::Set(RuntimeSet::Default { name }) => usual::run(&name),
+        RuntimeCommand::Doctor(args) => doctor(global, &args).await,
+    }
+}
 
 pub(super) async fn doctor(global: &Global, args: &RuntimeDoctor) -> Result<u8, Failure> {
     let known: Vec<_> =
@@ -26,6 +38,9 @@ pub(super) async fn doctor(global: &Global, args: &RuntimeDoctor) -> Result<u8, 
     let wanted = |it: &&dialect::Dialect| {
         args.backends.is_empty() || args.backends.iter().any(|name| name == it.backend)
     };
+    for problem in configuration::registry().problems() {
+        output::note(&format!("error: {problem}"));
+    }
     let mut looked = Vec::new();
     for dialect in known.into_iter().filter(wanted) {
         looked.push(deep::Entry { dialect: *dialect, found: deep::look(dialect).await });

@@ -105,7 +105,7 @@ impl Starter {
         let irc = loaded.config.server.address();
         for member in members {
             let agent = loaded.agent(&member.name)?;
-            configuration::available(agent).map(drop)?;
+            configuration::available(agent, &loaded.backend(agent)?)?;
             keep.prepare(agent)?;
             let daemon = keep.daemon(agent, &loaded.config, &irc);
             let child = process::spawn(daemon.spawn).map_err(|error| {

@@ -19,38 +19,28 @@ pub(crate) struct Program {
     pub(crate) name: &'static str,
     /// The word for its backend.
     pub(crate) backend: &'static str,
-    /// How it is started where the backend wants to be told.
-    pub(crate) acp_command: &'static [&'static str],
     /// How another program of the same name begins what it says of its version.
     namesake: Option<&'static str>,
 }
 
-const fn program(
-    title: &'static str,
-    name: &'static str,
-    backend: &'static str,
-    acp_command: &'static [&'static str],
-) -> Program {
-    Program { title, name, backend, acp_command, namesake: None }
+const fn program(title: &'static str, name: &'static str, backend: &'static str) -> Program {
+    Program { title, name, backend, namesake: None }
 }
 
 /// Every program that is looked for, in the order in which agents are written.
 pub(crate) const PROGRAMS: &[Program] = &[
-    program("Claude Code", "claude", "claude", &[]),
-    program("Codex", "codex", "codex", &[]),
-    program("OpenCode", "opencode", "acp", &["opencode", "acp"]),
+    program("Claude Code", "claude", "claude"),
+    program("Codex", "codex", "codex"),
+    program("OpenCode", "opencode", "opencode"),
     Program {
         namesake: Some("copilot version"),
-        ..program("GitHub Copilot", "copilot", "copilot", &[])
+        ..program("GitHub Copilot", "copilot", "copilot")
     },
-    program("Cline", "cline", "acp", &["cline", "--acp"]),
-    program("Gemini CLI", "gemini", "acp", &["gemini", "--acp"]),
-    program("Kiro", "kiro-cli", "acp", &["kiro-cli", "acp"]),
-    Program {
-        namesake: Some("goose version"),
-        ..program("Goose", "goose", "acp", &["goose", "acp"])
-    },
-    program("Qwen Code", "qwen", "acp", &["qwen", "--acp"]),
+    program("Cline", "cline", "cline"),
+    program("Gemini CLI", "gemini", "gemini"),
+    program("Kiro", "kiro-cli", "kiro"),
+    Program { namesake: Some("goose version"), ..program("Goose", "goose", "goose") },
+    program("Qwen Code", "qwen", "qwen"),
 ];
 
 /// How long a program may take to say its version.
@@ -130,7 +120,7 @@ fn judge(program: &Program, said: &Said) -> Version {
 }
 
 /// Makes text of a program fit to be shown and to be a comment: one short line.
-fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     let plain = |c: char| if c.is_ascii_graphic() || c.is_alphanumeric() { c } else { ' ' };
     let plain: String = text.chars().map(plain).collect();
     let words: Vec<&str> = plain.split_whitespace().collect();

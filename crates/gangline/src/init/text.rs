@@ -122,9 +122,6 @@ impl Plan<'_> {
             format!("- nick: {}", self.nick(program.name)),
             format!("  agent: {}", program.backend),
         ];
-        if !program.acp_command.is_empty() {
-            lines.push(format!("  acp_command: [{}]", program.acp_command.join(", ")));
-        }
         lines.extend(self.common());
         lines.iter().for_each(|line| out.push_str(&format!("{margin}{line}\n")));
     }

@@ -325,10 +325,10 @@ fn programs_that_misbehave_are_told_and_end() {
         Ok(_) => programs[index]["why_not"].as_str().map(str::to_owned),
         Err(_) => None,
     };
-    if let Some(why) = why(2, "acp") {
+    if let Some(why) = why(2, "opencode") {
         assert_eq!(why, "it does not work: `opencode --version` ended with code 3: broken");
     }
-    if let Some(why) = why(5, "acp") {
+    if let Some(why) = why(5, "goose") {
         assert_eq!(why, "this is another program of that name: goose version: v3.24.0");
     }
     assert_eq!(world.processes(), [], "all that was started is gone");

@@ -16,17 +16,6 @@ use super::{
     top::{channel, key, said, take, text},
 };
 
-/// Programs that culture's users name as a backend and that are reached by ACP: the words, and
-/// the command.
-const ACP_PROGRAMS: &[(&str, &[&str])] = &[
-    ("opencode", &["opencode", "acp"]),
-    ("cline", &["cline", "--acp"]),
-    ("kiro", &["kiro-cli", "acp"]),
-    ("gemini", &["gemini", "--acp"]),
-    ("goose", &["goose", "acp"]),
-    ("qwen", &["qwen", "--acp"]),
-];
-
 /// What has no counterpart here, and why.
 const NOT_TAKEN: &[(&str, &str)] = &[
     ("token_budget", "there are no budgets of tokens here"),
@@ -65,8 +54,6 @@ pub(super) struct Translated {
 pub(super) enum Word {
     /// A backend's own.
     Backend(&'static str),
-    /// A program that is reached by ACP, with its command.
-    Acp(&'static [&'static str]),
     /// No backend; fit to be shown.
     Unknown(String),
     /// No text: the reader says so.
@@ -75,11 +62,8 @@ pub(super) enum Word {
 
 pub(super) fn backend_word(node: &Node) -> Word {
     let Value::Text(word) = &node.value else { return Word::NoText };
-    if let Some(backend) = Backend::ALL.iter().find(|backend| backend.as_str() == word) {
-        return Word::Backend(backend.as_str());
-    }
-    match ACP_PROGRAMS.iter().find(|(program, _)| program == word) {
-        Some((_, command)) => Word::Acp(command),
+    match Backend::BUILT_IN.into_iter().find(|backend| backend == word) {
+        Some(backend) => Word::Backend(backend),
         None => Word::Unknown(shown(word)),
     }
 }
@@ -191,23 +175,10 @@ fn backend(
     entries: &mut Vec<(Key, Node)>,
 ) -> Option<&'static str> {
     let named = ["agent", "backend", "type"].iter().find_map(|name| take(section, name));
-    let Some((at, node)) = named else { return Some(Backend::Claude.as_str()) };
+    let Some((at, node)) = named else { return Some(Backend::SEEDS_DEFAULT) };
     match backend_word(&node) {
         Word::Backend(word) => {
             entries.push((key("agent", at.place), text(word, node.place)));
-            Some(word)
-        }
-        Word::Acp(command) => {
-            let word = Backend::Acp.as_str();
-            let program = node_text(&node);
-            let why = format!("`agent: {word}` with `acp_command: [{}]`", command.join(", "));
-            desk.changed(at.place, &format!("{}: backend `{program}`", shown(nick)), &why);
-            entries.push((key("agent", at.place), text(word, node.place)));
-            if section.entries.iter().all(|(key, _)| key.text != "acp_command") {
-                let words = command.iter().map(|word| text(*word, node.place)).collect();
-                let list = Node { value: Value::List(words), place: node.place };
-                entries.push((key("acp_command", at.place), list));
-            }
             Some(word)
         }
         Word::Unknown(unknown) => {
@@ -217,15 +188,8 @@ fn backend(
         }
         Word::NoText => {
             entries.push((key("agent", at.place), node));
-            Some(Backend::Claude.as_str())
+            Some(Backend::SEEDS_DEFAULT)
         }
-    }
-}
-
-fn node_text(node: &Node) -> String {
-    match &node.value {
-        Value::Text(text) => shown(text),
-        other => other.kind().to_owned(),
     }
 }
 
@@ -287,11 +251,15 @@ fn model(
     nick: &str,
 ) -> Option<(Key, Node)> {
     match &node.value {
-        Value::Text(model) if backend == Backend::Acp.as_str() && !model.contains('/') => {
+        Value::Text(model)
+            if Backend::PROVIDER_FIRST.contains(&backend) && !model.contains('/') =>
+        {
             let what = format!("{}: model: {}", shown(nick), shown(model));
-            let why = "an `acp` agent's model has its provider in front, such as \
-                       anthropic/claude-sonnet-4-6: the program's own default holds";
-            desk.dropped(at.place, &what, why);
+            let why = format!(
+                "an `{backend}` agent's model has its provider in front, such as \
+                 anthropic/claude-sonnet-4-6: the program's own default holds"
+            );
+            desk.dropped(at.place, &what, &why);
             None
         }
         _ => Some((at, node)),

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::{
     super::{
-        AgentConfig, Config, ConfigError, MAX_CONFIG_BYTES,
+        AgentConfig, Backend, Config, ConfigError, MAX_CONFIG_BYTES,
         error::{Place, Problem, shown},
         node::{Key, Node, Value, load},
         reader::Section,
@@ -245,7 +245,8 @@ impl<'a> Gather<'a> {
         match self.known.get(nick).and_then(|index| self.agents.get(*index)) {
             None => {
                 let at = At { file: line(desk.name()), line: place.line };
-                let why = format!("{}, in {}", agent.agent, agent.directory.display());
+                let backend = agent.agent.as_ref().map_or("the usual backend", Backend::as_str);
+                let why = format!("{backend}, in {}", agent.directory.display());
                 desk.taken(place, nick, &why);
                 self.known.insert(nick.to_owned(), self.agents.len());
                 self.agents.push(Taken { item: Item::new(agent, comments), at, folder });

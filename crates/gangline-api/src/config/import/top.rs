@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use super::{
     super::{
-        Backend, WebhookEvent,
+        WebhookEvent,
         error::{Place, shown},
         node::{Key, Node, Value},
         reader::Section,
@@ -233,7 +233,6 @@ fn supervisor(desk: &mut Desk<'_>, at: Key, node: Node) -> Option<(Key, Node)> {
     if let Some((at, node)) = take(&mut section, "agent") {
         match agent::backend_word(&node) {
             Word::Backend(word) => entries.push((at, text(word, node.place))),
-            Word::Acp(_) => entries.push((at, text(Backend::Acp.as_str(), node.place))),
             Word::Unknown(unknown) => {
                 let why = format!("there is no backend `{unknown}`: claude watches");
                 desk.dropped(at.place, "supervisor.agent", &why);

@@ -2,6 +2,7 @@ use std::fs;
 
 use gangline_api::config::AgentConfig;
 use gangline_os::{paths::Paths, secret::Secret};
+use gangline_runtime::registry::{self, Found};
 
 use super::{child_env, is_secret, secrets};
 
@@ -10,6 +11,13 @@ fn agent() -> AgentConfig {
     agent.env.insert("DEPLOY_TOKEN".into(), "tok-123456".into());
     agent.env.insert("MODE".into(), "fast".into());
     agent
+}
+
+fn backend() -> Found {
+    let mut found = Found::built_in(registry::built_in("native").unwrap());
+    found.env.insert("MODE".into(), "slow".into());
+    found.env.insert("MODEL_KEY".into(), "of-the-entry".into());
+    found
 }
 
 #[test]
@@ -29,15 +37,16 @@ fn everything_that_must_not_leave_is_known_to_the_daemon() {
     let paths =
         Paths { config_file: "/c".into(), state: state.path().into(), runtime: "/r".into() };
     let login = ("oak-ada".to_owned(), Secret::new("irc-secret"));
-    let found = secrets(&agent(), &paths, Some(&login), Some(&Secret::new("model-key")));
+    let found =
+        secrets((&agent(), &backend()), &paths, Some(&login), Some(&Secret::new("model-key")));
     let found: Vec<_> = found.iter().map(Secret::expose).collect();
-    assert_eq!(found, ["irc-secret", "model-key", "owner-token", "tok-123456"]);
+    assert_eq!(found, ["irc-secret", "model-key", "owner-token", "of-the-entry", "tok-123456"]);
 }
 
 #[test]
 fn a_backend_gets_what_is_configured_and_never_our_mark() {
-    let env = child_env(&agent());
-    assert_eq!(env["MODE"], "fast");
+    let env = child_env(&agent(), &backend());
+    assert_eq!((env["MODE"].as_str(), env["MODEL_KEY"].as_str()), ("fast", "of-the-entry"));
     assert!(env.contains_key("PATH"));
     assert!(!env.contains_key("GANGLINE_RUN"));
 }

@@ -12,7 +12,10 @@ fn the_demos_configuration_is_one_that_can_be_used() {
     assert!(config.warnings.is_empty(), "{:?}", config.warnings);
     assert_eq!(config.server.address(), "127.0.0.1:7001");
     let agent = &config.agents[0];
-    assert_eq!((agent.nick.as_str(), agent.agent), ("demo-guide", Backend::Native));
+    assert_eq!(
+        (agent.nick.as_str(), agent.agent.clone()),
+        ("demo-guide", "native".parse::<Backend>().ok())
+    );
     assert_eq!(agent.directory, odd);
     assert_eq!(agent.base_url.as_deref(), Some("http://127.0.0.1:7002"));
     assert_eq!(agent.permissions, Permissions::Ask);

@@ -1,0 +1,225 @@
+//! `gangline runtime list`: every backend of the registry, where it comes from and who uses it.
+
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+
+use gangline_os::{
+    process::{base_env, find_on_path},
+    task::TaskGroup,
+};
+use gangline_runtime::registry::{Found, Problem, Registry, Said, Source};
+use serde::Serialize;
+use tokio::sync::mpsc;
+
+use crate::{
+    cli::{Global, RuntimeList},
+    configuration::{self, Loaded},
+    failure::Failure,
+    init::{ask, programs::shown},
+    output, place,
+    show::table::{Cell, table},
+};
+
+/// How long a program may take to say its version.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The whole list, for programs.
+#[derive(Serialize)]
+struct Listing {
+    default: Usual,
+    runtimes: Vec<Row>,
+    problems: Vec<String>,
+    ignored: Vec<String>,
+}
+
+/// What is taken when an agent names no backend and its project none either.
+#[derive(Serialize)]
+struct Usual {
+    name: String,
+    source: String,
+}
+
+/// One backend. Of its environment only the names are told.
+#[derive(Serialize)]
+struct Row {
+    name: String,
+    adapter: &'static str,
+    about: &'static str,
+    /// The program and the words before our own, as configured or usual.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    command: Vec<String>,
+    /// Where the program is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<String>,
+    source: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    env: Vec<String>,
+    default: bool,
+    agents: Vec<String>,
+    /// Why this build cannot run it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lacking: Option<String>,
+}
+
+pub(super) async fn run(global: &Global, args: RuntimeList) -> Result<u8, Failure> {
+    let loaded = configuration::quiet(&place::of_existing(global)?.config_file);
+    let registry = configuration::registry();
+    let usual = registry.default(None);
+    let (users, more) = users(loaded.as_ref());
+    let mut rows: Vec<Row> = Vec::new();
+    for found in registry.list().into_iter().chain(more) {
+        let by = users.get(&(found.name.clone(), found.source.to_string()));
+        rows.push(row(&found, &usual, by.cloned().unwrap_or_default()));
+    }
+    versions(&mut rows).await;
+    let (problems, ignored) = told(&registry, loaded.as_ref());
+    let listing = Listing {
+        default: Usual { source: usual.source.to_string(), name: usual.name },
+        runtimes: rows,
+        problems,
+        ignored,
+    };
+    if global.json {
+        output::json(&listing)?;
+        return Ok(0);
+    }
+    output::print(&text(&listing, args.verbose))?;
+    for problem in &listing.problems {
+        output::note(&format!("error: {problem}"));
+    }
+    Ok(0)
+}
+
+/// By name and source: the agents that a backend drives.
+type Users = BTreeMap<(String, String), Vec<String>>;
+
+/// Returns which agents each backend drives, and backends that stand in the files of one rig only.
+fn users(loaded: Option<&Loaded>) -> (Users, Vec<Found>) {
+    let (mut users, mut more): (Users, Vec<Found>) = Default::default();
+    let Some(loaded) = loaded else { return (users, more) };
+    for agent in &loaded.config.agents {
+        let here = loaded.registry.at(&agent.directory);
+        let Ok(found) = here.find(&loaded.backend_name(agent)) else { continue };
+        let known = loaded.registry.find(&found.name).is_ok_and(|it| it.source == found.source);
+        let listed = more.iter().any(|it| it.name == found.name && it.source == found.source);
+        let key = (found.name.clone(), found.source.to_string());
+        users.entry(key).or_default().push(agent.nick.to_string());
+        if !known && !listed {
+            more.push(found);
+        }
+    }
+    (users, more)
+}
+
+fn row(found: &Found, usual: &Said, agents: Vec<String>) -> Row {
+    let name = found.program();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+    let key = match &found.source {
+        Source::BuiltIn => None,
+        Source::File { path, .. } => Some(path.clone()),
+    };
+    let command = match (&found.command, name) {
+        (Some(command), _) => command.clone(),
+        (None, program) => program.map(str::to_owned).into_iter().collect(),
+    };
+    Row {
+        adapter: found.entry.name,
+        about: found.entry.about,
+        path: name.and_then(|name| find_on_path(name.as_ref(), &path, &here)),
+        command,
+        version: None,
+        source: found.source.to_string(),
+        key,
+        env: found.env.keys().cloned().collect(),
+        default: found.name == usual.name,
+        agents,
+        lacking: found.maker().err().map(|error| error.to_string()),
+        name: found.name.clone(),
+    }
+}
+
+/// Asks each program for its version, all at once.
+async fn versions(rows: &mut [Row]) {
+    let mut tasks = TaskGroup::new("versions");
+    let (tell, mut told) = mpsc::channel(rows.len().max(1));
+    for (index, row) in rows.iter().enumerate() {
+        let Some(path) = row.path.clone() else { continue };
+        let tell = tell.clone();
+        tasks.spawn(row.adapter, async move {
+            let said = ask::ask(&path, &["--version"], "/".as_ref(), base_env(), PATIENCE).await;
+            let said = said.ok().filter(ask::Said::well);
+            let line = said.and_then(|said| {
+                ask::Said::first(&said.out).or_else(|| ask::Said::first(&said.err)).map(shown)
+            });
+            let _ = tell.send((index, line)).await;
+        });
+    }
+    drop(tell);
+    while let Some((index, version)) = told.recv().await {
+        if let Some(row) = rows.get_mut(index) {
+            row.version = version;
+        }
+    }
+}
+
+/// Returns what is wrong with the files, and what of them is not used, one text each.
+fn told(registry: &Registry, loaded: Option<&Loaded>) -> (Vec<String>, Vec<String>) {
+    let places = loaded.into_iter().flat_map(|loaded| {
+        loaded.config.agents.iter().map(|agent| loaded.registry.at(&agent.directory))
+    });
+    let (mut problems, mut ignored) = (Vec::new(), Vec::new());
+    let add = |list: &mut Vec<String>, more: &[Problem]| {
+        for text in more.iter().map(ToString::to_string) {
+            if !list.contains(&text) {
+                list.push(text);
+            }
+        }
+    };
+    for registry in std::iter::once(registry.clone()).chain(places) {
+        add(&mut problems, registry.problems());
+        add(&mut ignored, registry.ignored());
+    }
+    (problems, ignored)
+}
+
+fn text(listing: &Listing, verbose: bool) -> String {
+    let dash = || "-".to_owned();
+    let rows: Vec<_> = listing
+        .runtimes
+        .iter()
+        .map(|row| {
+            let place = match (&row.path, row.command.first()) {
+                (Some(path), _) => path.display().to_string(),
+                (None, Some(program)) => format!("{program}: not found"),
+                (None, None) if row.adapter == "native" => "part of Gangline".to_owned(),
+                (None, None) => dash(),
+            };
+            let agents = if row.agents.is_empty() { dash() } else { row.agents.join(", ") };
+            [
+                Cell::from(format!("{}{}", row.name, if row.default { " *" } else { "" })),
+                Cell::from(if row.lacking.is_some() { "lacking" } else { row.adapter }),
+                Cell::from(place),
+                Cell::from(row.version.clone().unwrap_or_else(dash)),
+                Cell::from(row.source.clone()),
+                Cell::from(agents),
+            ]
+        })
+        .collect();
+    let mut out = table(["NAME", "ADAPTER", "PROGRAM", "VERSION", "SOURCE", "AGENTS"], &rows);
+    let usual = &listing.default;
+    out.push_str(&format!("\n* is usual: {} ({})\n", usual.name, usual.source));
+    match (verbose, listing.ignored.len()) {
+        (_, 0) => {}
+        (true, _) => {
+            listing.ignored.iter().for_each(|line| out.push_str(&format!("ignored: {line}\n")));
+        }
+        (false, many) => {
+            out.push_str(&format!("{many} fields of files are not used; --verbose names them\n"));
+        }
+    }
+    out
+}
