@@ -72,6 +72,11 @@ impl Calls {
 
     /// Takes what a question tells of a call. Returns the call, and whether it is new.
     pub(super) fn asked(&mut self, patch: &Patch) -> (Call, Vec<News>) {
+        // Ids come from the model's provider, and not all of them count on: a question about a call
+        // that is over is about another one, of which nothing is known but what it says itself.
+        if self.known.get(&patch.id).is_some_and(|call| call.over) {
+            self.known.remove(&patch.id);
+        }
         let Some(call) = self.entry(patch) else { return (Call::default(), Vec::new()) };
         // What is asked about counts, whatever was announced before.
         if let Some(input) = &patch.raw_input {

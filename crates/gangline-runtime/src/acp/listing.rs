@@ -1,6 +1,8 @@
 //! The sessions that a program keeps: it is started for the question and ended after the answer.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
 
 use gangline_os::{
     clock::{self, UnixMicros},
@@ -16,7 +18,7 @@ use super::{
     wire::{self, Refusal},
 };
 use crate::{
-    SessionFilter, SessionHandle, SessionId, StartOptions,
+    SessionFilter, SessionHandle, SessionId, StartOptions, ToolCall, ToolHost, ToolSpec,
     program::{SHORT_LADDER, pipes::Pipes},
 };
 
@@ -24,6 +26,20 @@ use crate::{
 const WITHIN: Duration = Duration::from_secs(60);
 /// Pages of one list; a program that never comes to its end is not followed.
 const PAGES_MAX: usize = 20;
+
+/// A list is asked for without tools.
+struct NoTools;
+
+#[async_trait]
+impl ToolHost for NoTools {
+    fn tools(&self) -> Vec<ToolSpec> {
+        Vec::new()
+    }
+
+    async fn call(&self, _call: ToolCall) -> Result<String, String> {
+        Err("there are no tools".to_owned())
+    }
+}
 
 /// Returns the kept sessions, the newest first. Cancel-safe: the program is ended with the future.
 ///
@@ -34,8 +50,12 @@ pub(super) async fn list(
     options: &StartOptions,
     filter: &SessionFilter,
 ) -> Result<Vec<SessionHandle>, String> {
+    // A session may be open beside this: files with its tool servers stay as they are.
+    let mut options = options.clone();
+    options.tools = Arc::new(NoTools);
+    options.mcp_servers.clear();
     let (_turn, turn) = watch::channel(None);
-    let launch = launch::prepare(recipe, options, turn)?;
+    let launch = launch::prepare(recipe, &options, turn)?;
     let mut child = process::spawn(launch.spawn).map_err(|error| error.to_string())?;
     let mut pipes = Pipes::of(&mut child);
     let asked = time::timeout(WITHIN, ask(&mut pipes, filter)).await;
@@ -123,4 +143,34 @@ fn handle(runtime: &'static str, session: &Value) -> Option<SessionHandle> {
         started_at: text("updatedAt").and_then(clock::parse_rfc3339).unwrap_or(UnixMicros(0)),
         ready_at: None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    //! A list beside an open session.
+
+    use std::fs;
+
+    use super::list;
+    use crate::{
+        SessionFilter,
+        acp::{
+            launch::tests::{Only, options},
+            recipe::COPILOT,
+        },
+    };
+
+    #[tokio::test]
+    async fn the_files_of_an_open_session_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut options = options(folder.path());
+        options.command = Some(vec!["/bin/false".to_owned()]);
+        options.tools = std::sync::Arc::new(Only("send"));
+        fs::create_dir_all(&options.session_dir).unwrap();
+        let file = options.session_dir.join("copilot-servers.json");
+        fs::write(&file, "of the session").unwrap();
+        let filter = SessionFilter { workdir: None, limit: 9 };
+        list(&COPILOT, &options, &filter).await.unwrap_err();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "of the session");
+    }
 }

@@ -36,18 +36,21 @@ pub(super) struct Gate {
     server: &'static str,
     /// The daemon's tools, which never need permission.
     host: Vec<&'static str>,
-    /// Keys of the other servers that are offered.
+    /// Keys of the other servers that are offered, the longest first.
     keys: Vec<String>,
 }
 
 impl Gate {
     /// Takes the agent's rules, the daemon's tools, and the servers that are offered.
     pub(super) fn new(options: &StartOptions) -> Self {
+        let mut keys: Vec<String> =
+            options.mcp_servers.iter().map(|server| server.key.clone()).collect();
+        keys.sort_by_key(|key| std::cmp::Reverse(key.len()));
         Self {
             policy: options.policy(),
             server: options.tools.server_key(),
             host: options.tools.tools().iter().map(|tool| tool.name).collect(),
-            keys: options.mcp_servers.iter().map(|server| server.key.clone()).collect(),
+            keys,
         }
     }
 
@@ -58,10 +61,7 @@ impl Gate {
 
     /// Returns what is to be done about a call.
     pub(super) fn verdict(&self, call: &Call) -> Verdict {
-        match self.origin(call) {
-            Origin::Host(_) => Verdict::Allow,
-            Origin::Named(name) => self.policy.verdict(&name),
-        }
+        self.of(&self.origin(call))
     }
 
     /// Returns the name by which the rest of the daemon knows the tool.
@@ -78,19 +78,30 @@ impl Gate {
             return Origin::Named((*name).to_owned());
         }
         let title = word(&call.first_title);
-        if let Some(tool) = of_server(self.server, title)
-            && let Some(name) = self.host.iter().find(|name| **name == tool)
-        {
-            return Origin::Host(name);
+        let tool_of_host = |tool| self.host.iter().find(|name| **name == tool).copied();
+        let host = of_server(self.server, title).filter_map(tool_of_host).map(Origin::Host);
+        let of_key =
+            |key| of_server(key, title).map(|tool| Origin::Named(permission::mcp_tool(key, tool)));
+        // `docs-in_find` may be of `docs` or of `docs-in`: the reading that permits least counts.
+        host.chain(self.keys.iter().flat_map(|key| of_key(key)))
+            .min_by_key(|origin| self.freedom(origin))
+            .unwrap_or_else(|| Origin::Named(unknown(title)))
+    }
+
+    /// Returns how much is permitted, as a rank.
+    fn freedom(&self, origin: &Origin) -> u8 {
+        match self.of(origin) {
+            Verdict::Deny(_) => 0,
+            Verdict::Ask => 1,
+            Verdict::Allow => 2,
         }
-        let found = self
-            .keys
-            .iter()
-            .find_map(|key| Some(Origin::Named(permission::mcp_tool(key, of_server(key, title)?))));
-        // Small letters: no title may look like a name on our own lists.
-        let own =
-            || title.to_lowercase().chars().filter(|c| !c.is_control()).take(NAME_MAX).collect();
-        found.unwrap_or_else(|| Origin::Named(own()))
+    }
+
+    fn of(&self, origin: &Origin) -> Verdict {
+        match origin {
+            Origin::Host(_) => Verdict::Allow,
+            Origin::Named(name) => self.policy.verdict(name),
+        }
     }
 }
 
@@ -106,12 +117,22 @@ fn word(title: &str) -> &str {
     title.split([':', ' ', '(', '\n']).next().unwrap_or_default()
 }
 
-/// Returns the plain name of a server's tool, if the name is of that server.
-fn of_server<'a>(key: &str, name: &'a str) -> Option<&'a str> {
-    let plain = BEFORE.iter().find_map(|before| name.strip_prefix(before)).unwrap_or(name);
-    let rest = plain.strip_prefix(key)?;
-    let tool = BETWEEN.iter().find_map(|between| rest.strip_prefix(between))?;
-    (!tool.is_empty()).then_some(tool)
+/// Returns the name of a tool that is of no server: in small letters, and none of the daemon's own,
+/// since no title may look like a name on our lists.
+fn unknown(title: &str) -> String {
+    let name: String =
+        title.to_lowercase().chars().filter(|c| !c.is_control()).take(NAME_MAX).collect();
+    if permission::is_own(&name) { format!("other_{name}") } else { name }
+}
+
+/// Returns the plain names that the tool has if the name is of that server.
+fn of_server<'a>(key: &str, name: &'a str) -> impl Iterator<Item = &'a str> {
+    let stripped = BEFORE.iter().find_map(|before| name.strip_prefix(before));
+    [Some(name), stripped].into_iter().flatten().filter_map(move |plain| {
+        let rest = plain.strip_prefix(key)?;
+        let tool = BETWEEN.iter().find_map(|between| rest.strip_prefix(between))?;
+        (!tool.is_empty()).then_some(tool)
+    })
 }
 
 #[cfg(test)]

@@ -247,6 +247,7 @@ impl Session {
             Sent::Greeting => self.greeted(outcome),
             Sent::Open(way) => self.opened(way, outcome),
             Sent::Guard => self.guarded(outcome),
+            Sent::GuardAgain => self.guarded_again(outcome),
             Sent::Model { model, first } => self.model_set(&model, first, outcome),
             Sent::Prompt => self.prompt_done(outcome),
             Sent::Compact => self.compacted(outcome),

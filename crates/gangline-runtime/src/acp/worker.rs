@@ -161,7 +161,11 @@ impl Worker {
             Why::Exited(exit) => self.ended(exit).await,
             Why::Useless => {
                 let exit = self.end(&SHORT_LADDER).await;
-                self.ended(exit).await
+                // Some end well when their input closes; 0 would say that a stop was asked for.
+                match self.ended(exit).await {
+                    0 => -1,
+                    code => code,
+                }
             }
         };
         self.pipes.close().await;

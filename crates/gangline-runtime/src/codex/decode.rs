@@ -119,6 +119,8 @@ pub(super) enum Request {
     Call(Call),
     /// Something that we do not serve.
     Other { kind: String },
+    /// Something whose body is not what its kind has; it waits for an answer all the same.
+    Broken { kind: String, why: String },
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -218,10 +220,16 @@ pub(super) fn decode(line: &str) -> Result<Line, DecodeError> {
     };
     let params = head.params.map_or("{}", RawValue::get);
     match head.id.filter(|id| !id.is_null()) {
-        Some(id) => request(&method, params).map(|request| Line::Request { id, request }),
-        None => notification(&method, params),
+        Some(id) => {
+            let broken = |why: String| Request::Broken { kind: method.to_string(), why };
+            let request = request(&method, params).unwrap_or_else(|why| broken(why.to_string()));
+            Ok(Line::Request { id, request })
+        }
+        None => notification(&method, params).map_err(|error| DecodeError::Broken {
+            kind: method.into_owned(),
+            why: error.to_string(),
+        }),
     }
-    .map_err(|error| DecodeError::Broken { kind: method.into_owned(), why: error.to_string() })
 }
 
 fn notification(method: &str, params: &str) -> serde_json::Result<Line> {

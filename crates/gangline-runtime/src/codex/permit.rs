@@ -2,7 +2,7 @@
 
 use gangline_core::permission::{self, Permissions, Policy, Verdict};
 
-use crate::{PermissionMode, StartOptions};
+use crate::StartOptions;
 
 /// A command in a shell.
 pub(super) const SHELL: &str = "Bash";
@@ -21,7 +21,7 @@ pub(super) const PERMISSIONS: &str = "Permissions";
 
 /// Returns the name of a tool of a server.
 pub(super) fn of_server(server: &str, tool: &str) -> String {
-    format!("mcp__{server}__{tool}")
+    permission::mcp_tool(server, tool)
 }
 
 /// The rules of one session.
@@ -31,30 +31,9 @@ pub(super) struct Gate {
 }
 
 impl Gate {
-    /// Takes the mode, the list of the configuration (empty = the mode's own), and what the servers
-    /// may do unasked (R2-34).
+    /// Takes the agent's rules (C5, R2-34).
     pub(super) fn of(options: &StartOptions) -> Self {
-        let of_servers = options.mcp_servers.iter().flat_map(|server| {
-            server.allowed_tools.iter().map(|tool| of_server(&server.key, tool))
-        });
-        let own = options.allowed_tools.iter().cloned();
-        let usual = |tools: &[&str]| tools.iter().map(|tool| (*tool).to_owned()).collect();
-        let (mode, list): (_, Vec<String>) = match options.permissions {
-            // Under `ask` what only looks runs by itself; the list belongs to `allowlist`, but for
-            // tools of servers, which are on it only if somebody put them there.
-            PermissionMode::Ask => {
-                let mut list: Vec<String> = usual(permission::READ_ONLY);
-                list.extend(own.filter(|entry| entry.starts_with("mcp__")));
-                (Permissions::Ask, list)
-            }
-            PermissionMode::Allowlist if options.allowed_tools.is_empty() => {
-                (Permissions::Allowlist, usual(permission::BUILT_INS))
-            }
-            PermissionMode::Allowlist => (Permissions::Allowlist, own.collect()),
-            PermissionMode::Bypass => (Permissions::Bypass, Vec::new()),
-        };
-        let list = list.into_iter().chain(of_servers).collect();
-        Self { policy: Policy::with_list(mode, list) }
+        Self { policy: options.policy() }
     }
 
     /// Returns what is to be done about a call.
@@ -70,5 +49,27 @@ impl Gate {
     /// Returns whether everything may run.
     pub(super) fn allows_all(&self) -> bool {
         self.policy.mode() == Permissions::Bypass
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    //! Rules.
+
+    use gangline_core::permission::Verdict;
+
+    use super::{EDIT, Gate, SHELL};
+    use crate::{PermissionMode, codex::thread::tests::options};
+
+    /// R2-42: an empty list allows nothing, as with every other backend.
+    #[test]
+    fn an_empty_list_allows_nothing() {
+        let mut options = options(std::path::Path::new("/w"));
+        options.permissions = PermissionMode::Allowlist;
+        options.allowed_tools = Vec::new();
+        let gate = Gate::of(&options);
+        for tool in [SHELL, EDIT] {
+            assert!(matches!(gate.verdict(tool), Verdict::Deny(_)), "{tool}");
+        }
     }
 }

@@ -111,3 +111,18 @@ fn a_question_is_about_its_own_arguments() {
     let (call, _) = calls.asked(&patch(&empty).unwrap());
     assert_eq!(input(&call)["command"], "rm");
 }
+
+/// C5: what an earlier call with the same id was counts for nothing.
+#[test]
+fn an_id_that_is_used_again_is_another_call() {
+    let mut calls = Calls::default();
+    let read = json!({"toolCallId": "0", "title": "docs_find", "kind": "read",
+        "status": "completed", "rawInput": {"path": "a"}});
+    told(&mut calls, &read);
+    let asked = json!({"toolCallId": "0", "rawInput": {"command": "rm"}});
+    let (call, news) = calls.asked(&patch(&asked).unwrap());
+    assert_eq!((call.kind.as_str(), call.first_title.as_str()), ("", ""));
+    assert_eq!(news.iter().map(line).collect::<Vec<_>>(), [r#"wants  {"command":"rm"}"#]);
+    let over = json!({"toolCallId": "0", "status": "completed", "rawOutput": "gone"});
+    assert_eq!(told(&mut calls, &over), ["over false gone"]);
+}

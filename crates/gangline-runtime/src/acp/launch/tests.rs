@@ -182,6 +182,8 @@ fn gemini_and_kiro_get_what_they_know() {
     assert!(error.contains("`base_url`"), "{error}");
     options.base_url = None;
     assert_eq!(start(&KIRO, &options).env("KIRO_API_KEY"), "sk-1");
+    // They tell no tokens in the field that the others use.
+    assert!([&GEMINI, &KIRO].iter().all(|it| it.counts == crate::acp::recipe::Counts::None));
 }
 
 /// R0-63: a list of words is the whole command; one word is the program alone.

@@ -81,3 +81,40 @@ fn modes_decide_by_name() {
     let bypass = gate(PermissionMode::Bypass, &[]);
     assert_eq!(bypass.verdict(&call("fetch", "x")), Verdict::Allow);
 }
+
+/// C5: the daemon's own tools need no permission, and a plain `send` is not the daemon's.
+#[test]
+fn a_title_alone_makes_no_tool_the_daemons() {
+    let gate = gate(PermissionMode::Ask, &[]);
+    for title in ["send", "Send (mail)", "no_reply", "mcp__hyperhive__send"] {
+        let call = call("other", title);
+        assert_eq!(gate.verdict(&call), Verdict::Ask, "{title}");
+        assert!(!["send", "no_reply"].contains(&&*gate.name(&call)), "{title}");
+    }
+}
+
+/// R2-34: what one server may do unasked, another whose key only begins so may not.
+#[test]
+fn a_key_that_begins_like_another_has_its_own_permissions() {
+    let place = McpPlace::Http { url: String::new(), headers: Default::default() };
+    let server = |key: &str, tools: &[&str]| McpServer {
+        key: key.to_owned(),
+        place: place.clone(),
+        allowed_tools: tools.iter().map(|it| (*it).to_owned()).collect(),
+    };
+    let mut options = options(std::path::Path::new("/w"));
+    options.permissions = PermissionMode::Ask;
+    options.tools = std::sync::Arc::new(Only("send"));
+    options.mcp_servers = vec![server("docs", &["*"]), server("docs-in", &[]), server("mcp", &[])];
+    let gate = Gate::new(&options);
+    for (title, name, verdict) in [
+        ("docs_find", "mcp__docs__find", Verdict::Allow),
+        ("docs-in_drop", "mcp__docs-in__drop", Verdict::Ask),
+        ("mcp_docs-in_drop", "mcp__docs-in__drop", Verdict::Ask),
+        ("mcp_gangline_send", "mcp__mcp__gangline_send", Verdict::Ask),
+        ("gangline_send", "send", Verdict::Allow),
+    ] {
+        let call = call("other", title);
+        assert_eq!((gate.name(&call).as_str(), gate.verdict(&call)), (name, verdict), "{title}");
+    }
+}

@@ -7,7 +7,7 @@ pub(in super::super) static KIRO: Recipe = Recipe {
     any: false,
     command: &["kiro-cli", "acp"],
     login: "run `kiro-cli login` as the agent's user",
-    counts: Counts::OfThePrompt,
+    counts: Counts::None,
     errors: &[],
     remarks: &[],
     guards: &[],

@@ -43,6 +43,8 @@ pub(super) enum Sent {
     Greeting,
     Open(Way),
     Guard,
+    /// In a session that is open.
+    GuardAgain,
     /// `first`: before the session is told to be open; then a way that is left to try.
     Model {
         model: String,

@@ -334,3 +334,33 @@ proptest! {
         }
     }
 }
+
+/// C5: a session in which somebody turned the questions off is told to ask again, or is ended.
+#[test]
+fn a_choice_that_lets_tools_through_is_set_back() {
+    let turned = |value: &str| json!([{"id": "allow_all", "currentValue": value}]);
+    let turn_on = |session: &mut Session| {
+        let update =
+            json!({"sessionUpdate": "config_option_update", "configOptions": turned("on")});
+        let params = json!({"sessionId": "s", "update": update});
+        split(session.line(Line::Notification { method: "session/update".to_owned(), params }))
+    };
+    for (answer, given_up) in [
+        (Ok(json!({"configOptions": turned("off")})), false),
+        (Ok(json!({})), false),
+        (Ok(json!({"configOptions": turned("on")})), true),
+        (Err(Refusal::default()), true),
+    ] {
+        let mut session = open(&COPILOT);
+        session.prompt(prompt(1));
+        let (lines, events) = turn_on(&mut session);
+        assert_eq!(methods(&lines), ["session/set_config_option"]);
+        assert_eq!(lines[0]["params"]["value"], "off");
+        assert!(matches!(&events[..], [RuntimeEvent::Notice { .. }]), "{events:?}");
+        let id = session.numbers;
+        assert_eq!(methods(&turn_on(&mut session).0), [""; 0], "asked once");
+        let acts = session.line(Line::Answer { id, outcome: answer });
+        assert_eq!(acts.contains(&Act::GiveUp), given_up, "{acts:?}");
+        assert!(session.turn.is_some());
+    }
+}

@@ -48,6 +48,10 @@ impl Turns {
                 tracing::debug!(kind, "codex asks for something that is not served");
                 self.write(encode::refusal(id));
             }
+            Request::Broken { kind, why } => {
+                self.warn(format!("codex wrote a malformed `{kind}` line: {why}"));
+                self.write(encode::refusal(id));
+            }
         }
     }
 

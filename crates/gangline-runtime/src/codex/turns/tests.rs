@@ -297,6 +297,9 @@ fn every_request_is_answered() {
         ("item/tool/call", json!({"callId": "c", "tool": "none"}), false),
         ("account/chatgptAuthTokens/refresh", json!({}), false),
         ("what/isThis", json!({}), false),
+        ("item/commandExecution/requestApproval", json!({"command": 7}), false),
+        ("item/fileChange/requestApproval", json!({}), false),
+        ("item/tool/call", json!({}), false),
     ] {
         for answer in [Answer::Allow, Answer::Deny { reason: "no".to_owned() }] {
             for in_turn in [true, false] {

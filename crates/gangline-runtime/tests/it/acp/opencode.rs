@@ -1,6 +1,8 @@
 //! The real OpenCode.
 
-use gangline_runtime::{Answer, FailureKind, RuntimeEvent, SessionFilter, StopReason, TurnResult};
+use gangline_runtime::{
+    Answer, FailureKind, McpPlace, McpServer, RuntimeEvent, SessionFilter, StopReason, TurnResult,
+};
 use gangline_testkit::programs;
 
 use super::rig::{self, Rig, kill, no};
@@ -15,6 +17,8 @@ rules:
     reply: [tool_use: {name: read, input: {filePath: "notes.txt"}}]
   - when: {user: '^post (.+)'}
     reply: [tool_use: {name: send, input: {text: "$1"}}]
+  - when: {user: '^echo (.+)'}
+    reply: [tool_use: {name: mine_echo, input: {text: "$1"}}]
   - when: {user: '^slow'}
     reply: [text: "begun ", delay_ms: 60000, text: "ended"]
   - when: {user: '^think'}
@@ -162,4 +166,42 @@ async fn a_killed_session_is_gone_on_with() {
     let kept = rig.runtime.list_sessions(&rig.options, &filter).await.unwrap();
     assert_eq!(kept.iter().map(|it| it.session.clone()).collect::<Vec<_>>(), [Some(first)]);
     assert_eq!(rig.processes(), [""; 0]);
+}
+
+/// A tool server over stdio: answers `echo`.
+const SERVER: &str = r#"
+require("readline").createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  let result = {};
+  if (method === "initialize") result = { protocolVersion: params.protocolVersion,
+    capabilities: { tools: {} }, serverInfo: { name: "x", version: "1" } };
+  if (method === "tools/list") result = { tools: [{ name: "echo", description: "x",
+    inputSchema: { type: "object" } }] };
+  if (method === "tools/call") result = { content: [{ type: "text",
+    text: `echo ${params.arguments.text}` }] };
+  console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
+});
+"#;
+
+/// C5, R2-34: a server's tool is asked about, whatever the project's settings say of it.
+#[tokio::test]
+async fn a_tool_of_a_server_is_asked_about() {
+    let mut rig = opencode().await;
+    let project = r#"{"permission":{"mine_*":"allow","mine_echo":"allow"}}"#;
+    std::fs::write(rig.path("work").join("opencode.json"), project).unwrap();
+    let script = rig.path("server.js");
+    std::fs::write(&script, SERVER).unwrap();
+    let command = vec!["node".to_owned(), script.display().to_string()];
+    rig.options.mcp_servers.push(McpServer {
+        key: "mine".to_owned(),
+        place: McpPlace::Stdio { command, env: Default::default() },
+        allowed_tools: Vec::new(),
+    });
+    rig.opened().await;
+    let (done, asks) = rig.decided(1, "echo plum", Answer::Allow).await;
+    let asked: Vec<&str> = asks.iter().map(|ask| ask.tool.as_str()).collect();
+    assert_eq!(asked, ["mcp__mine__echo"], "{done:#?}");
+    assert_eq!(done.text(), "result: echo plum");
+    rig.runtime.stop(StopReason::Shutdown).await;
 }
