@@ -12,7 +12,7 @@ fn words(options: &StartOptions) -> String {
 /// R2-42, C5: what the program would not ask about is there only where it may run unasked.
 #[test]
 fn what_cannot_be_asked_about_is_turned_off() {
-    let mut options = options(Path::new("/work"));
+    let mut options = options(Path::new("/project"));
     let off = ["multi_agent=false", "web_search=\"disabled\"", "unified_exec_tty=false"];
     let seen = |options: &StartOptions| {
         let words = words(options);
@@ -32,11 +32,11 @@ fn what_cannot_be_asked_about_is_turned_off() {
 
 #[test]
 fn the_environment_is_ours() {
-    let mut options = options(Path::new("/work"));
+    let mut options = options(Path::new("/project"));
     let env = environment(&options);
     assert_eq!(env.get("CODEX_THREAD_ID"), None);
     assert_eq!(env.get("CODEX_HOME"), None);
-    assert_eq!(env["TMPDIR"], "/work/tmp");
+    assert_eq!(env["TMPDIR"], "/project/tmp");
     options.account_dir = Some(PathBuf::from("/accounts/ada"));
     assert_eq!(environment(&options)["CODEX_HOME"], "/accounts/ada");
 }

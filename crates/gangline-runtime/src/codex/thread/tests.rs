@@ -56,12 +56,12 @@ fn send() -> ToolSpec {
 
 #[test]
 fn a_new_one_has_tools_and_an_old_one_keeps_them() {
-    let mut options = options(Path::new("/work"));
+    let mut options = options(Path::new("/project"));
     options.system_prompt = "You are ada.".to_owned();
     let thread = Thread::new(&options, &[send()]);
     let new = thread.start(Some("m"));
     assert_eq!(new["dynamicTools"][0]["name"], "send");
-    assert_eq!((&new["model"], &new["cwd"]), (&json!("m"), &json!("/work")));
+    assert_eq!((&new["model"], &new["cwd"]), (&json!("m"), &json!("/project")));
     assert_eq!(new["developerInstructions"], "You are ada.");
     let old = thread.resume(&SessionId("t".to_owned()), None);
     assert_eq!((&old["threadId"], &old["excludeTurns"]), (&json!("t"), &json!(true)));
@@ -73,7 +73,7 @@ fn a_new_one_has_tools_and_an_old_one_keeps_them() {
 #[test]
 fn it_asks_in_every_mode() {
     for mode in [PermissionMode::Ask, PermissionMode::Allowlist, PermissionMode::Bypass] {
-        let mut options = options(Path::new("/work"));
+        let mut options = options(Path::new("/project"));
         options.permissions = mode;
         let new = Thread::new(&options, &[]).start(None);
         assert_eq!(new["approvalPolicy"], "untrusted", "{mode:?}");
@@ -82,7 +82,7 @@ fn it_asks_in_every_mode() {
 
 #[test]
 fn a_provider_is_made_of_an_address_or_a_key() {
-    let mut options = options(Path::new("/work"));
+    let mut options = options(Path::new("/project"));
     let none = Thread::new(&options, &[]).start(None);
     assert_eq!((none.get("modelProvider"), none["config"].get("model_providers")), (None, None));
     options.api_key = Some(Secret::new("sk-1"));
@@ -101,7 +101,7 @@ fn a_provider_is_made_of_an_address_or_a_key() {
 
 #[test]
 fn servers_are_asked_about_and_carry_the_mark() {
-    let mut options = options(Path::new("/work"));
+    let mut options = options(Path::new("/project"));
     let server = |key: &str, place: McpPlace| McpServer {
         key: key.to_owned(),
         place,
@@ -133,7 +133,7 @@ fn servers_are_asked_about_and_carry_the_mark() {
 
 #[test]
 fn its_shells_get_what_it_was_given() {
-    let mut options = options(Path::new("/work"));
+    let mut options = options(Path::new("/project"));
     options.resume = Some(SessionId("t".to_owned()));
     options.thinking = Some("high".to_owned());
     let config = Thread::new(&options, &[]).start(None)["config"].clone();

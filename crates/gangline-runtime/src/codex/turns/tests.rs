@@ -29,7 +29,7 @@ struct Play {
 
 impl Play {
     fn new(resume: Option<&str>, credentials: Credentials) -> Self {
-        let options = thread::tests::options(Path::new("/work"));
+        let options = thread::tests::options(Path::new("/project"));
         let turns = Turns::new(Setup {
             thread: Thread::new(&options, &[]),
             resume: resume.map(|id| SessionId(id.to_owned())),
