@@ -54,7 +54,12 @@ pub(super) fn to_events(bench: &Bench) -> Result<Vec<Row>> {
         }
         Ok(())
     })?;
-    Ok(all.into_iter().flat_map(|(backend, figures)| rows(backend, figures)).collect())
+    let mut rows: Vec<Row> =
+        all.into_iter().flat_map(|(backend, figures)| rows(backend, figures)).collect();
+    if let Some(last) = rows.last_mut() {
+        last.notes.push("tmux has no figure: it reads a screen, no lines of a child".to_owned());
+    }
+    Ok(rows)
 }
 
 fn round(bench: &Bench, name: &str, figures: &mut Figures) -> Result<()> {
