@@ -2,6 +2,7 @@
 //! absolute figures of a shared machine say nothing. Start at [`run`].
 
 mod adapter;
+mod backend;
 mod bare;
 mod bridge;
 mod cli;
@@ -40,7 +41,7 @@ const ALL: &str = "all";
 /// What `cargo xtask bench` is told.
 #[derive(Args)]
 pub(crate) struct BenchArgs {
-    /// Ids of goals, such as P1; `all`, or none, for all.
+    /// Ids of goals, such as P1; `all`, or none, for all. P2, P4 and P8 have a row for each adapter.
     goals: Vec<String>,
     /// Print the figures of every round as JSON, one line for each comparison.
     #[arg(long)]
@@ -68,16 +69,20 @@ struct Goal {
 
 const GOALS: &[Goal] = &[
     Goal { id: "P1", needs: &[Program::Gangline, Program::BareTokio], measure: idle::one_daemon },
-    Goal { id: "P2", needs: &[Program::Gangline], measure: joined::from_exec },
+    Goal {
+        id: "P2",
+        needs: &[Program::Gangline, Program::AdapterBench],
+        measure: joined::from_exec,
+    },
     Goal { id: "P3", needs: &[Program::Gangline, Program::BareEcho], measure: ipc::requests },
     Goal {
         id: "P4",
-        needs: &[Program::Gangline, Program::BareBridge],
+        needs: &[Program::Gangline, Program::AdapterBench, Program::BareBridge],
         measure: mention::to_the_model,
     },
     Goal { id: "P5", needs: &[Program::Gangline], measure: cli::whole_process },
     Goal { id: "P6", needs: &[Program::StorageBench], measure: storage::cycles },
-    Goal { id: "P8", needs: &[Program::ClaudeBench], measure: adapter::to_events },
+    Goal { id: "P8", needs: &[Program::AdapterBench], measure: adapter::to_events },
     Goal {
         id: "P9",
         needs: &[Program::Gangline, Program::BareTokio],

@@ -73,9 +73,9 @@ pub(super) fn whole_process(bench: &Bench) -> Result<Vec<Row>> {
         median(&all.version.wall),
         median(&all.version.processor)
     );
-    let row = |what, subject, anchor: &Vec<f64>, notes| {
+    let row = |what: &'static str, subject, anchor: &Vec<f64>, notes| {
         let anchor = anchor.clone();
-        Row { what, unit: "µs", bound: BOUND, subject, anchor, notes }
+        Row { what: what.into(), unit: "µs", bound: BOUND, subject, anchor, notes }
     };
     let (wall, processor) = (&all.bare.wall, &all.bare.processor);
     let what = [

@@ -10,6 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
+use super::backend::Backend;
 use super::place::{Place, Program};
 use super::procfs;
 use crate::shell;
@@ -55,12 +56,27 @@ impl Fleet {
     /// Starts that many agents of the native backend, with the model at a port of this machine,
     /// and waits until all are ready.
     pub(super) fn start(place: &Place, count: usize, model: u16) -> Result<Self> {
-        Self::with(place, Starts::Hub, count, model)
+        Self::with(place, Starts::Hub, count, (Backend::Native, model))
+    }
+
+    /// Starts one agent of this backend; what its model or its program reaches is at that port.
+    pub(super) fn of(place: &Place, backend: Backend, port: u16) -> Result<Self> {
+        Self::with(place, Starts::Hub, 1, (backend, port))
+    }
+
+    /// Starts a hub that knows one agent of this backend and does not run it. Its program reaches
+    /// nobody.
+    pub(super) fn without_daemon_of(place: &Place, backend: Backend) -> Result<Self> {
+        let port = match backend {
+            Backend::Native => super::idle::nobody()?,
+            _ => 0,
+        };
+        Self::with(place, Starts::Bench, 1, (backend, port))
     }
 
     /// Starts a hub that knows so many agents and runs none of them.
     pub(super) fn without_daemons(place: &Place, count: usize) -> Result<Self> {
-        Self::with(place, Starts::Bench, count, super::idle::nobody()?)
+        Self::with(place, Starts::Bench, count, (Backend::Native, super::idle::nobody()?))
     }
 
     /// Starts the daemon of the n-th agent.
@@ -86,10 +102,16 @@ impl Fleet {
         Ok(text.trim().to_owned())
     }
 
-    fn with(place: &Place, starts: Starts, count: usize, model: u16) -> Result<Self> {
+    fn with(
+        place: &Place,
+        starts: Starts,
+        count: usize,
+        (backend, port): (Backend, u16),
+    ) -> Result<Self> {
         let folder = place.folder()?;
         let config = folder.join("agents.yaml");
-        fs::write(&config, config_text(&folder, count, (free_port()?, model)))
+        let settings = backend.settings(&place.program(Program::AdapterBench), port);
+        fs::write(&config, config_text(&folder, count, free_port()?, (backend, &settings)))
             .context("cannot write the configuration")?;
         let ready = folder.join("ready.json");
         let log = fs::File::create(folder.join("hub.log")).context("cannot make the hub's log")?;
@@ -194,13 +216,18 @@ impl Drop for Daemon {
     }
 }
 
-fn config_text(folder: &Path, count: usize, (irc, model): (u16, u16)) -> String {
+fn config_text(
+    folder: &Path,
+    count: usize,
+    irc: u16,
+    (backend, settings): (Backend, &str),
+) -> String {
     let mut text = format!("server:\n  name: bench\n  host: 127.0.0.1\n  port: {irc}\nagents:\n");
     for number in 1..=count {
         text.push_str(&format!(
-            "  - nick: {}\n    agent: native\n    directory: {:?}\n    channels: [{ROOM:?}]\n    \
-             model: bench\n    base_url: http://127.0.0.1:{model}\n",
+            "  - nick: {}\n    agent: {}\n    directory: {:?}\n    channels: [{ROOM:?}]\n{settings}",
             agent(number),
+            backend.name(),
             folder.display().to_string()
         ));
     }

@@ -55,7 +55,7 @@ pub(super) fn one_daemon(bench: &Bench) -> Result<Vec<Row>> {
             .to_owned(),
     ];
     Ok(vec![Row {
-        what: "memory (PSS) of an idle daemon / of a bare tokio program",
+        what: "memory (PSS) of an idle daemon / of a bare tokio program".into(),
         unit: "KiB",
         bound: Bound::AtMost(10.0),
         subject,
@@ -105,7 +105,7 @@ pub(super) fn fifty_daemons(bench: &Bench) -> Result<Vec<Row>> {
         ),
     ];
     Ok(vec![Row {
-        what: "memory (PSS) of 50 idle daemons and their hub / of 50 bare tokio programs",
+        what: "memory (PSS) of 50 idle daemons and their hub / of 50 bare tokio programs".into(),
         unit: "KiB",
         bound: Bound::AtMost(4.0),
         subject: crowds.iter().map(|crowd| crowd.daemons.pss + crowd.hub.pss).collect(),

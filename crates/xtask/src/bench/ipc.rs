@@ -69,8 +69,8 @@ pub(super) fn requests(bench: &Bench) -> Result<Vec<Row>> {
         median(&all.fsync),
         median(&all.send) / median(&all.rare_echo)
     );
-    let row = |what, bound, subject, anchor, note: Option<String>| Row {
-        what,
+    let row = |what: &'static str, bound, subject, anchor, note: Option<String>| Row {
+        what: what.into(),
         unit: "µs",
         bound,
         subject,

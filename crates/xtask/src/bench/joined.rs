@@ -1,11 +1,13 @@
 //! P2: what a daemon computes from its start until others see it in its room, beside `/bin/true`.
-//! Its processor time is read when a person in the room hears its JOIN.
+//! Its processor time is read when a person in the room hears its JOIN; that of its backend's program
+//! is not counted.
 
 use std::process::Stdio;
 
 use anyhow::{Context, Result};
 
 use super::Bench;
+use super::backend::Backend;
 use super::fleet::{self, Fleet};
 use super::irc::Person;
 use super::procfs;
@@ -17,36 +19,61 @@ const STARTS: usize = 8;
 /// `/bin/true` is run so often before each.
 const TRUES: usize = 10;
 
+/// Medians of rounds, in microseconds.
+#[derive(Default)]
+struct Figures {
+    joined: Vec<f64>,
+    nothing: Vec<f64>,
+    wall: Vec<f64>,
+    life: Vec<f64>,
+    first: Vec<f64>,
+}
+
 /// P2.
 pub(super) fn from_exec(bench: &Bench) -> Result<Vec<Row>> {
-    let (mut subject, mut anchor) = (Vec::new(), Vec::new());
-    let (mut wall, mut life, mut first) = (Vec::new(), Vec::new(), Vec::new());
+    let mut all = Backend::ALL.map(|backend| (backend, Figures::default()));
     bench.each_round(|| {
-        let round = round(bench)?;
-        subject.push(median(&round.joined));
-        anchor.push(median(&round.nothing));
-        wall.push(median(&round.wall));
-        life.push(median(&round.life));
-        first.push(round.first);
+        for (backend, figures) in &mut all {
+            let round = round(bench, *backend)?;
+            figures.joined.push(median(&round.joined));
+            figures.nothing.push(median(&round.nothing));
+            figures.wall.push(median(&round.wall));
+            figures.life.push(median(&round.life));
+            figures.first.push(round.first);
+        }
         Ok(())
     })?;
+    Ok(all.into_iter().map(|(backend, figures)| row(backend, figures)).collect())
+}
+
+fn row(backend: Backend, figures: Figures) -> Row {
+    let (wall, life) = (median(&figures.wall) / 1e3, median(&figures.life));
+    let (when, end) = match backend {
+        Backend::Native => ("of all threads, ", "with an orderly end"),
+        Backend::Claude | Backend::Codex | Backend::Acp => {
+            ("without the program's, ", "with an orderly end, and with the program's")
+        }
+    };
     let notes = vec![
         format!(
-            "processor time of all threads, read when a person in the room hears the JOIN, {:.0} \
-             ms after the start; with an orderly end: {:.0} µs",
-            median(&wall) / 1e3,
-            median(&life)
+            "processor time {when}read when a person in the room hears the JOIN, {wall:.0} ms \
+             after the start; {end}: {life:.0} µs"
         ),
-        format!("the first start of all, which makes what others find: {:.0} µs", median(&first)),
+        format!(
+            "the first start of all, which makes what others find: {:.0} µs",
+            median(&figures.first)
+        ),
     ];
-    Ok(vec![Row {
-        what: "processor time of a daemon from exec to joined / of `/bin/true`",
+    let name = backend.name();
+    Row {
+        what: format!("processor time of a daemon ({name}) from exec to joined / of `/bin/true`")
+            .into(),
         unit: "µs",
         bound: Bound::AtMost(40.0),
-        subject,
-        anchor,
+        subject: figures.joined,
+        anchor: figures.nothing,
         notes,
-    }])
+    }
 }
 
 /// Microseconds.
@@ -59,8 +86,8 @@ struct Starts {
     first: f64,
 }
 
-fn round(bench: &Bench) -> Result<Starts> {
-    let fleet = Fleet::without_daemons(&bench.place, 1)?;
+fn round(bench: &Bench, backend: Backend) -> Result<Starts> {
+    let fleet = Fleet::without_daemon_of(&bench.place, backend)?;
     let mut person = Person::join(&fleet.irc, "watcher", fleet::ROOM)?;
     let mut starts = Starts::default();
     let prefix = format!(":{}!", fleet::agent(1));

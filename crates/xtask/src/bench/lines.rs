@@ -57,7 +57,8 @@ pub(super) fn to_buffer(bench: &Bench) -> Result<Vec<Row>> {
         ),
     ];
     Ok(vec![Row {
-        what: "processor time of the daemon a line of its channel / 1/20 of culture's 227 µs",
+        what: "processor time of the daemon a line of its channel / 1/20 of culture's 227 µs"
+            .into(),
         unit: "ns",
         bound: Bound::AtMost(1.0),
         anchor: vec![CULTURE / PART; all.daemon.len()],

@@ -1,11 +1,13 @@
-//! P4: the way of a mention from a person's IRC connection to the backend. The backend here is the
-//! native one, whose model is a server: the way ends with the first byte of the request to it.
+//! P4: the way of a mention from a person's IRC connection to the backend. For the native one it
+//! ends with the first byte of the request to its model; for a foreign one when its program has read
+//! the prompt and tells so by a byte.
 
 use std::thread::sleep;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 
+use super::backend::Backend;
 use super::bridge::Bridge;
 use super::disk::Disk;
 use super::fleet::{self, Fleet};
@@ -32,6 +34,8 @@ const COMMITS: [&str; 4] = [
     "gangline.db: taken into a turn",
     "the session's history: the prompt",
 ];
+/// Of them, those that a foreign backend waits for: its program keeps the history.
+const COMMITS_FOREIGN: usize = 3;
 /// What the goal allows: so many times the bridge, and so many syncs.
 const BRIDGES: f64 = 5.0;
 const SYNCS: f64 = 1.5;
@@ -48,37 +52,49 @@ struct Figures {
 
 /// P4.
 pub(super) fn to_the_model(bench: &Bench) -> Result<Vec<Row>> {
-    let mut figures = Figures::default();
+    let mut all = Backend::ALL.map(|backend| (backend, Figures::default()));
     let mentions = bench.some(MENTIONS);
     bench.each_round(|| {
-        let round = round(&bench.place, mentions)?;
-        figures.mention.push(median(&round.mention));
-        figures.bridge.push(median(&round.bridge));
-        figures.fsync.push(median(&round.fsync));
-        figures.hub.extend(round.hub);
-        figures.daemon.extend(round.daemon);
+        for (backend, figures) in &mut all {
+            let round = round(&bench.place, *backend, mentions)?;
+            figures.mention.push(median(&round.mention));
+            figures.bridge.push(median(&round.bridge));
+            figures.fsync.push(median(&round.fsync));
+            figures.hub.extend(round.hub);
+            figures.daemon.extend(round.daemon);
+        }
         Ok(())
     })?;
+    Ok(all.into_iter().map(|(backend, figures)| row(backend, figures, mentions)).collect())
+}
+
+fn row(backend: Backend, figures: Figures, mentions: usize) -> Row {
+    let (end, commits) = match backend {
+        Backend::Native => ("the request at the model (native)".to_owned(), &COMMITS[..]),
+        Backend::Claude | Backend::Codex | Backend::Acp => {
+            (format!("the prompt at the program ({})", backend.name()), &COMMITS[..COMMITS_FOREIGN])
+        }
+    };
     let anchor = figures
         .bridge
         .iter()
         .zip(&figures.fsync)
         .map(|(bridge, fsync)| BRIDGES * bridge + SYNCS * fsync)
         .collect();
-    Ok(vec![Row {
-        what: "mention to the request at the model, p50 / 5 × a bare bridge + 1.5 × fsync, p50",
+    Row {
+        what: format!("mention to {end}, p50 / 5 × a bare bridge + 1.5 × fsync, p50").into(),
         unit: "µs",
         bound: Bound::AtMost(1.0),
-        notes: notes(&figures, mentions),
+        notes: notes(&figures, commits, mentions),
         subject: figures.mention,
         anchor,
-    }])
+    }
 }
 
-fn notes(figures: &Figures, mentions: usize) -> Vec<String> {
+fn notes(figures: &Figures, syncs: &[&str], mentions: usize) -> Vec<String> {
     let (mention, bridge) = (median(&figures.mention), median(&figures.bridge));
     let fsync = median(&figures.fsync);
-    let commits = f64::from(u32::try_from(COMMITS.len()).unwrap_or(u32::MAX));
+    let commits = f64::from(u32::try_from(syncs.len()).unwrap_or(u32::MAX));
     let allowed = BRIDGES * bridge + commits * fsync;
     vec![
         format!(
@@ -86,11 +102,11 @@ fn notes(figures: &Figures, mentions: usize) -> Vec<String> {
              fdatasync: {fsync:.0} µs",
             mention / bridge
         ),
-        format!("{} syncs, one after the other: {}", COMMITS.len(), COMMITS.join(" → ")),
+        format!("{} syncs, one after the other: {}", syncs.len(), syncs.join(" → ")),
         format!(
             "against 5 × bridge + {} × fsync = {allowed:.0} µs: ratio {:.2}; all but the syncs: \
              about {:.0} µs",
-            COMMITS.len(),
+            syncs.len(),
             mention / allowed,
             (mention - commits * fsync).max(0.0)
         ),
@@ -102,9 +118,12 @@ fn notes(figures: &Figures, mentions: usize) -> Vec<String> {
     ]
 }
 
-fn round(place: &Place, mentions: usize) -> Result<Figures> {
-    let model = Model::listen()?;
-    let fleet = Fleet::start(place, 1, model.port)?;
+fn round(place: &Place, backend: Backend, mentions: usize) -> Result<Figures> {
+    let model = match backend {
+        Backend::Native => Model::listen()?,
+        Backend::Claude | Backend::Codex | Backend::Acp => Model::bell()?,
+    };
+    let fleet = Fleet::of(place, backend, model.port)?;
     let mut bridge = Bridge::start(place)?;
     let mut disk = Disk::within(&place.folder()?)?;
     let join =

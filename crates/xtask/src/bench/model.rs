@@ -1,5 +1,6 @@
 //! A model that costs nothing: a bare TCP listener that tells when the first byte of a request to
-//! `POST /v1/messages` came, and answers with one short text.
+//! `POST /v1/messages` came, and answers with one short text. Or a bell for a program that is played,
+//! which answers by itself.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -24,6 +25,15 @@ pub(super) struct Model {
 impl Model {
     /// Listens on a free port.
     pub(super) fn listen() -> Result<Self> {
+        Self::with(serve)
+    }
+
+    /// Listens on a free port, where each byte is an arrival.
+    pub(super) fn bell() -> Result<Self> {
+        Self::with(ring)
+    }
+
+    fn with(serve: fn(TcpStream, &Sender<Instant>) -> Result<()>) -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").context("cannot listen")?;
         let port = listener.local_addr().context("cannot tell the port")?.port();
         let (tell, arrivals) = mpsc::channel();
@@ -44,6 +54,15 @@ impl Model {
     pub(super) fn arrival(&self) -> Result<Instant> {
         self.arrivals.recv_timeout(PATIENCE).context("no request reached the model")
     }
+}
+
+fn ring(mut connection: TcpStream, tell: &Sender<Instant>) -> Result<()> {
+    let mut byte = [0];
+    while connection.read(&mut byte).context("cannot read a byte")? > 0 {
+        // The measurement may be over.
+        let _ = tell.send(shell::now());
+    }
+    Ok(())
 }
 
 fn serve(connection: TcpStream, tell: &Sender<Instant>) -> Result<()> {

@@ -21,7 +21,7 @@ pub(super) enum Program {
     BareEcho,
     BareLines,
     StorageBench,
-    ClaudeBench,
+    AdapterBench,
 }
 
 impl Program {
@@ -33,7 +33,7 @@ impl Program {
             Self::BareEcho => "bare_echo",
             Self::BareLines => "bare_lines",
             Self::StorageBench => "storage_bench",
-            Self::ClaudeBench => "bench_claude",
+            Self::AdapterBench => "bench_adapters",
         }
     }
 
@@ -45,7 +45,7 @@ impl Program {
                 ["--package", "xtask", "--example", self.name()]
             }
             Self::StorageBench => ["--package", "gangline-broker", "--example", self.name()],
-            Self::ClaudeBench => ["--package", "gangline-runtime", "--example", self.name()],
+            Self::AdapterBench => ["--package", "gangline-runtime", "--example", self.name()],
         }
     }
 
@@ -57,7 +57,7 @@ impl Program {
             | Self::BareEcho
             | Self::BareLines
             | Self::StorageBench
-            | Self::ClaudeBench => folder.join("examples").join(self.name()),
+            | Self::AdapterBench => folder.join("examples").join(self.name()),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! One comparison: what was measured, beside its anchor and its goal, as text and as JSON.
 
+use std::borrow::Cow;
+
 use anyhow::Result;
 use serde::Serialize;
 
@@ -42,7 +44,7 @@ pub(super) struct Run {
 /// One comparison, a figure a round for each side.
 pub(super) struct Row {
     /// Subject / anchor, in words.
-    pub(super) what: &'static str,
+    pub(super) what: Cow<'static, str>,
     pub(super) unit: &'static str,
     pub(super) bound: Bound,
     pub(super) subject: Vec<f64>,

@@ -56,7 +56,7 @@ pub(super) fn rows(text: &str) -> Result<Vec<Row>> {
     let (p50, p99) = figures.fdatasync;
     Ok(vec![
         Row {
-            what: "durable cycles of one process with 50 producers / of a bare loop that commits 50 at once",
+            what: "durable cycles of one process with 50 producers / of a bare loop that commits 50 at once".into(),
             unit: "/s",
             bound,
             subject: figures.one.subject,
@@ -71,7 +71,7 @@ pub(super) fn rows(text: &str) -> Result<Vec<Row>> {
             ],
         },
         Row {
-            what: "durable cycles of 50 processes / of 50 bare loops in the same layout",
+            what: "durable cycles of 50 processes / of 50 bare loops in the same layout".into(),
             unit: "/s",
             bound,
             subject: figures.many.subject,

@@ -3,7 +3,7 @@ use super::{GOALS, adapter, chosen, procfs, storage};
 
 fn row(subject: &[f64], anchor: &[f64], bound: Bound) -> Row {
     Row {
-        what: "this / that",
+        what: "this / that".into(),
         unit: "KiB",
         bound,
         subject: subject.to_vec(),
