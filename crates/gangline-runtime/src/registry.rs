@@ -54,6 +54,8 @@ pub struct Entry {
     pub command: &'static [&'static str],
     /// Whether it speaks to the model itself, and so wants a key for one that is elsewhere.
     pub needs_key: bool,
+    /// Whether it runs any program, and so wants one to be named by `command`.
+    pub needs_command: bool,
     /// Whether its program is the configuration's `acp_command`.
     pub takes_acp_command: bool,
     make: Option<fn() -> Box<dyn Runtime>>,
@@ -67,8 +69,9 @@ impl Entry {
     /// A backend that is known, and whose adapter this build has not.
     const fn lacking(name: &'static str, about: &'static str) -> Self {
         let (program, make) = (None, None);
-        let (needs_key, takes_acp_command) = (false, false);
-        Self { name, about, program, command: &[], needs_key, takes_acp_command, make }
+        let (needs_key, needs_command, takes_acp_command) = (false, false, false);
+        let command = &[];
+        Self { name, about, program, command, needs_key, needs_command, takes_acp_command, make }
     }
 
     const fn program(self, program: &'static str) -> Self {
@@ -110,7 +113,10 @@ pub const ENTRIES: &[Entry] = &[
     Entry::new("kiro", "Kiro", || Box::new(Acp::kiro())).program("kiro-cli"),
     Entry::new("goose", "Goose", || Box::new(Acp::plain())).command(&["goose", "acp"]),
     Entry::new("qwen", "Qwen Code", || Box::new(Acp::plain())).command(&["qwen", "--acp"]),
-    Entry::new(TERMINAL, "any terminal program, in tmux", || Box::new(tmux::Tmux::default())),
+    Entry {
+        needs_command: true,
+        ..Entry::new(TERMINAL, "any terminal program, in tmux", || Box::new(tmux::Tmux::default()))
+    },
 ];
 
 /// Returns what makes a new, unstarted adapter of a built-in backend.

@@ -137,6 +137,7 @@ impl Loaded {
             let found = self.backend(agent)?;
             available(agent, &found)?;
             has_key(agent, &found)?;
+            has_program(agent, &found)?;
             has_folder(agent)
         })
     }
@@ -167,10 +168,12 @@ impl Loaded {
     /// Returns the parser's warnings, and what this build cannot do, one text each.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let parsed = self.config.warnings.iter().map(Warning::to_string);
-        let absent = self.config.agents.iter().filter_map(|agent| {
-            let error = match self.backend(agent) {
+        // One that is off has been warned of with its place.
+        let absent = self.enabled().filter_map(|agent| {
+            let here = self.registry.at(&agent.directory);
+            let error = match here.find(&self.backend_name(agent)) {
                 Ok(found) => found.maker().err()?.to_string(),
-                Err(failure) => failure.text(),
+                Err(error) => error.to_string(),
             };
             Some(format!("{}: {}: {error}", self.file.display(), agent.nick))
         });
@@ -243,6 +246,18 @@ fn has_key(agent: &AgentConfig, found: &Found) -> Result<(), Failure> {
     Err(Failure::config(anyhow::anyhow!("cannot run {}: its model wants a key", agent.nick))
         .hint("write `api_key_env: NAME`, the environment variable that holds it")
         .hint("or `base_url: http://127.0.0.1:PORT` for a model on this machine"))
+}
+
+/// A backend that runs any program has to be told which.
+fn has_program(agent: &AgentConfig, found: &Found) -> Result<(), Failure> {
+    if !found.entry.needs_command || found.command.is_some() || agent.command.is_some() {
+        return Ok(());
+    }
+    let (nick, name) = (&agent.nick, &found.name);
+    Err(Failure::config(anyhow::anyhow!(
+        "cannot run {nick}: `{name}` runs any program, none is named"
+    ))
+    .hint("write `command: [PROGRAM, …]`, its words in a list"))
 }
 
 fn has_folder(agent: &AgentConfig) -> Result<(), Failure> {

@@ -31,6 +31,7 @@ mod init;
 mod ipc;
 mod mcp;
 mod model;
+mod runtime;
 mod skills;
 mod standin;
 mod state;
