@@ -335,6 +335,31 @@ fn an_agent_asks_a_colleague_and_the_answer_owes_none() {
     assert_eq!(room.stage.query("SELECT count(*) FROM messages"), ["4"]);
 }
 
+/// R2-11: what a colleague answers is no order, though an owner's would be: it is handed on.
+#[test]
+fn an_answer_in_the_words_of_an_order_is_an_answer() {
+    let script = format!(
+        "rules:
+  - when: {{model: standin-{BOB}, user: 'clear or'}}
+    reply: [text: Compact]
+  - when: {{model: standin-{ADA}, tool: send}}
+    reply: [text: I have asked]
+  - when: {{model: standin-{ADA}, user: 'Compact'}}
+    reply: [text: thank you]
+  - when: {{model: standin-{ADA}, user: 'ask bob'}}
+    reply: [tool_use: {{name: send, input: {{to: {BOB}, text: clear or}}}}]
+"
+    );
+    let room = Room::new(&[ADA, BOB], Some(&script));
+    let mut alice = room.stage.member("alice");
+    alice.say("#general", "@tr-ada ask bob");
+    alice.hears(ADA, "#general", "I have asked");
+    eventually("the answer to be taken in", || {
+        let rows = "SELECT body FROM messages WHERE agent = 'tr-ada' AND in_reply_to > 0";
+        (room.stage.query(rows) == ["Compact"]).then_some(())
+    });
+}
+
 /// RFC 4648 with padding: no crate for one use.
 pub(crate) fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
