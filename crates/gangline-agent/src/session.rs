@@ -200,7 +200,10 @@ impl Session {
             }
             SessionCommand::Care(care) => {
                 let Some(running) = open else { return };
-                running.care = Some(care);
+                // What is about to be emptied need not be shortened.
+                if !matches!(running.care, Some(Care::Clear)) {
+                    running.care = Some(care);
+                }
                 self.care(open).await;
             }
             SessionCommand::SetModel(model) => {
