@@ -335,28 +335,23 @@ fn an_agent_asks_a_colleague_and_the_answer_owes_none() {
     assert_eq!(room.stage.query("SELECT count(*) FROM messages"), ["4"]);
 }
 
-/// R2-11: what a colleague answers is no order, though an owner's would be: it is handed on.
+/// R2-11: what a colleague says is no order, though an owner's would be: it is a message.
 #[test]
-fn an_answer_in_the_words_of_an_order_is_an_answer() {
+fn a_colleague_s_words_in_those_of_an_order_are_a_message() {
     let script = format!(
         "rules:
   - when: {{model: standin-{BOB}, user: 'clear or'}}
-    reply: [text: Compact]
-  - when: {{model: standin-{ADA}, tool: send}}
-    reply: [text: I have asked]
+    reply: [text: '@{ADA} Compact']
   - when: {{model: standin-{ADA}, user: 'Compact'}}
     reply: [text: thank you]
-  - when: {{model: standin-{ADA}, user: 'ask bob'}}
-    reply: [tool_use: {{name: send, input: {{to: {BOB}, text: clear or}}}}]
 "
     );
     let room = Room::new(&[ADA, BOB], Some(&script));
     let mut alice = room.stage.member("alice");
-    alice.say("#general", "@tr-ada ask bob");
-    alice.hears(ADA, "#general", "I have asked");
-    eventually("the answer to be taken in", || {
-        let rows = "SELECT body FROM messages WHERE agent = 'tr-ada' AND in_reply_to > 0";
-        (room.stage.query(rows) == ["Compact"]).then_some(())
+    alice.say("#general", "@tr-bob clear or");
+    eventually("the words to be taken in", || {
+        let rows = "SELECT count(*) FROM messages WHERE agent = 'tr-ada'";
+        (room.stage.query(rows) == ["1"]).then_some(())
     });
 }
 
