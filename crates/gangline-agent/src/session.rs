@@ -7,8 +7,8 @@ use std::sync::Arc;
 use gangline_core::{TurnId, agent::Life, outcome::Cause};
 use gangline_os::{fsio, secret::Secret};
 use gangline_runtime::{
-    EVENT_QUEUE, FailureKind, Prompt, Runtime, RuntimeEvent, SessionId, StartOptions, StopReason,
-    TurnResult,
+    Block, EVENT_QUEUE, FailureKind, Prompt, Runtime, RuntimeEvent, SessionId, StartOptions,
+    StopReason, TurnResult,
 };
 use tokio::sync::{mpsc, watch};
 use tracing::{debug, info, warn};
@@ -56,6 +56,8 @@ struct Open {
     too_long: bool,
     /// The prompt of the open turn, and whether that turn was tried again.
     prompt: Option<Prompt>,
+    /// It has used a tool for that prompt.
+    acted: bool,
     again: Again,
     runtime: Box<dyn Runtime>,
     events: mpsc::Receiver<RuntimeEvent>,
@@ -110,6 +112,9 @@ impl Session {
             self.token.send_replace(None);
             self.exited(life, Cause::Theirs, texts::exited(code)).await;
             return;
+        }
+        if let (RuntimeEvent::Message { message, .. }, Some(running)) = (&event, open.as_mut()) {
+            running.acted |= message.content.iter().any(|it| matches!(it, Block::ToolUse { .. }));
         }
         let Some(event) = self.try_again(event, open).await else { return };
         let ended = turn_ended(&event);
@@ -200,7 +205,10 @@ impl Session {
             }
             SessionCommand::Care(care) => {
                 let Some(running) = open else { return };
-                running.care = Some(care);
+                // What is about to be emptied need not be shortened.
+                if !matches!(running.care, Some(Care::Clear)) {
+                    running.care = Some(care);
+                }
                 self.care(open).await;
             }
             SessionCommand::SetModel(model) => {
@@ -242,6 +250,7 @@ impl Session {
             Ok(()) => {
                 running.turn = Some(turn);
                 running.prompt = Some(prompt);
+                running.acted = false;
                 running.again = Again::No;
             }
             Err(error) => {
@@ -269,6 +278,7 @@ impl Session {
                     other_model: false,
                     too_long: false,
                     prompt: None,
+                    acted: false,
                     again: Again::No,
                     runtime,
                     events,

@@ -13,6 +13,9 @@ pub(crate) const INTERRUPT_TIMEOUT: &str = "the backend did not react to an inte
 pub(crate) const LOGGED_IN: &str = "the backend has a login again; messages are fed";
 pub(crate) const COMPACTING: &str = "the context is being shortened";
 pub(crate) const COMPACTED: &str = "the context was shortened";
+/// The end of a prompt that is given a second time after tools were used for it.
+pub(crate) const GIVEN_AGAIN: &str = "\n[gangline] this is given again: the context was full and \
+     has been shortened; what you did for it has happened";
 pub(crate) const PAUSED: &str = "messages are kept and not fed";
 pub(crate) const RESUMED: &str = "messages are fed again";
 

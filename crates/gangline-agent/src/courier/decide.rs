@@ -4,7 +4,7 @@ use gangline_broker::{
     ApprovalRow, ApprovalState, DecideError, Decision as Decided, LineKind, Send as BrokerSend,
 };
 use gangline_core::{
-    ApprovalNumber, Principal,
+    ApprovalNumber, Principal, Tier,
     agent::PhaseName,
     approval::{self, Addressed, Decision, LineOrder, OpenApproval, OperatorWord, Resolution},
     model::ModelName,
@@ -160,6 +160,10 @@ impl Courier {
             // Loops between agents are bounded by hops; rooms that stand down come later.
             OperatorWord::StandDown => return Handled::No,
         };
+        // An agent gives no orders: "compact" may be its whole answer to a question.
+        if action == Action::Operate && who.tier == Tier::Agent {
+            return Handled::No;
+        }
         if let Err(refusal) = self.office.policy.may(who, action, 0) {
             self.answer(line, &refusal.to_string()).await;
             return Handled::Yes;

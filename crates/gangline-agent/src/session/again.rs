@@ -24,7 +24,11 @@ impl Session {
                     {
                         // A backend may remember the ids of prompts that it had.
                         let uuid = Uuid::new_v4().to_string();
-                        running.runtime.prompt(Prompt { uuid, ..prompt }).await
+                        let mut text = prompt.text.clone();
+                        if running.acted {
+                            text.push_str(texts::GIVEN_AGAIN);
+                        }
+                        running.runtime.prompt(Prompt { uuid, text, ..prompt }).await
                     }
                     // What cannot be shortened is not tried again.
                     _ => {

@@ -226,6 +226,7 @@ impl PerTurn {
         let mut end: Option<RuntimeEvent> = None;
         let mut stopped = false;
         let mut due: Option<Duration> = None;
+        let mut compacted = is_turn;
         loop {
             let wait = due.map(|due| due.saturating_sub(self.clock.monotonic()));
             let step = tokio::select! {
@@ -265,13 +266,21 @@ impl PerTurn {
                     if let Some(end) = end {
                         self.settle(end).await;
                     }
+                    // Somebody waits for it.
+                    if ended && !compacted {
+                        let failed = Some("claude ended before it was done".to_owned());
+                        self.send(RuntimeEvent::Compacted { failed }).await;
+                    }
                     return match (stopped, ended) {
                         (true, _) => After::End(0),
                         (false, true) => After::GoOn,
                         (false, false) => After::End(code),
                     };
                 }
-                other => self.send(other).await,
+                other => {
+                    compacted |= matches!(other, RuntimeEvent::Compacted { .. });
+                    self.send(other).await;
+                }
             }
         }
     }

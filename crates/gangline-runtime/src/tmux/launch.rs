@@ -49,7 +49,9 @@ pub(super) fn prepare(options: &StartOptions, usual: Option<&str>) -> Result<Lau
     let resumes = options.resume.is_some() && !profile.resume.is_empty();
     let session = match &options.resume {
         Some(session) if resumes => session.clone(),
-        Some(_) | None => SessionId(uuid::Uuid::new_v4().to_string()),
+        // What the environment names is the lost one.
+        Some(_) => SessionId(uuid::Uuid::new_v4().to_string()),
+        None => options.new_session(),
     };
     let lost = options.resume.is_some() && !resumes;
     let notice = lost.then(|| {

@@ -106,9 +106,24 @@ impl Screen {
         self.lent || self.bottom_has(&profile.busy)
     }
 
-    /// Says whether the program waits for a human.
+    /// Says whether the program waits for a human. An answer may say the same words: where a box
+    /// takes a prompt, and nothing can be chosen, it is one.
     pub(super) fn asks(&self, profile: &Profile) -> bool {
-        self.bottom_has(&profile.asks)
+        let takes = profile.kind == Kind::Box && self.ready(profile) && !self.chooses(profile);
+        self.bottom_has(&profile.asks) && !takes
+    }
+
+    /// Says whether the input's sign stands before one of a numbered list.
+    fn chooses(&self, profile: &Profile) -> bool {
+        self.bottom().any(|row| {
+            let bare = row.trim_start_matches(is_border);
+            let sign = profile.ready.iter().find(|sign| begins(bare, sign));
+            let rest = sign.map_or("", |sign| bare[sign.trim_end().len()..].trim_start());
+            let (number, more) = rest.split_once('.').unwrap_or_default();
+            !number.is_empty()
+                && number.chars().all(|c| c.is_ascii_digit())
+                && (more.is_empty() || more.starts_with([' ', '\u{a0}']))
+        })
     }
 
     /// Says whether the program would take a prompt now; never, where its sign is not known.

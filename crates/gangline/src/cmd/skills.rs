@@ -6,7 +6,9 @@
 //! [`install`].
 
 use std::{
-    fs, io,
+    fs,
+    io::{self, Write as _},
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
 };
 
@@ -125,12 +127,15 @@ fn write(args: &SkillsInstall, path: &Path, (found, text): (Found, &str)) -> Don
     if args.dry_run {
         return Ok((line.1, false));
     }
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    let fresh = path.with_extension("md.new");
-    fs::write(&fresh, text)?;
-    fs::rename(&fresh, path)?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    // A name that nobody else has: what lies there may be somebody's, or a link to it.
+    let mut fresh = tempfile::Builder::new()
+        .prefix(".skill-")
+        .permissions(fs::Permissions::from_mode(0o666))
+        .tempfile_in(folder)?;
+    fresh.write_all(text.as_bytes())?;
+    fresh.persist(path)?;
     Ok((line.0, false))
 }
 

@@ -120,6 +120,41 @@ rules:
     let row = "SELECT state || ' ' || attempt FROM messages WHERE body LIKE '%too long%'";
     assert_eq!(rig.query(row), ["answered 1"]);
     assert!(last_request(&rig).contains("we talked"), "{}", last_request(&rig));
+    assert!(!last_request(&rig).contains("what you did for it has happened"));
+    rig.put_away(hub);
+}
+
+/// R2-08, R0-21: where a turn has acted before the conversation no longer fitted, the second prompt
+/// says so.
+#[test]
+fn what_was_done_before_the_context_was_shortened_is_told() {
+    let script = r##"
+rules:
+  - when: {user: 'detailed summary'}
+    reply: [text: "<summary>we talked</summary>"]
+  - when: {tool: send}
+    times: 1
+    reply: [overflow]
+  - when: {user: 'too long'}
+    times: 1
+    reply: [tool_use: {name: send, input: {to: "#general", text: "it is done"}}]
+  - reply: [text: "fine: ${turn}"]
+"##;
+    let rig = Rig::new(&["lab-ada"], Some(script), EACH);
+    let hub = rig.up();
+    let mut ori = rig.member("ori");
+    for word in ["one", "two"] {
+        ori.say("#general", &format!("@lab-ada {word}"));
+        ori.hears("lab-ada", "#general", "fine: ");
+    }
+    ori.say("#general", "@lab-ada too long");
+    ori.hears("lab-ada", "#general", "it is done");
+    eventually("the prompt to be given again", || {
+        let row = "SELECT state FROM messages WHERE body LIKE '%too long%'";
+        (rig.query(row) != ["in_turn"]).then_some(())
+    });
+    let request = last_request(&rig);
+    assert!(request.contains("what you did for it has happened"), "{request}");
     rig.put_away(hub);
 }
 

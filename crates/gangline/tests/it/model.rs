@@ -288,3 +288,26 @@ fn an_empty_session_has_a_first_prompt() {
     ask(&mut ori, "two");
     assert_eq!(primed(&last_request(&rig)), 1);
 }
+
+/// R2-06: a new session that was promised begins, whatever was asked for after it.
+#[test]
+fn a_new_session_is_not_forgotten_for_a_shorter_context() {
+    let rig = rig("native", "");
+    let hub = rig.up();
+    let (mut owner, mut ori) = (rig.owner(), rig.member("ori"));
+    ask(&mut ori, "remember plum");
+    ori.say("#general", "@lab-ada hold on");
+    eventually("a turn", || {
+        let status = rig.world.run(&["status", "lab-ada", "--json"]).json();
+        (status["phase"] == "working").then_some(())
+    });
+    owner.say("#general", "@lab-ada new session");
+    owner.hears("lab-ada", "#general", "begins a new session");
+    owner.say("#general", "@lab-ada compact");
+    owner.hears("lab-ada", "#general", "I shorten my context");
+    ori.hears("lab-ada", "#general", "at last");
+    ask(&mut ori, "what now");
+    let request = last_request(&rig).to_string();
+    assert!(!request.contains("plum") && !request.contains("<notes>"), "{request}");
+    rig.put_away(hub);
+}

@@ -179,9 +179,16 @@ fn what_is_ours_is_kept_current_and_what_is_not_is_left_alone() {
             assert_eq!(fs::read_to_string(file(folder)).unwrap(), there);
         }
     }
+    // A file beside it is somebody's.
+    let beside = file(".claude").with_extension("md.new");
+    std::os::unix::fs::symlink(desk.world.path("theirs"), &beside).unwrap();
+    fs::write(desk.world.path("theirs"), "theirs").unwrap();
     let (code, said) = desk.skills(&["install", "claude", "--force"]);
     assert!(code == 0 && said.starts_with("replaced "), "{said}");
     assert_eq!(fs::read_to_string(file(".claude")).unwrap(), ours);
+    assert_eq!(fs::metadata(file(".claude")).unwrap().mode() & 0o777, 0o644);
+    assert_eq!(fs::read_to_string(desk.world.path("theirs")).unwrap(), "theirs");
+    fs::remove_file(beside).unwrap();
     let (code, said) = desk.skills(&["install", "all", "--remove", "--force"]);
     assert_eq!((code, said.matches("removed").count()), (0, 5), "{said}");
     assert!(!desk.world.path(".claude/skills/gangline-irc").exists());

@@ -335,6 +335,26 @@ fn an_agent_asks_a_colleague_and_the_answer_owes_none() {
     assert_eq!(room.stage.query("SELECT count(*) FROM messages"), ["4"]);
 }
 
+/// R2-11: what a colleague says is no order, though an owner's would be: it is a message.
+#[test]
+fn a_colleague_s_words_in_those_of_an_order_are_a_message() {
+    let script = format!(
+        "rules:
+  - when: {{model: standin-{BOB}, user: 'clear or'}}
+    reply: [text: '@{ADA} Compact']
+  - when: {{model: standin-{ADA}, user: 'Compact'}}
+    reply: [text: thank you]
+"
+    );
+    let room = Room::new(&[ADA, BOB], Some(&script));
+    let mut alice = room.stage.member("alice");
+    alice.say("#general", "@tr-bob clear or");
+    eventually("the words to be taken in", || {
+        let rows = "SELECT count(*) FROM messages WHERE agent = 'tr-ada'";
+        (room.stage.query(rows) == ["1"]).then_some(())
+    });
+}
+
 /// RFC 4648 with padding: no crate for one use.
 pub(crate) fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

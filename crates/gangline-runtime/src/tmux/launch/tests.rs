@@ -80,6 +80,10 @@ fn a_known_program_gets_its_own_words() {
     assert_eq!(get("CLAUDE_CODE_DISABLE_ALTERNATE_SCREEN"), Some("1"));
     assert_eq!(get("ANTHROPIC_API_KEY"), Some("secret"));
     assert_eq!(get("CLAUDE_CONFIG_DIR"), Some("/acc"));
+    // R3-09: its environment names the session that it has.
+    let told = "0b0e7b1e-3c5f-4a53-9d0a-0f7c3a1f2b3c";
+    options.env.push((crate::SESSION_VARIABLE.to_owned(), told.to_owned()));
+    assert_eq!(prepare(&options, None).unwrap().session.0, told);
     options.resume = Some(SessionId("old".to_owned()));
     let launch = prepare(&options, None).unwrap();
     assert!(words(&launch).ends_with("--resume old") && launch.notice.is_none());

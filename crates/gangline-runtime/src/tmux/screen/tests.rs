@@ -66,6 +66,10 @@ fn a_box_is_ready_and_a_dialog_is_not() {
     assert_eq!(typed.input(&claude, None), "onetwo");
     let dialog = screen(&[" ❯ No, exit", "   Yes, I trust this folder", " Esc to cancel"], (1, 0));
     assert!(!dialog.ready(&claude) && dialog.asks(&claude));
+    let choice = screen(&["Do you want to proceed?", "❯ 1. Yes", "  2. No", ""], (2, 3));
+    assert!(choice.asks(&claude), "wherever its cursor is");
+    let answer = screen(&["● Do you want to see it?", "", RULE, "❯", RULE], (2, 3));
+    assert!(!answer.asks(&claude), "the words are its answer's");
     // A hard space behind the sign, and a frame around it.
     let framed = screen(&["│ ❯\u{a0}hello        │"], (9, 0));
     assert_eq!(framed.input(&claude, None), "hello");

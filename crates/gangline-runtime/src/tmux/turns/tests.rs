@@ -162,6 +162,18 @@ fn a_program_that_asks_a_human_is_told_of_once_and_waited_for() {
 }
 
 #[test]
+fn an_answer_that_asks_something_is_an_end() {
+    let mut story = Story::ready("claude", &["❯ Try"], (2, 0));
+    story.says("hi").until(500);
+    assert_eq!(story.shows(&["❯ hi"], (4, 0)).until(500), ["keys Enter"]);
+    assert_eq!(story.shows(&["❯ hi", "", "❯"], (2, 2)).until(500), ["accepted"]);
+    let answer = ["❯ hi", "", "● Do you want to see the tests?", "", "❯"];
+    assert_eq!(story.shows(&answer, (2, 4)).until(5000), ["Read(1)"]);
+    // A session goes on that ended so.
+    Story::ready("claude", &answer, (2, 4));
+}
+
+#[test]
 fn an_interrupt_takes_back_what_was_not_sent_off_and_ends_what_was() {
     let mut story = Story::ready("shell", &["$"], (2, 0));
     story.says("ls").until(500);

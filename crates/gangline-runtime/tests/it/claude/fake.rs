@@ -273,3 +273,20 @@ async fn it_can_be_stopped_before_it_is_ready() {
     assert_eq!(rest.0, [RuntimeEvent::Exited { code: 0 }]);
     assert_eq!(rig.processes(), [""; 0]);
 }
+
+/// R2-08: a process that ends without a word while it was to shorten the context has failed at it:
+/// whoever waits for the end of that does not wait for ever.
+#[tokio::test]
+async fn a_process_that_only_ends_has_not_shortened_the_context() {
+    let mut rig = Rig::fake("ready; prompt; exit 0");
+    rig.options.mode = Mode::PerTurn;
+    rig.start().await;
+    rig.runtime.compact().await.unwrap();
+    let seen = rig
+        .until(|event| {
+            matches!(event, RuntimeEvent::Compacted { .. } | RuntimeEvent::Exited { .. })
+        })
+        .await;
+    let failed = matches!(seen.last(), Some(RuntimeEvent::Compacted { failed: Some(_) }));
+    assert!(failed, "{seen:?}");
+}

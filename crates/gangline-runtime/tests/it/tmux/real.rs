@@ -16,6 +16,8 @@ rules:
     reply: [{delay_ms: 600000}, {text: "never"}]
   - when: {user: 'what was'}
     reply: [text: "turn ${turn}"]
+  - when: {user: 'ask me'}
+    reply: [text: "Done.\n\nDo you want to see it?"]
   - reply: [text: "you said ${user}\n\nSecond paragraph with\n\n- a list\n- of two"]
 "#;
 
@@ -71,13 +73,15 @@ async fn claude_in_a_terminal() {
         "{done:?}"
     );
     assert_eq!(done.text(), format!("you said and more{SECOND}"), "{}", rig.screen());
+    // Words of its dialogs are none in an answer.
+    assert_eq!(rig.ask(7, "ask me").await.text(), "Done.\n\nDo you want to see it?");
     rig.runtime.stop(gangline_runtime::StopReason::Restart).await;
     assert_eq!(rig.processes(), []);
     // Its session goes on.
     rig.options.resume = begun.session.clone();
     let again = rig.start().await;
     assert_eq!(again.session, begun.session);
-    assert_eq!(rig.ask(6, "what was it").await.text(), "turn 6");
+    assert_eq!(rig.ask(8, "what was it").await.text(), "turn 7");
     rig.put_away().await;
 }
 
