@@ -46,7 +46,7 @@ pub struct Warning {
 
 impl Warning {
     pub(super) fn new(source_name: &str, problem: Problem) -> Self {
-        Self { source_name: source_name.to_owned(), problem }
+        Self { source_name: visible(source_name.chars()), problem }
     }
 
     /// Returns what is odd, and where.
@@ -72,7 +72,7 @@ pub struct ConfigError {
 impl ConfigError {
     pub(super) fn new(source_name: &str, mut problems: Vec<Problem>) -> Self {
         problems.sort_by_key(|problem| problem.place);
-        Self { source_name: source_name.to_owned(), problems }
+        Self { source_name: visible(source_name.chars()), problems }
     }
 
     /// Returns the error for a file of `bytes` bytes, more than

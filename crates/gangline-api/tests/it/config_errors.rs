@@ -218,3 +218,10 @@ fn a_file_that_is_too_large_is_not_parsed() {
     assert_eq!(fits.len(), MAX_CONFIG_BYTES);
     assert!(parse(&fits, "agents.yaml").is_ok());
 }
+
+/// A path comes from somebody's file too: it is shown, and nothing else.
+#[test]
+fn a_file_whose_name_has_control_characters_is_named_without_them() {
+    let error = parse("", "/c/\t\u{1b}[2J.yaml").unwrap_err().to_string();
+    assert!(error.starts_with("/c/→�[2J.yaml: the file is empty"), "{error:?}");
+}
