@@ -8,7 +8,7 @@ use std::io;
 
 use nix::unistd::{Uid, getpid};
 
-use crate::process::Signal;
+use crate::process::{Exit, Signal};
 
 #[cfg(test)]
 mod tests;
@@ -47,6 +47,13 @@ pub fn alive(pid: u32, start_time: u64) -> bool {
         return stat(pid).is_some_and(|stat| stat.start_time == start_time && stat.runs());
     }
     crate::process::null_signal(pid)
+}
+
+/// Returns how a process ended whose parent has not asked for it yet; `None` while it runs, after
+/// its parent has asked, and where the system does not tell.
+#[must_use]
+pub fn how_ended(pid: u32) -> Option<Exit> {
+    parse_end(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
 /// Returns the memory that is the process's own share, in KiB (`Pss` of `smaps_rollup`).
@@ -123,6 +130,20 @@ pub(crate) fn ourselves_and_ancestors() -> Vec<u32> {
 
 pub(crate) fn stat(pid: u32) -> Option<Stat> {
     parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// What a parent would be told stands last; zero may as well mean that it is not told.
+fn parse_end(text: &str) -> Option<Exit> {
+    let stat = parse_stat(text)?;
+    let (_, rest) = text.rsplit_once(')')?;
+    let status: i32 = rest.split_ascii_whitespace().nth(49)?.parse().ok()?;
+    if stat.runs() || status == 0 {
+        return None;
+    }
+    Some(match (status & 0x7f, (status >> 8) & 0xff) {
+        (0, code) => Exit { code: Some(code), signal: None },
+        (signal, _) => Exit { code: None, signal: Some(signal) },
+    })
 }
 
 /// The program's name stands in brackets and may hold spaces and brackets itself.

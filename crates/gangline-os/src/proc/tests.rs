@@ -47,3 +47,24 @@ fn no_signal_goes_to_a_process_with_another_start_time() {
     let us = std::process::id();
     assert!(!signal_exact(us, start_time(us).unwrap() + 1, Signal::Kill).unwrap());
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+#[allow(clippy::disallowed_methods, reason = "a child that nobody waits for")]
+fn how_a_process_ended_is_read_until_its_parent_asks() {
+    use crate::process::Exit;
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+    let ended = |script: &str| {
+        let mut child = std::process::Command::new("sh").args(["-c", script]).spawn().unwrap();
+        let pid = child.id();
+        let only_look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        waitid(WaitId::Pid(Pid::from_child(&child)), only_look).unwrap();
+        let how = how_ended(pid);
+        child.wait().unwrap();
+        assert_eq!(how_ended(pid), None, "nobody is there any more");
+        how
+    };
+    assert_eq!(ended("exit 7"), Some(Exit { code: Some(7), signal: None }));
+    assert_eq!(ended("kill -9 $$"), Some(Exit { code: None, signal: Some(9) }));
+    assert_eq!(how_ended(std::process::id()), None);
+}

@@ -11,6 +11,7 @@ use std::{
 use gangline_os::{
     clock::{self, SharedClock},
     mark::{self, RunMark},
+    proc,
     process::Ladder,
 };
 use tokio::{
@@ -285,7 +286,13 @@ impl Worker {
         for _ in 0..HOW_LOOKS {
             last = self.server.screen().await.ok();
             let known = |death: Death| death.code.is_some() || death.signal.is_some();
-            if last.as_ref()?.dead.is_some_and(known) {
+            let dead = &mut last.as_mut()?.dead;
+            if dead.is_some_and(known) {
+                break;
+            }
+            // tmux sometimes overlooks for seconds that its child has ended; the system does not.
+            if let (Some(death), Some(exit)) = (dead, proc::how_ended(self.server.program)) {
+                *death = Death { code: exit.code, signal: exit.signal };
                 break;
             }
             time::sleep(HOW_AGAIN).await;

@@ -80,7 +80,11 @@ async fn check(plays: impl IntoIterator<Item = Play>) {
             }
             End::Exit(code) => {
                 let seen = Done(rig.rest().await);
-                assert_eq!(seen.0.last(), Some(&RuntimeEvent::Exited { code }), "{play:?}");
+                assert_eq!(
+                    seen.0.last(),
+                    Some(&RuntimeEvent::Exited { code }),
+                    "{play:?}: {seen:?}"
+                );
             }
             End::Never | End::NotReady => {
                 rig.until_accepted().await;
