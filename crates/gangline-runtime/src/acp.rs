@@ -1,7 +1,7 @@
 //! Any program that speaks the Agent Client Protocol over its standard input and output.
 //!
 //! The protocol leaves much open, and programs differ where it does: what is particular about one
-//! is its [`recipe`], and nothing else here knows a program's name. Start at [`Acp::start`]; what a
+//! is its `recipe`, and nothing else here knows a program's name. Start at [`Acp::start`]; what a
 //! message means is decided in `acp/session.rs`, the process belongs to the task in
 //! `acp/worker.rs`, and how it is started is in `acp/launch.rs`.
 
