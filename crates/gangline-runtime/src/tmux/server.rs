@@ -68,7 +68,7 @@ pub(super) struct Server {
     watcher: Child,
     client: Client,
     socket: PathBuf,
-    inode: Option<u64>,
+    inode: Option<(u64, i64, i64)>,
     /// The pid of the program.
     pub(super) program: u32,
 }
@@ -196,9 +196,10 @@ impl Server {
     }
 }
 
-/// By which a file is known to be the same.
-fn inode(path: &Path) -> Option<u64> {
-    fs::metadata(path).ok().map(|it| it.ino())
+/// By which a socket is known to be the same: the number of a file that is gone is given again at
+/// once, so when it was made counts too.
+fn inode(path: &Path) -> Option<(u64, i64, i64)> {
+    fs::metadata(path).ok().map(|it| (it.ino(), it.mtime(), it.mtime_nsec()))
 }
 
 impl Client {
