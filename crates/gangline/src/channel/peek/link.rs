@@ -16,6 +16,9 @@ const REALNAME: &str = "gangline channel";
 /// What it asks the server for, one by one: a server that knows one of them shall give that.
 const CAPS: [&str; 4] = ["server-time", "message-tags", "batch", "draft/chathistory"];
 
+/// So many lines are read behind a connection that is gone.
+const LAST_LINES: usize = 64;
+
 /// Why the server did not tell.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::channel) enum PeekError {
@@ -109,7 +112,33 @@ impl Link {
     /// Sends one line.
     pub(super) fn send(&mut self, message: &Message) -> Result<(), PeekError> {
         let line = message.to_line().map_err(PeekError::Line)?;
-        self.reader.get_mut().write_all(line.as_bytes()).map_err(PeekError::Lost)
+        let sent = self.reader.get_mut().write_all(line.as_bytes());
+        sent.map_err(|error| self.lost(error))
+    }
+
+    /// Returns why the connection is gone: a server that closes it while something of ours is on
+    /// its way has said why before, and what it said can still be read.
+    fn lost(&mut self, error: io::Error) -> PeekError {
+        let mut line = Vec::new();
+        for _ in 0..LAST_LINES {
+            line.clear();
+            match self.reader.by_ref().take(LINE_MAX as u64).read_until(b'\n', &mut line) {
+                Ok(1..) => self.note_goodbye(&line),
+                Ok(0) | Err(_) => break,
+            }
+        }
+        match std::mem::take(&mut self.goodbye) {
+            none if none.is_empty() => PeekError::Lost(error),
+            goodbye => PeekError::Closed(goodbye),
+        }
+    }
+
+    fn note_goodbye(&mut self, line: &[u8]) {
+        if let Ok(message) = Message::parse(line)
+            && message.command == "ERROR"
+        {
+            self.goodbye = one_line(message.at(0).unwrap_or_default());
+        }
     }
 
     /// Reads lines until `pick` finds something in one; a line that says no ends it.
@@ -169,7 +198,7 @@ impl Link {
                     io::ErrorKind::WouldBlock
                     | io::ErrorKind::TimedOut
                     | io::ErrorKind::Interrupted => {}
-                    _ => return Err(PeekError::Lost(error)),
+                    _ => return Err(self.lost(error)),
                 },
             }
         }
