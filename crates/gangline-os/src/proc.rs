@@ -3,8 +3,7 @@
 //! Reads `/proc`. Where there is none, everything is unknown (`None`, empty), and [`alive`] asks by
 //! a null signal.
 
-use std::fs;
-use std::io;
+use std::{fs, io, os::unix::fs::MetadataExt};
 
 use nix::unistd::{Uid, getpid};
 
@@ -49,10 +48,14 @@ pub fn alive(pid: u32, start_time: u64) -> bool {
     crate::process::null_signal(pid)
 }
 
-/// Returns how a process ended whose parent has not asked for it yet; `None` while it runs, after
-/// its parent has asked, and where the system does not tell.
+/// Returns how a process of this user ended whose parent has not asked for it yet; `None` while it
+/// runs, after its parent has asked, for another user's, and where the system does not tell.
 #[must_use]
 pub fn how_ended(pid: u32) -> Option<Exit> {
+    // Of another user's process the system tells zero, which would be read as a success.
+    if !is_own(pid) {
+        return None;
+    }
     parse_end(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
@@ -111,10 +114,12 @@ pub(crate) fn pids() -> impl Iterator<Item = u32> {
 
 /// Returns the pids of this user's processes; ours is among them.
 pub(crate) fn own_users_pids() -> Vec<u32> {
-    use std::os::unix::fs::MetadataExt;
+    pids().filter(|pid| is_own(*pid)).collect()
+}
+
+fn is_own(pid: u32) -> bool {
     let uid = Uid::effective().as_raw();
-    let own = |pid: &u32| fs::metadata(format!("/proc/{pid}")).is_ok_and(|it| it.uid() == uid);
-    pids().filter(own).collect()
+    fs::metadata(format!("/proc/{pid}")).is_ok_and(|it| it.uid() == uid)
 }
 
 /// Returns our own pid and those of our parents, up to the first process.
@@ -132,12 +137,12 @@ pub(crate) fn stat(pid: u32) -> Option<Stat> {
     parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// What a parent would be told stands last; zero may as well mean that it is not told.
+/// What a parent would be told stands last.
 fn parse_end(text: &str) -> Option<Exit> {
     let stat = parse_stat(text)?;
     let (_, rest) = text.rsplit_once(')')?;
     let status: i32 = rest.split_ascii_whitespace().nth(49)?.parse().ok()?;
-    if stat.runs() || status == 0 {
+    if stat.runs() {
         return None;
     }
     Some(match (status & 0x7f, (status >> 8) & 0xff) {

@@ -64,6 +64,7 @@ fn how_a_process_ended_is_read_until_its_parent_asks() {
         assert_eq!(how_ended(pid), None, "nobody is there any more");
         how
     };
+    assert_eq!(ended("exit 0"), Some(Exit { code: Some(0), signal: None }));
     assert_eq!(ended("exit 7"), Some(Exit { code: Some(7), signal: None }));
     assert_eq!(ended("kill -9 $$"), Some(Exit { code: None, signal: Some(9) }));
     assert_eq!(how_ended(std::process::id()), None);
