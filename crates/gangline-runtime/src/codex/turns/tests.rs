@@ -375,7 +375,7 @@ fn a_missing_login_is_told_and_looked_for() {
         play.take(acts);
         assert_eq!(play.acts, [Act::Relaunch]);
         play.acts.clear();
-        assert!(!play.turns.is_open() && play.params("turn/start").is_none());
+        assert!(!play.turns.is_ready() && play.params("turn/start").is_none());
         let acts = play.turns.hello();
         play.take(acts);
         play.answer("initialize", json!({}));
