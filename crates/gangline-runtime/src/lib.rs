@@ -7,6 +7,7 @@ pub mod acp;
 pub mod claude;
 pub mod codex;
 pub mod conformance;
+mod door;
 pub mod event;
 mod handle;
 pub mod native;

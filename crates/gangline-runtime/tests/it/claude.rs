@@ -4,7 +4,7 @@ mod failures;
 mod fake;
 mod life;
 mod per_turn;
-pub(crate) mod rig;
+mod rig;
 mod servers;
 mod tools;
 mod turns;

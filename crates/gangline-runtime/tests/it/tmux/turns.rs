@@ -46,7 +46,7 @@ async fn a_first_prompt_waits_for_the_start() {
         Some(Prompt { turn: turn(1), text: "echo early".to_owned(), uuid: "u".to_owned() });
     rig.begin().await;
     assert!(!rig.runtime.is_ready());
-    let done = rig.until_finished().await;
+    let done = rig.done().await;
     assert!(matches!(done.0[0], RuntimeEvent::Ready { .. }), "{done:?}");
     assert_eq!(done.text(), "early");
     rig.put_away().await;
@@ -89,7 +89,7 @@ while True:
     assert!(!done.0.iter().any(|event| matches!(event, RuntimeEvent::Accepted { .. })));
     assert!(rig.runtime.is_ready());
     rig.runtime.stop(gangline_runtime::StopReason::Stuck).await;
-    assert_eq!(rig.processes(), []);
+    assert_eq!(rig.marked(), []);
 }
 
 /// R3-07: keys that were lost are pressed again, and the message arrives once.
@@ -177,7 +177,7 @@ async fn an_interrupt_ends_the_turn() {
         Err(gangline_runtime::RuntimeError::Busy { .. })
     ));
     rig.runtime.interrupt().await.unwrap();
-    assert_eq!(rig.until_finished().await.result(), &TurnResult::Interrupted);
+    assert_eq!(rig.done().await.result(), &TurnResult::Interrupted);
     assert_eq!(rig.ask(2, "echo back").await.text(), "back");
     rig.put_away().await;
 }
