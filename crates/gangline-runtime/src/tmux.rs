@@ -58,6 +58,13 @@ fn cannot(what: &'static str) -> RuntimeError {
     RuntimeError::Unsupported { runtime: NAME, what }
 }
 
+/// Returns whether sessions of this program, by the name of its file, have in a terminal the ids by
+/// which the program itself knows them.
+pub(crate) fn names_sessions(program: &str) -> bool {
+    let profile = profile::Profile::of(std::path::Path::new(program), None);
+    profile.is_ok_and(|it| !it.new_session.is_empty() && !it.resume.is_empty())
+}
+
 #[async_trait]
 impl Runtime for Tmux {
     /// What the program's profile may take away again: `resume`, `steer`.

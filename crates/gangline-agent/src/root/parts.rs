@@ -178,7 +178,7 @@ impl Parts {
             inquiries,
             token,
             flush: flush.clone(),
-            model: model::chosen(&settings.paths, &settings.agent.nick),
+            model: model::chosen(&settings.paths, &settings.agent.nick, &settings.backend.owner()),
         };
         let (bell_of_hooks, hook_calls) = HookBell::new(&settings.agent, settings.hooks.as_ref());
         let doors = Doors {
@@ -194,8 +194,16 @@ impl Parts {
             beat: Arc::clone(&beat),
             hooks: bell_of_hooks,
         };
+        let left = || started.left.as_ref().map(|left| left.session.clone());
         let brain_task = Brain::new(read::identity(settings, started.epoch), core, doors)
-            .after(started.session.clone(), settings.agent.directory.display().to_string());
+            .after(
+                started.session.clone().or_else(left),
+                settings.agent.directory.display().to_string(),
+            )
+            .with_backend(
+                settings.backend.name.clone(),
+                settings.instead_of.as_ref().map(|it| it.name.clone()),
+            );
         let mut tasks = TaskGroup::new("daemon");
         let ends = Ends {
             brain: brain_end,
@@ -343,7 +351,7 @@ fn spawn_outer(tasks: &mut TaskGroup, settings: &Settings, shared: &Shared, oute
         epoch: shared.epoch,
         broker: shared.broker.clone(),
         clock: settings.clock.clone(),
-        model_file: model::file(&settings.paths, &settings.agent.nick),
+        model_file: model::file(&settings.paths, &settings.agent.nick, &settings.backend.owner()),
         model: shared.model.clone(),
         brain: shared.brain.clone(),
         rescan: Arc::clone(&shared.rescan),
@@ -386,6 +394,7 @@ fn office(
         showing: shared.showing.clone(),
         can: (settings.make_runtime)().capabilities(),
         paths: settings.paths.clone(),
+        model_owner: settings.backend.owner(),
         joined,
         wanted,
         kept_out,

@@ -189,6 +189,8 @@ fn entry(
             }
             ("args", _) => item.args = node.texts()?,
             ("env", _) => item.env = node.variables()?,
+            ("base_url", Form::Runtimes) => item.base_url = Some(url(&node)?),
+            ("api_key_env", Form::Runtimes) => item.api_key_env = Some(variable(&node)?),
             ("adapter", Form::Runtimes) => item.adapter = Some(node.text()?),
             ("delivery", Form::Runtimes) => item.delivery = Some(delivery(&node)?),
             ("ready", Form::Runtimes) => item.ready = Some(ready(&node)?),
@@ -220,6 +222,25 @@ fn delivery(node: &Node<'_>) -> Result<Delivery, Problem> {
         "rpc" => Ok(Delivery::Rpc),
         _ => Err(node.problem(format!("{} is tmux, stdin or rpc", node.shown()))),
     }
+}
+
+fn url(node: &Node<'_>) -> Result<String, Problem> {
+    let url = node.text()?;
+    let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+    if rest.is_some_and(|rest| !rest.is_empty()) && !url.contains(char::is_whitespace) {
+        return Ok(url);
+    }
+    Err(node.problem(format!("{} begins with http:// or https:// and a host", node.shown())))
+}
+
+/// The value is not quoted: somebody may have written the secret itself.
+fn variable(node: &Node<'_>) -> Result<String, Problem> {
+    let name = node.text()?;
+    let legal = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(legal) {
+        return Ok(name);
+    }
+    Err(node.problem(format!("{} is the name of an environment variable", node.shown())))
 }
 
 fn ready(node: &Node<'_>) -> Result<Ready, Problem> {
