@@ -17,12 +17,14 @@ mod wire;
 mod worker;
 
 use std::{
+    collections::BTreeMap,
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
 
 use async_trait::async_trait;
 use gangline_os::task::TaskGroup;
+use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 
 use self::recipe::{Counts, Recipe};
@@ -49,6 +51,8 @@ enum Command {
 /// The adapter; see the module.
 pub struct Acp {
     recipe: &'static Recipe,
+    /// The recipe of the program that was started: of any program, it is known then.
+    driven: &'static Recipe,
     open: Option<Open>,
 }
 
@@ -61,7 +65,7 @@ struct Open {
 
 impl Acp {
     fn of(recipe: &'static Recipe) -> Self {
-        Self { recipe, open: None }
+        Self { recipe, driven: recipe, open: None }
     }
 
     /// Returns an adapter for any program, started by the command of the configuration (R0-63).
@@ -111,25 +115,38 @@ impl Acp {
     }
 }
 
+/// Returns what a program of this recipe can do.
+fn can(recipe: &Recipe) -> Capabilities {
+    Capabilities {
+        resume: true,
+        steer: false,
+        interrupt: true,
+        approvals: true,
+        usage: recipe.counts != Counts::None,
+        compact: recipe.compact.is_some(),
+        clear: true,
+        set_model: true,
+        begins_turns: false,
+        host_tools: true,
+        mcp_stdio: recipe.servers.stdio,
+        mcp_http: recipe.servers.http,
+        list_sessions: recipe.lists,
+        bare: false,
+    }
+}
+
 #[async_trait]
 impl Runtime for Acp {
     fn capabilities(&self) -> Capabilities {
-        let recipe = self.recipe;
-        Capabilities {
-            resume: true,
-            steer: false,
-            interrupt: true,
-            approvals: true,
-            usage: recipe.counts != Counts::None,
-            compact: recipe.compact.is_some(),
-            clear: true,
-            set_model: true,
-            begins_turns: false,
-            host_tools: true,
-            mcp_stdio: recipe.servers.stdio,
-            mcp_http: recipe.servers.http,
-            list_sessions: recipe.lists,
-        }
+        can(self.driven)
+    }
+
+    fn capabilities_of(
+        &self,
+        command: Option<&[String]>,
+        _extra: &BTreeMap<String, Value>,
+    ) -> Capabilities {
+        can(self.recipe.for_command(command))
     }
 
     async fn start(
@@ -147,6 +164,7 @@ impl Runtime for Acp {
         }
         let initial = options.initial_prompt.take();
         let recipe = self.recipe.for_command(options.command.as_deref());
+        self.driven = recipe;
         let (turn, open_turn) = watch::channel(None);
         let launch = launch::prepare(recipe, &options, open_turn).map_err(fail)?;
         let (commands, inbox) = mpsc::channel(COMMANDS);
@@ -209,7 +227,7 @@ impl Runtime for Acp {
     }
 
     async fn compact(&mut self) -> Result<(), RuntimeError> {
-        if self.recipe.compact.is_none() {
+        if self.driven.compact.is_none() {
             return Err(self.unsupported("shorten its context"));
         }
         self.tell(Command::Compact).await
