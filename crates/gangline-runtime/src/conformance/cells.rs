@@ -97,6 +97,7 @@ pub const CELLS: &[Cell] = &[
     cell("error_500", "tells 500 as the provider's failure", &[], always),
     cell("error_529", "tells 529 as the provider's failure", &[], always),
     cell("error_429", "tells 429 as a rate limit", &[], always),
+    cell("retry_after", "waits as long as the provider says, or tells how long", &[], always),
     cell("error_401", "tells 401 as a missing login", &[], always),
     cell("overflow", "tells that the context is full, or shortens it by itself", &[], always),
     cell("after_error", "the prompt after an error works", &["R0-15"], always),

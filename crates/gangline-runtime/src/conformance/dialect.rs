@@ -36,8 +36,28 @@ pub struct Dialect {
     pub extra: &'static [(&'static str, &'static str)],
     /// How long things may take.
     pub pace: Pace,
-    /// Cells that the program itself does not allow: their names, and why.
-    pub known: &'static [(&'static str, &'static str)],
+    /// Cells that the program itself does not allow.
+    pub known: &'static [Known],
+}
+
+/// A cell that the program itself does not allow.
+#[derive(Debug, Clone, Copy)]
+pub struct Known {
+    /// The cell's name.
+    pub cell: &'static str,
+    /// How that shows.
+    pub how: How,
+    /// Why, in one line.
+    pub why: &'static str,
+}
+
+/// How it shows that a program does not allow a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    /// It does something else.
+    Otherwise,
+    /// It says nothing, for longer than anybody waits here. What it does say has to be right.
+    Silent,
 }
 
 /// How long things may take before they count as failed.
@@ -58,8 +78,16 @@ const USUAL: Pace = Pace {
 };
 const RETRIES: &str = "it tries again for minutes and says nothing meanwhile";
 
+const fn otherwise(cell: &'static str, why: &'static str) -> Known {
+    Known { cell, how: How::Otherwise, why }
+}
+
+const fn silent(cell: &'static str) -> Known {
+    Known { cell, how: How::Silent, why: RETRIES }
+}
+
 /// What most of them have in common.
-const COMMON: Dialect = Dialect {
+pub const COMMON: Dialect = Dialect {
     backend: "",
     program: "",
     tested: "",
@@ -118,7 +146,7 @@ pub const DIALECTS: &[Dialect] = &[
         tested: "1.18.33",
         install: "npm install -g opencode-ai@1.18.33",
         extra: &[("models", "[\"second\"]")],
-        known: &[("error_500", RETRIES), ("error_529", RETRIES), ("error_429", RETRIES)],
+        known: &[silent("error_500"), silent("error_529"), silent("error_429")],
         ..COMMON
     },
     Dialect {
@@ -129,10 +157,13 @@ pub const DIALECTS: &[Dialect] = &[
         shell: "run_commands",
         shell_input: |command| json!({ "commands": [command] }),
         known: &[
-            ("deny_told", "the model is told that it was denied, in the program's own words only"),
-            ("error_500", RETRIES),
-            ("error_529", RETRIES),
-            ("error_429", RETRIES),
+            otherwise(
+                "deny_told",
+                "the model is told that it was denied, in the program's own words only",
+            ),
+            silent("error_500"),
+            silent("error_529"),
+            silent("error_429"),
         ],
         ..COMMON
     },

@@ -11,7 +11,7 @@ use std::{
 use gangline_os::{CancellationToken, clock, mark, secret::Secret, task::TaskGroup};
 use gangline_runtime::{
     McpPlace, McpServer, Mode, PermissionMode, Runtime, StartOptions,
-    conformance::{self, Dialect, McpProbe, Model, Report, Subject},
+    conformance::{self, Dialect, McpProbe, Model, Progress, Report, Subject},
     registry,
 };
 use gangline_standin::{Records, Script, StandinOptions, serve};
@@ -140,7 +140,8 @@ impl Bench {
 
     /// Runs the suite and shows each verdict as it falls.
     pub(crate) async fn run(&self) -> Report {
-        let report = conformance::run(&self.subject, &|outcome| {
+        let report = conformance::run(&self.subject, &|progress| {
+            let Progress::Found(outcome) = progress else { return };
             println!(
                 "{:6.2} s  {:11} {}{}",
                 outcome.took.as_secs_f64(),
