@@ -129,6 +129,7 @@ impl Runtime for Acp {
             mcp_stdio: recipe.servers.stdio,
             mcp_http: recipe.servers.http,
             list_sessions: recipe.lists,
+            structured: true,
         }
     }
 

@@ -89,6 +89,7 @@ impl Runtime for Claude {
             mcp_stdio: true,
             mcp_http: true,
             list_sessions: true,
+            structured: true,
         }
     }
 

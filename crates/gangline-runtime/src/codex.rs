@@ -88,6 +88,7 @@ impl Runtime for Codex {
             mcp_stdio: true,
             mcp_http: true,
             list_sessions: true,
+            structured: true,
         }
     }
 

@@ -227,4 +227,7 @@ pub struct Capabilities {
     pub mcp_http: bool,
     /// Kept sessions can be listed.
     pub list_sessions: bool,
+    /// What happens in a turn is told piece by piece: calls, results, thoughts, models, failures.
+    /// Else there is only what a screen shows.
+    pub structured: bool,
 }

@@ -180,7 +180,7 @@ impl<'a> Card<'a> {
         }
         let noted = self.lock();
         Report {
-            backend: self.subject.dialect.backend,
+            backend: self.subject.dialect.name(),
             version: self.subject.version.clone(),
             outcomes: CELLS.iter().filter_map(|it| noted.outcomes.get(it.id).cloned()).collect(),
             took,

@@ -142,7 +142,8 @@ async fn answers(session: &mut Session<'_>, card: &Card<'_>) -> Result<(), Why> 
         RuntimeEvent::Message { message, .. } => Some(message.model.as_str()),
         _ => None,
     });
-    match models.any(str::is_empty) {
+    let structured = session.runtime.capabilities().structured;
+    match structured && models.any(str::is_empty) {
         true => Err("a message does not name its model".to_owned()),
         false => Ok(()),
     }

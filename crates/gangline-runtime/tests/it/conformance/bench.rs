@@ -58,10 +58,10 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// A bench for a built-in backend; `command` is its program, if it has one.
-    pub(crate) async fn new(backend: &str, command: Option<PathBuf>) -> Self {
-        let dialect = conformance::dialect::find(backend).unwrap();
-        let make = registry::maker(backend).unwrap();
+    /// A bench for a column of the table; `command` is its program, if it has one.
+    pub(crate) async fn new(column: &str, command: Option<PathBuf>) -> Self {
+        let dialect = conformance::dialect::find(column).unwrap();
+        let make = registry::maker(dialect.backend).unwrap();
         Self::with(*dialect, Box::new(make), command).await
     }
 
