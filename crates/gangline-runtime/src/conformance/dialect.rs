@@ -210,6 +210,7 @@ pub const DIALECTS: &[Dialect] = &[
                 "general": {"enableAutoUpdate": false}, "telemetry": {"enabled": false},
                 "privacy": {"usageStatisticsEnabled": false}}"#,
         )],
+        known: &[silent("error_500"), silent("error_529"), silent("error_429")],
         ..COMMON
     },
 ];

@@ -64,7 +64,7 @@ pub(super) async fn go_through<'a>(
     let plan = Plan { initial: Initial::None, ..session.plan.clone() };
     let mut session = Some(session);
     let mut left = AGAIN;
-    for step in steps {
+    for (at, step) in steps.iter().enumerate() {
         if !step.cells.iter().any(|id| card.wants(id)) {
             continue;
         }
@@ -81,7 +81,9 @@ pub(super) async fn go_through<'a>(
         }
         step.cells.iter().for_each(|id| card.judge(id, &tried, since));
         card.faults(open.faults());
-        if !open.settle().await {
+        let more = steps[at + 1..].iter().flat_map(|step| step.cells).any(|id| card.wants(id));
+        let usable = open.settle().await && (tried.is_ok() || !more || open.works().await.is_ok());
+        if !usable {
             end(session.take(), card).await;
         }
     }
