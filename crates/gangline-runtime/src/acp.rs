@@ -103,6 +103,7 @@ fn can(recipe: &Recipe) -> Capabilities {
         mcp_http: recipe.servers.http,
         list_sessions: recipe.lists,
         bare: false,
+        structured: true,
     }
 }
 

@@ -63,6 +63,7 @@ impl Runtime for Codex {
             mcp_http: true,
             list_sessions: true,
             bare: false,
+            structured: true,
         }
     }
 

@@ -60,6 +60,7 @@ impl Runtime for Native {
             mcp_http: true,
             list_sessions: true,
             bare: false,
+            structured: true,
         }
     }
 

@@ -507,6 +507,9 @@ pub(crate) struct RuntimeDoctor {
     /// Run the programs, not only look for them
     #[arg(long)]
     pub(crate) deep: bool,
+    /// Tell what is tried and how long each rule takes
+    #[arg(long, requires = "deep")]
+    pub(crate) times: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -2,6 +2,7 @@
 
 mod failures;
 mod fake;
+mod hostile;
 mod life;
 mod per_turn;
 mod rig;
