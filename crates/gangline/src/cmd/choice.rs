@@ -55,19 +55,27 @@ pub(super) fn check<'a>(
         };
         let driven = loaded.driven(loaded.agent(&member.name)?, wanted)?;
         match choice {
-            Choice::Named(_) => driven.can_run()?,
+            Choice::Named(_) => {
+                driven.can_run()?;
+                notes.extend(driven.missing().map(missing));
+            }
             Choice::Configured | Choice::AsOrdered => driven.available()?,
         }
         notes.extend(driven.told());
         let runtime = driven.instead_of.is_some().then(|| driven.found.name.clone());
         let changes = runtime.as_deref() != ordered;
         if changes && runtime.is_none() {
-            notes.push(format!("{} has {} again, as configured", member.name, driven.found.name));
+            notes.push(format!("{} gets {} again, as configured", member.name, driven.found.name));
         }
         chosen.push(Chosen { name: member.name.clone(), runtime, changes });
     }
     notes.iter().for_each(|note| output::note(note));
     Ok(chosen)
+}
+
+/// Returns what is said of a program that is not found from here.
+pub(super) fn missing(program: &str) -> String {
+    format!("warning: `{program}` is not on the PATH here")
 }
 
 /// Orders what was chosen.

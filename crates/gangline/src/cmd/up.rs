@@ -9,7 +9,7 @@ use gangline_api::ready::ReadyLine;
 use gangline_hub::hub::{self, HubOptions, Left, Listening, OnTerm, Progress};
 use gangline_os::{clock, paths::Paths, process::detach_session};
 
-use super::start::by;
+use super::{choice, start::by};
 use crate::{
     cli::{Global, Up},
     configuration::{self, Loaded},
@@ -71,7 +71,8 @@ fn check(global: &Global, args: &Up) -> Result<Checked, Failure> {
         for agent in loaded.enabled() {
             let driven = loaded.driven(agent, Some(name))?;
             driven.can_run()?;
-            driven.told().iter().for_each(|text| output::note(text));
+            let missing = driven.missing().map(choice::missing);
+            driven.told().into_iter().chain(missing).for_each(|text| output::note(&text));
         }
     }
     let irc = address(&loaded, args.listen)?;

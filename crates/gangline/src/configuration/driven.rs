@@ -4,13 +4,14 @@
 //! What the configuration says for the one is nothing to the other: a command, a login, a model, an
 //! address and its key are left out when another program runs. Start at [`Loaded::driven`].
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, ffi::OsString, path::PathBuf};
 
 use gangline_agent::InsteadOf;
 use gangline_api::config::{
     AgentConfig, Process,
     nearest::{nearest, slips},
 };
+use gangline_os::process::find_on_path;
 use gangline_runtime::registry::{Found, Registry, UnknownRuntime};
 
 use super::Loaded;
@@ -173,11 +174,23 @@ impl Driven {
         }
     }
 
+    /// Returns the program that it runs, if that is not found from here. Whoever starts the daemon
+    /// may have another search path, so this is no reason to refuse.
+    pub(crate) fn missing(&self) -> Option<&str> {
+        let command = self.agent.command.as_ref().and_then(|words| words.first());
+        let program = command.map(String::as_str).or_else(|| self.found.program())?;
+        let variable = |env: &BTreeMap<String, String>| env.get("PATH").map(OsString::from);
+        let path = variable(&self.agent.env).or_else(|| variable(&self.found.env));
+        let path = path.or_else(|| std::env::var_os("PATH")).unwrap_or_default();
+        let here = find_on_path(program.as_ref(), &path, &self.agent.directory);
+        here.is_none().then_some(program)
+    }
+
     /// Returns what a person should know of a backend that is not the configured one.
     pub(crate) fn told(&self) -> Option<String> {
         let instead_of = self.instead_of.as_ref()?;
         let (nick, name) = (&self.agent.nick, &self.found.name);
-        let mut text = format!("{nick} has {name} instead of {}", instead_of.name);
+        let mut text = format!("{nick} gets {name} instead of {}", instead_of.name);
         if !instead_of.left_out.is_empty() {
             let keys = instead_of.left_out.join(", ");
             text.push_str(&format!("; these of its keys have no effect meanwhile: {keys}"));

@@ -71,7 +71,7 @@ fn an_agent_changes_its_backend_and_goes_back_to_its_own_session() {
 
     let ran = run(&["restart", NICK, "--runtime", "native"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    let told = "lab-ada has native instead of claude; these of its keys have no effect meanwhile: \
+    let told = "lab-ada gets native instead of claude; these of its keys have no effect meanwhile: \
                 command, base_url, api_key_env\n";
     assert!(ran.stderr.contains(told), "{}", ran.stderr);
     assert_eq!(runtime(&rig), (json!("native"), json!("claude")));
@@ -98,14 +98,14 @@ fn an_agent_changes_its_backend_and_goes_back_to_its_own_session() {
     let mut hub = hub;
     assert_eq!(hub.terminate(), 0, "{}", hub.output());
     let hub = rig.up();
-    assert!(hub.output().contains("note: --runtime: lab-ada has native"), "{}", hub.output());
+    assert!(hub.output().contains("note: --runtime: lab-ada gets native"), "{}", hub.output());
     assert_eq!((runtime(&rig).0, session(&rig)), (json!("native"), of_native.clone()));
     assert_eq!(notices(&rig, "begins a new session"), 1, "told once");
 
     let mut ori = rig.member("ori");
     let ran = run(&["restart", NICK, "--runtime", "claude"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    assert!(ran.stderr.contains("lab-ada has claude again, as configured"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("lab-ada gets claude again, as configured"), "{}", ran.stderr);
     assert_eq!(runtime(&rig), (json!("claude"), Value::Null));
     assert_eq!(session(&rig), of_claude);
     let asked = says(&rig, &mut ori, "fourth");

@@ -57,7 +57,7 @@ fn what_is_configured_for_one_program_is_left_out_with_another() {
     assert_eq!(instead_of.left_out, keys);
     assert_eq!((instead_of.name.as_str(), instead_of.owner.as_str()), ("claude", "claude"));
     let told = driven.told().unwrap();
-    assert!(told.starts_with("oak-ada has native instead of claude; "), "{told}");
+    assert!(told.starts_with("oak-ada gets native instead of claude; "), "{told}");
     assert!(
         told.ends_with(
             "command, account_dir, model, base_url, api_key_env, process, \

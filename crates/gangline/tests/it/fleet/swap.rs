@@ -53,7 +53,7 @@ fn another_backend_is_kept_by_a_restart_and_taken_back_by_a_start() {
     fleet.up();
     assert_eq!(fleet.runtime("oak-ada"), native());
     let told = fleet.does(&["restart", "oak-ada", "--runtime", "other"]);
-    assert!(told.contains("oak-ada has other instead of native\n"), "{told}");
+    assert!(told.contains("oak-ada gets other instead of native\n"), "{told}");
     assert_eq!((fleet.runtime("oak-ada"), fleet.runtime("oak-bob")), (other(), native()));
     let _ = fleet.does(&["restart", "oak-ada"]);
     assert_eq!(fleet.runtime("oak-ada"), other());
@@ -62,11 +62,11 @@ fn another_backend_is_kept_by_a_restart_and_taken_back_by_a_start() {
     assert_eq!((fleet.pid("oak-ada"), fleet.runtime("oak-ada")), (pid, other()), "it runs");
     let _ = fleet.does(&["down"]);
     let told = fleet.does(&["up", "-d"]);
-    assert!(told.contains("note: --runtime: oak-ada has other instead of native\n"), "{told}");
+    assert!(told.contains("note: --runtime: oak-ada gets other instead of native\n"), "{told}");
     assert_eq!((fleet.runtime("oak-ada"), fleet.runtime("oak-bob")), (other(), native()));
     let _ = fleet.does(&["stop", "oak-ada"]);
     let told = fleet.does(&["start", "oak-ada"]);
-    assert!(told.contains("oak-ada has native again, as configured\n"), "{told}");
+    assert!(told.contains("oak-ada gets native again, as configured\n"), "{told}");
     assert_eq!((fleet.runtime("oak-ada"), fleet.ordered()), (native(), vec!["oak-ada -".into()]));
     let _ = fleet.does(&["stop", "oak-ada"]);
     let _ = fleet.does(&["start", "oak-ada", "--runtime", "other"]);
@@ -130,6 +130,10 @@ fn a_backend_that_cannot_be_changes_nothing() {
         (fleet.standing("oak-ada"), fleet.ordered()),
         ("stopped".into(), vec!["oak-ada -".to_owned()])
     );
+    // What is not found from here may be found from there.
+    let ran = fleet.run(&["start", "oak-ada", "--runtime", "pair", "--no-wait"]);
+    assert!(ran.stderr.contains("warning: `aider` is not on the PATH here"), "{}", ran.stderr);
+    let _ = fleet.does(&["stop", "oak-ada"]);
     // An entry that is gone when the daemon starts: no restart mends that, and it is said how.
     let _ = fleet.does(&["start", "oak-ada", "--runtime", "other"]);
     fs::write(fleet.world().path("config/gangline/runtimes.json"), "{}").unwrap();
