@@ -39,7 +39,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use tracing::{debug, info, warn};
 
 use crate::{
-    bus::{Hurry, Incoming, Record, SessionCommand, Word},
+    bus::{Care, Hurry, Incoming, Record, SessionCommand, Word},
     hooks::HookBell,
     inbox::Waiting,
     outgoing::Outgoing,
@@ -251,7 +251,13 @@ impl Brain {
             Incoming::JoinFailed { turn, messages } => {
                 self.think(Input::JoinFailed { turn, messages });
             }
-            Incoming::Care(care) => self.session.push(SessionCommand::Care(care)),
+            Incoming::Care(care) => {
+                if care == Care::Clear {
+                    // A daemon that dies before it is done does not go on with it either.
+                    self.keep_session(None);
+                }
+                self.session.push(SessionCommand::Care(care));
+            }
             Incoming::Choose(model) => self.session.push(SessionCommand::SetModel(model)),
             Incoming::Model(model) => self.model(model),
             Incoming::StoreDegraded(why) => {
@@ -379,6 +385,9 @@ impl Brain {
             }
             RuntimeEvent::Compacted { failed } => {
                 self.shown.compacting = false;
+                if let (Some(_), Some(session)) = (&failed, self.shown.session.clone()) {
+                    self.keep_session(Some(session));
+                }
                 let text = failed.unwrap_or_else(|| texts::COMPACTED.to_owned());
                 self.notice(None, "compacted", text);
                 self.show();
@@ -438,8 +447,13 @@ impl Brain {
 
     fn session_is(&mut self, session: gangline_runtime::SessionId) {
         self.shown.session = Some(session.0.clone());
+        self.keep_session(Some(session.0));
+    }
+
+    /// Has this session kept for the next daemon; none = it begins a new one.
+    fn keep_session(&mut self, session: Option<String>) {
         self.keeper.push(Record::Agent(gangline_broker::AgentUpdate {
-            session: Some(Some(session.0)),
+            session: Some(session),
             ..Default::default()
         }));
     }

@@ -15,6 +15,7 @@ pub(crate) const INTERRUPT_TIMEOUT: &str = "the backend did not react to an inte
 pub(crate) const LOGGED_IN: &str = "the backend has a login again; messages are fed";
 pub(crate) const COMPACTING: &str = "the context is being shortened";
 pub(crate) const COMPACTED: &str = "the context was shortened";
+pub(crate) const NOT_COMPACTED: &str = "the backend ended before its context was shorter";
 /// The end of a prompt that is given a second time after tools were used for it.
 pub(crate) const GIVEN_AGAIN: &str = "\n[gangline] this is given again: the context was full and \
      has been shortened; what you did for it has happened";

@@ -279,6 +279,7 @@ fn spawn_inner(
         options: start_options(settings, shared, started),
         first: settings.agent.initial_prompt.clone(),
         configured: settings.agent.model.clone(),
+        care: None,
         brain: shared.brain.clone(),
         token: ends.token,
     };
