@@ -438,6 +438,22 @@ fn json() -> impl Strategy<Value = String> {
     })
 }
 
+/// A project's file is somebody else's: one with a great many faults is told shortly, and soon.
+#[test]
+fn a_file_of_nothing_but_faults_is_told_shortly() {
+    for (member, told) in [("\"x\": 0", "stands here twice"), ("\"aN\": 0", "not used")] {
+        let home = Home::new(&[]);
+        let members: Vec<String> =
+            (0..60_000).map(|n| member.replace('N', &n.to_string())).collect();
+        home.write(OURS, &format!("{{{}}}", members.join(",\n")));
+        let registry = home.registry();
+        let all: Vec<_> = registry.problems().iter().chain(registry.ignored()).collect();
+        assert!((20..=21).contains(&all.len()), "{}", all.len());
+        assert!(all.iter().any(|it| it.message.contains(told)), "{:?}", all[0]);
+        assert!(all.iter().any(|it| it.message.contains("more like it")), "{:?}", all.last());
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
