@@ -100,6 +100,8 @@ pub(crate) struct Brain {
     steers: HashMap<String, Vec<MessageId>>,
     shown: show::Shown,
     restart: restart::Restart,
+    /// Prompts have no frame.
+    bare: bool,
     hooks: HookBell,
     told: told::Told,
 }
@@ -147,9 +149,16 @@ impl Brain {
             steers: HashMap::new(),
             shown: show::Shown::default(),
             restart: restart::Restart::default(),
+            bare: false,
             hooks: doors.hooks,
             told: told::Told::default(),
         }
+    }
+
+    /// Says that the backend is given what was said and nothing else.
+    pub(crate) fn bare(mut self, bare: bool) -> Self {
+        self.bare = bare;
+        self
     }
 
     /// Says which session the agent had before, and where it works.

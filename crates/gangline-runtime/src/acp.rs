@@ -15,10 +15,11 @@ mod update;
 mod verdict;
 mod wire;
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use async_trait::async_trait;
 use gangline_os::task::TaskGroup;
+use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 
 use self::recipe::{Counts, Recipe};
@@ -34,12 +35,14 @@ const STOP_WITHIN: Duration = Duration::from_secs(20);
 /// The adapter; see the module.
 pub struct Acp {
     recipe: &'static Recipe,
+    /// The recipe of the program that was started: of any program, it is known then.
+    driven: &'static Recipe,
     door: Door,
 }
 
 impl Acp {
     fn of(recipe: &'static Recipe) -> Self {
-        Self { recipe, door: Door::closed(recipe.name) }
+        Self { recipe, driven: recipe, door: Door::closed(recipe.name) }
     }
 
     /// Returns an adapter for any program, started by the command of the configuration (R0-63).
@@ -83,25 +86,38 @@ impl Acp {
     }
 }
 
+/// Returns what a program of this recipe can do.
+fn can(recipe: &Recipe) -> Capabilities {
+    Capabilities {
+        resume: true,
+        steer: false,
+        interrupt: true,
+        approvals: true,
+        usage: recipe.counts != Counts::None,
+        compact: recipe.compact.is_some(),
+        clear: true,
+        set_model: true,
+        begins_turns: false,
+        host_tools: true,
+        mcp_stdio: recipe.servers.stdio,
+        mcp_http: recipe.servers.http,
+        list_sessions: recipe.lists,
+        bare: false,
+    }
+}
+
 #[async_trait]
 impl Runtime for Acp {
     fn capabilities(&self) -> Capabilities {
-        let recipe = self.recipe;
-        Capabilities {
-            resume: true,
-            steer: false,
-            interrupt: true,
-            approvals: true,
-            usage: recipe.counts != Counts::None,
-            compact: recipe.compact.is_some(),
-            clear: true,
-            set_model: true,
-            begins_turns: false,
-            host_tools: true,
-            mcp_stdio: recipe.servers.stdio,
-            mcp_http: recipe.servers.http,
-            list_sessions: recipe.lists,
-        }
+        can(self.driven)
+    }
+
+    fn capabilities_of(
+        &self,
+        command: Option<&[String]>,
+        _extra: &BTreeMap<String, Value>,
+    ) -> Capabilities {
+        can(self.recipe.for_command(command))
     }
 
     async fn start(
@@ -119,6 +135,7 @@ impl Runtime for Acp {
         }
         let first = options.initial_prompt.take();
         let recipe = self.recipe.for_command(options.command.as_deref());
+        self.driven = recipe;
         let (turn, open_turn) = watch::channel(None);
         let launch = launch::prepare(recipe, &options, open_turn).map_err(fail)?;
         let (outside, inside) = door::sides(events);
@@ -170,7 +187,7 @@ impl Runtime for Acp {
     }
 
     async fn compact(&mut self) -> Result<(), RuntimeError> {
-        if self.recipe.compact.is_none() {
+        if self.driven.compact.is_none() {
             return Err(self.unsupported("shorten its context"));
         }
         self.door.tell(Wish::Compact).await

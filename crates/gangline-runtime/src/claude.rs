@@ -62,6 +62,7 @@ impl Runtime for Claude {
             mcp_stdio: true,
             mcp_http: true,
             list_sessions: true,
+            bare: false,
         }
     }
 

@@ -62,6 +62,7 @@ impl Runtime for Codex {
             mcp_stdio: true,
             mcp_http: true,
             list_sessions: true,
+            bare: false,
         }
     }
 

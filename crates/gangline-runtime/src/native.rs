@@ -59,6 +59,7 @@ impl Runtime for Native {
             mcp_stdio: true,
             mcp_http: true,
             list_sessions: true,
+            bare: false,
         }
     }
 

@@ -14,12 +14,14 @@ mod text;
 mod turns;
 mod worker;
 
-use std::time::Duration;
+use std::{collections::BTreeMap, path::Path, time::Duration};
 
 use async_trait::async_trait;
 use gangline_os::task::TaskGroup;
+use serde_json::Value;
 use tokio::sync::mpsc;
 
+use self::profile::Profile;
 use crate::{
     Capabilities, Prompt, Runtime, RuntimeError, RuntimeEvent, SessionHandle, StartOptions,
     StopReason, Verdict,
@@ -70,6 +72,20 @@ impl Runtime for Tmux {
     /// What the program's profile may take away again: `resume`, `steer`.
     fn capabilities(&self) -> Capabilities {
         Capabilities { resume: true, steer: true, interrupt: true, ..Capabilities::default() }
+    }
+
+    fn capabilities_of(
+        &self,
+        command: Option<&[String]>,
+        extra: &BTreeMap<String, Value>,
+    ) -> Capabilities {
+        let named = command.and_then(|words| words.first()).map(String::as_str);
+        let program = Path::new(named.or(self.usual).unwrap_or_default());
+        // A start says what is wrong with the fields.
+        let Ok(profile) = Profile::of(program, extra.get("screen")) else {
+            return self.capabilities();
+        };
+        Capabilities { steer: profile.steer, bare: profile.bare, ..self.capabilities() }
     }
 
     async fn start(

@@ -14,7 +14,10 @@ use gangline_api::config::{
 };
 use gangline_core::AgentName;
 use gangline_os::fsio::{self, TooLarge};
-use gangline_runtime::registry::{Found, Places, Registry};
+use gangline_runtime::{
+    Capabilities,
+    registry::{Found, Places, Registry},
+};
 
 use crate::failure::Failure;
 
@@ -151,8 +154,7 @@ impl Loaded {
             idle.push("supervisor".to_owned());
         }
         for agent in &self.config.agents {
-            let make = self.backend(agent).ok().and_then(|found| found.maker().ok());
-            let can = make.map(|make| make().capabilities()).unwrap_or_default();
+            let can = self.backend(agent).ok().and_then(|it| can(agent, &it)).unwrap_or_default();
             if agent.mention_when_busy == MentionWhenBusy::Steer && !can.steer {
                 idle.push(format!("mention_when_busy: steer of {}", agent.nick));
             }
@@ -222,6 +224,15 @@ impl Loaded {
 /// Returns the agent's role in Gas Town.
 fn role(agent: &AgentConfig) -> Option<&str> {
     agent.gastown.role.as_deref().or(agent.env.get("GT_ROLE").map(String::as_str))
+}
+
+/// Returns what the agent's backend can do; nothing in a build without its adapter.
+fn can(agent: &AgentConfig, found: &Found) -> Option<Capabilities> {
+    let acp = || found.takes_acp_command().then(|| agent.acp_command.clone());
+    let command = agent.command.clone().or_else(acp).or_else(|| found.command.clone());
+    let mut extra = found.extra.clone();
+    extra.extend(agent.extra.clone());
+    Some(found.maker().ok()?().capabilities_of(command.as_deref(), &extra))
 }
 
 fn has_folder(agent: &AgentConfig) -> Result<(), Failure> {

@@ -139,7 +139,7 @@ impl Parts {
         let (fatal, fatal_end) = mpsc::channel(4);
         let (rooms, rooms_end) = mpsc::channel(ROOMS_QUEUE);
         let (inquiries, asked) = mpsc::channel(INQUIRY_QUEUE);
-        let can = (settings.make_runtime)().capabilities();
+        let can = can(settings);
         let core = Agent::new(read::agent_options(&settings.agent, started.epoch, can));
         let (view_sender, view) = watch::channel(core.view());
         let (context_sender, context) = watch::channel(None);
@@ -196,6 +196,7 @@ impl Parts {
         };
         let left = || started.left.as_ref().map(|left| left.session.clone());
         let brain_task = Brain::new(read::identity(settings, started.epoch), core, doors)
+            .bare(can.bare)
             .after(
                 started.session.clone().or_else(left),
                 settings.agent.directory.display().to_string(),
@@ -393,7 +394,7 @@ fn office(
         outbox: Arc::clone(&shared.outbox),
         rescan: Arc::clone(&shared.rescan),
         showing: shared.showing.clone(),
-        can: (settings.make_runtime)().capabilities(),
+        can: can(settings),
         paths: settings.paths.clone(),
         model_owner: settings.backend.owner(),
         joined,
@@ -486,6 +487,15 @@ fn start_options(settings: &Settings, shared: &Shared, started: &EpochStart) -> 
     };
     settings.backend.apply(&mut options);
     options
+}
+
+/// Returns what the backend can do, as the agent is configured.
+fn can(settings: &Settings) -> Capabilities {
+    let backend = &settings.backend;
+    let command = command(settings).or_else(|| backend.command.clone());
+    let mut extra = backend.extra.clone();
+    extra.extend(settings.agent.extra.clone());
+    (settings.make_runtime)().capabilities_of(command.as_deref(), &extra)
 }
 
 /// Returns the words that start the backend's program, if the agent's configuration has some.

@@ -349,7 +349,8 @@ fn a_compaction_ends_with_its_backend() {
     let (mut owner, mut ori) = (rig.owner(), rig.member("ori"));
     ask(&mut ori, "remember plum");
     owner.say("#general", "@lab-ada compact");
-    let compacting = || rig.world.run(&["status", "lab-ada", "--json"]).json()["compacting"].clone();
+    let compacting =
+        || rig.world.run(&["status", "lab-ada", "--json"]).json()["compacting"].clone();
     eventually("the compaction", || (compacting() == true).then_some(()));
     crate::claude::kill_hard(program_of(&rig));
     eventually("the end of the compaction", || (compacting() == false).then_some(()));

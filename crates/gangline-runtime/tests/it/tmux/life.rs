@@ -25,7 +25,11 @@ async fn what_cannot_start_says_why() {
         (json!(null), None, "`command` names no program"),
         (json!({}), Some("no-such-program"), "no-such-program is not on PATH"),
         (json!({}), Some("/no/such/program"), "there is no file /no/such/program"),
-        (json!({"like": "emacs"}), Some("bash"), "one of claude, codex, plain, shell, not `emacs`"),
+        (
+            json!({"like": "emacs"}),
+            Some("bash"),
+            "one of claude, codex, lines, plain, shell, not `emacs`",
+        ),
         (json!({"redy": ["$ "]}), Some("bash"), "unknown field `redy`"),
         (json!({"ready": [" "]}), Some("bash"), "a text to look for is empty"),
         (json!([]), Some("bash"), "`screen` must be a map"),
