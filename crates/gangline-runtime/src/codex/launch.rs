@@ -20,17 +20,17 @@ use crate::{
     PermissionMode, StartOptions,
     program::{
         self,
-        version::{self, Version, Wanted},
+        version::{self, Wanted},
     },
+    registry::known,
 };
 
 #[cfg(test)]
 mod tests;
 
-/// The app-server changes between releases; this is the oldest that was tried.
 const WANTED: Wanted = Wanted {
     title: "Codex",
-    oldest: Version(0, 169, 0),
+    oldest: known::CODEX_OLDEST,
     update: "install it with `npm install -g @openai/codex@latest`",
 };
 

@@ -13,8 +13,6 @@ pub struct Dialect {
     pub program: &'static str,
     /// The version that the suite was last run with in the tests; empty = it has none.
     pub tested: &'static str,
-    /// How it is installed, for the operator.
-    pub install: &'static str,
     /// What its `base_url` has behind the model's origin.
     pub base: &'static str,
     /// A model that it takes, and whose window it knows, if it knows any.
@@ -63,7 +61,6 @@ const COMMON: Dialect = Dialect {
     backend: "",
     program: "",
     tested: "",
-    install: "",
     base: "/v1",
     model: "lab/first",
     other_model: "lab/second",
@@ -91,7 +88,6 @@ pub const DIALECTS: &[Dialect] = &[
         backend: "claude",
         program: "claude",
         tested: "2.1.330",
-        install: "npm install -g @anthropic-ai/claude-code@2.1.330",
         base: "",
         model: "claude-haiku-4-5",
         other_model: "claude-sonnet-4-6",
@@ -103,7 +99,6 @@ pub const DIALECTS: &[Dialect] = &[
         backend: "codex",
         program: "codex",
         tested: "0.169.0",
-        install: "npm install -g @openai/codex@0.169.0",
         model: "gpt-5.5",
         other_model: "gpt-5.4",
         shell: "exec_command",
@@ -116,7 +111,6 @@ pub const DIALECTS: &[Dialect] = &[
         backend: "opencode",
         program: "opencode",
         tested: "1.18.33",
-        install: "npm install -g opencode-ai@1.18.33",
         extra: &[("models", "[\"second\"]")],
         known: &[("error_500", RETRIES), ("error_529", RETRIES), ("error_429", RETRIES)],
         ..COMMON
@@ -125,7 +119,6 @@ pub const DIALECTS: &[Dialect] = &[
         backend: "cline",
         program: "cline",
         tested: "3.0.65",
-        install: "npm install -g cline@3.0.65",
         shell: "run_commands",
         shell_input: |command| json!({ "commands": [command] }),
         known: &[
@@ -140,7 +133,6 @@ pub const DIALECTS: &[Dialect] = &[
         backend: "copilot",
         program: "copilot",
         tested: "1.0.102",
-        install: "npm install -g @github/copilot@1.0.102",
         ..COMMON
     },
 ];
