@@ -167,7 +167,6 @@ impl Loaded {
 
     /// Returns the parser's warnings, and what this build cannot do, one text each.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        let parsed = self.config.warnings.iter().map(Warning::to_string);
         // One that is off has been warned of with its place.
         let absent = self.enabled().filter_map(|agent| {
             let here = self.registry.at(&agent.directory);
@@ -177,11 +176,17 @@ impl Loaded {
             };
             Some(format!("{}: {}: {error}", self.file.display(), agent.nick))
         });
+        let parsed = self.config.warnings.iter().map(Warning::to_string);
         parsed.chain(absent).chain(self.files()).chain(self.idle_keys()).collect()
     }
 
+    /// Returns the parser's warnings, and what has no effect, one text each.
+    pub(crate) fn odd(&self) -> Vec<String> {
+        self.config.warnings.iter().map(Warning::to_string).chain(self.idle_keys()).collect()
+    }
+
     /// Returns what is wrong with the files of the registry, one text each.
-    fn files(&self) -> Vec<String> {
+    pub(crate) fn files(&self) -> Vec<String> {
         let mut said: Vec<String> = Vec::new();
         let places = self.config.agents.iter().map(|agent| self.registry.at(&agent.directory));
         for registry in std::iter::once(self.registry.clone()).chain(places) {
@@ -236,7 +241,7 @@ pub(crate) fn available(agent: &AgentConfig, found: &Found) -> Result<(), Failur
 }
 
 /// A backend that speaks to a model itself wants a key for one that is not on this machine.
-fn has_key(agent: &AgentConfig, found: &Found) -> Result<(), Failure> {
+pub(crate) fn has_key(agent: &AgentConfig, found: &Found) -> Result<(), Failure> {
     let near = ["http://127.0.0.1", "http://localhost", "http://[::1]"];
     let local =
         agent.base_url.as_deref().is_some_and(|url| near.iter().any(|near| url.starts_with(near)));
@@ -249,7 +254,7 @@ fn has_key(agent: &AgentConfig, found: &Found) -> Result<(), Failure> {
 }
 
 /// A backend that runs any program has to be told which.
-fn has_program(agent: &AgentConfig, found: &Found) -> Result<(), Failure> {
+pub(crate) fn has_program(agent: &AgentConfig, found: &Found) -> Result<(), Failure> {
     if !found.entry.needs_command || found.command.is_some() || agent.command.is_some() {
         return Ok(());
     }

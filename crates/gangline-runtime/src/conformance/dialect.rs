@@ -129,12 +129,7 @@ pub const DIALECTS: &[Dialect] = &[
         ],
         ..COMMON
     },
-    Dialect {
-        backend: "copilot",
-        program: "copilot",
-        tested: "1.0.102",
-        ..COMMON
-    },
+    Dialect { backend: "copilot", program: "copilot", tested: "1.0.102", ..COMMON },
 ];
 
 /// What keeps programs from asking anybody but the model: every other address is refused at once.

@@ -78,14 +78,8 @@ pub enum Judged {
     Untried,
 }
 
-const NO_LOGIN: Login = Login {
-    variables: &[],
-    folder_variable: None,
-    folder: "",
-    files: &[],
-    maybe: &[],
-    how: "",
-};
+const NO_LOGIN: Login =
+    Login { variables: &[], folder_variable: None, folder: "", files: &[], maybe: &[], how: "" };
 
 pub(super) const NOTHING: Known =
     Known { oldest: None, bad: &[], install: "", namesake: None, login: NO_LOGIN };
