@@ -59,6 +59,8 @@ pub struct Login {
     pub maybe: &'static [&'static str],
     /// What a human does to log in, as a command.
     pub how: &'static str,
+    /// What he does behind it, as the end of a sentence.
+    pub then: &'static str,
 }
 
 /// What a release is worth to us.
@@ -78,8 +80,15 @@ pub enum Judged {
     Untried,
 }
 
-const NO_LOGIN: Login =
-    Login { variables: &[], folder_variable: None, folder: "", files: &[], maybe: &[], how: "" };
+const NO_LOGIN: Login = Login {
+    variables: &[],
+    folder_variable: None,
+    folder: "",
+    files: &[],
+    maybe: &[],
+    how: "",
+    then: "",
+};
 
 pub(super) const NOTHING: Known =
     Known { oldest: None, bad: &[], install: "", namesake: None, login: NO_LOGIN };
@@ -106,6 +115,7 @@ pub(super) const CLAUDE: Known = Known {
         files: &[".credentials.json"],
         maybe: &["settings.json"],
         how: "claude",
+        then: ", then `/login`",
     },
     ..NOTHING
 };

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 use gangline_api::config::nearest::{nearest, slips};
 use gangline_os::{paths::Paths, terminal};
-use gangline_runtime::registry::Registry;
+use gangline_runtime::registry::{Registry, Source};
 use serde::Serialize;
 
 use self::{
@@ -58,6 +58,21 @@ struct Deep<'a> {
     not_tried: &'a [NotTried],
 }
 
+/// What was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// The installation with all that is in it.
+    ForAll,
+    /// What was named.
+    ByName,
+}
+
+impl Asked {
+    fn of(args: &Doctor) -> Self {
+        if args.names.is_empty() { Self::ForAll } else { Self::ByName }
+    }
+}
+
 /// What there is to look at.
 struct Site {
     paths: Paths,
@@ -88,7 +103,8 @@ pub(super) async fn run(global: &Global, args: &Doctor) -> Result<u8, Failure> {
     if args.names.is_empty() {
         groups.push(installation(&site, &picked, (&hub, hub_check), tmux).await);
     }
-    groups.extend(site.groups(&picked, &hub, &versions));
+    let asked = Asked::of(args);
+    groups.extend(site.groups(&picked, asked, &hub, &versions));
     let rounds = match args.deep {
         true => Some(tried::rounds(&picked, &groups, &versions)),
         false => None,
@@ -186,7 +202,7 @@ async fn installation(
     let mut checks = installation::configuration(&site.paths.config_file, site.named);
     checks.extend(installation::registry(&site.problems()));
     checks.push(installation::state(&site.paths));
-    checks.extend(installation::stores(&site.paths).await);
+    checks.push(installation::store(&site.paths).await);
     checks.push(installation::sockets(&site.paths, loaded));
     checks.push(installation::disk(&site.paths));
     checks.push(hub_check);
@@ -249,14 +265,14 @@ impl Site {
         let used: BTreeSet<String> = subjects.map(|it| it.found.name.clone()).collect();
         let (mut backends, mut missing) = (Vec::new(), Vec::new());
         for found in self.registry.list() {
-            let built_in = found.source == gangline_runtime::registry::Source::BuiltIn;
+            let built_in = found.source == Source::BuiltIn;
             let (name, entry) = (found.name.clone(), found.entry);
             let subject = Subject::of_backend(found);
             match subject.place() {
                 _ if used.contains(&name) => {}
                 Some(Place::At(_)) => backends.push(subject),
-                Some(Place::Not(_)) if built_in => missing.extend(entry.program),
-                Some(Place::Not(_)) => backends.push(subject),
+                Some(Place::Nowhere(_)) if built_in => missing.extend(entry.program),
+                Some(Place::Nowhere(_) | Place::Not(_)) => backends.push(subject),
                 None if deep && !entry.runs_any() => backends.push(subject),
                 None => {}
             }
@@ -299,29 +315,39 @@ impl Site {
         }
     }
 
-    fn groups(&self, picked: &Picked<'_>, hub: &Hub, versions: &Versions) -> Vec<Group> {
+    fn groups(
+        &self,
+        picked: &Picked<'_>,
+        asked: Asked,
+        hub: &Hub,
+        versions: &Versions,
+    ) -> Vec<Group> {
         let patients = picked.patients.iter().zip(&versions.patients);
         let agents = self.loaded.iter().flat_map(|loaded| {
             patients.clone().map(|(it, version)| it.group(loaded, hub, version.as_ref()))
         });
-        let backends = picked.backends.iter().zip(&versions.backends).map(|(subject, version)| {
-            let checks = std::iter::once(program::check(subject, version.as_ref()));
-            let found = &subject.found;
-            let title = match &found.source {
-                gangline_runtime::registry::Source::BuiltIn => format!("Backend {}", found.name),
-                gangline_runtime::registry::Source::File { .. } => {
-                    format!("Backend {} ({})", found.name, found.source)
-                }
-            };
-            Group {
-                about: About::Backend,
-                name: Some(found.name.clone()),
-                title,
-                checks: checks.chain(login::check(subject, hub)).collect(),
-            }
-        });
+        let backends = picked.backends.iter().zip(&versions.backends);
+        let backends = backends.map(|(it, version)| backend(it, version.as_ref(), asked, hub));
         agents.chain(backends).collect()
     }
+}
+
+/// Returns what can be said of a backend by itself.
+fn backend(subject: &Subject<'_>, version: Option<&Version>, asked: Asked, hub: &Hub) -> Group {
+    let found = &subject.found;
+    let title = match &found.source {
+        Source::BuiltIn => format!("Backend {}", found.name),
+        Source::File { .. } => format!("Backend {} ({})", found.name, found.source),
+    };
+    let mut checks = vec![program::check(subject, version, hub)];
+    checks.extend(login::check(subject, hub));
+    if asked == Asked::ForAll {
+        // No agent has it, so nothing that is configured fails by it.
+        for check in &mut checks {
+            check.result = check.result.min(Mark::Warn);
+        }
+    }
+    Group { about: About::Backend, name: Some(found.name.clone()), title, checks }
 }
 
 fn enabled(loaded: &Loaded) -> impl Iterator<Item = Patient<'_>> {

@@ -6,7 +6,7 @@ use super::{
     hub::Hub,
     login, program,
     sheet::{About, Check, Group},
-    subject::{Place, Subject, locate},
+    subject::{Subject, locate},
 };
 use crate::{
     configuration::{Loaded, available},
@@ -42,7 +42,7 @@ impl<'a> Patient<'a> {
                 let found = &subject.found;
                 title = format!("{title}: {}", found.name);
                 checks.push(backend(subject));
-                checks.push(program::check(subject, version));
+                checks.push(program::check(subject, version, hub));
                 checks.extend(login::check(subject, hub));
             }
         }
@@ -112,9 +112,9 @@ fn server_check(name: String, server: &McpServerConfig, subject: &Subject<'_>, h
         McpPlaceConfig::Address { .. } => Check::note(name, "over HTTP; it was not asked"),
         McpPlaceConfig::Program { command, env, .. } => {
             let path = env.get("PATH").or_else(|| subject.env.get("PATH"));
-            match locate(&command, path.map_or("", String::as_str), &subject.folder) {
-                Place::At(file) => Check::ok(name, file.display().to_string()),
-                Place::Not(why) => Check::fail(name, why).remedy(
+            match locate(&command, path.map_or("", String::as_str), &subject.folder).file() {
+                Ok(file) => Check::ok(name, file.display().to_string()),
+                Err(why) => Check::fail(name, why).remedy(
                     "install it, or mend `command` of the server; the agent starts without",
                 ),
             }
@@ -125,10 +125,8 @@ fn server_check(name: String, server: &McpServerConfig, subject: &Subject<'_>, h
 fn hooks(subject: &Subject<'_>, hooks: Option<&Hooks>) -> Option<Check> {
     const NAME: &str = "hooks";
     let command = hooks?.command.first()?;
-    Some(match subject.locate(command) {
-        Place::At(file) => Check::ok(NAME, file.display().to_string()),
-        Place::Not(why) => {
-            Check::fail(NAME, why).remedy("mend `hooks.command`; turns do not wait for it")
-        }
+    Some(match subject.locate(command).file() {
+        Ok(file) => Check::ok(NAME, file.display().to_string()),
+        Err(why) => Check::fail(NAME, why).remedy("mend `hooks.command`; turns do not wait for it"),
     })
 }

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use gangline_broker::{Broker, OpenOptions};
+use gangline_broker::{Broker, OpenError, OpenOptions};
 use gangline_os::{clock, dial::own_uid, fsio, paths::Paths};
 
 use super::sheet::{Check, Mark};
@@ -172,22 +172,30 @@ fn absent(name: &str, path: &Path, what: &str, other: &str) -> Check {
     }
 }
 
-/// Looks at the stores, without changing them.
-pub(super) async fn stores(paths: &Paths) -> Vec<Check> {
+/// Looks at the store, without changing it.
+pub(super) async fn store(paths: &Paths) -> Check {
     let database = paths.database();
     if !database.exists() {
-        return vec![Check::note("store", "there is none yet; the first start makes it")];
+        return Check::note("store", "there is none yet; the first start makes it");
     }
     let options = OpenOptions { path: database.clone(), clock: clock::system() };
-    let look = match Broker::look(options).await {
-        Ok(_) => Check::ok("store", database.display().to_string()),
-        Err(error) => {
-            let failure = Failure::from(error);
-            Check::failed("store", &failure)
-                .remedy("`gangline logs` and `trace` read it, and no agent starts without it")
-        }
+    let remedy = match Broker::look(options).await {
+        Ok(_) => return Check::ok("store", database.display().to_string()),
+        Err(error) => (store_remedy(&error), Failure::from(error)),
     };
-    vec![look]
+    Check::failed("store", &remedy.1).remedy(remedy.0)
+}
+
+fn store_remedy(error: &OpenError) -> &'static str {
+    match error {
+        OpenError::NewerSchema { .. } => "install that version of Gangline, or a newer one",
+        OpenError::Corrupt { .. } | OpenError::NotADatabase { .. } => {
+            "`gangline down`, then move the file away or put a backup in its place"
+        }
+        OpenError::TooOldSqlite { .. } => "install a Gangline that was built with a newer SQLite",
+        OpenError::Busy { .. } => "look again in a moment",
+        OpenError::Io { .. } => "see to the rights of the file, and to those of its folder",
+    }
 }
 
 /// Looks at the room on the disk of the state folder.

@@ -34,18 +34,14 @@ pub(super) fn check(subject: &Subject<'_>, hub: &Hub) -> Option<Check> {
     if agent.is_some_and(|agent| agent.base_url.is_some()) {
         return Some(Check::note(NAME, "unknown: the server at its `base_url` may want no key"));
     }
-    if subject.words.is_empty() {
-        return None;
-    }
+    // Nobody logs in by a program that is not there.
+    subject.place()?.file().ok()?;
     let Some(folder) = folder(subject) else {
         let how = match login.how {
-            "" => "its own way to log in".to_owned(),
-            how => format!("`{how}`"),
+            "" => String::new(),
+            how => format!("; if it asks for one: `{how}`"),
         };
-        return Some(Check::note(
-            NAME,
-            format!("unknown: only the program knows; if it asks for one: {how}"),
-        ));
+        return Some(Check::note(NAME, format!("unknown: only the program knows{how}")));
     };
     let there = |file: &&&str| folder.join(file).is_file();
     if let Some(file) = login.files.iter().find(there) {
@@ -70,9 +66,9 @@ fn absent(subject: &Subject<'_>, folder: &Path) -> Check {
     check = match (login.how, account, login.folder_variable) {
         ("", ..) => check,
         (how, Some(dir), Some(variable)) => {
-            check.remedy(format!("log in by `{variable}={} {how}`", dir.display()))
+            check.remedy(format!("log in by `{variable}={} {how}`{}", dir.display(), login.then))
         }
-        (how, ..) => check.remedy(format!("log in by `{how}`, as the agent's user")),
+        (how, ..) => check.remedy(format!("log in by `{how}`{}, as the agent's user", login.then)),
     };
     let here = |name: &&&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     match login.variables.iter().find(here) {

@@ -7,6 +7,7 @@ use gangline_runtime::{
 };
 
 use super::{
+    hub::Hub,
     sheet::Check,
     subject::{Place, Subject, locate},
 };
@@ -15,16 +16,16 @@ use crate::versions::{Question, Version};
 const NAME: &str = "program";
 
 /// Judges a subject's program by what it said of its version; none when it was not asked.
-pub(super) fn check(subject: &Subject<'_>, version: Option<&Version>) -> Check {
+pub(super) fn check(subject: &Subject<'_>, version: Option<&Version>, hub: &Hub) -> Check {
     let known = subject.known();
     let install = |check: Check| match (known.install, subject.agent) {
         ("", _) => check,
-        (install, Some(agent)) => {
+        (install, Some(agent)) if hub.runs => {
             check.remedy(format!("`{install}`, then `gangline restart {}`", agent.nick))
         }
-        (install, None) => check.remedy(format!("`{install}`")),
+        (install, _) => check.remedy(format!("`{install}`")),
     };
-    let path = match subject.place() {
+    let path = match subject.place().map(Place::file) {
         None if subject.found.entry.needs_command => {
             return Check::fail(NAME, "none is named")
                 .remedy("write `command: [PROGRAM, …]`, its words in a list");
@@ -33,17 +34,18 @@ pub(super) fn check(subject: &Subject<'_>, version: Option<&Version>) -> Check {
             return Check::note(NAME, "any: an agent names it by `acp_command`");
         }
         None => return Check::ok(NAME, "part of Gangline"),
-        Some(Place::Not(why)) => {
-            let check = match known.install {
-                "" => Check::fail(NAME, why),
-                install => Check::fail(NAME, why).remedy(format!("`{install}`")),
+        Some(Err(why)) => {
+            let install = match known.install {
+                "" => "install it".to_owned(),
+                install => format!("`{install}`"),
             };
+            let check = Check::fail(NAME, why).remedy(install);
             return match subject.agent {
                 Some(_) => check.remedy("or name its path as `command`, as a list of words"),
                 None => check,
             };
         }
-        Some(Place::At(path)) => path.display().to_string(),
+        Some(Ok(path)) => path.display().to_string(),
     };
     // Its adapter refuses what does not tell a version that is new enough.
     let asks = known.oldest.is_some() && !subject.on_screen();
@@ -114,11 +116,9 @@ fn named(subject: &Subject<'_>) -> String {
 pub(super) fn tmux_question() -> Result<Question, Check> {
     let env = base_env();
     let path = std::env::var("PATH").unwrap_or_default();
-    match locate("tmux", &path, "/".as_ref()) {
-        Place::At(program) => {
-            Ok(Question { program, args: vec!["-V".to_owned()], env, namesake: None })
-        }
-        Place::Not(why) => {
+    match locate("tmux", &path, "/".as_ref()).file() {
+        Ok(program) => Ok(Question { program, args: vec!["-V".to_owned()], env, namesake: None }),
+        Err(why) => {
             Err(Check::fail("tmux", why).remedy("install tmux: agents in a terminal need it"))
         }
     }

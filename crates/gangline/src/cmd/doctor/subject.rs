@@ -39,8 +39,21 @@ pub(super) struct Subject<'a> {
 pub(super) enum Place {
     /// There.
     At(PathBuf),
+    /// No file of this name is on the PATH.
+    Nowhere(String),
     /// Not there, or not to be run: why.
     Not(String),
+}
+
+impl Place {
+    /// Returns the file, or why there is none to be run.
+    pub(super) fn file(self) -> Result<PathBuf, String> {
+        match self {
+            Self::At(file) => Ok(file),
+            Self::Nowhere(name) => Err(format!("`{name}` is not on the PATH")),
+            Self::Not(why) => Err(why),
+        }
+    }
 }
 
 impl<'a> Subject<'a> {
@@ -103,7 +116,7 @@ impl<'a> Subject<'a> {
 
     /// Returns how its program is asked for its version; none if it is not there.
     pub(super) fn question(&self) -> Option<Question> {
-        let Place::At(program) = self.place()? else { return None };
+        let program = self.place()?.file().ok()?;
         // Of `[npx, THE-PROGRAM]` the words behind the first tell the program.
         let alone = self.found.entry.runs_any() || known::owner(self.words.first()?).is_some();
         let before = if alone { &[] } else { self.words.get(1..).unwrap_or_default() };
@@ -123,7 +136,7 @@ pub(super) fn locate(name: &str, path: &str, folder: &Path) -> Place {
         true => folder.join(name),
         false => match find_on_path(name.as_ref(), path.as_ref(), folder) {
             Some(file) => file,
-            None => return Place::Not(format!("`{name}` is not on the PATH")),
+            None => return Place::Nowhere(name.to_owned()),
         },
     };
     match fs::metadata(&file) {
@@ -132,11 +145,9 @@ pub(super) fn locate(name: &str, path: &str, folder: &Path) -> Place {
         Ok(data) if data.permissions().mode() & 0o111 == 0 => {
             Place::Not(format!("{} is not executable: `chmod +x` it", file.display()))
         }
-        Ok(_) => match interpreter(&file).map(|it| locate(&it, path, folder)) {
-            Some(Place::Not(why)) => {
-                Place::Not(format!("{} is a script, and {why}", file.display()))
-            }
-            Some(Place::At(_)) | None => Place::At(file),
+        Ok(_) => match interpreter(&file).map(|it| locate(&it, path, folder).file()) {
+            Some(Err(why)) => Place::Not(format!("{} is a script, and {why}", file.display())),
+            Some(Ok(_)) | None => Place::At(file),
         },
     }
 }

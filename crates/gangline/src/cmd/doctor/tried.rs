@@ -53,12 +53,13 @@ pub(super) fn rounds(picked: &Picked<'_>, groups: &[Group], versions: &Versions)
 impl Round {
     fn add(&mut self, name: String, subject: &Subject<'_>, program: (Option<&Version>, bool)) {
         let (version, works) = program;
-        let (dialect, words) = match (dialect_of(subject), subject.place()) {
-            (_, Some(Place::Not(why))) => return self.leave(name, why),
+        let place = subject.place().map(Place::file);
+        let (dialect, words) = match (dialect_of(subject), place) {
+            (_, Some(Err(why))) => return self.leave(name, why),
             _ if !works => return self.leave(name, "its program cannot be driven, see above"),
             (Err(why), _) => return self.leave(name, why),
             (Ok(dialect), None) => (dialect, Vec::new()),
-            (Ok(dialect), Some(Place::At(file))) => {
+            (Ok(dialect), Some(Ok(file))) => {
                 let rest = subject.words.iter().skip(1).cloned();
                 (dialect, std::iter::once(file.display().to_string()).chain(rest).collect())
             }

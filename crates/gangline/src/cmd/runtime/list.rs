@@ -11,9 +11,15 @@ use crate::{
     configuration::{self, Loaded},
     failure::Failure,
     output, place,
-    show::table::{Cell, table},
+    show::{
+        table::{Cell, table},
+        text::cut,
+    },
     versions::{Question, Version, ask_all},
 };
+
+/// So much of a reason has room in a column, in characters.
+const REASON_MAX: usize = 40;
 
 /// The whole list, for programs.
 #[derive(Serialize)]
@@ -199,7 +205,7 @@ fn text(listing: &Listing, verbose: bool) -> String {
                 Cell::from(place),
                 Cell::from(match (&row.version, &row.version_unknown) {
                     (Some(version), _) => version.clone(),
-                    (None, Some(why)) => format!("unknown ({why})"),
+                    (None, Some(why)) => format!("unknown ({})", cut(why, REASON_MAX)),
                     (None, None) => dash(),
                 }),
                 Cell::from(row.source.clone()),
