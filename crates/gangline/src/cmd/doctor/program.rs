@@ -49,7 +49,12 @@ pub(super) fn check(subject: &Subject<'_>, version: Option<&Version>, hub: &Hub)
     };
     // Its adapter refuses what does not tell a version that is new enough.
     let asks = known.oldest.is_some() && !subject.on_screen();
-    let doubt = |text: String| if asks { Check::fail(NAME, text) } else { Check::warn(NAME, text) };
+    // Many a program of one's own knows no such question.
+    let doubt = |text: String| match (asks, known.install) {
+        (true, _) => Check::fail(NAME, text),
+        (false, "") => Check::note(NAME, text),
+        (false, _) => Check::warn(NAME, text),
+    };
     let line = match version {
         Some(Version::Known(line)) => line,
         Some(Version::Namesake(line)) => {
