@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 use gangline_api::config::nearest::{nearest, slips};
 use gangline_os::{paths::Paths, terminal};
-use gangline_runtime::registry::{Registry, Source};
+use gangline_runtime::registry::{Found, Registry, Source};
 use serde::Serialize;
 
 use self::{
@@ -262,14 +262,15 @@ impl Site {
     fn everybody(&self, deep: bool) -> Picked<'_> {
         let patients: Vec<_> = self.loaded.iter().flat_map(enabled).collect();
         let subjects = patients.iter().filter_map(|it: &Patient<'_>| it.subject.as_ref().ok());
-        let used: BTreeSet<String> = subjects.map(|it| it.found.name.clone()).collect();
+        let used: BTreeSet<_> =
+            subjects.map(|it| (it.found.name.clone(), it.words.clone())).collect();
         let (mut backends, mut missing) = (Vec::new(), Vec::new());
         for found in self.registry.list() {
             let built_in = found.source == Source::BuiltIn;
             let (name, entry) = (found.name.clone(), found.entry);
             let subject = Subject::of_backend(found);
             match subject.place() {
-                _ if used.contains(&name) => {}
+                _ if used.contains(&(name, subject.words.clone())) => {}
                 Some(Place::At(_)) => backends.push(subject),
                 Some(Place::Nowhere(_)) if built_in => missing.extend(entry.program),
                 Some(Place::Nowhere(_) | Place::Not(_)) => backends.push(subject),
@@ -288,13 +289,20 @@ impl Site {
                 .loaded
                 .as_ref()
                 .and_then(|loaded| Some((loaded, loaded.config.agent(&name.parse().ok()?)?)));
-            match (agent, self.registry.find(name)) {
+            match (agent, self.backend(name)) {
                 (Some((loaded, agent)), _) => picked.patients.push(Patient::of(agent, loaded)),
-                (None, Ok(found)) => picked.backends.push(Subject::of_backend(found)),
-                (None, Err(_)) => return Err(self.unknown(name)),
+                (None, Some(found)) => picked.backends.push(Subject::of_backend(found)),
+                (None, None) => return Err(self.unknown(name)),
             }
         }
         Ok(picked)
+    }
+
+    /// Returns a backend; one that stands in the files of a rig only is found by its agents.
+    fn backend(&self, name: &str) -> Option<Found> {
+        let agents = self.loaded.iter().flat_map(|loaded| &loaded.config.agents);
+        let mut rigs = agents.map(|agent| self.registry.at(&agent.directory));
+        self.registry.find(name).ok().or_else(|| rigs.find_map(|rig| rig.find(name).ok()))
     }
 
     fn unknown(&self, name: &str) -> Failure {

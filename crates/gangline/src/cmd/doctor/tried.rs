@@ -113,3 +113,6 @@ pub(super) fn left_out(not_tried: &[NotTried]) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests;
