@@ -1,14 +1,17 @@
-//! Programs asked for their versions: all at once, each for five seconds at most.
+//! Programs asked for their versions: some at once, each for five seconds at most.
 
-use std::{ffi::OsString, path::PathBuf, time::Duration};
+use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 
 use gangline_os::task::TaskGroup;
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 
 use crate::init::ask::{Said, ask};
 
 /// How long a program may take to say its version.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// So many are asked at once: many of these programs take a second of a processor to begin, and all
+/// together would make each other late.
+const AT_ONCE: usize = 4;
 /// What is shown of a version, in characters.
 const VERSION_MAX: usize = 60;
 
@@ -40,6 +43,13 @@ pub(crate) enum Version {
     Namesake(String),
 }
 
+impl Question {
+    /// Returns whether the answers would be the same: the environment changes no version.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        (&self.program, &self.args) == (&other.program, &other.args)
+    }
+}
+
 impl Version {
     /// Returns why the version is not known, as the end of a sentence.
     pub(crate) fn problem(&self) -> Option<String> {
@@ -53,16 +63,18 @@ impl Version {
     }
 }
 
-/// Asks all of them at once; the answers are in the order of the questions.
+/// Asks all of them; the answers are in the order of the questions.
 ///
 /// Cancel-safe: no; dropped, it kills the programs.
 pub(crate) async fn ask_all(questions: Vec<Question>) -> Vec<Version> {
     let mut tasks = TaskGroup::new("versions");
     let (tell, mut told) = mpsc::channel(questions.len().max(1));
+    let places = Arc::new(Semaphore::new(AT_ONCE));
     let mut answers = vec![Version::Late; questions.len()];
     for (index, question) in questions.into_iter().enumerate() {
-        let tell = tell.clone();
+        let (tell, places) = (tell.clone(), places.clone());
         tasks.spawn("version", async move {
+            let _place = places.acquire().await;
             let _ = tell.send((index, one(&question).await)).await;
         });
     }

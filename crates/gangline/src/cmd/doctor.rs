@@ -32,7 +32,7 @@ use crate::{
     configuration::{self, Loaded},
     failure::Failure,
     output, place,
-    versions::{Version, ask_all},
+    versions::{Question, Version, ask_all},
 };
 
 /// The exit code of what a Ctrl-C ended.
@@ -170,9 +170,9 @@ async fn versions(picked: &Picked<'_>, whole: bool) -> (Versions, Option<Check>)
     let subjects = picked.patients.iter().filter_map(|it| it.subject.as_ref().ok());
     let on_screen = subjects.chain(&picked.backends).any(Subject::on_screen);
     let tmux = on_screen.then(program::tmux_question);
-    let mut questions = Vec::new();
+    let mut questions: Vec<Question> = Vec::new();
     for question in patients.iter().chain(&backends).flatten() {
-        if !questions.contains(question) {
+        if !questions.iter().any(|it| it.is_same(question)) {
             questions.push(question.clone());
         }
     }
@@ -180,8 +180,8 @@ async fn versions(picked: &Picked<'_>, whole: bool) -> (Versions, Option<Check>)
         questions.push(question.clone());
     }
     let answers = ask_all(questions.clone()).await;
-    let answer = |question: &_| {
-        let index = questions.iter().position(|it| it == question)?;
+    let answer = |question: &Question| {
+        let index = questions.iter().position(|it| it.is_same(question))?;
         answers.get(index).cloned()
     };
     let tmux = tmux.map(|tmux| match tmux {

@@ -14,7 +14,6 @@ pub(crate) const TOY: Dialect = Dialect {
     backend: "toy",
     program: "toy-agent",
     tested: "",
-    install: "",
     base: "/v1",
     model: "toy-1",
     other_model: "toy-2",

@@ -190,7 +190,7 @@ fn store_remedy(error: &OpenError) -> &'static str {
     match error {
         OpenError::NewerSchema { .. } => "install that version of Gangline, or a newer one",
         OpenError::Corrupt { .. } | OpenError::NotADatabase { .. } => {
-            "`gangline down`, then move the file away or put a backup in its place"
+            "`gangline down`, then move the file with its `-wal` and `-shm` away, or put a backup there"
         }
         OpenError::TooOldSqlite { .. } => "install a Gangline that was built with a newer SQLite",
         OpenError::Busy { .. } => "look again in a moment",
@@ -212,7 +212,7 @@ pub(super) fn disk(paths: &Paths) -> Check {
             let text = format!("{} free at {}", size(free), there.display());
             let mark = match free {
                 ..TOO_FULL => Mark::Fail,
-                ..NEARLY_FULL => Mark::Warn,
+                TOO_FULL..NEARLY_FULL => Mark::Warn,
                 _ => return Check::ok(NAME, text),
             };
             Check::new(mark, NAME, text)
