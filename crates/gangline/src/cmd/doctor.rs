@@ -26,7 +26,10 @@ use self::{
     subject::{Place, Subject},
     tried::{NotTried, Round},
 };
-use super::runtime::{deep, shown};
+use super::runtime::{
+    deep::{self, Telling},
+    shown,
+};
 use crate::{
     cli::{Doctor, Global},
     configuration::{self, Loaded},
@@ -86,7 +89,7 @@ struct Site {
 /// Who is looked at.
 struct Picked<'a> {
     patients: Vec<Patient<'a>>,
-    backends: Vec<Subject<'a>>,
+    backends: Vec<Subject>,
     /// Programs of built-in backends that are not here, and whom nobody asked for.
     missing: Vec<&'static str>,
 }
@@ -112,15 +115,21 @@ pub(super) async fn run(global: &Global, args: &Doctor) -> Result<u8, Failure> {
     if !global.json {
         output::print(&show::text(&groups, terminal::columns()))?;
     }
-    finish(global, &groups, rounds).await
+    let telling = if args.times { Telling::Times } else { Telling::Verdicts };
+    finish(global, &groups, rounds, telling).await
 }
 
 /// Runs the suite if that is asked for, and shows what is left to show.
-async fn finish(global: &Global, groups: &[Group], rounds: Option<Round>) -> Result<u8, Failure> {
+async fn finish(
+    global: &Global,
+    groups: &[Group],
+    rounds: Option<Round>,
+    telling: Telling,
+) -> Result<u8, Failure> {
     let counts = Counts::of(groups);
     let mut reports = Vec::new();
     if let Some(round) = &rounds {
-        match deep::deep(global, &round.targets).await? {
+        match deep::deep(global, &round.targets, telling).await? {
             Some(all) => reports = all,
             None => return Ok(INTERRUPTED),
         }
@@ -164,7 +173,7 @@ struct Versions {
 
 /// Asks all programs at once, each once, and tmux if it is needed.
 async fn versions(picked: &Picked<'_>, whole: bool) -> (Versions, Option<Check>) {
-    let of = |subject: Option<&Subject<'_>>| subject.and_then(Subject::question);
+    let of = |subject: Option<&Subject>| subject.and_then(Subject::question);
     let patients: Vec<_> = picked.patients.iter().map(|it| of(it.subject.as_ref().ok())).collect();
     let backends: Vec<_> = picked.backends.iter().map(|it| of(Some(it))).collect();
     let subjects = picked.patients.iter().filter_map(|it| it.subject.as_ref().ok());
@@ -341,7 +350,7 @@ impl Site {
 }
 
 /// Returns what can be said of a backend by itself.
-fn backend(subject: &Subject<'_>, version: Option<&Version>, asked: Asked, hub: &Hub) -> Group {
+fn backend(subject: &Subject, version: Option<&Version>, asked: Asked, hub: &Hub) -> Group {
     let found = &subject.found;
     let title = match &found.source {
         Source::BuiltIn => format!("Backend {}", found.name),

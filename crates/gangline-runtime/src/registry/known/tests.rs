@@ -21,7 +21,7 @@ fn releases_are_judged_as_a_table() {
         ("opencode", Version(0, 0, 1), Judged::Older(Version(1, 18, 33))),
         ("kiro", Version(1, 24, 9), Judged::TooOld(Version(1, 25, 0))),
         ("kiro", Version(2, 0, 0), Judged::Untried),
-        ("gemini", Version(0, 61, 0), Judged::Untried),
+        ("gemini", Version(0, 61, 0), Judged::Tested),
     ] {
         assert_eq!(judge(backend, version, false), wanted, "{backend} {version}");
     }

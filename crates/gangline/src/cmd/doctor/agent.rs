@@ -9,7 +9,7 @@ use super::{
     subject::{Subject, locate},
 };
 use crate::{
-    configuration::{Loaded, available},
+    configuration::{self, Loaded},
     failure::Failure,
     versions::Version,
 };
@@ -18,15 +18,14 @@ use crate::{
 pub(super) struct Patient<'a> {
     pub(super) agent: &'a AgentConfig,
     /// None without a backend of its name.
-    pub(super) subject: Result<Subject<'a>, Failure>,
+    pub(super) subject: Result<Subject, Failure>,
 }
 
 impl<'a> Patient<'a> {
     pub(super) fn of(agent: &'a AgentConfig, loaded: &Loaded) -> Self {
-        let found = loaded.backend(agent);
-        let subject = found.and_then(|found| {
-            available(agent, &found)?;
-            Ok(Subject::of_agent(agent, found))
+        let subject = loaded.driven(agent, None).and_then(|driven| {
+            driven.available()?;
+            Ok(Subject::of_agent(driven))
         });
         Self { agent, subject }
     }
@@ -55,7 +54,7 @@ impl<'a> Patient<'a> {
     }
 }
 
-fn backend(subject: &Subject<'_>) -> Check {
+fn backend(subject: &Subject) -> Check {
     let (found, adapter) = (&subject.found, subject.found.entry.name);
     let text = match found.name == adapter {
         true => format!("{adapter} ({})", found.source),
@@ -78,9 +77,8 @@ fn directory(agent: &AgentConfig) -> Check {
     }
 }
 
-fn servers(subject: &Subject<'_>, agent: &AgentConfig, hub: &Hub) -> Vec<Check> {
-    let make = subject.found.maker().ok();
-    let can = make.map(|make| make().capabilities()).unwrap_or_default();
+fn servers(subject: &Subject, agent: &AgentConfig, hub: &Hub) -> Vec<Check> {
+    let can = configuration::can(agent, &subject.found).unwrap_or_default();
     let each = agent.mcp_servers.iter().map(|(key, server)| {
         let name = format!("mcp {key}");
         let takes = match server.place {
@@ -96,7 +94,7 @@ fn servers(subject: &Subject<'_>, agent: &AgentConfig, hub: &Hub) -> Vec<Check> 
     each.collect()
 }
 
-fn server_check(name: String, server: &McpServerConfig, subject: &Subject<'_>, hub: &Hub) -> Check {
+fn server_check(name: String, server: &McpServerConfig, subject: &Subject, hub: &Hub) -> Check {
     let server = match server.resolved(|name| std::env::var(name).ok()) {
         Ok(server) => server,
         Err(error) => {
@@ -122,7 +120,7 @@ fn server_check(name: String, server: &McpServerConfig, subject: &Subject<'_>, h
     }
 }
 
-fn hooks(subject: &Subject<'_>, hooks: Option<&Hooks>) -> Option<Check> {
+fn hooks(subject: &Subject, hooks: Option<&Hooks>) -> Option<Check> {
     const NAME: &str = "hooks";
     let command = hooks?.command.first()?;
     Some(match subject.locate(command).file() {

@@ -8,21 +8,20 @@ use super::{
     sheet::Check,
     subject::Subject,
 };
-use crate::configuration;
 
 const NAME: &str = "login";
 /// Where programs keep their logins in the system's keyring.
 const KEYRING: bool = cfg!(target_os = "macos");
 
 /// Looks for the login of a subject; none where it needs none.
-pub(super) fn check(subject: &Subject<'_>, hub: &Hub) -> Option<Check> {
+pub(super) fn check(subject: &Subject, hub: &Hub) -> Option<Check> {
     let login = subject.known().login;
-    let agent = subject.agent;
-    if let Some(name) = agent.and_then(|agent| agent.api_key_env.as_deref()) {
+    let agent = subject.agent();
+    if let Some(name) = subject.key_variable() {
         return Some(hub::variable(NAME, name, hub));
     }
     if subject.found.entry.needs_key {
-        return match configuration::has_key(agent?, &subject.found) {
+        return match subject.driven.as_ref()?.has_key() {
             Ok(()) => Some(Check::ok(NAME, "its model is on this machine and wants no key")),
             Err(failure) => Some(Check::failed(NAME, &failure)),
         };
@@ -57,12 +56,12 @@ pub(super) fn check(subject: &Subject<'_>, hub: &Hub) -> Option<Check> {
     Some(absent(subject, &folder))
 }
 
-fn absent(subject: &Subject<'_>, folder: &Path) -> Check {
+fn absent(subject: &Subject, folder: &Path) -> Check {
     let login = subject.known().login;
     let file = login.files.first().or(login.maybe.first()).copied().unwrap_or_default();
     let text = format!("none was found: {} is not there", folder.join(file).display());
     let mut check = Check::warn(NAME, text);
-    let account = subject.agent.and_then(|agent| agent.account_dir.as_deref());
+    let account = subject.agent().and_then(|agent| agent.account_dir.as_deref());
     check = match (login.how, account, login.folder_variable) {
         ("", ..) => check,
         (how, Some(dir), Some(variable)) => {
@@ -80,12 +79,12 @@ fn absent(subject: &Subject<'_>, folder: &Path) -> Check {
 }
 
 /// Returns the folder in which the program keeps its login, where that is known.
-fn folder(subject: &Subject<'_>) -> Option<PathBuf> {
+fn folder(subject: &Subject) -> Option<PathBuf> {
     let login = subject.known().login;
     if login.folder.is_empty() {
         return None;
     }
-    let account = subject.agent.and_then(|agent| agent.account_dir.clone());
+    let account = subject.agent().and_then(|agent| agent.account_dir.clone());
     let named = |name: &str| subject.env.get(name).filter(|it| !it.is_empty()).map(PathBuf::from);
     let named = login.folder_variable.and_then(|name| account.or_else(|| named(name)));
     named.or_else(|| subject.env.get("HOME").map(|home| Path::new(home).join(login.folder)))

@@ -16,9 +16,9 @@ use crate::versions::{Question, Version};
 const NAME: &str = "program";
 
 /// Judges a subject's program by what it said of its version; none when it was not asked.
-pub(super) fn check(subject: &Subject<'_>, version: Option<&Version>, hub: &Hub) -> Check {
+pub(super) fn check(subject: &Subject, version: Option<&Version>, hub: &Hub) -> Check {
     let known = subject.known();
-    let install = |check: Check| match (known.install, subject.agent) {
+    let install = |check: Check| match (known.install, subject.agent()) {
         ("", _) => check,
         (install, Some(agent)) if hub.runs => {
             check.remedy(format!("`{install}`, then `gangline restart {}`", agent.nick))
@@ -40,7 +40,7 @@ pub(super) fn check(subject: &Subject<'_>, version: Option<&Version>, hub: &Hub)
                 install => format!("`{install}`"),
             };
             let check = Check::fail(NAME, why).remedy(install);
-            return match subject.agent {
+            return match subject.agent() {
                 Some(_) => check.remedy("or name its path as `command`, as a list of words"),
                 None => check,
             };
@@ -110,8 +110,8 @@ pub(super) fn check(subject: &Subject<'_>, version: Option<&Version>, hub: &Hub)
 }
 
 /// Returns the word by which this subject is picked.
-fn named(subject: &Subject<'_>) -> String {
-    match subject.agent {
+fn named(subject: &Subject) -> String {
+    match subject.agent() {
         Some(agent) => agent.nick.to_string(),
         None => subject.found.name.clone(),
     }

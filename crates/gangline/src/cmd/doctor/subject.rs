@@ -17,15 +17,16 @@ use gangline_runtime::registry::{
     known::{self, Known},
 };
 
-use crate::{cmd::daemon, versions::Question};
+use crate::{cmd::daemon, configuration::driven::Driven, versions::Question};
 
 /// The first line of a script is not longer than this.
 const FIRST_LINE: u64 = 256;
 
 /// An agent with its backend, or a backend alone.
-pub(super) struct Subject<'a> {
+pub(super) struct Subject {
     pub(super) found: Found,
-    pub(super) agent: Option<&'a AgentConfig>,
+    /// Of an agent: what its backend gets of its configuration.
+    pub(super) driven: Option<Driven>,
     /// The program and the words before our own; empty = it has none, or none is named.
     pub(super) words: Vec<String>,
     /// What the program's environment is.
@@ -56,8 +57,9 @@ impl Place {
     }
 }
 
-impl<'a> Subject<'a> {
-    pub(super) fn of_agent(agent: &'a AgentConfig, found: Found) -> Self {
+impl Subject {
+    pub(super) fn of_agent(driven: Driven) -> Self {
+        let (agent, found) = (&driven.agent, driven.found.clone());
         let acp = found.takes_acp_command().then(|| agent.acp_command.clone());
         let usual = || found.program().map(|program| vec![program.to_owned()]);
         let words = agent.command.clone().or(acp).or_else(|| found.command.clone()).or_else(usual);
@@ -65,7 +67,7 @@ impl<'a> Subject<'a> {
             words: words.unwrap_or_default(),
             env: daemon::child_env(agent, &found),
             folder: agent.directory.clone(),
-            agent: Some(agent),
+            driven: Some(driven),
             found,
         }
     }
@@ -79,9 +81,20 @@ impl<'a> Subject<'a> {
             words: found.command.clone().or_else(usual).unwrap_or_default(),
             env: text.chain(found.env.clone()).collect(),
             folder: std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/")),
-            agent: None,
+            driven: None,
             found,
         }
+    }
+
+    /// Returns the agent, if it is one.
+    pub(super) fn agent(&self) -> Option<&AgentConfig> {
+        self.driven.as_ref().map(|driven| &driven.agent)
+    }
+
+    /// Returns the variable that holds the key for its model, if one is named.
+    pub(super) fn key_variable(&self) -> Option<&str> {
+        let agent = self.agent().and_then(|agent| agent.api_key_env.as_deref());
+        agent.or(self.found.api_key_env.as_deref())
     }
 
     /// Returns whether it is driven through a terminal.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use gangline_api::config::Process;
 use gangline_runtime::{
     conformance::{Dialect, dialect},
     registry::known,
@@ -51,7 +52,7 @@ pub(super) fn rounds(picked: &Picked<'_>, groups: &[Group], versions: &Versions)
 }
 
 impl Round {
-    fn add(&mut self, name: String, subject: &Subject<'_>, program: (Option<&Version>, bool)) {
+    fn add(&mut self, name: String, subject: &Subject, program: (Option<&Version>, bool)) {
         let (version, works) = program;
         let place = subject.place().map(Place::file);
         let (dialect, words) = match (dialect_of(subject), place) {
@@ -65,7 +66,7 @@ impl Round {
             }
         };
         let same = |it: &Target| {
-            (it.dialect.backend, &it.words) == (dialect.backend, &words)
+            (it.dialect.name(), &it.words) == (dialect.name(), &words)
                 && it.found.entry.name == subject.found.entry.name
         };
         if self.targets.iter().any(same) {
@@ -89,16 +90,19 @@ impl Round {
 }
 
 /// Returns how a subject has to be spoken to, or why nobody knows.
-fn dialect_of(subject: &Subject<'_>) -> Result<&'static Dialect, &'static str> {
+fn dialect_of(subject: &Subject) -> Result<&'static Dialect, &'static str> {
     const UNKNOWN: &str = "the suite does not know how it is told the address of a model";
+    const TERMINAL: &str = "a terminal program: the suite does not know its screen";
+    let owner = subject.words.first().and_then(|program| known::owner(program));
     if subject.on_screen() {
-        return Err("a terminal program: it is told no address of a model");
+        let name = owner.map(|entry| format!("tmux ({})", entry.name));
+        return name.and_then(|name| dialect::find(&name)).ok_or(TERMINAL);
     }
-    let entry = match subject.found.entry.runs_any() {
-        true => subject.words.first().and_then(|program| known::owner(program)).ok_or(UNKNOWN)?,
-        false => subject.found.entry,
-    };
-    dialect::find(entry.name).ok_or(UNKNOWN)
+    let entry = if subject.found.entry.runs_any() { owner } else { Some(subject.found.entry) };
+    let name = entry.ok_or(UNKNOWN)?.name;
+    let per_turn = subject.agent().is_some_and(|agent| agent.process == Process::PerTurn);
+    let own = per_turn.then(|| dialect::find(&format!("{name} per turn"))).flatten();
+    own.or_else(|| dialect::find(name)).ok_or(UNKNOWN)
 }
 
 /// Says which were not tried, and why; empty when all were.

@@ -1,7 +1,7 @@
 //! `--deep`: the conformance suite over each installed program, against a stand-in model.
 
 use gangline_runtime::{
-    conformance::{self, Dialect, Outcome, Report},
+    conformance::{self, Dialect, Outcome, Progress, Report},
     registry::Found,
 };
 
@@ -28,6 +28,7 @@ pub(crate) struct Target {
 pub(crate) async fn deep(
     global: &Global,
     targets: &[Target],
+    telling: Telling,
 ) -> Result<Option<Vec<Report>>, Failure> {
     if targets.is_empty() {
         return Ok(Some(Vec::new()));
@@ -35,7 +36,7 @@ pub(crate) async fn deep(
     let lab = Lab::open(&place::plain(global)?.state)?;
     let (stop, asked) = crate::cmd::until_asked()?;
     let reports = tokio::select! {
-        reports = run(&lab, targets) => Some(reports),
+        reports = run(&lab, targets, telling) => Some(reports),
         () = stop.cancelled() => None,
         () = asked => None,
     };
@@ -46,21 +47,43 @@ pub(crate) async fn deep(
     reports.transpose()
 }
 
-async fn run(lab: &Lab, targets: &[Target]) -> Result<Vec<Report>, Failure> {
+async fn run(lab: &Lab, targets: &[Target], telling: Telling) -> Result<Vec<Report>, Failure> {
     let mut reports = Vec::new();
     for (index, target) in targets.iter().enumerate() {
         output::note(format!("{} {}", target.name, target.version).trim_end());
         let bench = lab.bench(index, target).await?;
-        let report = conformance::run(&bench.subject, &progress).await;
-        output::note(&format!("  {:.1} s", report.took.as_secs_f64()));
+        let report = conformance::run(&bench.subject, &|it| progress(telling, it)).await;
+        output::note(&format!("  {} took {:.1} s", target.name, report.took.as_secs_f64()));
         reports.push(report);
     }
     Ok(reports)
 }
 
-/// One line on standard error for each verdict.
-fn progress(outcome: &Outcome) {
-    let Outcome { cell, verdict, .. } = outcome;
+/// How much is told while it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Telling {
+    /// What was found.
+    Verdicts,
+    /// What is tried, what was found, and how long that took.
+    Times,
+}
+
+/// Lines on standard error: one for each verdict, and what is tried meanwhile.
+fn progress(telling: Telling, progress: Progress<'_>) {
+    let Outcome { cell, verdict, took } = match (progress, telling) {
+        (Progress::Found(outcome), _) => outcome,
+        (Progress::Trying(cell), Telling::Times) => {
+            return output::note(&format!("  trying      {}", cell.title));
+        }
+        // In a terminal it is written over by what is found.
+        (Progress::Trying(cell), Telling::Verdicts) => {
+            return output::passing(&format!("  trying      {}", cell.title));
+        }
+    };
     let why = verdict.why().map(|why| format!(": {why}")).unwrap_or_default();
-    output::note(&format!("  {:11} {}{why}", verdict.word(), cell.title));
+    let took = match telling {
+        Telling::Verdicts => String::new(),
+        Telling::Times => format!("{:6.1} s  ", took.as_secs_f64()),
+    };
+    output::note(&format!("  {:11} {took}{}{why}", verdict.word(), cell.title));
 }

@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
-use gangline_runtime::registry::{Found, Source, built_in};
+use gangline_runtime::registry::{Found, built_in};
 
 use super::*;
 
@@ -15,12 +15,10 @@ fn program(folder: &Path, name: &str) -> String {
 
 fn entry(name: &str, adapter: &str, words: &[&str]) -> Found {
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-    Found {
-        name: name.to_owned(),
-        source: Source::BuiltIn,
-        command: Some(words).filter(|words| !words.is_empty()),
-        ..Found::built_in(built_in(adapter).unwrap())
-    }
+    let mut found = Found::built_in(built_in(adapter).unwrap());
+    found.name = name.to_owned();
+    found.command = Some(words).filter(|words| !words.is_empty());
+    found
 }
 
 fn round(all: Vec<Found>) -> Round {
@@ -46,6 +44,7 @@ fn each_program_is_tried_once_with_its_own_words() {
         // Driven as any ACP agent it is another path through our own code.
         entry("d", "copilot", &[&copilot]),
         entry("e", "acp", &[&copilot, "--acp"]),
+        entry("f", "tmux", &[&claude]),
     ]);
     let told = |it: &Target| {
         format!("{} {} {} {}", it.name, it.found.entry.name, it.dialect.backend, it.words.len())
@@ -59,6 +58,7 @@ fn each_program_is_tried_once_with_its_own_words() {
             "c claude claude 2",
             "d copilot copilot 1",
             "e acp copilot 2",
+            "f tmux tmux 1",
         ]
     );
     assert_eq!(round.targets[1].version, "2.1.330");
@@ -81,7 +81,7 @@ fn what_cannot_be_tried_is_counted_with_its_reason() {
     assert_eq!(
         left_out(&round.not_tried),
         "5 not tried:\n  \
-         term: a terminal program: it is told no address of a model\n  \
+         term: a terminal program: the suite does not know its screen\n  \
          own: the suite does not know how it is told the address of a model\n  \
          kiro: the suite does not know how it is told the address of a model\n  \
          gone: /opt/none/claude is not there\n  \
