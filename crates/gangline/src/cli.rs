@@ -119,6 +119,21 @@ pub(crate) enum Command {
     /// Check the configuration, or print its schema
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// Look at the installation, the agents and their programs; say what to do about what is wrong
+    ///
+    /// Looks and changes nothing: configuration, state folder, stores, hub, IRC server, sockets, room
+    /// on the disk; of each agent its backend, program, version, login, folder, MCP servers and
+    /// hooks. It takes seconds and needs no network but the IRC server of the configuration.
+    ///
+    /// Each line is `ok`; `note` = nothing to do, or nothing that can be told from outside; `warn` =
+    /// it may be a trouble; `fail` = what is configured cannot work. Behind `->` stands what to do.
+    ///
+    /// With --deep every program is also driven through the rules that Gangline relies on, against a
+    /// stand-in model, in a folder that is thrown away: no network, no tokens, about a minute each.
+    ///
+    /// Exit codes: 0 without a `fail` and without a broken rule, warnings or not; 1 with one; 130
+    /// after Ctrl-C.
+    Doctor(Doctor),
     /// The backends: what is installed, and whether it works
     #[command(subcommand)]
     Runtime(RuntimeCommand),
@@ -475,12 +490,8 @@ pub(crate) enum RuntimeCommand {
     /// Change what is usual
     #[command(subcommand)]
     Set(RuntimeSet),
-    /// Look for the backends' programs; with --deep try each of them against a stand-in model
-    ///
-    /// --deep needs no network and no tokens. It drives every program through the rules that
-    /// Gangline relies on, in a folder that is thrown away: about a minute for each. It exits with
-    /// 1 if a rule is broken.
-    Doctor(RuntimeDoctor),
+    /// The same as `gangline doctor`
+    Doctor(Doctor),
 }
 
 #[derive(Debug, Args)]
@@ -500,10 +511,10 @@ pub(crate) enum RuntimeSet {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct RuntimeDoctor {
-    /// Backends to look at [default: all]
-    #[arg(value_name = "BACKEND")]
-    pub(crate) backends: Vec<String>,
+pub(crate) struct Doctor {
+    /// Agents and backends to look at [default: the installation, all agents, what is installed]
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
     /// Run the programs, not only look for them
     #[arg(long)]
     pub(crate) deep: bool,
