@@ -90,6 +90,8 @@ const USUAL: Pace = Pace {
 };
 const RETRIES: &str = "it tries again for minutes and says nothing meanwhile";
 
+const DENIED: &str = "the model is told that it was denied, in the program's own words only";
+
 const fn otherwise(cell: &'static str, why: &'static str) -> Known {
     Known { cell, how: How::Otherwise, why }
 }
@@ -177,10 +179,7 @@ pub const DIALECTS: &[Dialect] = &[
         shell: "run_commands",
         shell_input: |command| json!({ "commands": [command] }),
         known: &[
-            otherwise(
-                "deny_told",
-                "the model is told that it was denied, in the program's own words only",
-            ),
+            otherwise("deny_told", DENIED),
             silent("error_500"),
             silent("error_529"),
             silent("error_429"),
@@ -201,7 +200,7 @@ pub const DIALECTS: &[Dialect] = &[
         install: "npm install -g @google/gemini-cli@0.61.0",
         base: Some(""),
         model: "gemini-2.5-pro",
-        other_model: "gemini-2.5-flash",
+        other_model: "gemini-3-flash-preview",
         shell: "run_shell_command",
         files: &[(
             ".gemini/settings.json",
@@ -210,7 +209,19 @@ pub const DIALECTS: &[Dialect] = &[
                 "general": {"enableAutoUpdate": false}, "telemetry": {"enabled": false},
                 "privacy": {"usageStatisticsEnabled": false}}"#,
         )],
-        known: &[silent("error_500"), silent("error_529"), silent("error_429")],
+        known: &[
+            otherwise("tool_call", "it tells that a command is over, and nothing of its output"),
+            otherwise("deny_told", DENIED),
+            otherwise(
+                "ask_interrupt",
+                "the turn ends, and leaves a call without a result in its history, upon which the \
+                 provider refuses every later prompt",
+            ),
+            otherwise("resume", "it keeps its sessions, and finds none of them again"),
+            silent("error_500"),
+            silent("error_529"),
+            silent("error_429"),
+        ],
         ..COMMON
     },
 ];
@@ -241,7 +252,29 @@ pub const OTHERS: &[Dialect] = &[
             ("OPENCODE_DISABLE_DEFAULT_PLUGINS", "1"),
         ],
         extra: &[],
+        known: &[
+            otherwise(
+                "deny_told",
+                "the program ends the turn and tells the model nothing; what makes up for that \
+                 has to know the program",
+            ),
+            silent("error_500"),
+            silent("error_529"),
+            silent("error_429"),
+        ],
         ..OPENCODE
+    },
+    Dialect {
+        backend: "kiro",
+        column: "kiro (recorded peer)",
+        program: "kiro-cli",
+        // Its models are its vendor's.
+        base: None,
+        model: "first",
+        other_model: "second",
+        shell: "execute_bash",
+        env: &[("KIRO_STANDIN", "{origin}/v1")],
+        ..COMMON
     },
     Dialect {
         backend: "tmux",

@@ -230,7 +230,8 @@ async fn resume<'a>(
     let session = session.insert(Session::begin(card, &BOB_AGAIN, Some(handle)).await?);
     session.until_ready().await?;
     if session.ready != handle.session {
-        return Err(format!("{:?} goes on as {:?}", handle.session, session.ready));
+        let (was, is) = (&handle.session, &session.ready);
+        return Err(format!("{was:?} goes on as {is:?}: {}", session.tail()));
     }
     let turn = session.works().await?;
     let request = session.request_with(&turn.said.word).await?;

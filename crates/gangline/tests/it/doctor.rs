@@ -43,17 +43,31 @@ fn programs_are_found_with_their_versions() {
     assert!(ran.code == 1 && ran.stderr.contains("there is: native, claude"), "{}", ran.stderr);
 }
 
-/// R3-16, R0-02: every rule is tried with the installed program; nothing is left behind.
+/// R3-16, R0-02: every rule is tried with the installed program, and told with what it takes;
+/// nothing of what stands around is passed on, and nothing is left behind.
 #[test]
 fn the_deep_look_tries_every_rule() {
-    let world = with_claude();
-    let ran = world.run(&["runtime", "doctor", "--deep", "claude", "--json"]);
+    let mut world = with_claude();
+    for (name, value) in [
+        ("CLAUDECODE", "another's"),
+        ("ANTHROPIC_API_KEY", "sk-ant-of-another"),
+        ("GT_ROLE", "another/mayor"),
+        ("NODE_OPTIONS", "--title=of-another"),
+    ] {
+        world.set(name, value);
+    }
+    let ran = world.run(&["runtime", "doctor", "--deep", "--times", "claude", "--json"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    assert!(ran.stderr.contains("starts and takes prompts in time"), "{}", ran.stderr);
+    let told = |words: &str| assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    told("  trying      starts and takes prompts in time");
+    told(" s  starts and takes prompts in time");
+    told("  claude took ");
     let found = ran.json();
     let cells = found[0]["cells"].as_array().unwrap();
     let yes = cells.iter().filter(|cell| cell["verdict"] == "yes").count();
     assert!(yes > 40, "{cells:#?}");
+    let leak = cells.iter().find(|cell| cell["id"] == "no_leak").unwrap();
+    assert_eq!(leak["verdict"], "yes", "{leak}");
     assert_eq!((labs(&world), tried(&world)), (0, 0));
 }
 
