@@ -68,6 +68,8 @@ pub struct Known {
 pub enum How {
     /// It does something else.
     Otherwise,
+    /// It does it in some runs only: no single one shows anything.
+    AtTimes,
     /// It says nothing, for longer than anybody waits here. What it does say has to be right.
     Silent,
 }
@@ -217,7 +219,11 @@ pub const DIALECTS: &[Dialect] = &[
                 "the turn ends, and leaves a call without a result in its history, upon which the \
                  provider refuses every later prompt",
             ),
-            otherwise("resume", "it keeps its sessions, and finds none of them again"),
+            Known {
+                cell: "resume",
+                how: How::AtTimes,
+                why: "it finds the sessions that it keeps in some runs only",
+            },
             silent("error_500"),
             silent("error_529"),
             silent("error_429"),
