@@ -7,7 +7,9 @@ use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 use super::{Writer, fault::Fault, rows};
 use crate::{
     error::BrokerError,
-    types::{AccountRow, AgentRow, AgentUpdate, EpochStart, NewUsage, UsageSum},
+    types::{
+        AccountRow, AgentRow, AgentUpdate, EpochStart, LeftSession, NewUsage, UsageSum, Whose,
+    },
 };
 
 async fn current(w: &mut Writer, agent: &AgentName) -> Result<Epoch, Fault> {
@@ -52,20 +54,25 @@ pub(super) async fn fence_end(
 pub(crate) async fn begin(
     w: &mut Writer,
     agent: &AgentName,
-    pid: u32,
-    note: &str,
+    (pid, note): (u32, &str),
+    whose: Whose<'_>,
 ) -> Result<EpochStart, Fault> {
-    let sql = "INSERT INTO agents (agent, installation_id, epoch, pid, note, started_at, updated_at) \
-               VALUES (?1, ?2, 1, ?3, ?4, ?5, ?5) ON CONFLICT (agent) DO UPDATE SET \
+    let (session, left) = sessions(w, agent, whose).await?;
+    let sql = "INSERT INTO agents (agent, installation_id, epoch, pid, note, started_at, \
+               updated_at, runtime, session) \
+               VALUES (?1, ?2, 1, ?3, ?4, ?5, ?5, ?6, ?7) ON CONFLICT (agent) DO UPDATE SET \
                epoch = epoch + 1, pid = excluded.pid, note = excluded.note, \
                started_at = excluded.started_at, updated_at = excluded.updated_at, \
-               ready_at = NULL, phase = NULL RETURNING epoch, session, paused";
+               runtime = excluded.runtime, session = excluded.session, \
+               ready_at = NULL, phase = NULL RETURNING epoch, paused";
     let row = sqlx::query(sql)
         .bind(agent.folded())
         .bind(&w.installation_id)
         .bind(i64::from(pid))
         .bind(note)
         .bind(w.now.0)
+        .bind(whose.runtime)
+        .bind(&session)
         .fetch_one(&mut w.connection)
         .await?;
     let epoch = Epoch(row.try_get(0)?);
@@ -74,7 +81,32 @@ pub(crate) async fn begin(
         sqlx::query_scalar(rooms).bind(agent.folded()).fetch_all(&mut w.connection).await?;
     // Should this commit fail, the process is bound to an epoch that is not there, and fenced.
     w.epochs.insert(agent.clone(), epoch);
-    Ok(EpochStart { epoch, session: row.try_get(1)?, paused: row.try_get(2)?, stood_down })
+    Ok(EpochStart { epoch, session, left, paused: row.try_get(1)?, stood_down })
+}
+
+/// Returns the session that the runtime had last, and the one that another had since. Gives one
+/// that has nobody's name to the configured runtime.
+async fn sessions(
+    w: &mut Writer,
+    agent: &AgentName,
+    whose: Whose<'_>,
+) -> Result<(Option<String>, Option<LeftSession>), Fault> {
+    let sql = "INSERT OR REPLACE INTO sessions (agent, runtime, installation_id, session, epoch) \
+               SELECT agent, ?2, ?3, session, epoch FROM agents \
+               WHERE agent = ?1 AND runtime IS NULL AND session IS NOT NULL";
+    sqlx::query(sql)
+        .bind(agent.folded())
+        .bind(whose.configured)
+        .bind(&w.installation_id)
+        .execute(&mut w.connection)
+        .await?;
+    let sql = "SELECT runtime, session FROM sessions WHERE agent = ? ORDER BY epoch DESC";
+    let kept: Vec<(String, String)> =
+        sqlx::query_as(sql).bind(agent.folded()).fetch_all(&mut w.connection).await?;
+    let own = kept.iter().find(|(runtime, _)| runtime == whose.runtime);
+    let session = own.map(|(_, session)| session.clone());
+    let left = kept.into_iter().next().filter(|(runtime, _)| runtime != whose.runtime);
+    Ok((session, left.map(|(runtime, session)| LeftSession { runtime, session })))
 }
 
 pub(crate) async fn update(
@@ -100,6 +132,33 @@ pub(crate) async fn update(
         .bind(w.now.0)
         .execute(&mut w.connection)
         .await?;
+    match &update.session {
+        Some(session) => keep(w, agent, session.as_deref()).await,
+        None => Ok(()),
+    }
+}
+
+/// Keeps or forgets the session of the epoch's runtime.
+async fn keep(w: &mut Writer, agent: &AgentName, session: Option<&str>) -> Result<(), Fault> {
+    let sql = match session {
+        Some(_) => {
+            "INSERT INTO sessions (agent, runtime, installation_id, session, epoch) \
+             SELECT agent, runtime, ?2, ?3, epoch FROM agents \
+             WHERE agent = ?1 AND runtime IS NOT NULL \
+             ON CONFLICT (agent, runtime) DO UPDATE SET session = excluded.session, \
+             epoch = excluded.epoch"
+        }
+        None => {
+            "DELETE FROM sessions WHERE agent = ?1 AND runtime = \
+             (SELECT runtime FROM agents WHERE agent = ?1)"
+        }
+    };
+    let query = sqlx::query(sql).bind(agent.folded());
+    let query = match session {
+        Some(session) => query.bind(&w.installation_id).bind(session),
+        None => query,
+    };
+    query.execute(&mut w.connection).await?;
     Ok(())
 }
 
@@ -110,6 +169,7 @@ fn agent_row(row: &SqliteRow) -> Result<AgentRow, sqlx::Error> {
         pid: row.try_get("pid")?,
         note: row.try_get("note")?,
         phase: row.try_get("phase")?,
+        runtime: row.try_get("runtime")?,
         session: row.try_get("session")?,
         paused: row.try_get("paused")?,
         status_json: row.try_get("status_json")?,
@@ -123,15 +183,15 @@ pub(crate) async fn one(
     c: &mut SqliteConnection,
     agent: &AgentName,
 ) -> Result<Option<AgentRow>, Fault> {
-    let sql = "SELECT agent, epoch, pid, note, phase, session, paused, status_json, started_at, \
-               ready_at, updated_at FROM agents WHERE agent = ?";
+    let sql = "SELECT agent, epoch, pid, note, phase, runtime, session, paused, status_json, \
+               started_at, ready_at, updated_at FROM agents WHERE agent = ?";
     let row = sqlx::query(sql).bind(agent.folded()).fetch_optional(c).await?;
     Ok(row.as_ref().map(agent_row).transpose()?)
 }
 
 pub(crate) async fn list(c: &mut SqliteConnection) -> Result<Vec<AgentRow>, Fault> {
-    let sql = "SELECT agent, epoch, pid, note, phase, session, paused, status_json, started_at, \
-               ready_at, updated_at FROM agents ORDER BY agent";
+    let sql = "SELECT agent, epoch, pid, note, phase, runtime, session, paused, status_json, \
+               started_at, ready_at, updated_at FROM agents ORDER BY agent";
     Ok(rows::all(&sqlx::query(sql).fetch_all(c).await?, agent_row)?)
 }
 

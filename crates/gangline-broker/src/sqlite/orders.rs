@@ -11,7 +11,7 @@ macro_rules! returned {
         concat!(
             $sql,
             " RETURNING agent, desired, desired_by, desired_at, restart_number, restart_when, \
-             restart_ends, restart_by, restart_at"
+             restart_ends, restart_by, restart_at, runtime"
         )
     };
 }
@@ -69,9 +69,31 @@ pub(crate) async fn restart(
     Ok(order(&row)?)
 }
 
+pub(crate) async fn runtime(
+    w: &mut Writer,
+    agent: &AgentName,
+    runtime: Option<&str>,
+    by: &str,
+) -> Result<Order, Fault> {
+    let sql = returned!(
+        "INSERT INTO orders (agent, installation_id, desired, desired_by, desired_at, runtime) \
+         VALUES (?1, ?2, 'up', ?3, ?4, ?5) ON CONFLICT (agent) DO UPDATE SET \
+         runtime = excluded.runtime"
+    );
+    let row = sqlx::query(sql)
+        .bind(agent.folded())
+        .bind(&w.installation_id)
+        .bind(by)
+        .bind(w.now.0)
+        .bind(runtime)
+        .fetch_one(&mut w.connection)
+        .await?;
+    Ok(order(&row)?)
+}
+
 pub(crate) async fn list(c: &mut SqliteConnection) -> Result<Vec<Order>, Fault> {
     let sql = "SELECT agent, desired, desired_by, desired_at, restart_number, restart_when, \
-               restart_ends, restart_by, restart_at FROM orders ORDER BY agent";
+               restart_ends, restart_by, restart_at, runtime FROM orders ORDER BY agent";
     Ok(rows::all(&sqlx::query(sql).fetch_all(c).await?, order)?)
 }
 
@@ -92,6 +114,7 @@ fn order(row: &SqliteRow) -> Result<Order, sqlx::Error> {
         desired: rows::word(row, "desired", Desired::from_word)?,
         by: row.try_get("desired_by")?,
         at: rows::time(row, "desired_at")?,
+        runtime: row.try_get("runtime")?,
         restart,
     })
 }

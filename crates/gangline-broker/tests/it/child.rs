@@ -165,7 +165,7 @@ async fn life(path: &Path) {
 }
 
 async fn first_half(broker: &Broker) -> Epoch {
-    let epoch = broker.begin_epoch(&ada(), 1, "").await.unwrap().epoch;
+    let epoch = broker.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
     say("begin_epoch");
     let session = Some(Some("session".to_owned()));
     let update = AgentUpdate { session, ..AgentUpdate::default() };
@@ -227,7 +227,7 @@ async fn second_half(broker: &Broker, epoch: Epoch) {
     say("mark_delivered");
     let second = OpenApproval { request: "second".to_owned(), ..ask(&ada(), turn, id) };
     broker.open_approval(second).await.unwrap();
-    let next = broker.begin_epoch(&ada(), 2, "").await.unwrap().epoch;
+    let next = broker.begin_epoch(&ada(), (2, ""), claude()).await.unwrap().epoch;
     broker.void_older(&ada(), next).await.unwrap();
     say("void_older");
     let held = settle(id, MessageState::Held);

@@ -5,7 +5,7 @@ mod fake;
 mod hostile;
 mod life;
 mod per_turn;
-pub(crate) mod rig;
+mod rig;
 mod servers;
 mod tools;
 mod turns;
