@@ -120,11 +120,13 @@ impl<'a> Card<'a> {
     }
 
     fn judge_at_last(&self, id: &'static str, tried: &Result<(), String>, since: Duration) {
-        let known = self.known(id).filter(|known| known.how == How::Otherwise);
+        let known = self.known(id).map(|known| (known.how, known.why));
         let verdict = match (tried, known) {
+            (_, Some((How::AtTimes, why))) | (Err(_), Some((How::Otherwise, why))) => {
+                Verdict::Hidden(why.to_owned())
+            }
             (Ok(()), _) => Verdict::Yes,
-            (Err(_), Some(known)) => Verdict::Hidden(known.why.to_owned()),
-            (Err(why), None) => Verdict::No(why.clone()),
+            (Err(why), Some((How::Silent, _)) | None) => Verdict::No(why.clone()),
         };
         self.note_since(id, verdict, since);
     }

@@ -121,7 +121,7 @@ impl<'a> Session<'a> {
     }
 
     /// The last things that it told, in few words.
-    fn tail(&self) -> String {
+    pub(super) fn tail(&self) -> String {
         let tail = &self.told[self.told.len().saturating_sub(3)..];
         if tail.is_empty() {
             return "no event at all".to_owned();
