@@ -40,6 +40,9 @@ pub struct Tuning {
     pub checkpoint_bytes: u64,
 }
 
+/// How long a look waits for somebody who does not use our lock.
+const LOOK_WAIT: Duration = Duration::from_secs(1);
+
 impl Default for Tuning {
     fn default() -> Self {
         Self {
@@ -76,6 +79,18 @@ impl Broker {
     /// As [`Broker::open`].
     pub async fn open_tuned(options: OpenOptions, tuning: Tuning) -> Result<Self, OpenError> {
         Ok(Self { store: Store::open(options, tuning).await? })
+    }
+
+    /// Looks at a store that is there, and changes nothing in it: whether it can be opened by this
+    /// program, and whether it is damaged (a file of more than 256 MiB is not looked through). For
+    /// a process that does not have it open. Returns its schema.
+    ///
+    /// Cancel-safe: yes.
+    ///
+    /// # Errors
+    /// As [`Broker::open`].
+    pub async fn look(options: OpenOptions) -> Result<i64, OpenError> {
+        sqlite::look(options, Tuning { busy_timeout: LOOK_WAIT, ..Tuning::default() }).await
     }
 
     /// Returns the installation's id, made with the database.

@@ -64,6 +64,22 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
+    fn new(options: OpenOptions, tuning: Tuning) -> Result<Self, OpenError> {
+        let OpenOptions { path, clock } = options;
+        let io =
+            |source: std::io::Error| OpenError::Io { path: path.clone(), source: source.into() };
+        let path = std::path::absolute(&path).map_err(io)?;
+        Ok(Self {
+            files: Files::beside(&path),
+            path,
+            clock,
+            tuning,
+            health: watch::Sender::new(Health::default()),
+            readable: AtomicBool::new(false),
+            tail_due: AtomicBool::new(false),
+        })
+    }
+
     /// Notes a failure of the storage.
     pub(crate) fn degrade(&self, cause: &str) {
         let now = self.clock.now();
@@ -103,21 +119,10 @@ impl fmt::Debug for Store {
 
 impl Store {
     pub(crate) async fn open(options: OpenOptions, tuning: Tuning) -> Result<Self, OpenError> {
-        let OpenOptions { path, clock } = options;
+        let setup = Arc::new(Setup::new(options, tuning)?);
+        let path = setup.path.clone();
         let io =
             |source: std::io::Error| OpenError::Io { path: path.clone(), source: source.into() };
-        let path = std::path::absolute(&path).map_err(io)?;
-        let files = Files::beside(&path);
-        let health = watch::Sender::new(Health::default());
-        let setup = Arc::new(Setup {
-            path: path.clone(),
-            files,
-            clock,
-            tuning,
-            health,
-            readable: AtomicBool::new(false),
-            tail_due: AtomicBool::new(false),
-        });
         let (writes, write_queue) = mpsc::channel(WRITES);
         let (reads, read_queue) = mpsc::channel(READS);
         let (opened, answer) = oneshot::channel();
@@ -202,6 +207,16 @@ impl Store {
         self.queued(WriteRequest::Close(stage.clone(), done), stage, answer).await?
     }
 }
+
+/// Looks at a database that is there, and changes nothing in it. Returns its schema.
+pub(crate) async fn look(options: OpenOptions, tuning: Tuning) -> Result<i64, OpenError> {
+    let setup = Setup::new(options, tuning)?;
+    let size = std::fs::metadata(&setup.path).map_or(0, |file| file.len());
+    connect::look(&setup, size <= LOOKED_THROUGH).await
+}
+
+/// The largest database that is looked through for damage, in bytes: it takes about a second.
+const LOOKED_THROUGH: u64 = 256 << 20;
 
 /// Tells what a failed write of a broken storage means.
 pub(crate) fn degraded(op: &'static str, cause: &str, written: Written) -> BrokerError {

@@ -151,6 +151,16 @@ fn as_text(bytes: Vec<u8>, path: &Path) -> io::Result<String> {
         .map_err(about("read as UTF-8", path))
 }
 
+/// Returns how many bytes this user may still write to the file system that holds `path`.
+///
+/// # Errors
+/// When the system does not say, most often because the path is not there.
+pub fn free_bytes(path: &Path) -> io::Result<u64> {
+    let stat = rustix::fs::statvfs(path).map_err(io::Error::from);
+    let stat = stat.map_err(about("ask for the room at", path))?;
+    Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
+}
+
 /// Says whether an error means that the disk (or the user's quota on it) is full.
 #[must_use]
 pub fn is_disk_full(error: &io::Error) -> bool {

@@ -16,6 +16,13 @@ mod tests;
 /// away the rest without a word.
 pub const LINE_MAX: usize = if cfg!(target_os = "linux") { 4096 } else { 1024 };
 
+/// Returns how many columns the terminal behind standard output has; `None` where it is none.
+#[must_use]
+pub fn columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
+    (size.ws_col > 0).then(|| usize::from(size.ws_col))
+}
+
 /// Says whether a process, or another of its group, has its terminal now: not while a job of it is
 /// in the foreground. `None` where that is not known, and without a terminal. Linux only.
 #[must_use]

@@ -17,6 +17,7 @@ mod forms;
 mod found;
 mod item;
 mod json;
+pub mod known;
 mod places;
 mod project;
 
@@ -24,6 +25,7 @@ mod project;
 mod tests;
 
 use item::{Files, Item};
+use known::Known;
 
 /// What is taken when nobody says anything, as in the seeds.
 pub const LAST_RESORT: &str = "claude";
@@ -58,6 +60,8 @@ pub struct Entry {
     pub needs_command: bool,
     /// Whether its program is the configuration's `acp_command`.
     pub takes_acp_command: bool,
+    /// What is known of its program from outside.
+    pub known: Known,
     make: Option<fn() -> Box<dyn Runtime>>,
 }
 
@@ -71,7 +75,22 @@ impl Entry {
         let (program, make) = (None, None);
         let (needs_key, needs_command, takes_acp_command) = (false, false, false);
         let command = &[];
-        Self { name, about, program, command, needs_key, needs_command, takes_acp_command, make }
+        let known = known::NOTHING;
+        Self {
+            name,
+            about,
+            program,
+            command,
+            needs_key,
+            needs_command,
+            takes_acp_command,
+            known,
+            make,
+        }
+    }
+
+    const fn known(self, known: Known) -> Self {
+        Self { known, ..self }
     }
 
     const fn program(self, program: &'static str) -> Self {
@@ -87,6 +106,12 @@ impl Entry {
         (!self.command.is_empty()).then(words)
     }
 
+    /// Returns whether it runs any program, so that only the program's name tells which one.
+    #[must_use]
+    pub fn runs_any(&self) -> bool {
+        self.needs_command || self.takes_acp_command
+    }
+
     /// Returns what makes a new, unstarted adapter; nothing in a build without it.
     #[must_use]
     pub fn maker(&self) -> Option<fn() -> Box<dyn Runtime>> {
@@ -100,18 +125,30 @@ pub const ENTRIES: &[Entry] = &[
         needs_key: true,
         ..Entry::new("native", "Gangline's own model loop", || Box::new(native::Native::default()))
     },
-    Entry::new("claude", "Claude Code", || Box::new(claude::Claude::default())).program("claude"),
-    Entry::new("codex", "Codex", || Box::new(codex::Codex::default())).program("codex"),
+    Entry::new("claude", "Claude Code", || Box::new(claude::Claude::default()))
+        .program("claude")
+        .known(known::CLAUDE),
+    Entry::new("codex", "Codex", || Box::new(codex::Codex::default()))
+        .program("codex")
+        .known(known::CODEX),
     Entry {
         takes_acp_command: true,
         ..Entry::new(ACP, "any ACP agent", || Box::new(Acp::plain()))
     },
-    Entry::new("opencode", "OpenCode", || Box::new(Acp::opencode())).program("opencode"),
-    Entry::new("cline", "Cline", || Box::new(Acp::cline())).program("cline"),
-    Entry::new("copilot", "GitHub Copilot", || Box::new(Acp::copilot())).program("copilot"),
-    Entry::new("gemini", "Gemini CLI", || Box::new(Acp::gemini())).program("gemini"),
-    Entry::new("kiro", "Kiro", || Box::new(Acp::kiro())).program("kiro-cli"),
-    Entry::new("goose", "Goose", || Box::new(Acp::plain())).command(&["goose", "acp"]),
+    Entry::new("opencode", "OpenCode", || Box::new(Acp::opencode()))
+        .program("opencode")
+        .known(known::OPENCODE),
+    Entry::new("cline", "Cline", || Box::new(Acp::cline())).program("cline").known(known::CLINE),
+    Entry::new("copilot", "GitHub Copilot", || Box::new(Acp::copilot()))
+        .program("copilot")
+        .known(known::COPILOT),
+    Entry::new("gemini", "Gemini CLI", || Box::new(Acp::gemini()))
+        .program("gemini")
+        .known(known::GEMINI),
+    Entry::new("kiro", "Kiro", || Box::new(Acp::kiro())).program("kiro-cli").known(known::KIRO),
+    Entry::new("goose", "Goose", || Box::new(Acp::plain()))
+        .command(&["goose", "acp"])
+        .known(known::GOOSE),
     Entry::new("qwen", "Qwen Code", || Box::new(Acp::plain())).command(&["qwen", "--acp"]),
     Entry {
         needs_command: true,

@@ -47,6 +47,12 @@ impl Default for Tmux {
     }
 }
 
+/// Returns why this tmux cannot be used; `told` is what `tmux -V` says.
+#[must_use]
+pub fn refused(told: &str) -> Option<String> {
+    server::refused(told)
+}
+
 impl Tmux {
     /// Returns an adapter for a program that has a backend of its own too (R3-14): the program's
     /// usual name is its `command`, and its profile follows from it.

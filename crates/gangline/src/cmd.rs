@@ -8,6 +8,7 @@ mod config;
 mod daemon;
 mod decide;
 mod demo;
+mod doctor;
 mod down;
 mod harness;
 mod import;
@@ -37,7 +38,9 @@ use gangline_os::{CancellationToken, signals::Signals};
 use crate::{
     channel,
     cli::{
-        Cli, Command, ConfigCommand, HarnessCommand, ServiceCommand, SkillsCommand, StandinCommand,
+        Cli, Command, ConfigCommand, ServiceCommand,
+        serve::{HarnessCommand, StandinCommand},
+        skills::SkillsCommand,
     },
     control::Word,
     failure::Failure,
@@ -76,6 +79,7 @@ pub(crate) async fn run(cli: Cli) -> Result<u8, Failure> {
         Command::Deny(args) => decide::run(&global, args, Decision::Deny).await,
         Command::Config(ConfigCommand::Check { file }) => config::check(&global, file),
         Command::Config(ConfigCommand::Schema) => config::schema(),
+        Command::Doctor(args) => doctor::run(&global, &args).await,
         Command::Runtime(command) => runtime::run(&global, command).await,
         Command::Service(ServiceCommand::Install(args)) => service::install(&global, args),
         Command::Skills(SkillsCommand::Install(args)) => skills::install(&args),

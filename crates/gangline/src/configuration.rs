@@ -167,7 +167,6 @@ impl Loaded {
 
     /// Returns the parser's warnings, and what this build cannot do, one text each.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        let parsed = self.config.warnings.iter().map(Warning::to_string);
         // One that is off has been warned of with its place.
         let absent = self.enabled().filter_map(|agent| {
             let here = self.registry.at(&agent.directory);
@@ -177,11 +176,17 @@ impl Loaded {
             };
             Some(format!("{}: {}: {error}", self.file.display(), agent.nick))
         });
+        let parsed = self.config.warnings.iter().map(Warning::to_string);
         parsed.chain(absent).chain(self.files()).chain(self.idle_keys()).collect()
     }
 
+    /// Returns the parser's warnings, and what has no effect, one text each.
+    pub(crate) fn odd(&self) -> Vec<String> {
+        self.config.warnings.iter().map(Warning::to_string).chain(self.idle_keys()).collect()
+    }
+
     /// Returns what is wrong with the files of the registry, one text each.
-    fn files(&self) -> Vec<String> {
+    pub(crate) fn files(&self) -> Vec<String> {
         let mut said: Vec<String> = Vec::new();
         let places = self.config.agents.iter().map(|agent| self.registry.at(&agent.directory));
         for registry in std::iter::once(self.registry.clone()).chain(places) {
@@ -227,7 +232,7 @@ fn role(agent: &AgentConfig) -> Option<&str> {
 }
 
 /// Returns what the agent's backend can do; nothing in a build without its adapter.
-fn can(agent: &AgentConfig, found: &Found) -> Option<Capabilities> {
+pub(crate) fn can(agent: &AgentConfig, found: &Found) -> Option<Capabilities> {
     let acp = || found.takes_acp_command().then(|| agent.acp_command.clone());
     let command = agent.command.clone().or_else(acp).or_else(|| found.command.clone());
     let mut extra = found.extra.clone();

@@ -103,11 +103,24 @@ impl Failure {
             }
             last = cause;
         }
-        let known = self.error.chain().find_map(known_hint);
-        for hint in self.hints.iter().map(String::as_str).chain(known) {
+        for hint in self.remedies() {
             let _ = writeln!(text, "hint: {hint}");
         }
         text
+    }
+
+    /// Returns what went wrong and why, as one sentence.
+    pub(crate) fn sentence(&self) -> String {
+        let mut parts: Vec<String> = self.error.chain().map(ToString::to_string).collect();
+        // A transparent error says the same twice.
+        parts.dedup();
+        parts.join(": ")
+    }
+
+    /// Returns what to do about it, one text each.
+    pub(crate) fn remedies(&self) -> Vec<String> {
+        let known = self.error.chain().find_map(known_hint).map(str::to_owned);
+        self.hints.iter().cloned().chain(known).collect()
     }
 
     /// Prints itself on standard error.

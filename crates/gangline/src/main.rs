@@ -21,6 +21,7 @@ mod program;
 mod show;
 mod store;
 mod unmark;
+mod versions;
 mod view;
 
 use std::process::ExitCode;

@@ -63,6 +63,34 @@ pub(crate) async fn open(setup: &Setup) -> Result<Opened, OpenError> {
     Ok(Opened { connection, wal, installation_id })
 }
 
+/// Looks at the database without changing it, for damage too if `whole`; returns its schema.
+pub(crate) async fn look(setup: &Setup, whole: bool) -> Result<i64, OpenError> {
+    // Without a log nobody has it open. A reader would make one, and could not take it away.
+    let nobody = !setup.files.wal.exists();
+    let looked = look_as(setup, whole, nobody).await;
+    match nobody && setup.files.wal.exists() {
+        true => look_as(setup, whole, false).await,
+        false => looked,
+    }
+}
+
+async fn look_as(setup: &Setup, whole: bool, immutable: bool) -> Result<i64, OpenError> {
+    let options = options(setup).read_only(true).immutable(immutable);
+    let mut connection = options.connect().await.map_err(|e| refused(setup, e))?;
+    check_engine(&mut connection).await?;
+    let schema = check_owner(setup, &mut connection).await?;
+    let damage = match whole {
+        true => check(&mut connection).await.err(),
+        false => None,
+    };
+    // Its end is no news.
+    let _ = sqlx::Connection::close(connection).await;
+    match damage {
+        Some(said) => Err(OpenError::Corrupt { path: setup.path.clone(), source: said.into() }),
+        None => Ok(schema),
+    }
+}
+
 fn refused(setup: &Setup, error: sqlx::Error) -> OpenError {
     let path = setup.path.clone();
     match fault::kind(&error) {

@@ -28,6 +28,7 @@ async fn entry() {
         ["fail"] => fail(path).await,
         ["full"] => full(path).await,
         ["hold"] => hold(path).await,
+        ["look"] => say(Broker::look(options(path)).await.unwrap()),
         _ => panic!("unknown role {role}"),
     }
 }

@@ -36,9 +36,39 @@ async fn made() -> Fixture {
 async fn refused(store: &Fixture) -> OpenError {
     let before = fs::read(store.path()).unwrap();
     let error = Broker::open(options(&store.path())).await.unwrap_err();
+    let looked = Broker::look(options(&store.path())).await.unwrap_err();
+    assert_eq!(looked.to_string(), error.to_string());
     assert_eq!(fs::read(store.path()).unwrap(), before, "the file is kept");
     assert!(error.to_string().contains("gangline.db"), "{error}");
     error
+}
+
+/// A look tells that all is well and changes nothing, whether somebody has the store open or not.
+#[tokio::test]
+async fn a_look_changes_nothing() {
+    let store = made().await;
+    let folder = store.path().parent().unwrap().to_owned();
+    let names = || {
+        let mut all: Vec<_> =
+            fs::read_dir(&folder).unwrap().map(|it| it.unwrap().file_name()).collect();
+        all.sort();
+        all
+    };
+    let before = (names(), fs::read(store.path()).unwrap());
+    assert_eq!(Broker::look(options(&store.path())).await.unwrap(), 2);
+    assert_eq!(names(), before.0);
+    assert!(fs::read(store.path()).unwrap() == before.1, "the file is kept");
+    let open = store.open().await;
+    let during = (names(), fs::read(store.path()).unwrap());
+    let (said, exit) = Other::start(&store.path(), "look", "").rest().await;
+    assert!(exit.success() && said == ["2"], "{said:?}");
+    assert_eq!(names(), during.0);
+    assert!(fs::read(store.path()).unwrap() == during.1, "the file is kept");
+    open.accept(keyed(&ada(), "second")).await.unwrap();
+    let missing = folder.join("other.db");
+    let error = Broker::look(options(&missing)).await.unwrap_err();
+    assert!(matches!(error, OpenError::Io { .. }), "{error}");
+    assert!(!missing.exists());
 }
 
 #[tokio::test]

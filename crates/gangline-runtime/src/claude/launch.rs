@@ -29,9 +29,10 @@ use crate::{
     program::{
         self,
         login::Sign,
-        version::{self, Version, Wanted},
+        version::{self, Wanted},
         worker::{Life, Start, Worker},
     },
+    registry::known,
 };
 
 mod per_turn;
@@ -39,11 +40,9 @@ mod per_turn;
 #[cfg(test)]
 mod tests;
 
-/// Releases before this one print results that belong to nobody; it tells which text a result
-/// answers, and it was tried.
 const WANTED: Wanted = Wanted {
     title: "Claude Code",
-    oldest: Version(2, 1, 270),
+    oldest: known::CLAUDE_OLDEST,
     update: "install it with `npm install -g @anthropic-ai/claude-code@latest` (without `@latest` \
              npm may choose an old release)",
 };

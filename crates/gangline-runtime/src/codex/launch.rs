@@ -31,18 +31,18 @@ use crate::{
     program::{
         self,
         login::Sign,
-        version::{self, Version, Wanted},
+        version::{self, Wanted},
         worker::{Life, Start, Worker},
     },
+    registry::known,
 };
 
 #[cfg(test)]
 mod tests;
 
-/// The app-server changes between releases; this is the oldest that was tried.
 const WANTED: Wanted = Wanted {
     title: "Codex",
-    oldest: Version(0, 169, 0),
+    oldest: known::CODEX_OLDEST,
     update: "install it with `npm install -g @openai/codex@latest`",
 };
 

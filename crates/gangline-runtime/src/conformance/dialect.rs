@@ -19,8 +19,6 @@ pub struct Dialect {
     pub program: &'static str,
     /// The version that the suite was last run with in the tests; empty = it has none.
     pub tested: &'static str,
-    /// How it is installed, for the operator.
-    pub install: &'static str,
     /// Arguments of the program, where the adapter has none of its own.
     pub args: &'static [&'static str],
     /// What its `base_url` has behind the model's origin; `None` = it takes no address.
@@ -109,7 +107,6 @@ pub const COMMON: Dialect = Dialect {
     mode: Mode::Resident,
     program: "",
     tested: "",
-    install: "",
     args: &[],
     base: Some("/v1"),
     model: "lab/first",
@@ -129,7 +126,6 @@ const CLAUDE: Dialect = Dialect {
     backend: "claude",
     program: "claude",
     tested: "2.1.330",
-    install: "npm install -g @anthropic-ai/claude-code@2.1.330",
     base: Some(""),
     model: "claude-haiku-4-5",
     other_model: "claude-sonnet-4-6",
@@ -142,7 +138,6 @@ const OPENCODE: Dialect = Dialect {
     backend: "opencode",
     program: "opencode",
     tested: "1.18.33",
-    install: "npm install -g opencode-ai@1.18.33",
     extra: &[("models", "[\"second\"]")],
     known: &[silent("error_500"), silent("error_529"), silent("error_429")],
     ..COMMON
@@ -163,7 +158,6 @@ pub const DIALECTS: &[Dialect] = &[
         backend: "codex",
         program: "codex",
         tested: "0.169.0",
-        install: "npm install -g @openai/codex@0.169.0",
         model: "gpt-5.5",
         other_model: "gpt-5.4",
         shell: "exec_command",
@@ -177,7 +171,6 @@ pub const DIALECTS: &[Dialect] = &[
         backend: "cline",
         program: "cline",
         tested: "3.0.65",
-        install: "npm install -g cline@3.0.65",
         shell: "run_commands",
         shell_input: |command| json!({ "commands": [command] }),
         known: &[
@@ -188,18 +181,11 @@ pub const DIALECTS: &[Dialect] = &[
         ],
         ..COMMON
     },
-    Dialect {
-        backend: "copilot",
-        program: "copilot",
-        tested: "1.0.102",
-        install: "npm install -g @github/copilot@1.0.102",
-        ..COMMON
-    },
+    Dialect { backend: "copilot", program: "copilot", tested: "1.0.102", ..COMMON },
     Dialect {
         backend: "gemini",
         program: "gemini",
         tested: "0.61.0",
-        install: "npm install -g @google/gemini-cli@0.61.0",
         base: Some(""),
         model: "gemini-2.5-pro",
         other_model: "gemini-3-flash-preview",

@@ -24,9 +24,18 @@ pub(crate) struct Wanted {
     pub(crate) update: &'static str,
 }
 
-/// A release: `2.1.330`.
+/// A release of a program: `2.1.330`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Version(pub(crate) u32, pub(crate) u32, pub(crate) u32);
+pub struct Version(pub u32, pub u32, pub u32);
+
+impl Version {
+    /// Returns the first word of a line that is a release, as in `2.1.330 (Claude Code)`,
+    /// `codex-cli 0.169.0` and `v1.18.33`. What stands behind the third number does not count.
+    #[must_use]
+    pub fn in_line(line: &str) -> Option<Self> {
+        line.split_whitespace().find_map(word)
+    }
+}
 
 impl std::fmt::Display for Version {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -47,7 +56,7 @@ pub(crate) async fn check(mut spawn: Spawn, wanted: &Wanted) -> Result<Version, 
         let mut lines = LineReader::new(child.take_stdout()?, LINE_MAX);
         while let Ok(Some(line)) = lines.next().await {
             let (Line::Text(text) | Line::Oversize { kept: text, .. }) = line;
-            if let Some(version) = parse(&text) {
+            if let Some(version) = Version::in_line(&text) {
                 return Some(version);
             }
         }
@@ -85,13 +94,9 @@ fn missing(error: &SpawnError, wanted: &Wanted) -> String {
     }
 }
 
-/// Reads `2.1.330 (Claude Code)` and `codex-cli 0.169.0`: the first word that is a version counts.
-fn parse(line: &str) -> Option<Version> {
-    line.split_whitespace().find_map(word)
-}
-
 fn word(word: &str) -> Option<Version> {
-    let mut numbers = word.split(['.', '-']).map(str::parse);
+    let bare = word.trim_start_matches(['(', 'v']).trim_end_matches([')', ',', ';']);
+    let mut numbers = bare.split(['.', '-']).map(str::parse);
     let mut next = || numbers.next()?.ok();
     Some(Version(next()?, next()?, next()?))
 }

@@ -254,14 +254,7 @@ impl Client {
 
     async fn check_version(&self) -> Result<(), String> {
         let told = self.call(&["-V"], None).await?;
-        let (major, minor) = OLDEST;
-        match version(&told) {
-            Some(found) if found < OLDEST => {
-                Err(format!("tmux is {}, and at least {major}.{minor} is needed", told.trim()))
-            }
-            // A build from its sources names no number.
-            Some(_) | None => Ok(()),
-        }
+        refused(&told).map_or(Ok(()), Err)
     }
 
     async fn await_server(&self, child: &mut Child) -> Result<(), String> {
@@ -329,6 +322,15 @@ fn no_separator(word: &str) -> String {
 }
 
 /// Reads `tmux 3.3a`.
+/// Returns why this tmux cannot be used; `told` is what `tmux -V` says.
+pub(super) fn refused(told: &str) -> Option<String> {
+    let (major, minor) = OLDEST;
+    // A build from its sources names no number.
+    let found = version(told).filter(|found| *found < OLDEST)?;
+    let (old, minor_of_old) = found;
+    Some(format!("tmux is {old}.{minor_of_old}, and at least {major}.{minor} is needed"))
+}
+
 fn version(told: &str) -> Option<(u32, u32)> {
     let number = told.trim().strip_prefix("tmux ")?;
     let (major, rest) = number.split_once('.')?;

@@ -125,7 +125,7 @@ impl Driven {
     }
 
     /// A backend that speaks to a model itself wants a key for one that is not on this machine.
-    fn has_key(&self) -> Result<(), Failure> {
+    pub(crate) fn has_key(&self) -> Result<(), Failure> {
         let near = ["http://127.0.0.1", "http://localhost", "http://[::1]"];
         let url = self.agent.base_url.as_deref();
         let local = url.is_some_and(|url| near.iter().any(|near| url.starts_with(near)));

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 
 use gangline_api::config::import::scalar;
 
-use super::programs::{Found, PROGRAMS, Program, Version};
+use super::programs::{Found, PROGRAMS, Program};
+use crate::versions::Version;
 
 #[cfg(test)]
 mod tests;
@@ -43,7 +44,9 @@ impl Plan<'_> {
             return Place::Comment(format!("this build has no backend `{backend}`"));
         }
         match &found.version {
-            Version::Known(_) | Version::Unknown => Place::Agent(self.nick(found.program.name)),
+            Version::Known(_) | Version::Unknown | Version::Late => {
+                Place::Agent(self.nick(found.program.name))
+            }
             Version::Broken(why) => Place::Comment(format!("it does not work: {why}")),
             Version::Namesake(line) => {
                 Place::Comment(format!("this is another program of that name: {line}"))
@@ -102,7 +105,9 @@ impl Plan<'_> {
         let Program { title, name, .. } = found.program;
         let version = match &found.version {
             Version::Known(version) => version.as_str(),
-            Version::Unknown | Version::Broken(_) | Version::Namesake(_) => "version unknown",
+            Version::Unknown | Version::Late | Version::Broken(_) | Version::Namesake(_) => {
+                "version unknown"
+            }
         };
         let _ = write!(out, "\n  # {title}: {name}, {version}\n");
         self.item(found.program, "  ", out);

@@ -1,6 +1,11 @@
 //! The doctor: looks for programs, and tries them.
 
-use std::{fs, os::unix::fs::symlink};
+use std::{
+    fs,
+    net::TcpListener,
+    os::unix::fs::{PermissionsExt as _, symlink},
+    time::{Duration, Instant},
+};
 
 use gangline_testkit::{World, eventually, programs};
 use nix::sys::signal::Signal;
@@ -17,13 +22,43 @@ fn with_claude() -> World {
     world
 }
 
+/// Puts a program on the path.
+fn program(world: &World, name: &str, text: &str) {
+    let _ = world.file(&format!("bin/{name}"), text);
+    let mode = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(world.path(&format!("bin/{name}")), mode).unwrap();
+}
+
+/// A world with these programs on its path, each saying this of its version.
+fn with(programs: &[(&str, &str)]) -> World {
+    let mut world = world();
+    for (name, script) in programs {
+        program(&world, name, &format!("#!/bin/sh\n{script}\n"));
+    }
+    let path = format!("{}:/usr/bin:/bin", world.path("bin").display());
+    world.set("PATH", &path);
+    world
+}
+
+/// Returns what it printed, with what differs from run to run left out.
+fn plain(world: &World, text: &str) -> String {
+    let home = world.path("").display().to_string();
+    let text = text.replace(home.trim_end_matches('/'), "HOME");
+    let line = |line: &str| match (line.split_once("disk  "), line.split_once("tmux 3")) {
+        (Some((before, _)), _) => format!("{before}disk ROOM\n"),
+        (_, Some((before, _))) => format!("{before}TMUX\n"),
+        _ => format!("{line}\n"),
+    };
+    text.lines().map(line).collect()
+}
+
 /// The folder in the state folder in which programs are tried.
 fn labs(world: &World) -> usize {
     fs::read_dir(world.state().join("doctor")).map_or(0, Iterator::count)
 }
 
 /// The processes that have a home in such a folder.
-fn tried(world: &World) -> usize {
+fn tried_now(world: &World) -> usize {
     let home = format!("HOME={}", world.state().join("doctor").display());
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let environ = |path: std::path::PathBuf| fs::read(path.join("environ")).unwrap_or_default();
@@ -36,15 +71,30 @@ fn tried(world: &World) -> usize {
 fn programs_are_found_with_their_versions() {
     let world = with_claude();
     let told = world.run(&["runtime", "doctor"]).ok();
-    assert!(told.contains("claude     2.1.330"), "{told}");
-    let found = world.run(&["runtime", "doctor", "claude", "--json"]).json();
-    assert_eq!((&found[0]["version"], &found[0]["advice"]), (&"2.1.330".into(), &().into()));
+    let place = world.path("bin/claude").display().to_string();
+    assert!(told.contains(&format!("2.1.330, the tested one: {place}")), "{told}");
+    assert!(told.contains("not on the PATH, and no agent's: codex, opencode"), "{told}");
+    let found = world.run(&["doctor", "claude", "native", "--json"]).json();
+    let program = &found["checks"][0];
+    assert_eq!(
+        (&program["about"], &program["name"], &program["check"], &program["result"]),
+        (&"backend".into(), &"claude".into(), &"program".into(), &"ok".into())
+    );
+    assert_eq!((&found["version"], &found["counts"]["fail"]), (&1.into(), &0.into()));
+    let absent = world.run(&["doctor", "codex"]);
+    assert_eq!(absent.code, 1, "{}", absent.stdout);
+    assert!(
+        absent.stdout.contains("-> `npm install -g @openai/codex@0.169.0`"),
+        "{}",
+        absent.stdout
+    );
     let ran = world.run(&["runtime", "doctor", "nobody"]);
     assert!(ran.code == 1 && ran.stderr.contains("there is: native, claude"), "{}", ran.stderr);
 }
 
-/// R3-16, R0-02: every rule is tried with the installed program, and told with what it takes;
-/// nothing of what stands around is passed on, and nothing is left behind.
+/// R3-16, R3-12, R0-02: every rule is tried with an entry of a file, with its own program and
+/// arguments, and told with what it takes; what cannot be tried is counted; nothing of what stands
+/// around is passed on, and nothing is left behind.
 #[test]
 fn the_deep_look_tries_every_rule() {
     let mut world = with_claude();
@@ -56,19 +106,47 @@ fn the_deep_look_tries_every_rule() {
     ] {
         world.set(name, value);
     }
-    let ran = world.run(&["runtime", "doctor", "--deep", "--times", "claude", "--json"]);
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
-    let told = |words: &str| assert!(ran.stderr.contains(words), "{}", ran.stderr);
-    told("  trying      starts and takes prompts in time");
-    told(" s  starts and takes prompts in time");
-    told("  claude took ");
-    let found = ran.json();
-    let cells = found[0]["cells"].as_array().unwrap();
-    let yes = cells.iter().filter(|cell| cell["verdict"] == "yes").count();
-    assert!(yes > 40, "{cells:#?}");
+    let said = world.path("said");
+    let real = world.path("bin/claude");
+    let script = format!(
+        "#!/bin/sh\necho \"$@\" >> {}\n[ \"$1\" = --extra ] && shift\nexec {} \"$@\"\n",
+        said.display(),
+        real.display()
+    );
+    program(&world, "claude-next", &script);
+    program(&world, "mine", "#!/bin/sh\necho 1.2.3\n");
+    let _ = world.file(
+        "config/gangline/runtimes.json",
+        r#"{"runtimes": {
+            "work": {"adapter": "claude", "bin": "claude-next", "args": ["--extra"],
+                     "env": {"ANTHROPIC_BASE_URL": "http://127.0.0.1:9", "KEY": "hunter22"}},
+            "pair": {"bin": "mine", "delivery": "tmux"}, "agent": {"bin": "mine", "delivery": "rpc"}}}"#,
+    );
+    let asked = ["doctor", "--deep", "--times", "work", "pair", "agent", "gemini", "--json"];
+    let ran = world.run(&asked);
+    assert_eq!(ran.code, 1, "gemini is not there: {}", ran.stderr);
+    for told in ["  trying      starts and takes", " s  starts and takes prompts in time", " took "]
+    {
+        assert!(ran.stderr.contains(told), "{told}: {}", ran.stderr);
+    }
+    assert!(!format!("{}{}", ran.stdout, ran.stderr).contains("hunter22"));
+    let found: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let tried = found["deep"]["tried"].as_array().unwrap();
+    assert_eq!(
+        (tried.len(), &tried[0]["name"], &tried[0]["adapter"]),
+        (1, &"work".into(), &"claude".into())
+    );
+    let cells = tried[0]["cells"].as_array().unwrap();
+    let of = |verdict: &str| cells.iter().filter(|cell| cell["verdict"] == verdict).count();
+    assert!(of("yes") > 40 && of("NO") == 0, "{cells:#?}");
     let leak = cells.iter().find(|cell| cell["id"] == "no_leak").unwrap();
     assert_eq!(leak["verdict"], "yes", "{leak}");
-    assert_eq!((labs(&world), tried(&world)), (0, 0));
+    let left: Vec<_> =
+        found["deep"]["not_tried"].as_array().unwrap().iter().map(|it| &it["name"]).collect();
+    assert_eq!(left, ["pair", "agent", "gemini"]);
+    assert_eq!((labs(&world), tried_now(&world)), (0, 0));
+    let said = fs::read_to_string(said).unwrap();
+    assert!(said.lines().all(|line| line.starts_with("--extra ")), "{said}");
 }
 
 /// A rule that is broken makes the exit code 1, and is told with what was seen.
@@ -92,8 +170,338 @@ fn an_interrupt_leaves_nothing_behind() {
     let world = with_claude();
     let mut doctor = world.start(&["runtime", "doctor", "--deep", "claude"]);
     eventually("the first verdict", || doctor.output().contains("  yes  ").then_some(()));
-    assert!(tried(&world) > 0, "{}", doctor.output());
+    assert!(tried_now(&world) > 0, "{}", doctor.output());
     doctor.signal(Signal::SIGINT);
     assert_eq!(doctor.wait(), 130, "{}", doctor.output());
-    assert_eq!((labs(&world), tried(&world)), (0, 0));
+    assert_eq!((labs(&world), tried_now(&world)), (0, 0));
+}
+
+/// A new user: nothing is there, nothing is broken, and the next step stands there. Nothing is made
+/// by looking.
+#[test]
+fn an_empty_home_is_told_what_to_begin_with() {
+    let world = with(&[]);
+    let before = fs::read_dir(world.path("")).unwrap().count();
+    let ran = world.run(&["doctor"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    insta::assert_snapshot!(plain(&world, &ran.stdout), @r#"
+    Installation
+      warn  configuration  there is none: HOME/config/gangline/agents.yaml
+                           -> `gangline init` writes a first one
+                           -> `gangline demo` needs none: try it out
+      note  state          HOME/state/gangline is not there yet; the first start makes it
+      note  store          there is none yet; the first start makes it
+      warn  sockets        HOME/run can be read by others: its mode is 0755
+                           -> `chmod 700 HOME/run`; the next start does it as well
+      ok    disk ROOM
+      note  hub            none runs
+      warn  programs       no coding program is on the PATH
+                           -> `npm install -g @anthropic-ai/claude-code@latest`, or another one
+                           -> or write `agent: native`: it needs a key of a model only
+
+    `gangline doctor --deep` tries the backends: no network, no tokens
+    3 warnings, 3 notes, 1 ok
+    "#);
+    assert_eq!(fs::read_dir(world.path("")).unwrap().count(), before);
+}
+
+/// A configuration with faults is told with lines; the rest is looked at all the same.
+#[test]
+fn a_broken_configuration_is_told_with_its_lines() {
+    let world = with(&[("claude", "echo '1.0.0 (Claude Code)'")]);
+    let text = "agents:\n  - nick: spark-a\n    directory: .\n    permissons: ask\n";
+    let _ = world.file("agents.yaml", text);
+    let _ = world.file("config/gangline/runtimes.json", "{\"default\": ");
+    let ran = world.run(&["doctor"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
+    insta::assert_snapshot!(plain(&world, &ran.stdout), @r#"
+    Installation
+      fail  configuration  HOME/agents.yaml cannot be used
+            HOME/agents.yaml:4:5: unknown key `permissons`: did you mean `permissions`?
+            4 |     permissons: ask
+              |     ^^^^^^^^^^
+            help: a backend's own field that is really called so goes under `extra:`
+                           -> mend the file; `gangline config check` looks at it again
+      fail  runtimes       HOME/config/gangline/runtimes.json:1: this is no JSON: EOF while parsing a value
+                           -> mend the file: what is wrong in it is not there for anybody
+      note  state          HOME/state/gangline is not there yet; the first start makes it
+      note  store          there is none yet; the first start makes it
+      warn  sockets        HOME/run can be read by others: its mode is 0755
+                           -> `chmod 700 HOME/run`; the next start does it as well
+      ok    disk ROOM
+      note  hub            none runs
+      note  programs       not on the PATH, and no agent's: codex, opencode, cline, copilot, gemini, kiro-cli, goose, qwen
+
+    Backend claude
+      warn  program        1.0.0 is too old, at least 2.1.270 is needed: HOME/bin/claude
+                           -> `npm install -g @anthropic-ai/claude-code@2.1.330`
+      warn  login          none was found: HOME/.claude/.credentials.json is not there
+                           -> log in by `claude`, then `/login`, as the agent's user
+
+    `gangline doctor --deep` tries the backends: no network, no tokens
+    2 failures, 3 warnings, 4 notes, 1 ok
+    "#);
+    let named = world.run(&["doctor", "--config", "gone.yaml", "--json"]);
+    assert_eq!(named.code, 1, "a file that was named has to be there");
+}
+
+const SICK: &str = r#"
+server: {port: PORT}
+agents:
+  - nick: spark-a
+    agent: claude
+    directory: work
+    api_key_env: MY_KEY
+    mcp_servers:
+      git: {command: nosuch}
+      web: {url: "https://example.org/mcp", headers: {Authorization: "Bearer ${TOK}"}}
+      ok: {command: sh}
+  - nick: spark-b
+    agent: codex
+    directory: nowhere
+    account_dir: accounts/b
+    hooks: {command: [./notify.sh]}
+  - {nick: spark-c, agent: copilot, directory: work, env: {COPILOT_GITHUB_TOKEN: hunter22}}
+  - {nick: spark-d, agent: tmux, command: [claude], directory: work}
+  - {nick: spark-e, agent: acp, directory: work}
+  - {nick: spark-f, agent: acp, acp_command: [codex-acp], directory: work}
+  - {nick: spark-g, agent: claude, directory: work, enabled: false}
+  - {nick: spark-h, agent: native, directory: work, base_url: "http://127.0.0.1:9"}
+  - {nick: spark-i, agent: lazy, directory: work}
+"#;
+
+/// Each agent: old, known to be bad, newer than tested, hanging, without interpreter, missing; logins,
+/// MCP servers, hooks, folders. Each line that is not well says what to do.
+#[test]
+fn what_is_wrong_with_agents_is_told_with_what_to_do() {
+    let mut world = with(&[
+        ("claude", "echo '2.1.83 (Claude Code)'"),
+        ("codex", "exec sleep 1000"),
+        ("copilot", "echo 9.9.9"),
+        ("codex-acp", "echo codex-acp 0.16.0"),
+        ("lazy", "exit 3"),
+    ]);
+    program(&world, "opencode", "#!/usr/bin/env nodejsx\n");
+    world.set("ANTHROPIC_API_KEY", "hunter23");
+    let _ = world.file("work/x", "");
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+    let _ = world.file("agents.yaml", &SICK.replace("PORT", &port));
+    let lazy = r#"{"runtimes": {"lazy": {"bin": "lazy", "delivery": "rpc"}}}"#;
+    let _ = world.file("config/gangline/runtimes.json", lazy);
+    fs::create_dir_all(world.state()).unwrap();
+    fs::set_permissions(world.state(), fs::Permissions::from_mode(0o755)).unwrap();
+    let began = Instant::now();
+    let ran = world.run(&["doctor"]);
+    assert!(began.elapsed() < Duration::from_secs(20), "all are asked at once");
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
+    assert!(!ran.stdout.contains("hunter"), "{}", ran.stdout);
+    let told = plain(&world, &ran.stdout).replace(&port, "PORT");
+    insta::assert_snapshot!(told, @r#"
+    Installation
+      ok    configuration  HOME/agents.yaml: 9 agents
+      warn  state          HOME/state/gangline can be read by others: its mode is 0755
+                           -> `chmod 700 HOME/state/gangline`; the next start does it as well
+      note  store          there is none yet; the first start makes it
+      warn  sockets        HOME/run can be read by others: its mode is 0755
+                           -> `chmod 700 HOME/run`; the next start does it as well
+      ok    disk ROOM
+      note  hub            none runs
+                           -> `gangline up -d` starts one
+      ok    irc            127.0.0.1:PORT is free for the hub
+      ok    tmux           TMUX
+      note  switched off   spark-g; name one to look at it
+      note  programs       not on the PATH, and no agent's: cline, gemini, kiro-cli, goose, qwen
+
+    Agent spark-a: claude
+      ok    backend        claude (built in)
+      fail  program        2.1.83 is too old, at least 2.1.270 is needed: HOME/bin/claude
+                           -> `npm install -g @anthropic-ai/claude-code@2.1.330`
+      fail  login          the variable MY_KEY is not set
+                           -> set MY_KEY where the hub is started
+      ok    directory      HOME/work
+      fail  mcp git        `nosuch` is not on the PATH
+                           -> install it, or mend `command` of the server; the agent starts without
+      ok    mcp ok         /usr/bin/sh
+      fail  mcp web        the variable TOK is not set
+                           -> its entry names the variable: set it where the hub is started
+
+    Agent spark-b: codex
+      ok    backend        codex (built in)
+      warn  program        HOME/bin/codex: version unknown (took longer than 5 s)
+                           -> try `HOME/bin/codex --version` by hand, as the agent's user
+      warn  login          none was found: HOME/accounts/b/auth.json is not there
+                           -> log in by `CODEX_HOME=HOME/accounts/b codex login`
+      fail  directory      HOME/nowhere is not there
+                           -> `mkdir -p HOME/nowhere`, or write another `directory`
+      fail  hooks          HOME/nowhere/./notify.sh is not there
+                           -> mend `hooks.command`; turns do not wait for it
+
+    Agent spark-c: copilot
+      ok    backend        copilot (built in)
+      warn  program        9.9.9 is newer than the tested 1.0.102: HOME/bin/copilot
+                           -> `gangline doctor --deep spark-c` tries it
+      ok    login          COPILOT_GITHUB_TOKEN is in its environment
+      ok    directory      HOME/work
+
+    Agent spark-d: tmux
+      ok    backend        tmux (built in)
+      fail  program        2.1.83 is known to be bad (its screen is blank to whoever reads it): HOME/bin/claude
+                           -> `npm install -g @anthropic-ai/claude-code@2.1.330`
+      warn  login          none was found: HOME/.claude/.credentials.json is not there
+                           -> log in by `claude`, then `/login`, as the agent's user
+                           -> ANTHROPIC_API_KEY is set here but reaches no agent by itself: write `api_key_env: ANTHROPIC_API_KEY`
+      ok    directory      HOME/work
+
+    Agent spark-e: acp
+      ok    backend        acp (built in)
+      fail  program        HOME/bin/opencode is a script, and `nodejsx` is not on the PATH
+                           -> `npm install -g opencode-ai@1.18.33`
+                           -> or name its path as `command`, as a list of words
+      ok    directory      HOME/work
+
+    Agent spark-f: acp
+      ok    backend        acp (built in)
+      fail  program        0.16.0 is known to be bad (it leaves processes behind and does not end with its input; a package of another name took its place): HOME/bin/codex-acp
+                           -> `npm install -g @agentclientprotocol/codex-acp@2.6.0`
+      note  login          unknown: only the program knows
+      ok    directory      HOME/work
+
+    Agent spark-h: native
+      ok    backend        native (built in)
+      ok    program        part of Gangline
+      ok    login          its model is on this machine and wants no key
+      ok    directory      HOME/work
+
+    Agent spark-i: lazy
+      ok    backend        lazy (HOME/config/gangline/runtimes.json:1), driven as acp
+      note  program        HOME/bin/lazy: version unknown (`lazy --version` ended with code 3)
+      note  login          unknown: only the program knows
+      ok    directory      HOME/work
+
+    Backend opencode
+      warn  program        HOME/bin/opencode is a script, and `nodejsx` is not on the PATH
+                           -> `npm install -g opencode-ai@1.18.33`
+
+    `gangline doctor --deep` tries the backends: no network, no tokens
+    9 failures, 7 warnings, 7 notes, 23 ok
+    "#);
+    assert_eq!(world.processes(), [], "all that was started is gone");
+    let json = world.run(&["doctor", "--json", "spark-c", "spark-g"]);
+    let found: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    for check in found["checks"].as_array().unwrap() {
+        let well = check["result"] == "ok" || check["result"] == "note";
+        assert!(well || check["do"] != serde_json::json!([]), "{check}");
+        assert!(["spark-c", "spark-g"].contains(&check["name"].as_str().unwrap()), "{check}");
+    }
+}
+
+/// Whether a login is there shows by its file, in the agent's own account first.
+#[test]
+fn a_login_is_seen_by_its_file() {
+    let world = with(&[("claude", "echo '2.1.330 (Claude Code)'"), ("codex", "echo 0.169.0")]);
+    let _ = world.file(
+        "agents.yaml",
+        "agents:\n  - {nick: spark-a, agent: claude, directory: .}\n  \
+         - {nick: spark-b, agent: claude, directory: ., account_dir: accounts/b}\n  \
+         - {nick: spark-c, agent: codex, directory: ., env: {CODEX_HOME: /opt/none}}\n",
+    );
+    let logins = || {
+        let found = world.run(&["doctor", "--json"]).json();
+        let checks = found["checks"].as_array().unwrap().clone();
+        let login = checks.iter().filter(|it| it["check"] == "login");
+        login.map(|it| it["result"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(logins(), ["warn", "warn", "warn"]);
+    let told = world.run(&["doctor"]).ok();
+    let account = world.path("accounts/b").display().to_string();
+    assert!(
+        told.contains(&format!("`CLAUDE_CONFIG_DIR={account} claude`, then `/login`")),
+        "{told}"
+    );
+    assert!(told.contains("/opt/none/auth.json is not there"), "{told}");
+    let _ = world.file(".claude/.credentials.json", "hunter22");
+    assert_eq!(logins(), ["ok", "warn", "warn"]);
+    let _ = world.file("accounts/b/settings.json", "{}");
+    assert_eq!(logins(), ["ok", "note", "warn"]);
+    let _ = world.file("accounts/b/.credentials.json", "hunter22");
+    assert_eq!(logins(), ["ok", "ok", "warn"]);
+    assert!(!world.run(&["doctor"]).ok().contains("hunter22"));
+}
+
+/// A store that no program could open fails, and is left as it is; so does a port that another
+/// program has.
+#[test]
+fn a_damaged_store_and_a_taken_port_fail() {
+    let world = with(&[]);
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let _ = world.file(
+        "agents.yaml",
+        &format!("server: {{port: {port}}}\nagents:\n  - {{nick: spark-a, agent: native, directory: ., base_url: \"http://127.0.0.1:9\"}}\n"),
+    );
+    let text = "no database at all\n".repeat(500);
+    let file = world.file("state/gangline/gangline.db", &text);
+    let found = world.run(&["doctor", "--json"]);
+    assert_eq!(found.code, 1);
+    let found: serde_json::Value = serde_json::from_str(&found.stdout).unwrap();
+    let checks = found["checks"].as_array().unwrap();
+    let failed: Vec<_> = checks.iter().filter(|it| it["result"] == "fail").collect();
+    let words: Vec<_> = failed.iter().map(|it| it["check"].as_str().unwrap()).collect();
+    assert_eq!(words, ["store", "irc"], "{failed:#?}");
+    assert!(failed[0]["found"].as_str().unwrap().contains("is not a database"), "{failed:#?}");
+    assert!(failed[1]["found"].as_str().unwrap().contains("another program listens"));
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
+    drop(taken);
+    fs::remove_file(file).unwrap();
+    let _ = world.run(&["doctor"]).ok();
+}
+
+/// While a hub runs it is found with its IRC server, and nothing of its store is disturbed.
+#[test]
+fn a_running_hub_is_found() {
+    let mut world = world();
+    world.set("PATH", "/usr/bin:/bin");
+    let demo = world.start_ready(&["demo"]);
+    let found = world.run(&["doctor", "--json"]).json();
+    let checks = found["checks"].as_array().unwrap();
+    let of = |word: &str| checks.iter().find(|it| it["check"] == word).unwrap();
+    for word in ["configuration", "state", "store", "sockets", "hub", "irc", "backend", "login"] {
+        assert_eq!(of(word)["result"], "ok", "{}", of(word));
+    }
+    let pid = format!("process {},", demo.pid());
+    assert!(of("hub")["found"].as_str().unwrap().starts_with(&pid), "{}", of("hub"));
+    let said = world.run(&["prompt", "demo-guide", "say exactly kumquat", "--wait"]).ok();
+    assert!(said.contains("kumquat"), "{said}");
+}
+
+/// In a terminal of 80 columns no line is longer than it, but for what is there to be copied.
+#[test]
+fn a_terminal_of_80_columns_is_enough() {
+    let world = with(&[("claude", "echo '1.0.0 (Claude Code)'")]);
+    let text = "agents:\n  - {nick: spark-a, agent: claude, directory: nowhere, hooks: {command: [gone]}}\n";
+    let _ = world.file("agents.yaml", text);
+    let socket = world.path("tmux.sock").display().to_string();
+    let command = world.command(&["doctor"]);
+    #[allow(clippy::disallowed_methods, reason = "the far side of a test")]
+    let tmux = |args: &[&str]| {
+        let mut tmux = std::process::Command::new("tmux");
+        tmux.env_clear().env("TERM", "xterm").env("PATH", "/usr/bin:/bin");
+        tmux.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let output = tmux.args(["-u", "-f", "/dev/null", "-S", &socket]).args(args).output();
+        String::from_utf8(output.unwrap().stdout).unwrap()
+    };
+    let program = command.get_program().to_str().unwrap().to_owned();
+    let line = format!("cd {}; {program} doctor; exec sleep 1000", world.path("").display());
+    let _ = tmux(&["new-session", "-d", "-x", "80", "-y", "60", &line]);
+    let screen = eventually("the whole answer", || {
+        // Lines that tmux itself has broken are joined again.
+        let screen = tmux(&["capture-pane", "-p", "-J"]);
+        screen.contains(" ok\n").then_some(screen)
+    });
+    let _ = tmux(&["kill-server"]);
+    let long: Vec<&str> =
+        screen.lines().filter(|line| line.trim_end().chars().count() > 80).collect();
+    assert!(long.iter().all(|line| line.contains('/') || line.contains('`')), "{screen}");
+    assert!(screen.contains("\n                       "), "{screen}");
+    assert!(screen.contains("`npm install -g @anthropic-ai/claude-code@2.1.330`"), "{screen}");
 }

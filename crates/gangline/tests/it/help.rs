@@ -38,6 +38,8 @@ fn the_help_lists_every_command() {
       approve    Allow what an approval asks for
       deny       Refuse what an approval asks for
       config     Check the configuration, or print its schema
+      doctor     Look at the installation, the agents and their programs; say what to do about what is
+                 wrong
       runtime    The backends: what is installed, and whether it works
       service    Units for systemd
       skills     The text by which coding programs learn to speak in channels from their shell

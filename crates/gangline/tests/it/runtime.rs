@@ -56,11 +56,13 @@ fn an_empty_home_has_the_built_in_backends() {
     assert_eq!(claude["path"], path.to_str().unwrap());
     assert_eq!((&claude["default"], &claude["source"]), (&json!(true), &json!("built in")));
     assert_eq!(named(&rows, "codex")["version"], Value::Null);
+    assert_eq!(named(&rows, "codex")["version_unknown"], "took longer than 5 s");
     assert_eq!(named(&rows, "opencode")["version"], "[31m1.2");
     assert_eq!(named(&rows, "kiro")["path"], Value::Null);
     assert_eq!(world.processes(), [], "all that was started is gone");
     let text = world.run(&["runtime", "list"]).ok();
     assert!(text.contains("* is usual: claude (built in)"), "{text}");
+    assert!(text.contains("unknown (took longer than 5 s)"), "{text}");
     assert!(text.contains("kiro-cli: not found") && text.contains("part of Gangline"), "{text}");
 }
 
@@ -116,7 +118,7 @@ fn files_add_backends_and_their_faults_are_told_loudly() {
     assert_eq!(check.code, 0, "{}", check.stderr);
     assert!(check.stderr.contains(&problem), "{}", check.stderr);
     let doctor = world.run(&["runtime", "doctor"]);
-    assert!(doctor.stderr.contains(&problem), "{}", doctor.stderr);
+    assert!(doctor.code == 1 && doctor.stdout.contains(&problem), "{}", doctor.stdout);
 }
 
 /// R3-16: another usual backend; the rest of the file stays as it is, and a slip is refused.

@@ -11,12 +11,9 @@ use crate::{
     cli::Global,
     cmd::demo,
     failure::Failure,
-    init::{
-        programs::{PROGRAMS, Version},
-        repository::Repository,
-        text::Place,
-    },
+    init::{programs::PROGRAMS, repository::Repository, text::Place},
     invite, output,
+    versions::Version,
 };
 
 /// The same for programs. The token itself is in its file only.
@@ -103,7 +100,7 @@ fn programs(done: &Done, out: &mut String) {
     for (found, place) in &done.found {
         let version = match &found.version {
             Version::Known(version) => format!(", {version}"),
-            Version::Unknown => ", did not tell its version".to_owned(),
+            Version::Unknown | Version::Late => ", did not tell its version".to_owned(),
             Version::Broken(_) | Version::Namesake(_) => String::new(),
         };
         let became = match place {
@@ -200,7 +197,7 @@ fn one<'a>(found: &'a crate::init::programs::Found, place: &'a Place) -> Program
     };
     let version = match &found.version {
         Version::Known(version) => Some(version.as_str()),
-        Version::Unknown | Version::Broken(_) | Version::Namesake(_) => None,
+        Version::Unknown | Version::Late | Version::Broken(_) | Version::Namesake(_) => None,
     };
     let (name, backend) = (found.program.name, found.program.backend);
     ProgramSummary { name, path: &found.path, backend, version, agent, why_not }

@@ -1,131 +1,59 @@
 //! `--deep`: the conformance suite over each installed program, against a stand-in model.
 
-use std::{path::PathBuf, time::Duration};
-
-use gangline_os::{
-    lines::{Line, LineReader},
-    process::{self, Group, Ladder, Output, Spawn, Stdin, base_env},
+use gangline_runtime::{
+    conformance::{self, Dialect, Outcome, Progress, Report},
+    registry::Found,
 };
-use gangline_runtime::conformance::{self, Dialect, Outcome, Progress, Report};
 
-use super::{lab::Lab, on_path, shown};
+use super::lab::Lab;
 use crate::{cli::Global, failure::Failure, output, place};
 
-/// How long a program may take to tell its version.
-const VERSION_WITHIN: Duration = Duration::from_secs(20);
-const AT_ONCE: Ladder =
-    Ladder { term_after: Duration::ZERO, kill_after: Duration::from_millis(500) };
-/// More than any version needs.
-const LINE_MAX: usize = 4 * 1024;
-/// The exit code of a program that a Ctrl-C ended.
-const INTERRUPTED: u8 = 130;
-
-/// A backend and what was found of it.
-pub(super) struct Entry {
-    pub(super) dialect: Dialect,
-    pub(super) found: Found,
+/// A backend that can be tried.
+#[derive(Debug)]
+pub(crate) struct Target {
+    /// How it is called in what is shown.
+    pub(crate) name: String,
+    /// What it is.
+    pub(crate) found: Found,
+    /// How it has to be spoken to.
+    pub(crate) dialect: &'static Dialect,
+    /// Its program and what stands before our own arguments; empty = it is a part of Gangline.
+    pub(crate) words: Vec<String>,
+    /// What its program says; empty = nothing that looks like a version.
+    pub(crate) version: String,
 }
 
-/// Where a backend's program is.
-pub(super) enum Found {
-    /// It is a part of this program.
-    Within,
-    /// It is there.
-    At {
-        /// The file.
-        program: PathBuf,
-        /// What it says; empty = nothing that looks like a version.
-        version: String,
-    },
-    /// It is not on the PATH.
-    Nowhere,
-}
-
-/// Looks for a backend's program and asks it for its version.
-pub(super) async fn look(dialect: &Dialect) -> Found {
-    if dialect.program.is_empty() {
-        return Found::Within;
-    }
-    let Some(program) = on_path(dialect.program) else { return Found::Nowhere };
-    let version = version(&program).await.unwrap_or_default();
-    Found::At { program, version }
-}
-
-async fn version(program: &std::path::Path) -> Option<String> {
-    let mut child = process::spawn(Spawn {
-        program: program.to_owned(),
-        args: vec!["--version".into()],
-        cwd: std::env::temp_dir(),
-        env: base_env(),
-        stdin: Stdin::Null,
-        stdout: Output::Piped,
-        stderr: Output::Null,
-        group: Group::New,
-    })
-    .ok()?;
-    let mut lines = LineReader::new(child.take_stdout()?, LINE_MAX);
-    let read = async {
-        while let Ok(Some(line)) = lines.next().await {
-            let (Line::Text(text) | Line::Oversize { kept: text, .. }) = line;
-            if let Some(version) = version_in(&text) {
-                return Some(version);
-            }
-        }
-        None
-    };
-    let version = tokio::time::timeout(VERSION_WITHIN, read).await.ok().flatten();
-    child.end(&AT_ONCE).await;
-    version
-}
-
-/// Returns the first word that is three numbers with dots between them.
-fn version_in(line: &str) -> Option<String> {
-    let numbers = |word: &&str| {
-        let parts: Vec<&str> = word.split('.').collect();
-        parts.len() == 3 && parts.iter().all(|part| part.parse::<u32>().is_ok())
-    };
-    let mut words = line.split(|c: char| c.is_whitespace() || matches!(c, 'v' | '(' | ')' | ','));
-    words.find(numbers).map(str::to_owned)
-}
-
-/// Runs the suite over what was found. Exits with 1 if a rule is broken. A Ctrl-C ends it and
-/// leaves neither a process nor a file.
-pub(super) async fn deep(
+/// Runs the suite over the targets, one after the other; the reports are in their order. None
+/// after a Ctrl-C, which leaves neither a process nor a file.
+pub(crate) async fn deep(
     global: &Global,
-    entries: Vec<Entry>,
+    targets: &[Target],
     telling: Telling,
-) -> Result<u8, Failure> {
+) -> Result<Option<Vec<Report>>, Failure> {
+    if targets.is_empty() {
+        return Ok(Some(Vec::new()));
+    }
     let lab = Lab::open(&place::plain(global)?.state)?;
     let (stop, asked) = crate::cmd::until_asked()?;
     let reports = tokio::select! {
-        reports = run(&lab, &entries, telling) => Some(reports?),
+        reports = run(&lab, targets, telling) => Some(reports),
         () = stop.cancelled() => None,
         () = asked => None,
     };
     lab.close().await;
-    let Some(reports) = reports else {
+    if reports.is_none() {
         output::note("interrupted; nothing is left behind");
-        return Ok(INTERRUPTED);
-    };
-    shown::reports(global, &entries, &reports)?;
-    Ok(u8::from(reports.iter().any(|report| report.failures().next().is_some())))
+    }
+    reports.transpose()
 }
 
-async fn run(lab: &Lab, entries: &[Entry], telling: Telling) -> Result<Vec<Report>, Failure> {
+async fn run(lab: &Lab, targets: &[Target], telling: Telling) -> Result<Vec<Report>, Failure> {
     let mut reports = Vec::new();
-    for Entry { dialect, found } in entries {
-        let (program, version) = match found {
-            Found::Within => (None, String::new()),
-            Found::At { program, version } => (Some(program.clone()), version.clone()),
-            Found::Nowhere => {
-                output::note(&format!("{}: not installed", dialect.backend));
-                continue;
-            }
-        };
-        output::note(&format!("{} {version}", dialect.backend));
-        let bench = lab.bench(dialect, program, version).await?;
+    for (index, target) in targets.iter().enumerate() {
+        output::note(format!("{} {}", target.name, target.version).trim_end());
+        let bench = lab.bench(index, target).await?;
         let report = conformance::run(&bench.subject, &|it| progress(telling, it)).await;
-        output::note(&format!("  {} took {:.1} s", dialect.backend, report.took.as_secs_f64()));
+        output::note(&format!("  {} took {:.1} s", target.name, report.took.as_secs_f64()));
         reports.push(report);
     }
     Ok(reports)
@@ -133,7 +61,7 @@ async fn run(lab: &Lab, entries: &[Entry], telling: Telling) -> Result<Vec<Repor
 
 /// How much is told while it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Telling {
+pub(crate) enum Telling {
     /// What was found.
     Verdicts,
     /// What is tried, what was found, and how long that took.
@@ -159,6 +87,3 @@ fn progress(telling: Telling, progress: Progress<'_>) {
     };
     output::note(&format!("  {:11} {took}{}{why}", verdict.word(), cell.title));
 }
-
-#[cfg(test)]
-mod tests;

@@ -3,7 +3,7 @@
 
 use std::{
     collections::BTreeMap,
-    path::{Path, PathBuf},
+    path::Path,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -19,8 +19,7 @@ use gangline_os::{
 };
 use gangline_runtime::{
     McpServer, Mode, PermissionMode, StartOptions, ToolCall, ToolHost, ToolSpec,
-    conformance::{Dialect, McpProbe, Model, Subject},
-    registry,
+    conformance::{McpProbe, Model, Subject},
     toolserver::ToolServer,
 };
 use gangline_standin::{Records, Script, StandinOptions, serve};
@@ -28,6 +27,7 @@ use tempfile::TempDir;
 use tokio::{net::TcpListener, sync::watch};
 use uuid::Uuid;
 
+use super::deep::Target;
 use crate::{cmd::daemon, failure::Failure};
 
 /// What is left of a program gets this long between TERM and KILL.
@@ -74,14 +74,10 @@ impl Lab {
         let _ = parent.map(std::fs::remove_dir);
     }
 
-    /// Makes the place for one backend. `program` is its file, if it has one.
-    pub(super) async fn bench(
-        &self,
-        dialect: &Dialect,
-        program: Option<PathBuf>,
-        version: String,
-    ) -> Result<Bench, Failure> {
-        let folder = self.folder.path().join(dialect.backend);
+    /// Makes the place for one backend; no two have the same index.
+    pub(super) async fn bench(&self, index: usize, target: &Target) -> Result<Bench, Failure> {
+        let dialect = target.dialect;
+        let folder = self.folder.path().join(index.to_string());
         let path = |name: &str| folder.join(name);
         for name in ["home", "work"] {
             fsio::private_dir(&path(name)).map_err(Failure::environment)?;
@@ -108,18 +104,18 @@ impl Lab {
         let tools = tools.map_err(Failure::environment)?;
         let records = Mutex::new(Records::of(path("requests")));
         let subject = Subject {
-            make: Box::new(registry::maker(dialect.backend).map_err(Failure::environment)?),
-            options: self.options(&folder, program, &bridge),
+            make: Box::new(target.found.maker().map_err(Failure::environment)?),
+            options: self.options(&folder, &target.words, &bridge),
             dialect: *dialect,
             model: Arc::new(Standin { origin: format!("http://{address}"), records }),
             mcp: probes(&tools, &bridge),
-            version,
+            version: target.version.clone(),
             only: Vec::new(),
         };
         Ok(Bench { subject, _standin: tasks, _tools: tools, _turn: turn })
     }
 
-    fn options(&self, folder: &Path, program: Option<PathBuf>, bridge: &[String]) -> StartOptions {
+    fn options(&self, folder: &Path, words: &[String], bridge: &[String]) -> StartOptions {
         let home = folder.join("home").display().to_string();
         let kept = base_env().into_iter().filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
@@ -134,7 +130,7 @@ impl Lab {
             workdir: folder.join("work"),
             session_dir: folder.join("sessions"),
             tmp_dir: folder.join("tmp"),
-            command: program.map(|program| vec![program.display().to_string()]),
+            command: Some(words.to_vec()).filter(|words| !words.is_empty()),
             account_dir: None,
             env,
             mode: Mode::Resident,

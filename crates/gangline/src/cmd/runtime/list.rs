@@ -1,26 +1,25 @@
 //! `gangline runtime list`: every backend of the registry, where it comes from and who uses it.
 
-use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf};
 
-use gangline_os::{
-    process::{base_env, find_on_path},
-    task::TaskGroup,
-};
-use gangline_runtime::registry::{Found, Problem, Registry, Said, Source};
+use gangline_os::process::{base_env, find_on_path};
+use gangline_runtime::registry::{self, Found, Problem, Registry, Said, Source};
 use serde::Serialize;
-use tokio::sync::mpsc;
 
 use crate::{
     cli::{Global, RuntimeList},
     configuration::{self, Loaded},
     failure::Failure,
-    init::{ask, programs::shown},
     output, place,
-    show::table::{Cell, table},
+    show::{
+        table::{Cell, table},
+        text::cut,
+    },
+    versions::{Question, Version, ask_all},
 };
 
-/// How long a program may take to say its version.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// So much of a reason has room in a column, in characters.
+const REASON_MAX: usize = 40;
 
 /// The whole list, for programs.
 #[derive(Serialize)]
@@ -52,6 +51,9 @@ struct Row {
     path: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<String>,
+    /// Why there is no version although there is a program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version_unknown: Option<String>,
     source: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<String>,
@@ -132,6 +134,7 @@ fn row(found: &Found, usual: &Said, agents: Vec<String>) -> Row {
         path: name.and_then(|name| find_on_path(name.as_ref(), &path, &here)),
         command,
         version: None,
+        version_unknown: None,
         source: found.source.to_string(),
         key,
         env: found.env.keys().cloned().collect(),
@@ -144,25 +147,22 @@ fn row(found: &Found, usual: &Said, agents: Vec<String>) -> Row {
 
 /// Asks each program for its version, all at once.
 async fn versions(rows: &mut [Row]) {
-    let mut tasks = TaskGroup::new("versions");
-    let (tell, mut told) = mpsc::channel(rows.len().max(1));
-    for (index, row) in rows.iter().enumerate() {
-        let Some(path) = row.path.clone() else { continue };
-        let tell = tell.clone();
-        tasks.spawn(row.adapter, async move {
-            let said = ask::ask(&path, &["--version"], "/".as_ref(), base_env(), PATIENCE).await;
-            let said = said.ok().filter(ask::Said::well);
-            let line = said.and_then(|said| {
-                ask::Said::first(&said.out).or_else(|| ask::Said::first(&said.err)).map(shown)
-            });
-            let _ = tell.send((index, line)).await;
-        });
-    }
-    drop(tell);
-    while let Some((index, version)) = told.recv().await {
-        if let Some(row) = rows.get_mut(index) {
-            row.version = version;
-        }
+    let (rows, questions): (Vec<&mut Row>, Vec<Question>) = rows
+        .iter_mut()
+        .filter_map(|row| {
+            let program = row.path.clone()?;
+            let entry = registry::built_in(row.adapter)?;
+            let args = vec!["--version".to_owned()];
+            let namesake = entry.known.namesake;
+            Some((row, Question { program, args, env: base_env(), namesake }))
+        })
+        .unzip();
+    for (row, version) in rows.into_iter().zip(ask_all(questions).await) {
+        row.version_unknown = version.problem();
+        row.version = match version {
+            Version::Known(line) => Some(line),
+            Version::Unknown | Version::Late | Version::Broken(_) | Version::Namesake(_) => None,
+        };
     }
 }
 
@@ -203,7 +203,11 @@ fn text(listing: &Listing, verbose: bool) -> String {
                 Cell::from(format!("{}{}", row.name, if row.default { " *" } else { "" })),
                 Cell::from(if row.lacking.is_some() { "lacking" } else { row.adapter }),
                 Cell::from(place),
-                Cell::from(row.version.clone().unwrap_or_else(dash)),
+                Cell::from(match (&row.version, &row.version_unknown) {
+                    (Some(version), _) => version.clone(),
+                    (None, Some(why)) => format!("unknown ({})", cut(why, REASON_MAX)),
+                    (None, None) => dash(),
+                }),
                 Cell::from(row.source.clone()),
                 Cell::from(agents),
             ]

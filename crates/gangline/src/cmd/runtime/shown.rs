@@ -1,25 +1,26 @@
-//! What the doctor found, for people and for programs.
+//! What the suite found, for people and for programs. Pure.
 
 use std::fmt::Write as _;
 
 use gangline_runtime::conformance::{Outcome, Report, Verdict, cells};
 use serde::Serialize;
 
-use super::deep::{Entry, Found};
-use crate::{cli::Global, failure::Failure, output};
+use super::deep::Target;
+
+/// The width of a backend's column.
+const COLUMN: usize = 13;
 
 /// One backend on the wire.
 #[derive(Serialize)]
-struct Backend<'a> {
-    backend: &'a str,
-    program: Option<String>,
+pub(crate) struct Tried<'a> {
+    name: &'a str,
+    adapter: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    program: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<&'a str>,
-    tested_version: Option<&'a str>,
-    advice: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    took_ms: Option<u128>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cells: Option<Vec<Cell<'a>>>,
+    took_ms: u128,
+    cells: Vec<Cell<'a>>,
 }
 
 /// One rule on the wire.
@@ -33,11 +34,8 @@ struct Cell<'a> {
     took_ms: u128,
 }
 
-fn backend<'a>(entry: &'a Entry, report: Option<&'a Report>) -> Backend<'a> {
-    let (program, version) = match &entry.found {
-        Found::Within | Found::Nowhere => (None, None),
-        Found::At { program, version } => (Some(program.display().to_string()), Some(&**version)),
-    };
+/// Returns what was found of one backend, for programs.
+pub(crate) fn wire<'a>(target: &'a Target, report: &'a Report) -> Tried<'a> {
     let cell = |Outcome { cell, verdict, took }: &'a Outcome| Cell {
         id: cell.id,
         title: cell.title,
@@ -46,94 +44,52 @@ fn backend<'a>(entry: &'a Entry, report: Option<&'a Report>) -> Backend<'a> {
         why: verdict.why(),
         took_ms: took.as_millis(),
     };
-    Backend {
-        backend: entry.dialect.backend,
-        program,
-        version: version.filter(|version| !version.is_empty()),
-        tested_version: Some(entry.dialect.tested).filter(|version| !version.is_empty()),
-        advice: advice(entry),
-        took_ms: report.map(|report| report.took.as_millis()),
-        cells: report.map(|report| report.outcomes.iter().map(cell).collect()),
+    Tried {
+        name: &target.name,
+        adapter: target.found.entry.name,
+        program: target.words.first().map(String::as_str),
+        version: Some(target.version.as_str()).filter(|version| !version.is_empty()),
+        took_ms: report.took.as_millis(),
+        cells: report.outcomes.iter().map(cell).collect(),
     }
 }
 
-/// Returns what the operator could do about the program itself.
-fn advice(Entry { dialect, found }: &Entry) -> Option<String> {
-    let install = dialect.install;
-    match found {
-        Found::Within => None,
-        Found::Nowhere => Some(format!("not installed; {install}")),
-        Found::At { version, .. } if version == dialect.tested => None,
-        Found::At { version, .. } if version.is_empty() => {
-            Some(format!("it does not tell its version; tested is {}", dialect.tested))
-        }
-        Found::At { .. } => Some(format!("tested is {}; {install}", dialect.tested)),
-    }
-}
-
-/// Shows what was looked for only.
-pub(super) fn looked(global: &Global, entries: &[Entry]) -> Result<u8, Failure> {
-    if global.json {
-        let all: Vec<_> = entries.iter().map(|entry| backend(entry, None)).collect();
-        output::json(&all)?;
-        return Ok(0);
-    }
+/// Returns the rules down and the backends across, and what is broken. As many backends stand
+/// beside each other as `columns` have room for; none = all.
+pub(crate) fn text(targets: &[Target], reports: &[Report], columns: Option<usize>) -> String {
+    let both: Vec<(&Target, &Report)> = targets.iter().zip(reports).collect();
+    let width = cells::CELLS.iter().map(|cell| cell.title.len()).max().unwrap_or_default();
+    let room = columns.map_or(both.len(), |columns| columns.saturating_sub(width) / COLUMN);
     let mut out = String::new();
-    for entry in entries {
-        out.push_str(&line(entry));
+    for some in both.chunks(room.max(1)) {
+        table(&mut out, some, width);
+        out.push('\n');
     }
-    out.push_str("\n`gangline runtime doctor --deep` tries them out: no network, no tokens\n");
-    output::print(&out)?;
-    Ok(0)
-}
-
-fn line(entry: &Entry) -> String {
-    let place = match &entry.found {
-        Found::Within => "part of Gangline".to_owned(),
-        Found::Nowhere => String::new(),
-        Found::At { program, version } => format!("{version} {}", program.display()),
-    };
-    let advice = advice(entry).map(|advice| format!(" ({advice})")).unwrap_or_default();
-    format!("{:10} {}\n", entry.dialect.backend, format!("{place}{advice}").trim_start())
-}
-
-/// Shows what the suite found.
-pub(super) fn reports(
-    global: &Global,
-    entries: &[Entry],
-    reports: &[Report],
-) -> Result<(), Failure> {
-    let of = |entry: &Entry| reports.iter().find(|it| it.backend == entry.dialect.backend);
-    if global.json {
-        let all: Vec<_> = entries.iter().map(|entry| backend(entry, of(entry))).collect();
-        return output::json(&all);
-    }
-    let mut out = table(reports);
-    out.push('\n');
-    for entry in entries {
-        out.push_str(&line(entry));
-        let broken = of(entry).into_iter().flat_map(Report::failures);
+    for (target, report) in both {
+        let broken: Vec<&Outcome> = report.failures().collect();
+        let (name, version) = (&target.name, &target.version);
+        let told = format!("{name} {version}");
+        let took = report.took.as_secs_f64();
+        let _ = writeln!(out, "{}: {} rules broken, {took:.1} s", told.trim_end(), broken.len());
         for Outcome { cell, verdict, .. } in broken {
             let _ = writeln!(out, "  NO: {}: {}", cell.title, verdict.why().unwrap_or_default());
         }
     }
-    output::print(&out)
+    out
 }
 
-/// The rules down, the backends across.
-fn table(reports: &[Report]) -> String {
-    let width = cells::CELLS.iter().map(|cell| cell.title.len()).max().unwrap_or_default();
-    let mut out = format!("{:width$}", "");
-    for report in reports {
-        let _ = write!(out, "  {:11}", report.backend);
+fn table(out: &mut String, some: &[(&Target, &Report)], width: usize) {
+    let _ = write!(out, "{:width$}", "");
+    for (target, _) in some {
+        let _ = write!(out, "  {:11}", target.name);
     }
+    out.truncate(out.trim_end().len());
     for cell in cells::CELLS {
         let _ = write!(out, "\n{:width$}", cell.title);
-        for report in reports {
+        for (_, report) in some {
             let _ = write!(out, "  {:11}", report.verdict(cell.id).map_or("", Verdict::word));
         }
         out.truncate(out.trim_end().len());
     }
     out.push('\n');
-    out
 }

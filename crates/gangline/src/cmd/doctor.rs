@@ -1,0 +1,372 @@
+//! `gangline doctor`: is everything as it should be, and what to do where it is not. Looks, and
+//! changes nothing. Start at [`run`]; what one line says is made in the file of its topic.
+
+mod agent;
+mod hub;
+mod installation;
+mod login;
+mod program;
+mod sheet;
+mod show;
+mod subject;
+mod tried;
+
+use std::collections::BTreeSet;
+
+use gangline_api::config::nearest::{nearest, slips};
+use gangline_os::{paths::Paths, terminal};
+use gangline_runtime::registry::{Found, Registry, Source};
+use serde::Serialize;
+
+use self::{
+    agent::Patient,
+    hub::Hub,
+    sheet::{About, Check, Counts, Group, Mark},
+    show::Line,
+    subject::{Place, Subject},
+    tried::{NotTried, Round},
+};
+use super::runtime::{
+    deep::{self, Telling},
+    shown,
+};
+use crate::{
+    cli::{Doctor, Global},
+    configuration::{self, Loaded},
+    failure::Failure,
+    output, place,
+    versions::{Question, Version, ask_all},
+};
+
+/// The exit code of what a Ctrl-C ended.
+const INTERRUPTED: u8 = 130;
+
+/// All of it, for programs.
+#[derive(Serialize)]
+struct Sheet<'a> {
+    /// The form of this object; raised when a reader would have to change.
+    version: u32,
+    /// The worst result.
+    result: Mark,
+    counts: Counts,
+    checks: Vec<Line<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deep: Option<Deep<'a>>,
+}
+
+/// What the suite found.
+#[derive(Serialize)]
+struct Deep<'a> {
+    tried: Vec<shown::Tried<'a>>,
+    not_tried: &'a [NotTried],
+}
+
+/// What was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// The installation with all that is in it.
+    ForAll,
+    /// What was named.
+    ByName,
+}
+
+impl Asked {
+    fn of(args: &Doctor) -> Self {
+        if args.names.is_empty() { Self::ForAll } else { Self::ByName }
+    }
+}
+
+/// What there is to look at.
+struct Site {
+    paths: Paths,
+    /// The configuration, as far as it can be used.
+    loaded: Option<Loaded>,
+    registry: Registry,
+    /// Whether the command line or the environment names the configuration.
+    named: bool,
+}
+
+/// Who is looked at.
+struct Picked<'a> {
+    patients: Vec<Patient<'a>>,
+    backends: Vec<Subject>,
+    /// Programs of built-in backends that are not here, and whom nobody asked for.
+    missing: Vec<&'static str>,
+}
+
+pub(super) async fn run(global: &Global, args: &Doctor) -> Result<u8, Failure> {
+    let site = Site::of(global)?;
+    let picked = match args.names.as_slice() {
+        [] => site.everybody(args.deep),
+        names => site.these(names)?,
+    };
+    let (hub, hub_check) = hub::look(&site.paths, site.loaded.as_ref());
+    let (versions, tmux) = versions(&picked, args.names.is_empty()).await;
+    let mut groups = Vec::new();
+    if args.names.is_empty() {
+        groups.push(installation(&site, &picked, (&hub, hub_check), tmux).await);
+    }
+    let asked = Asked::of(args);
+    groups.extend(site.groups(&picked, asked, &hub, &versions));
+    let rounds = match args.deep {
+        true => Some(tried::rounds(&picked, &groups, &versions)),
+        false => None,
+    };
+    if !global.json {
+        output::print(&show::text(&groups, terminal::columns()))?;
+    }
+    let telling = if args.times { Telling::Times } else { Telling::Verdicts };
+    finish(global, &groups, rounds, telling).await
+}
+
+/// Runs the suite if that is asked for, and shows what is left to show.
+async fn finish(
+    global: &Global,
+    groups: &[Group],
+    rounds: Option<Round>,
+    telling: Telling,
+) -> Result<u8, Failure> {
+    let counts = Counts::of(groups);
+    let mut reports = Vec::new();
+    if let Some(round) = &rounds {
+        match deep::deep(global, &round.targets, telling).await? {
+            Some(all) => reports = all,
+            None => return Ok(INTERRUPTED),
+        }
+    }
+    let broken = reports.iter().any(|report| report.failures().next().is_some());
+    let bad = broken || counts.fail > 0;
+    if global.json {
+        let deep = rounds.as_ref().map(|round| {
+            let both = round.targets.iter().zip(&reports);
+            let tried = both.map(|(target, report)| shown::wire(target, report)).collect();
+            Deep { tried, not_tried: &round.not_tried }
+        });
+        let worst = groups.iter().flat_map(|group| &group.checks).map(|it| it.result).max();
+        output::json(&Sheet {
+            version: 1,
+            result: if bad { Mark::Fail } else { worst.unwrap_or(Mark::Ok) },
+            counts,
+            checks: show::wire(groups),
+            deep,
+        })?;
+        return Ok(u8::from(bad));
+    }
+    match &rounds {
+        Some(round) => {
+            output::print(&shown::text(&round.targets, &reports, terminal::columns()))?;
+            output::print(&tried::left_out(&round.not_tried))?;
+        }
+        None => {
+            output::print("`gangline doctor --deep` tries the backends: no network, no tokens\n")?
+        }
+    }
+    output::print(&format!("{}\n", show::sum(counts)))?;
+    Ok(u8::from(bad))
+}
+
+/// What the programs of the patients and backends said, in their order.
+struct Versions {
+    patients: Vec<Option<Version>>,
+    backends: Vec<Option<Version>>,
+}
+
+/// Asks all programs at once, each once, and tmux if it is needed.
+async fn versions(picked: &Picked<'_>, whole: bool) -> (Versions, Option<Check>) {
+    let of = |subject: Option<&Subject>| subject.and_then(Subject::question);
+    let patients: Vec<_> = picked.patients.iter().map(|it| of(it.subject.as_ref().ok())).collect();
+    let backends: Vec<_> = picked.backends.iter().map(|it| of(Some(it))).collect();
+    let subjects = picked.patients.iter().filter_map(|it| it.subject.as_ref().ok());
+    let on_screen = subjects.chain(&picked.backends).any(Subject::on_screen);
+    let tmux = on_screen.then(program::tmux_question);
+    let mut questions: Vec<Question> = Vec::new();
+    for question in patients.iter().chain(&backends).flatten() {
+        if !questions.iter().any(|it| it.is_same(question)) {
+            questions.push(question.clone());
+        }
+    }
+    if let Some(Ok(question)) = &tmux {
+        questions.push(question.clone());
+    }
+    let answers = ask_all(questions.clone()).await;
+    let answer = |question: &Question| {
+        let index = questions.iter().position(|it| it.is_same(question))?;
+        answers.get(index).cloned()
+    };
+    let tmux = tmux.map(|tmux| match tmux {
+        Ok(question) => program::tmux_check(&question, &answer(&question).unwrap_or(Version::Late)),
+        Err(check) => check,
+    });
+    let all = |list: Vec<Option<_>>| list.iter().map(|it| answer(it.as_ref()?)).collect();
+    (Versions { patients: all(patients), backends: all(backends) }, tmux.filter(|_| whole))
+}
+
+async fn installation(
+    site: &Site,
+    picked: &Picked<'_>,
+    (hub, hub_check): (&Hub, Check),
+    tmux: Option<Check>,
+) -> Group {
+    let loaded = site.loaded.as_ref();
+    let mut checks = installation::configuration(&site.paths.config_file, site.named);
+    checks.extend(installation::registry(&site.problems()));
+    checks.push(installation::state(&site.paths));
+    checks.push(installation::store(&site.paths).await);
+    checks.push(installation::sockets(&site.paths, loaded));
+    checks.push(installation::disk(&site.paths));
+    checks.push(hub_check);
+    checks.extend(hub::irc(hub, loaded).await);
+    checks.extend(hub::sasl(hub, loaded));
+    checks.extend(tmux);
+    checks.extend(programs(picked, loaded));
+    Group { about: About::Installation, name: None, title: "Installation".to_owned(), checks }
+}
+
+/// What is not looked at, so that it is not missed.
+fn programs(picked: &Picked<'_>, loaded: Option<&Loaded>) -> Vec<Check> {
+    let mut checks = Vec::new();
+    let off = loaded.into_iter().flat_map(|loaded| &loaded.config.agents);
+    let off: Vec<&str> = off.filter(|it| !it.enabled).map(|it| it.nick.as_str()).collect();
+    if !off.is_empty() {
+        let text = format!("{}; name one to look at it", off.join(", "));
+        checks.push(Check::note("switched off", text));
+    }
+    let nobody = picked.patients.is_empty() && picked.backends.iter().all(|it| it.words.is_empty());
+    if nobody {
+        checks.push(
+            Check::warn("programs", "no coding program is on the PATH")
+                .remedy("`npm install -g @anthropic-ai/claude-code@latest`, or another one")
+                .remedy("or write `agent: native`: it needs a key of a model only"),
+        );
+    } else if !picked.missing.is_empty() {
+        let text = format!("not on the PATH, and no agent's: {}", picked.missing.join(", "));
+        checks.push(Check::note("programs", text));
+    }
+    checks
+}
+
+impl Site {
+    fn of(global: &Global) -> Result<Self, Failure> {
+        let plain = place::plain(global)?;
+        let named = global.config.is_some();
+        // With nothing of one's own, what the demo left is looked at.
+        let paths = match named || plain.config_file.exists() {
+            true => plain,
+            false => place::of_existing(global)?,
+        };
+        let loaded = configuration::quiet(&paths.config_file);
+        let paths = installation::with_state_of(paths, loaded.as_ref(), global.state.is_some());
+        Ok(Self { registry: configuration::registry(), paths, loaded, named })
+    }
+
+    /// Returns what is wrong with the files that add backends.
+    fn problems(&self) -> Vec<String> {
+        match &self.loaded {
+            Some(loaded) => loaded.files(),
+            None => self.registry.problems().iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    /// Returns all agents that shall run, and the backends that are installed besides.
+    fn everybody(&self, deep: bool) -> Picked<'_> {
+        let patients: Vec<_> = self.loaded.iter().flat_map(enabled).collect();
+        let subjects = patients.iter().filter_map(|it: &Patient<'_>| it.subject.as_ref().ok());
+        let used: BTreeSet<_> =
+            subjects.map(|it| (it.found.name.clone(), it.words.clone())).collect();
+        let (mut backends, mut missing) = (Vec::new(), Vec::new());
+        for found in self.registry.list() {
+            let built_in = found.source == Source::BuiltIn;
+            let (name, entry) = (found.name.clone(), found.entry);
+            let subject = Subject::of_backend(found);
+            match subject.place() {
+                _ if used.contains(&(name, subject.words.clone())) => {}
+                Some(Place::At(_)) => backends.push(subject),
+                Some(Place::Nowhere(_)) if built_in => missing.extend(entry.program),
+                Some(Place::Nowhere(_) | Place::Not(_)) => backends.push(subject),
+                None if deep && !entry.runs_any() => backends.push(subject),
+                None => {}
+            }
+        }
+        Picked { patients, backends, missing }
+    }
+
+    /// Returns the agents and backends of these names.
+    fn these(&self, names: &[String]) -> Result<Picked<'_>, Failure> {
+        let mut picked = Picked { patients: Vec::new(), backends: Vec::new(), missing: Vec::new() };
+        for name in names {
+            let agent = self
+                .loaded
+                .as_ref()
+                .and_then(|loaded| Some((loaded, loaded.config.agent(&name.parse().ok()?)?)));
+            match (agent, self.backend(name)) {
+                (Some((loaded, agent)), _) => picked.patients.push(Patient::of(agent, loaded)),
+                (None, Some(found)) => picked.backends.push(Subject::of_backend(found)),
+                (None, None) => return Err(self.unknown(name)),
+            }
+        }
+        Ok(picked)
+    }
+
+    /// Returns a backend; one that stands in the files of a rig only is found by its agents.
+    fn backend(&self, name: &str) -> Option<Found> {
+        let agents = self.loaded.iter().flat_map(|loaded| &loaded.config.agents);
+        let mut rigs = agents.map(|agent| self.registry.at(&agent.directory));
+        self.registry.find(name).ok().or_else(|| rigs.find_map(|rig| rig.find(name).ok()))
+    }
+
+    fn unknown(&self, name: &str) -> Failure {
+        let mut known = self.registry.names();
+        let agents = self.loaded.iter().flat_map(|loaded| &loaded.config.agents);
+        known.extend(agents.map(|agent| agent.nick.to_string()));
+        let failure = Failure::user(format!("there is neither an agent nor a backend `{name}`"));
+        let failure = match nearest(name, known.iter().map(String::as_str), slips(name)) {
+            Some(near) => failure.hint(format!("did you mean {near}?")),
+            None => failure,
+        };
+        let failure = failure.hint(format!("there is: {}", known.join(", ")));
+        match self.loaded {
+            None if self.paths.config_file.exists() => {
+                failure.hint("the configuration cannot be used: `gangline config check` says why")
+            }
+            _ => failure,
+        }
+    }
+
+    fn groups(
+        &self,
+        picked: &Picked<'_>,
+        asked: Asked,
+        hub: &Hub,
+        versions: &Versions,
+    ) -> Vec<Group> {
+        let patients = picked.patients.iter().zip(&versions.patients);
+        let agents = self.loaded.iter().flat_map(|loaded| {
+            patients.clone().map(|(it, version)| it.group(loaded, hub, version.as_ref()))
+        });
+        let backends = picked.backends.iter().zip(&versions.backends);
+        let backends = backends.map(|(it, version)| backend(it, version.as_ref(), asked, hub));
+        agents.chain(backends).collect()
+    }
+}
+
+/// Returns what can be said of a backend by itself.
+fn backend(subject: &Subject, version: Option<&Version>, asked: Asked, hub: &Hub) -> Group {
+    let found = &subject.found;
+    let title = match &found.source {
+        Source::BuiltIn => format!("Backend {}", found.name),
+        Source::File { .. } => format!("Backend {} ({})", found.name, found.source),
+    };
+    let mut checks = vec![program::check(subject, version, hub)];
+    checks.extend(login::check(subject, hub));
+    if asked == Asked::ForAll {
+        // No agent has it, so nothing that is configured fails by it.
+        for check in &mut checks {
+            check.result = check.result.min(Mark::Warn);
+        }
+    }
+    Group { about: About::Backend, name: Some(found.name.clone()), title, checks }
+}
+
+fn enabled(loaded: &Loaded) -> impl Iterator<Item = Patient<'_>> {
+    loaded.enabled().map(|agent| Patient::of(agent, loaded))
+}

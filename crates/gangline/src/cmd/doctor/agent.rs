@@ -1,0 +1,130 @@
+//! One agent of the configuration: its backend, folder, login, MCP servers and hooks.
+
+use gangline_api::config::{AgentConfig, Hooks, McpPlaceConfig, McpServerConfig};
+
+use super::{
+    hub::Hub,
+    login, program,
+    sheet::{About, Check, Group},
+    subject::{Subject, locate},
+};
+use crate::{
+    configuration::{self, Loaded},
+    failure::Failure,
+    versions::Version,
+};
+
+/// An agent, and what its backend is.
+pub(super) struct Patient<'a> {
+    pub(super) agent: &'a AgentConfig,
+    /// None without a backend of its name.
+    pub(super) subject: Result<Subject, Failure>,
+}
+
+impl<'a> Patient<'a> {
+    pub(super) fn of(agent: &'a AgentConfig, loaded: &Loaded) -> Self {
+        let subject = loaded.driven(agent, None).and_then(|driven| {
+            driven.available()?;
+            Ok(Subject::of_agent(driven))
+        });
+        Self { agent, subject }
+    }
+
+    /// Returns all that can be said of it.
+    pub(super) fn group(&self, loaded: &Loaded, hub: &Hub, version: Option<&Version>) -> Group {
+        let agent = self.agent;
+        let mut checks = Vec::new();
+        let mut title = format!("Agent {}", agent.nick);
+        match &self.subject {
+            Err(failure) => checks.push(Check::failed("backend", failure)),
+            Ok(subject) => {
+                let found = &subject.found;
+                title = format!("{title}: {}", found.name);
+                checks.push(backend(subject));
+                checks.push(program::check(subject, version, hub));
+                checks.extend(login::check(subject, hub));
+            }
+        }
+        checks.push(directory(agent));
+        if let Ok(subject) = &self.subject {
+            checks.extend(servers(subject, agent, hub));
+            checks.extend(hooks(subject, agent.hooks.as_ref().or(loaded.config.hooks.as_ref())));
+        }
+        Group { about: About::Agent, name: Some(agent.nick.to_string()), title, checks }
+    }
+}
+
+fn backend(subject: &Subject) -> Check {
+    let (found, adapter) = (&subject.found, subject.found.entry.name);
+    let text = match found.name == adapter {
+        true => format!("{adapter} ({})", found.source),
+        false => format!("{} ({}), driven as {adapter}", found.name, found.source),
+    };
+    Check::ok("backend", text)
+}
+
+fn directory(agent: &AgentConfig) -> Check {
+    const NAME: &str = "directory";
+    let shown = agent.directory.display();
+    if !agent.directory.exists() {
+        return Check::fail(NAME, format!("{shown} is not there"))
+            .remedy(format!("`mkdir -p {shown}`, or write another `directory`"));
+    }
+    match std::fs::read_dir(&agent.directory) {
+        Ok(_) => Check::ok(NAME, shown.to_string()),
+        Err(error) => Check::fail(NAME, format!("{shown} cannot be used: {error}"))
+            .remedy("write another `directory`"),
+    }
+}
+
+fn servers(subject: &Subject, agent: &AgentConfig, hub: &Hub) -> Vec<Check> {
+    let can = configuration::can(agent, &subject.found).unwrap_or_default();
+    let each = agent.mcp_servers.iter().map(|(key, server)| {
+        let name = format!("mcp {key}");
+        let takes = match server.place {
+            McpPlaceConfig::Program { .. } => can.mcp_stdio,
+            McpPlaceConfig::Address { .. } => can.mcp_http,
+        };
+        match takes {
+            true => server_check(name, server, subject, hub),
+            false => Check::warn(name, "its backend takes no servers of this kind")
+                .remedy("remove it from this agent, or reach it the other way"),
+        }
+    });
+    each.collect()
+}
+
+fn server_check(name: String, server: &McpServerConfig, subject: &Subject, hub: &Hub) -> Check {
+    let server = match server.resolved(|name| std::env::var(name).ok()) {
+        Ok(server) => server,
+        Err(error) => {
+            let remedy = "its entry names the variable: set it where the hub is started";
+            return match hub.runs {
+                true => Check::warn(name, format!("{error} here; the hub may have it")),
+                false => Check::fail(name, error.to_string()),
+            }
+            .remedy(remedy);
+        }
+    };
+    match server.place {
+        McpPlaceConfig::Address { .. } => Check::note(name, "over HTTP; it was not asked"),
+        McpPlaceConfig::Program { command, env, .. } => {
+            let path = env.get("PATH").or_else(|| subject.env.get("PATH"));
+            match locate(&command, path.map_or("", String::as_str), &subject.folder).file() {
+                Ok(file) => Check::ok(name, file.display().to_string()),
+                Err(why) => Check::fail(name, why).remedy(
+                    "install it, or mend `command` of the server; the agent starts without",
+                ),
+            }
+        }
+    }
+}
+
+fn hooks(subject: &Subject, hooks: Option<&Hooks>) -> Option<Check> {
+    const NAME: &str = "hooks";
+    let command = hooks?.command.first()?;
+    Some(match subject.locate(command).file() {
+        Ok(file) => Check::ok(NAME, file.display().to_string()),
+        Err(why) => Check::fail(NAME, why).remedy("mend `hooks.command`; turns do not wait for it"),
+    })
+}

@@ -1,0 +1,141 @@
+//! The hub and the IRC server.
+
+use std::{net::SocketAddr, time::Duration};
+
+use gangline_hub::about::About;
+use gangline_os::paths::Paths;
+use tokio::{
+    net::{TcpStream, lookup_host},
+    time::timeout,
+};
+
+use super::sheet::Check;
+use crate::{configuration::Loaded, fleet, program};
+
+/// How long the IRC server may take to take a connection.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// The hub as far as it matters to others.
+pub(super) struct Hub {
+    /// Whether one runs.
+    pub(super) runs: bool,
+    /// What it says of itself.
+    about: Option<About>,
+}
+
+/// Looks for the hub.
+pub(super) fn look(paths: &Paths, loaded: Option<&Loaded>) -> (Hub, Check) {
+    const NAME: &str = "hub";
+    match fleet::hub(paths) {
+        Err(failure) => (Hub { runs: false, about: None }, Check::failed(NAME, &failure)),
+        Ok(None) => {
+            let check = Check::note(NAME, "none runs");
+            let check = match loaded {
+                Some(_) => check.remedy("`gangline up -d` starts one"),
+                None => check,
+            };
+            (Hub { runs: false, about: None }, check)
+        }
+        Ok(Some(hub)) => {
+            let check = match &hub.about {
+                None => Check::note(NAME, "it starts just now"),
+                Some(about) => running(about),
+            };
+            (Hub { runs: true, about: hub.about }, check)
+        }
+    }
+}
+
+fn running(about: &About) -> Check {
+    const NAME: &str = "hub";
+    let text = format!("process {}, version {}", about.pid, about.version);
+    if let Some(why) = &about.refused {
+        return Check::warn(NAME, format!("{text}: it goes on with the configuration it had"))
+            .detail(why)
+            .remedy("mend the configuration, then `gangline up -d`");
+    }
+    if program::was_replaced(about.pid) == Some(true) {
+        return Check::warn(NAME, format!("{text}: its program was replaced since it began"))
+            .remedy("`gangline restart --hub`, and `gangline restart --all --when-idle`");
+    }
+    Check::ok(NAME, text)
+}
+
+/// Looks whether the IRC server answers, or its port is free for the hub.
+pub(super) async fn irc(hub: &Hub, loaded: Option<&Loaded>) -> Vec<Check> {
+    const NAME: &str = "irc";
+    if let Some(about) = &hub.about {
+        let check = match reach(&about.irc).await {
+            Ok(()) => Check::ok(NAME, format!("{} takes connections", about.irc)),
+            Err(why) => Check::fail(NAME, format!("{} does not answer: {why}", about.irc))
+                .remedy(remedy(loaded, hub)),
+        };
+        return vec![check];
+    }
+    let Some(loaded) = loaded else { return Vec::new() };
+    if loaded.config.network.embedded {
+        return vec![match loaded.embedded_address() {
+            Err(failure) => Check::failed(NAME, &failure),
+            Ok(address) => free(address).await,
+        }];
+    }
+    let address = loaded.config.server.address();
+    let reached = match reach(&address).await {
+        Ok(()) => Check::ok(NAME, format!("{address} takes connections")),
+        Err(why) => Check::fail(NAME, format!("{address} cannot be reached: {why}"))
+            .remedy(remedy(Some(loaded), hub)),
+    };
+    vec![reached]
+}
+
+fn remedy(loaded: Option<&Loaded>, hub: &Hub) -> &'static str {
+    match loaded.is_some_and(|loaded| loaded.config.network.embedded) {
+        true if hub.runs => "`gangline restart --hub`; its log is hub.log in the state folder",
+        _ => "start that server, or write another `server.host` and `server.port`",
+    }
+}
+
+/// Nobody else may have the port that the hub wants.
+async fn free(address: SocketAddr) -> Check {
+    match timeout(PATIENCE, TcpStream::connect(address)).await {
+        Ok(Ok(_)) => Check::fail("irc", format!("another program listens on {address}"))
+            .remedy("end it, or write another `server.port`"),
+        Ok(Err(_)) | Err(_) => Check::ok("irc", format!("{address} is free for the hub")),
+    }
+}
+
+async fn reach(address: &str) -> Result<(), String> {
+    let dial = async {
+        let mut why = "its name leads nowhere".to_owned();
+        for address in lookup_host(address).await.map_err(|error| error.to_string())? {
+            match TcpStream::connect(address).await {
+                Ok(_) => return Ok(()),
+                Err(error) => why = error.to_string(),
+            }
+        }
+        Err(why)
+    };
+    let late = || Err(format!("nothing within {} s", PATIENCE.as_secs()));
+    timeout(PATIENCE, dial).await.unwrap_or_else(|_| late())
+}
+
+/// A login to a server that is not ours wants its password.
+pub(super) fn sasl(hub: &Hub, loaded: Option<&Loaded>) -> Option<Check> {
+    let network = &loaded?.config.network;
+    let name = &network.sasl.as_ref().filter(|_| !network.embedded)?.password_env;
+    Some(variable("irc login", name, hub))
+}
+
+/// A variable that the configuration names.
+pub(super) fn variable(check: &str, name: &str, hub: &Hub) -> Check {
+    let set = std::env::var(name).is_ok_and(|value| !value.trim().is_empty());
+    match (set, hub.runs) {
+        (true, _) => Check::ok(check, format!("the variable {name} is set")),
+        (false, true) => {
+            Check::warn(check, format!("the variable {name} is not set here; the hub may have it"))
+                .remedy(format!("set {name} where the hub is started"))
+        }
+        (false, false) => Check::fail(check, format!("the variable {name} is not set"))
+            .remedy(format!("set {name} where the hub is started")),
+    }
+}

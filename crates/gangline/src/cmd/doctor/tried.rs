@@ -1,0 +1,122 @@
+//! What `--deep` can try, and what it cannot, with the reason.
+
+use std::fmt::Write as _;
+
+use gangline_api::config::Process;
+use gangline_runtime::{
+    conformance::{Dialect, dialect},
+    registry::known,
+};
+use serde::Serialize;
+
+use super::{
+    Picked, Versions,
+    sheet::{About, Group, Mark},
+    subject::{Place, Subject},
+};
+use crate::{cmd::runtime::deep::Target, versions::Version};
+
+/// A backend that is not tried.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct NotTried {
+    /// How it is called.
+    name: String,
+    /// Why it is not tried.
+    why: String,
+}
+
+/// One round of the suite.
+#[derive(Debug, Default)]
+pub(super) struct Round {
+    pub(super) targets: Vec<Target>,
+    pub(super) not_tried: Vec<NotTried>,
+}
+
+/// Returns what is tried of those that were picked: each program once, however many have it.
+pub(super) fn rounds(picked: &Picked<'_>, groups: &[Group], versions: &Versions) -> Round {
+    let patients = picked.patients.iter().zip(&versions.patients).filter_map(|(it, version)| {
+        Some((it.agent.nick.to_string(), it.subject.as_ref().ok()?, version, About::Agent))
+    });
+    let backends = picked.backends.iter().zip(&versions.backends);
+    let backends =
+        backends.map(|(it, version)| (it.found.name.clone(), it, version, About::Backend));
+    let mut round = Round::default();
+    for (name, subject, version, about) in backends.chain(patients) {
+        let group = groups.iter().find(|it| it.about == about && it.name.as_ref() == Some(&name));
+        let works = group.is_none_or(|group| {
+            group.checks.iter().all(|it| it.check != "program" || it.result != Mark::Fail)
+        });
+        round.add(name, subject, (version.as_ref(), works));
+    }
+    round
+}
+
+impl Round {
+    fn add(&mut self, name: String, subject: &Subject, program: (Option<&Version>, bool)) {
+        let (version, works) = program;
+        let place = subject.place().map(Place::file);
+        let (dialect, words) = match (dialect_of(subject), place) {
+            (_, Some(Err(why))) => return self.leave(name, why),
+            _ if !works => return self.leave(name, "its program cannot be driven, see above"),
+            (Err(why), _) => return self.leave(name, why),
+            (Ok(dialect), None) => (dialect, Vec::new()),
+            (Ok(dialect), Some(Ok(file))) => {
+                let rest = subject.words.iter().skip(1).cloned();
+                (dialect, std::iter::once(file.display().to_string()).chain(rest).collect())
+            }
+        };
+        let same = |it: &Target| {
+            (it.dialect.name(), &it.words) == (dialect.name(), &words)
+                && it.found.entry.name == subject.found.entry.name
+        };
+        if self.targets.iter().any(same) {
+            return;
+        }
+        let version = match version {
+            Some(Version::Known(line)) => known::Version::in_line(line),
+            Some(Version::Unknown | Version::Late | Version::Broken(_) | Version::Namesake(_))
+            | None => None,
+        };
+        let version = version.map(|version| version.to_string()).unwrap_or_default();
+        // Agents with the usual program of their backend stand for it.
+        let usual = subject.words.len() <= 1 && subject.found.command.is_none();
+        let name = if usual { subject.found.name.clone() } else { name };
+        self.targets.push(Target { name, found: subject.found.clone(), dialect, words, version });
+    }
+
+    fn leave(&mut self, name: String, why: impl Into<String>) {
+        self.not_tried.push(NotTried { name, why: why.into() });
+    }
+}
+
+/// Returns how a subject has to be spoken to, or why nobody knows.
+fn dialect_of(subject: &Subject) -> Result<&'static Dialect, &'static str> {
+    const UNKNOWN: &str = "the suite does not know how it is told the address of a model";
+    const TERMINAL: &str = "a terminal program: the suite does not know its screen";
+    let owner = subject.words.first().and_then(|program| known::owner(program));
+    if subject.on_screen() {
+        let name = owner.map(|entry| format!("tmux ({})", entry.name));
+        return name.and_then(|name| dialect::find(&name)).ok_or(TERMINAL);
+    }
+    let entry = if subject.found.entry.runs_any() { owner } else { Some(subject.found.entry) };
+    let name = entry.ok_or(UNKNOWN)?.name;
+    let per_turn = subject.agent().is_some_and(|agent| agent.process == Process::PerTurn);
+    let own = per_turn.then(|| dialect::find(&format!("{name} per turn"))).flatten();
+    own.or_else(|| dialect::find(name)).ok_or(UNKNOWN)
+}
+
+/// Says which were not tried, and why; empty when all were.
+pub(super) fn left_out(not_tried: &[NotTried]) -> String {
+    let mut out = String::new();
+    if not_tried.is_empty() {
+        return out;
+    }
+    let _ = writeln!(out, "{} not tried:", not_tried.len());
+    for NotTried { name, why } in not_tried {
+        let _ = writeln!(out, "  {name}: {why}");
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;
