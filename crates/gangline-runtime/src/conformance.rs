@@ -93,7 +93,8 @@ pub async fn run(subject: &Subject, progress: &(dyn Fn(Progress<'_>) + Send + Sy
     let clock = clock::system();
     let began = clock.monotonic();
     let card = Card::new(subject, progress);
-    let able = (subject.make)().capabilities();
+    let given = &subject.options;
+    let able = (subject.make)().capabilities_of(given.command.as_deref(), &given.extra);
     for cell in cells::CELLS.iter().filter(|cell| !(cell.needs)(&able)) {
         card.note(cell.id, Verdict::Unsupported);
     }

@@ -82,7 +82,9 @@ pub(super) async fn go_through<'a>(
         step.cells.iter().for_each(|id| card.judge(id, &tried, since));
         card.faults(open.faults());
         let more = steps[at + 1..].iter().flat_map(|step| step.cells).any(|id| card.wants(id));
-        let usable = open.settle().await && (tried.is_ok() || !more || open.works().await.is_ok());
+        // What went wrong may have spoilt the session; a new one tells, as long as there is one.
+        let spared = tried.is_ok() || !more || left == 0;
+        let usable = open.settle().await && (spared || open.works().await.is_ok());
         if !usable {
             end(session.take(), card).await;
         }

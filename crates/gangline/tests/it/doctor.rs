@@ -122,13 +122,13 @@ fn the_deep_look_tries_every_rule() {
                      "env": {"ANTHROPIC_BASE_URL": "http://127.0.0.1:9", "KEY": "hunter22"}},
             "pair": {"bin": "mine", "delivery": "tmux"}, "agent": {"bin": "mine", "delivery": "rpc"}}}"#,
     );
-    let ran =
-        world.run(&["doctor", "--deep", "--times", "work", "pair", "agent", "gemini", "--json"]);
+    let asked = ["doctor", "--deep", "--times", "work", "pair", "agent", "gemini", "--json"];
+    let ran = world.run(&asked);
     assert_eq!(ran.code, 1, "gemini is not there: {}", ran.stderr);
-    let told = |words: &str| assert!(ran.stderr.contains(words), "{}", ran.stderr);
-    told("  trying      starts and takes prompts in time");
-    told(" s  starts and takes prompts in time");
-    told("  work took ");
+    for told in ["  trying      starts and takes", " s  starts and takes prompts in time", " took "]
+    {
+        assert!(ran.stderr.contains(told), "{told}: {}", ran.stderr);
+    }
     assert!(!format!("{}{}", ran.stdout, ran.stderr).contains("hunter22"));
     let found: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     let tried = found["deep"]["tried"].as_array().unwrap();
