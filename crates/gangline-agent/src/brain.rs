@@ -165,13 +165,6 @@ impl Brain {
         self
     }
 
-    /// Says which backend the agent has, and which one is configured if that is another.
-    pub(crate) fn with_backend(mut self, name: String, instead_of: Option<String>) -> Self {
-        self.shown.runtime = Some(name);
-        self.shown.configured_runtime = instead_of;
-        self
-    }
-
     /// Thinks until the agent is drained and everything that follows from it is handed on. Not
     /// cancel-safe.
     pub(crate) async fn run(mut self, mut inbox: mpsc::Receiver<Incoming>) {

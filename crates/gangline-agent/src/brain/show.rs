@@ -57,6 +57,13 @@ struct Trouble {
 }
 
 impl Brain {
+    /// Says which backend the agent has, and which one is configured if that is another.
+    pub(crate) fn with_backend(mut self, name: String, instead_of: Option<String>) -> Self {
+        self.shown.runtime = Some(name);
+        self.shown.configured_runtime = instead_of;
+        self
+    }
+
     /// Publishes the state, and writes the row if something changed that people see.
     pub(super) fn show(&mut self) {
         let view = self.core.view();

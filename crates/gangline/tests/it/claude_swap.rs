@@ -12,10 +12,11 @@ const NICK: &str = "lab-ada";
 
 /// An installation whose registry says where the model of the native loop is.
 fn rig(each: &str) -> Rig {
-    let rig = Rig::new(&[NICK], None, each);
+    let mut rig = Rig::new(&[NICK], None, each);
+    rig.world.set("NATIVE_KEY", "sk-of-the-native-loop");
     let yaml = fs::read_to_string(&rig.config).unwrap();
     let url = yaml.split_once("base_url: ").unwrap().1.split_once('\n').unwrap().0;
-    let entries = json!({"runtimes": {"native": {"base_url": url}}});
+    let entries = json!({"runtimes": {"native": {"base_url": url, "api_key_env": "NATIVE_KEY"}}});
     let _ = rig.world.file("config/gangline/runtimes.json", &entries.to_string());
     rig
 }
@@ -51,7 +52,7 @@ fn notices(rig: &Rig, part: &str) -> usize {
     all.iter().filter(|text| text.contains(part)).count()
 }
 
-/// R3-17, R3-05: an agent of the real program is restarted with the native loop, over the death of
+/// R3-17: an agent of the real program is restarted with the native loop, over the death of
 /// daemon and hub, and then again with the program: each goes on with its own session, and neither
 /// is given what is the other's.
 #[test]
@@ -115,7 +116,7 @@ fn an_agent_changes_its_backend_and_goes_back_to_its_own_session() {
     rig.put_away(hub);
 }
 
-/// R0-16: another `agent:` in the configuration is not handed the session of the one before.
+/// R0-16, R2-14: another `agent:` in the configuration is not handed the session of the one before.
 #[test]
 fn another_backend_in_the_configuration_begins_a_session_of_its_own() {
     let rig = rig("");
