@@ -4,6 +4,7 @@
 //! effects to the tasks that carry them out. It never awaits a send. Start at [`Brain::run`].
 
 mod effects;
+mod life;
 mod restart;
 mod settle;
 mod show;
@@ -18,23 +19,22 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
-    time::Duration,
 };
 
 use gangline_api::event;
-use gangline_broker::{Decision as Decided, NewEvent, NewUsage};
+use gangline_broker::{Decision as Decided, NewEvent};
 use gangline_core::{
     AgentName, ApprovalNumber, Epoch, MessageId, TurnId,
-    agent::{Agent, ApprovalRequestId, Drain, Finish, Input, Operator, Queued, RuntimeInput, View},
+    agent::{Agent, ApprovalRequestId, Drain, Input, Operator, Queued, RuntimeInput, View},
     answer::Tool,
     approval::Decision,
     outcome::{By, Cause},
     redact::Redactor,
-    time::{Now, WallMicros},
+    time::Now,
 };
 use gangline_irc::client::LinkCommand;
 use gangline_os::{CancellationToken, clock::SharedClock};
-use gangline_runtime::{ApprovalAsk, Block, RuntimeEvent, TurnResult};
+use gangline_runtime::{ApprovalAsk, Block, RuntimeEvent};
 use tokio::sync::{Notify, mpsc, watch};
 use tracing::{debug, info, warn};
 
@@ -53,8 +53,6 @@ use crate::{
 const RECORDS_WAITING_MAX: usize = 1024;
 /// A tool's result is recorded up to so many bytes.
 const RESULT_PREVIEW: usize = 2000;
-/// How long a backend rests that did not say how long.
-const RATE_LIMIT_DEFAULT_S: u64 = 30;
 
 /// The brain's doors.
 pub(crate) struct Doors {
@@ -452,60 +450,6 @@ impl Brain {
                 self.think(Input::Runtime(RuntimeInput::Exited { life, cause }));
             }
         }
-    }
-
-    fn session_is(&mut self, session: gangline_runtime::SessionId) {
-        self.shown.session = Some(session.0.clone());
-        self.keep_session(Some(session.0));
-    }
-
-    /// Has this session kept for the next daemon; none = it begins a new one.
-    fn keep_session(&mut self, session: Option<String>) {
-        self.keeper.push(Record::Agent(gangline_broker::AgentUpdate {
-            session: Some(session),
-            ..Default::default()
-        }));
-    }
-
-    fn finish(&mut self, turn: TurnId, result: TurnResult) -> Finish {
-        match result {
-            TurnResult::Completed => Finish::Completed,
-            TurnResult::Interrupted => Finish::Interrupted,
-            TurnResult::Failed { kind, why } => {
-                self.told.failure = Some(why.clone());
-                self.notice(Some(turn), kind.as_str(), why);
-                Finish::Failed(kind.as_str().to_owned())
-            }
-            TurnResult::NeedsLogin { hint } => {
-                self.shown.login_hint = Some(hint.clone());
-                self.told.failure = Some(hint.clone());
-                self.notice(Some(turn), "needs_login", hint);
-                Finish::NeedsLogin
-            }
-            TurnResult::RateLimited { retry_after } => {
-                let wait = Duration::from_secs(retry_after.unwrap_or(RATE_LIMIT_DEFAULT_S));
-                let until = self.me.clock.now().plus(wait);
-                Finish::RateLimited { until: WallMicros(until.0), wait }
-            }
-        }
-    }
-
-    fn usage(&mut self, turn: TurnId, usage: &gangline_runtime::Usage) {
-        let count = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
-        if usage.context_tokens.is_some() {
-            self.shown.context = (usage.context_tokens, usage.context_window);
-        }
-        let usage = NewUsage {
-            agent: self.me.agent.clone(),
-            turn: Some(turn),
-            model: usage.model.clone(),
-            input: count(usage.input_tokens),
-            output: count(usage.output_tokens),
-            cache_read: count(usage.cache_read_tokens),
-            cache_write: count(usage.cache_write_tokens),
-            cost_micros: usage.cost_micros.map(count),
-        };
-        self.keeper.push(Record::Usage(Box::new(usage)));
     }
 
     fn notice(&mut self, turn: Option<TurnId>, code: &str, text: String) {

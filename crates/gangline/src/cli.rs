@@ -5,7 +5,14 @@ use std::{net::SocketAddr, path::PathBuf};
 use clap::{Args, Parser, Subcommand};
 use gangline_core::{ApprovalNumber, MessageId, model::ModelName, name::AgentName};
 
+use self::{
+    serve::{HarnessCommand, StandinCommand},
+    skills::SkillsCommand,
+};
 use crate::{channel::ChannelArgs, mcp::McpArgs};
+
+pub(crate) mod serve;
+pub(crate) mod skills;
 
 /// Hitches AI coding agents to a chat network that people and agents share.
 #[derive(Debug, Parser)]
@@ -398,64 +405,6 @@ pub(crate) enum ConfigCommand {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum SkillsCommand {
-    /// Write it where a program looks for skills, or bring it up to date
-    Install(SkillsInstall),
-    /// Show where it is installed, and whether it is current
-    #[command(alias = "status")]
-    List,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SkillsInstall {
-    /// For which program
-    pub(crate) program: SkillProgram,
-    /// A folder of skills instead of the program's usual one, such as a project's .claude/skills
-    #[arg(long, value_name = "DIR")]
-    pub(crate) dir: Option<PathBuf>,
-    /// Remove it instead
-    #[arg(long)]
-    pub(crate) remove: bool,
-    /// Say what would be done, and do nothing
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    /// Replace or remove also what is not ours or was edited
-    #[arg(long)]
-    pub(crate) force: bool,
-}
-
-/// A program that reads skills.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum SkillProgram {
-    /// Claude Code: ~/.claude/skills
-    Claude,
-    /// Codex: ~/.codex/skills
-    Codex,
-    /// Copilot: ~/.copilot/skills
-    Copilot,
-    /// The place that many programs share: ~/.agents/skills
-    Acp,
-    /// opencode: ~/.config/opencode/skills
-    Opencode,
-    /// All of them
-    All,
-}
-
-impl SkillProgram {
-    /// Returns the word on the command line.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Claude => "claude",
-            Self::Codex => "codex",
-            Self::Copilot => "copilot",
-            Self::Acp => "acp",
-            Self::Opencode => "opencode",
-            Self::All => "all",
-        }
-    }
-}
-
-#[derive(Debug, Subcommand)]
 pub(crate) enum ServiceCommand {
     /// Write the units: one for the hub and a template with one instance an agent
     Install(ServiceInstall),
@@ -521,69 +470,6 @@ pub(crate) struct Doctor {
     /// Tell what is tried and how long each rule takes
     #[arg(long, requires = "deep")]
     pub(crate) times: bool,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum StandinCommand {
-    /// Serve the model wires; without a script it is the guide of the demo
-    Serve(StandinServe),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct StandinServe {
-    /// Where to listen. Port 0 takes a free one
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8668")]
-    pub(crate) listen: SocketAddr,
-    /// A YAML script of rules and replies
-    #[arg(long, value_name = "FILE")]
-    pub(crate) script: Option<PathBuf>,
-    /// Keep every request in this folder
-    #[arg(long, value_name = "DIR")]
-    pub(crate) record: Option<PathBuf>,
-    /// Hold this lock while serving, so that there is one
-    #[arg(long, value_name = "FILE", hide = true)]
-    pub(crate) lock: Option<PathBuf>,
-    /// When asked to end, wait until nobody holds this lock: an agent may still need its model
-    #[arg(long, value_name = "FILE", hide = true)]
-    pub(crate) outlive: Option<PathBuf>,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum HarnessCommand {
-    /// Serve one model loop over HTTP: GET /events, POST /prompt, POST /cancel
-    Serve(HarnessServe),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct HarnessServe {
-    /// Where to listen; loopback only. Port 0 takes a free one
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8669")]
-    pub(crate) listen: SocketAddr,
-    /// The model, an id or haiku, sonnet, opus
-    #[arg(long)]
-    pub(crate) model: Option<String>,
-    /// Where the model is served
-    #[arg(long, value_name = "URL", env = "ANTHROPIC_BASE_URL")]
-    pub(crate) base_url: Option<String>,
-    /// Text put before the conversation
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) system_prompt: Option<String>,
-    /// Loop iterations before a prompt is ended
-    #[arg(long, default_value_t = 10)]
-    pub(crate) max_turns: u32,
-    /// The folder its tools work in
-    #[arg(long, value_name = "DIR")]
-    pub(crate) directory: Option<PathBuf>,
-    /// The file that holds the bearer token; made if missing
-    /// [default: harness.token in the state folder]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) token_file: Option<PathBuf>,
-    /// Let every tool run without asking: for sandboxes
-    #[arg(long)]
-    pub(crate) allow_all: bool,
-    /// Write one JSON line to this file when everything is ready
-    #[arg(long, value_name = "FILE")]
-    pub(crate) ready_file: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -38,7 +38,9 @@ use gangline_os::{CancellationToken, signals::Signals};
 use crate::{
     channel,
     cli::{
-        Cli, Command, ConfigCommand, HarnessCommand, ServiceCommand, SkillsCommand, StandinCommand,
+        Cli, Command, ConfigCommand, ServiceCommand,
+        serve::{HarnessCommand, StandinCommand},
+        skills::SkillsCommand,
     },
     control::Word,
     failure::Failure,

@@ -50,6 +50,10 @@ impl Calls {
     /// Takes what is told of a call, and returns what is new of it.
     pub(super) fn told(&mut self, patch: &Patch) -> Vec<News> {
         let Some(call) = self.entry(patch) else { return Vec::new() };
+        // What stands in a question is about the call, and nothing of what came of it.
+        if let Some(result) = result_of(patch) {
+            call.result = result;
+        }
         if let Some(input) = patch.raw_input.as_ref().filter(|_| !call.told) {
             merge(&mut call.input, input);
         }
@@ -108,9 +112,6 @@ impl Calls {
         }
         if let Some(kind) = patch.kind.as_ref().filter(|_| call.kind.is_empty()) {
             call.kind.clone_from(kind);
-        }
-        if let Some(result) = result_of(patch) {
-            call.result = result;
         }
         Some(call)
     }

@@ -2,7 +2,10 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -27,7 +30,24 @@ pub(super) struct Card<'a> {
     progress: &'a (dyn Fn(Progress<'_>) + Send + Sync),
     clock: SharedClock,
     starts: Arc<Semaphore>,
+    /// None has started yet.
+    first: AtomicBool,
     noted: Mutex<Noted>,
+}
+
+/// A program that starts; it has started when this is dropped.
+pub(super) struct Starting {
+    _permit: Option<OwnedSemaphorePermit>,
+    /// The first one makes room for the others.
+    first: Option<Arc<Semaphore>>,
+}
+
+impl Drop for Starting {
+    fn drop(&mut self) {
+        if let Some(starts) = &self.first {
+            starts.add_permits(STARTS - 1);
+        }
+    }
 }
 
 #[derive(Default)]
@@ -49,15 +69,17 @@ impl<'a> Card<'a> {
         subject: &'a Subject,
         progress: &'a (dyn Fn(Progress<'_>) + Send + Sync),
     ) -> Self {
-        let starts = Arc::new(Semaphore::new(STARTS));
-        Self { subject, progress, clock: clock::system(), starts, noted: Mutex::default() }
+        let (starts, first) = (Arc::new(Semaphore::new(1)), AtomicBool::new(true));
+        Self { subject, progress, clock: clock::system(), starts, first, noted: Mutex::default() }
     }
 
-    /// Waits until one more program may start; it has started when what is returned is dropped.
-    /// Cancel-safe: yes.
-    pub(super) async fn may_start(&self) -> Option<OwnedSemaphorePermit> {
+    /// Waits until one more program may start. The first one does so alone: it finds an empty home
+    /// and makes its database there, and of two that do so at once one gives up. Cancel-safe: yes.
+    pub(super) async fn may_start(&self) -> Starting {
         // It is never closed.
-        Arc::clone(&self.starts).acquire_owned().await.ok()
+        let permit = Arc::clone(&self.starts).acquire_owned().await.ok();
+        let first = self.first.swap(false, Ordering::SeqCst).then(|| Arc::clone(&self.starts));
+        Starting { _permit: permit, first }
     }
 
     /// Tells what is about to be tried.
@@ -98,11 +120,13 @@ impl<'a> Card<'a> {
     }
 
     fn judge_at_last(&self, id: &'static str, tried: &Result<(), String>, since: Duration) {
-        let known = self.known(id).filter(|known| known.how == How::Otherwise);
+        let known = self.known(id).map(|known| (known.how, known.why));
         let verdict = match (tried, known) {
+            (_, Some((How::AtTimes, why))) | (Err(_), Some((How::Otherwise, why))) => {
+                Verdict::Hidden(why.to_owned())
+            }
             (Ok(()), _) => Verdict::Yes,
-            (Err(_), Some(known)) => Verdict::Hidden(known.why.to_owned()),
-            (Err(why), None) => Verdict::No(why.clone()),
+            (Err(why), Some((How::Silent, _)) | None) => Verdict::No(why.clone()),
         };
         self.note_since(id, verdict, since);
     }

@@ -66,6 +66,8 @@ pub struct Known {
 pub enum How {
     /// It does something else.
     Otherwise,
+    /// It does it in some runs only: no single one shows anything.
+    AtTimes,
     /// It says nothing, for longer than anybody waits here. What it does say has to be right.
     Silent,
 }
@@ -87,6 +89,8 @@ const USUAL: Pace = Pace {
     retries: Duration::from_secs(60),
 };
 const RETRIES: &str = "it tries again for minutes and says nothing meanwhile";
+
+const DENIED: &str = "the model is told that it was denied, in the program's own words only";
 
 const fn otherwise(cell: &'static str, why: &'static str) -> Known {
     Known { cell, how: How::Otherwise, why }
@@ -170,10 +174,7 @@ pub const DIALECTS: &[Dialect] = &[
         shell: "run_commands",
         shell_input: |command| json!({ "commands": [command] }),
         known: &[
-            otherwise(
-                "deny_told",
-                "the model is told that it was denied, in the program's own words only",
-            ),
+            otherwise("deny_told", DENIED),
             silent("error_500"),
             silent("error_529"),
             silent("error_429"),
@@ -187,7 +188,7 @@ pub const DIALECTS: &[Dialect] = &[
         tested: "0.61.0",
         base: Some(""),
         model: "gemini-2.5-pro",
-        other_model: "gemini-2.5-flash",
+        other_model: "gemini-3-flash-preview",
         shell: "run_shell_command",
         files: &[(
             ".gemini/settings.json",
@@ -196,7 +197,23 @@ pub const DIALECTS: &[Dialect] = &[
                 "general": {"enableAutoUpdate": false}, "telemetry": {"enabled": false},
                 "privacy": {"usageStatisticsEnabled": false}}"#,
         )],
-        known: &[silent("error_500"), silent("error_529"), silent("error_429")],
+        known: &[
+            otherwise("tool_call", "it tells that a command is over, and nothing of its output"),
+            otherwise("deny_told", DENIED),
+            otherwise(
+                "ask_interrupt",
+                "the turn ends, and leaves a call without a result in its history, upon which the \
+                 provider refuses every later prompt",
+            ),
+            Known {
+                cell: "resume",
+                how: How::AtTimes,
+                why: "it finds the sessions that it keeps in some runs only",
+            },
+            silent("error_500"),
+            silent("error_529"),
+            silent("error_429"),
+        ],
         ..COMMON
     },
 ];
@@ -227,7 +244,29 @@ pub const OTHERS: &[Dialect] = &[
             ("OPENCODE_DISABLE_DEFAULT_PLUGINS", "1"),
         ],
         extra: &[],
+        known: &[
+            otherwise(
+                "deny_told",
+                "the program ends the turn and tells the model nothing; what makes up for that \
+                 has to know the program",
+            ),
+            silent("error_500"),
+            silent("error_529"),
+            silent("error_429"),
+        ],
         ..OPENCODE
+    },
+    Dialect {
+        backend: "kiro",
+        column: "kiro (recorded peer)",
+        program: "kiro-cli",
+        // Its models are its vendor's.
+        base: None,
+        model: "first",
+        other_model: "second",
+        shell: "execute_bash",
+        env: &[("KIRO_STANDIN", "{origin}/v1")],
+        ..COMMON
     },
     Dialect {
         backend: "tmux",

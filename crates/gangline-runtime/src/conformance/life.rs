@@ -230,7 +230,8 @@ async fn resume<'a>(
     let session = session.insert(Session::begin(card, &BOB_AGAIN, Some(handle)).await?);
     session.until_ready().await?;
     if session.ready != handle.session {
-        return Err(format!("{:?} goes on as {:?}", handle.session, session.ready));
+        let (was, is) = (&handle.session, &session.ready);
+        return Err(format!("{was:?} goes on as {is:?}: {}", session.tail()));
     }
     let turn = session.works().await?;
     let request = session.request_with(&turn.said.word).await?;
@@ -258,7 +259,7 @@ async fn none_such(card: &Card<'_>, handle: &SessionHandle) -> Result<(), Why> {
     let Ok(mut session) = Session::begin(card, &EVE, Some(&gone)).await else { return Ok(()) };
     let tried = match session.until_ready().await {
         Err(_) => match session.exit_code() {
-            Some(0) => Err("it exits with 0".to_owned()),
+            Some(0) if !was_told(&session) => Err("it exits with 0, without a word".to_owned()),
             Some(_) => Ok(()),
             None => Err("it neither becomes ready nor exits".to_owned()),
         },
@@ -270,11 +271,14 @@ async fn none_such(card: &Card<'_>, handle: &SessionHandle) -> Result<(), Why> {
 
 async fn anew(session: &mut Session<'_>, gone: &SessionHandle) -> Result<(), Why> {
     session.works().await?;
-    let told = session.told.iter().any(|event| matches!(event, RuntimeEvent::Notice { .. }));
-    match told || session.ready != gone.session {
+    match was_told(session) || session.ready != gone.session {
         true => Ok(()),
         false => Err("it begins anew under the old id and says nothing".to_owned()),
     }
+}
+
+fn was_told(session: &Session<'_>) -> bool {
+    session.told.iter().any(|event| matches!(event, RuntimeEvent::Notice { .. }))
 }
 
 /// Returns an id of the same form that no session has.

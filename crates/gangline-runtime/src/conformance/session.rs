@@ -3,11 +3,11 @@
 use std::{sync::Arc, time::Duration};
 
 use gangline_os::{mark, proc, process::Signal};
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::sync::mpsc;
 
 use super::{
     Subject,
-    card::Card,
+    card::{Card, Starting},
     ledger::{self, Ledger},
     plan::{self, Initial, Plan},
     probe::Probe,
@@ -46,7 +46,7 @@ pub(super) struct Session<'a> {
     events: mpsc::Receiver<RuntimeEvent>,
     ledger: Ledger,
     /// As long as it starts.
-    starts: Option<OwnedSemaphorePermit>,
+    starts: Option<Starting>,
 }
 
 impl<'a> Session<'a> {
@@ -97,7 +97,7 @@ impl<'a> Session<'a> {
             told: Vec::new(),
             events,
             ledger,
-            starts,
+            starts: Some(starts),
         })
     }
 
@@ -121,7 +121,7 @@ impl<'a> Session<'a> {
     }
 
     /// The last things that it told, in few words.
-    fn tail(&self) -> String {
+    pub(super) fn tail(&self) -> String {
         let tail = &self.told[self.told.len().saturating_sub(3)..];
         if tail.is_empty() {
             return "no event at all".to_owned();

@@ -228,10 +228,13 @@ async fn set_model(session: &mut Session<'_>) -> Result<(), Why> {
     let back = session.subject.dialect.model;
     within(session.runtime.set_model(back), "set_model()").await?;
     // Where a provider stands in front of the name, the model itself is not asked by it.
-    let asked = format!("\"{}\"", other.rsplit('/').next().unwrap_or(other));
-    match session.subject.model.newest_with(&[&turn.said.word, &asked]) {
-        Some(_) => Ok(()),
-        None => Err(format!("the model was not asked as {other}")),
+    let name = other.rsplit('/').next().unwrap_or(other);
+    // It stands in the request's body, or in its path.
+    let forms = [format!("\"{name}\""), format!("/{name}:")];
+    let model = &session.subject.model;
+    match forms.iter().any(|form| model.newest_with(&[&turn.said.word, form]).is_some()) {
+        true => Ok(()),
+        false => Err(format!("the model was not asked as {other}")),
     }
 }
 

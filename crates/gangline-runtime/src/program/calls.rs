@@ -83,3 +83,6 @@ fn broke(end: TaskEnd) -> Option<Called> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -102,3 +102,6 @@ impl Watch {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

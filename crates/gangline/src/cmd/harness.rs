@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 
 use super::ircd::write_ready;
 use crate::{
-    cli::{Global, HarnessServe},
+    cli::{Global, serve::HarnessServe},
     failure::Failure,
     output, place,
 };

@@ -15,7 +15,7 @@ use std::{
 use sha2::{Digest, Sha256};
 
 use crate::{
-    cli::{SkillProgram, SkillsInstall},
+    cli::skills::{SkillProgram, SkillsInstall},
     failure::Failure,
     output,
 };

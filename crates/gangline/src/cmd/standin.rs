@@ -13,7 +13,7 @@ use gangline_os::{
 use gangline_standin::{Script, StandinOptions, script::MAX_SCRIPT_BYTES};
 use tokio::net::TcpListener;
 
-use crate::{cli::StandinServe, failure::Failure, output};
+use crate::{cli::serve::StandinServe, failure::Failure, output};
 
 /// How often a lock that is to be outlived is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(50);

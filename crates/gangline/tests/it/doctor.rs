@@ -93,10 +93,19 @@ fn programs_are_found_with_their_versions() {
 }
 
 /// R3-16, R3-12, R0-02: every rule is tried with an entry of a file, with its own program and
-/// arguments; what cannot be tried is counted; nothing is left behind.
+/// arguments, and told with what it takes; what cannot be tried is counted; nothing of what stands
+/// around is passed on, and nothing is left behind.
 #[test]
 fn the_deep_look_tries_every_rule() {
-    let world = with_claude();
+    let mut world = with_claude();
+    for (name, value) in [
+        ("CLAUDECODE", "another's"),
+        ("ANTHROPIC_API_KEY", "sk-ant-of-another"),
+        ("GT_ROLE", "another/mayor"),
+        ("NODE_OPTIONS", "--title=of-another"),
+    ] {
+        world.set(name, value);
+    }
     let said = world.path("said");
     let real = world.path("bin/claude");
     let script = format!(
@@ -113,9 +122,13 @@ fn the_deep_look_tries_every_rule() {
                      "env": {"ANTHROPIC_BASE_URL": "http://127.0.0.1:9", "KEY": "hunter22"}},
             "pair": {"bin": "mine", "delivery": "tmux"}, "agent": {"bin": "mine", "delivery": "rpc"}}}"#,
     );
-    let ran = world.run(&["doctor", "--deep", "work", "pair", "agent", "gemini", "--json"]);
+    let ran =
+        world.run(&["doctor", "--deep", "--times", "work", "pair", "agent", "gemini", "--json"]);
     assert_eq!(ran.code, 1, "gemini is not there: {}", ran.stderr);
-    assert!(ran.stderr.contains("starts and takes prompts in time"), "{}", ran.stderr);
+    let told = |words: &str| assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    told("  trying      starts and takes prompts in time");
+    told(" s  starts and takes prompts in time");
+    told("  work took ");
     assert!(!format!("{}{}", ran.stdout, ran.stderr).contains("hunter22"));
     let found: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     let tried = found["deep"]["tried"].as_array().unwrap();
@@ -126,6 +139,8 @@ fn the_deep_look_tries_every_rule() {
     let cells = tried[0]["cells"].as_array().unwrap();
     let of = |verdict: &str| cells.iter().filter(|cell| cell["verdict"] == verdict).count();
     assert!(of("yes") > 40 && of("NO") == 0, "{cells:#?}");
+    let leak = cells.iter().find(|cell| cell["id"] == "no_leak").unwrap();
+    assert_eq!(leak["verdict"], "yes", "{leak}");
     let left: Vec<_> =
         found["deep"]["not_tried"].as_array().unwrap().iter().map(|it| &it["name"]).collect();
     assert_eq!(left, ["pair", "agent", "gemini"]);

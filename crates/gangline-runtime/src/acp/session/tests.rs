@@ -364,3 +364,18 @@ fn a_choice_that_lets_tools_through_is_set_back() {
         assert!(session.turn.is_some());
     }
 }
+
+/// Every line shows that the turn is alive, also one that says nothing; one a second is told.
+#[test]
+fn a_turn_is_told_to_be_alive_once_a_second() {
+    let mut session = open(&PLAIN);
+    let noise = r#"{"jsonrpc":"2.0","method":"noise"}"#;
+    let at = |seconds| Now { mono: Duration::from_secs(seconds), unix: 0 };
+    assert_eq!(session.read(noise, at(9)), Ok(Vec::new()), "no turn is open");
+    session.prompt(prompt(1));
+    let alive = vec![Act::Tell(RuntimeEvent::Alive { turn: id(1) })];
+    assert_eq!(session.read(noise, at(10)).as_ref(), Ok(&alive));
+    assert_eq!(session.read(noise, at(10)), Ok(Vec::new()));
+    assert_eq!(session.read("garbage", at(11)), Err(Odd::NoMessage));
+    assert_eq!(session.sign_of_life(at(11)), alive);
+}

@@ -138,6 +138,10 @@ impl<P: Protocol> Worker<P> {
             let said = if said.is_empty() { "nothing" } else { &said };
             let text = format!("{} ended with {how}; it said: {said}", self.name);
             self.send(RuntimeEvent::Notice { text }).await;
+        } else if !self.protocol.is_ready() {
+            // One does so, without a word, when it does not know the session to go on with.
+            let text = format!("{} ended before it took prompts", self.name);
+            self.send(RuntimeEvent::Notice { text }).await;
         }
         exit.code.unwrap_or(-1)
     }

@@ -333,6 +333,17 @@ async fn silence_excuses_silence_only() {
     }
 }
 
+/// What holds in some runs only is never a yes.
+#[tokio::test]
+async fn luck_is_no_proof() {
+    const KNOWN: &[Known] = &[Known { cell: "answers", how: How::AtTimes, why: "at times" }];
+    let mut bench = toys::bench(|| Box::new(Toy::default())).await;
+    bench.subject.dialect.known = KNOWN;
+    bench.subject.only = vec!["answers"];
+    let hidden = Verdict::Hidden("at times".to_owned());
+    assert_eq!(bench.run().await.verdict("answers"), Some(&hidden));
+}
+
 /// No cell is there that nothing above makes fail. The window of a context is told or hidden.
 #[test]
 fn every_cell_can_fail() {

@@ -66,13 +66,22 @@ const HEAD: &str = "# The backends, rule by rule
 
 What each backend was seen to do, with the real program of the version that is named, against the
 stand-in model. `gangline runtime doctor --deep` makes the same table on your machine, with the
-versions that you have: no network, no tokens, about a minute a backend.
+versions that you have: no network, no tokens, about a minute a backend; `--times` tells what takes
+how long.
 
 * **yes**: it was seen.
 * **unsupported**: the backend says beforehand that it cannot; Gangline does without.
-* **hidden**: the program does not show or do it, so no adapter could.
+* **hidden**: the program does not show or do it, so no adapter could. Where it only keeps silent, it
+  is told for how long it was listened to.
 * **skipped**: it was not tried.
 * **no**: it does not hold.
+
+A column is a program as it usually runs, or in the way that stands beside its name: `claude per turn`
+has a process for each turn, `acp (opencode)` is `agent: acp` with a command and a user's own
+settings, for which nothing is known of the program, and `tmux (claude)` is a terminal whose screen
+is read. Kiro takes no other model than its vendor's: its column is of a recorded peer, a program in
+its place that speaks as its documentation says, and shows nothing of what Kiro does with a model
+that refuses.
 
 This page is made by the tests. How a backend is added stands in [adding-a-backend.md](adding-a-backend.md).
 

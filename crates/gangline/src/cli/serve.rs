@@ -1,0 +1,68 @@
+//! Servers for trials: the stand-in model, and one model loop over HTTP.
+
+use std::{net::SocketAddr, path::PathBuf};
+
+use clap::{Args, Subcommand};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum StandinCommand {
+    /// Serve the model wires; without a script it is the guide of the demo
+    Serve(StandinServe),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StandinServe {
+    /// Where to listen. Port 0 takes a free one
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8668")]
+    pub(crate) listen: SocketAddr,
+    /// A YAML script of rules and replies
+    #[arg(long, value_name = "FILE")]
+    pub(crate) script: Option<PathBuf>,
+    /// Keep every request in this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) record: Option<PathBuf>,
+    /// Hold this lock while serving, so that there is one
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub(crate) lock: Option<PathBuf>,
+    /// When asked to end, wait until nobody holds this lock: an agent may still need its model
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub(crate) outlive: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum HarnessCommand {
+    /// Serve one model loop over HTTP: GET /events, POST /prompt, POST /cancel
+    Serve(HarnessServe),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HarnessServe {
+    /// Where to listen; loopback only. Port 0 takes a free one
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8669")]
+    pub(crate) listen: SocketAddr,
+    /// The model, an id or haiku, sonnet, opus
+    #[arg(long)]
+    pub(crate) model: Option<String>,
+    /// Where the model is served
+    #[arg(long, value_name = "URL", env = "ANTHROPIC_BASE_URL")]
+    pub(crate) base_url: Option<String>,
+    /// Text put before the conversation
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) system_prompt: Option<String>,
+    /// Loop iterations before a prompt is ended
+    #[arg(long, default_value_t = 10)]
+    pub(crate) max_turns: u32,
+    /// The folder its tools work in
+    #[arg(long, value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
+    /// The file that holds the bearer token; made if missing
+    /// [default: harness.token in the state folder]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// Let every tool run without asking: for sandboxes
+    #[arg(long)]
+    pub(crate) allow_all: bool,
+    /// Write one JSON line to this file when everything is ready
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ready_file: Option<PathBuf>,
+}
