@@ -505,3 +505,31 @@ fn a_terminal_of_80_columns_is_enough() {
     assert!(screen.contains("\n                       "), "{screen}");
     assert!(screen.contains("`npm install -g @anthropic-ai/claude-code@2.1.330`"), "{screen}");
 }
+
+/// An adapter that wants a certain age refuses a program that does not tell one; others do not ask.
+#[test]
+fn a_program_that_does_not_tell_its_version_fails_where_it_is_asked() {
+    let world = with(&[("claude", "exit 0"), ("codex", "echo hello"), ("opencode", "exit 0")]);
+    let found = world.run(&["doctor", "claude", "codex", "opencode", "--json"]);
+    let found: serde_json::Value = serde_json::from_str(&found.stdout).unwrap();
+    let checks = found["checks"].as_array().unwrap();
+    let programs = checks.iter().filter(|it| it["check"] == "program");
+    let results: Vec<_> = programs.map(|it| it["result"].as_str().unwrap()).collect();
+    assert_eq!(results, ["fail", "fail", "warn"], "{checks:#?}");
+}
+
+/// A socket's path has few bytes: an agent that could not have one is told before its start.
+#[test]
+fn a_path_that_no_socket_can_have_fails() {
+    let mut world = with(&[]);
+    let _ = world.file(
+        "agents.yaml",
+        "agents:\n  - {nick: spark-a, agent: native, directory: ., base_url: \"http://127.0.0.1:9\"}\n",
+    );
+    let deep = world.path(&"deep/".repeat(30));
+    world.set("XDG_RUNTIME_DIR", deep.to_str().unwrap());
+    let ran = world.run(&["doctor"]);
+    assert_eq!(ran.code, 1, "{}", ran.stdout);
+    assert!(ran.stdout.contains("is too long for a socket: at most"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("-> set XDG_RUNTIME_DIR"), "{}", ran.stdout);
+}
