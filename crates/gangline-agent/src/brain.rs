@@ -34,7 +34,7 @@ use gangline_core::{
 };
 use gangline_irc::client::LinkCommand;
 use gangline_os::{CancellationToken, clock::SharedClock};
-use gangline_runtime::{ApprovalAsk, Block, RuntimeEvent};
+use gangline_runtime::{ApprovalAsk, Block, RuntimeEvent, Verdict};
 use tokio::sync::{Notify, mpsc, watch};
 use tracing::{debug, info, warn};
 
@@ -42,6 +42,7 @@ use crate::{
     bus::{Care, Hurry, Incoming, Record, SessionCommand, Word},
     hooks::HookBell,
     inbox::Waiting,
+    notes::Notes,
     outgoing::Outgoing,
     rooms::Unread,
     showing::Showing,
@@ -67,6 +68,7 @@ pub(crate) struct Doors {
     pub(crate) drained: CancellationToken,
     pub(crate) beat: Arc<AtomicU64>,
     pub(crate) hooks: HookBell,
+    pub(crate) notes: Notes,
 }
 
 /// Who the brain works for, and with what.
@@ -102,6 +104,7 @@ pub(crate) struct Brain {
     bare: bool,
     hooks: HookBell,
     told: told::Told,
+    notes: Notes,
 }
 
 /// The doors that never wait.
@@ -150,6 +153,7 @@ impl Brain {
             bare: false,
             hooks: doors.hooks,
             told: told::Told::default(),
+            notes: doors.notes,
         }
     }
 
@@ -262,6 +266,7 @@ impl Brain {
                 if care == Care::Clear {
                     // A daemon that dies before it is done does not go on with it either.
                     self.keep_session(None);
+                    self.think(Input::Emptied);
                 }
                 self.session.push(SessionCommand::Care(care));
             }
@@ -392,8 +397,10 @@ impl Brain {
             }
             RuntimeEvent::Compacted { failed } => {
                 self.shown.compacting = false;
-                if let (Some(_), Some(session)) = (&failed, self.shown.session.clone()) {
-                    self.keep_session(Some(session));
+                match (&failed, self.shown.session.clone()) {
+                    (Some(_), Some(session)) => self.keep_session(Some(session)),
+                    (Some(_), None) => {}
+                    (None, _) => self.think(Input::Runtime(RuntimeInput::Shortened)),
                 }
                 let text = failed.unwrap_or_else(|| texts::COMPACTED.to_owned());
                 self.notice(None, "compacted", text);
@@ -432,6 +439,11 @@ impl Brain {
                 self.think(Input::Runtime(RuntimeInput::ToolResult { turn, tool }));
             }
             RuntimeEvent::ApprovalAsked { turn, ask } => {
+                if let Some(answer) = self.notes.answer(turn, &ask) {
+                    let verdict = Verdict { request: ask.request, answer };
+                    self.session.push(SessionCommand::Decide(verdict));
+                    return self.think(Input::Runtime(RuntimeInput::Output { turn }));
+                }
                 let request = ApprovalRequestId(ask.request.clone());
                 self.asks.insert(ask.request.clone(), (ask, None));
                 self.think(Input::Runtime(RuntimeInput::ApprovalAsked { turn, request }));

@@ -29,6 +29,8 @@ pub(crate) struct Session {
     pub(crate) options: StartOptions,
     /// What an empty session is told first (R0-07, R3-15).
     pub(crate) first: Option<String>,
+    /// Whether a conversation that no longer fits is shortened (C13).
+    pub(crate) shortens: bool,
     /// The model of the configuration.
     pub(crate) configured: Option<String>,
     /// What is to be done once no turn is open. It outlives the backend that it was meant for.
@@ -123,7 +125,10 @@ impl Session {
         if let (RuntimeEvent::Compacted { failed: None }, Some(running)) = (&event, open.as_mut()) {
             running.too_long = false;
         }
-        let hopeless = is_overflow(&event, open.as_ref());
+        let hopeless = match self.shortens {
+            true => is_overflow(&event, open.as_ref()),
+            false => Overflow::No,
+        };
         let ready = matches!(event, RuntimeEvent::Ready { .. });
         if let Some(running) = open {
             running.ready |= ready;

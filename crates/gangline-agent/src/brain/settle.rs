@@ -37,6 +37,7 @@ impl Brain {
         }
         self.asks.clear();
         self.steers.clear();
+        self.notes.turn = None;
         self.doors.context.send_replace(None);
         self.shown.turns += 1;
         self.keeper.push(Record::End(Box::new(end)));
