@@ -87,6 +87,7 @@ impl Order {
             | Command::Topic { .. }
             | Command::Compact
             | Command::Clear
+            | Command::Model { .. }
             | Command::Status { .. }
             | Command::Pause
             | Command::Resume
@@ -205,6 +206,8 @@ impl Desk {
             Command::Topic { channel, topic } => self.topic(channel, topic).await,
             Command::Compact => self.compact(),
             Command::Clear => self.clear(),
+            Command::Model { choice: Some(_) } if who != Who::Owner => Err(OWNERS.to_owned()),
+            Command::Model { choice } => self.model(choice),
             Command::Status { .. } => self.status().await,
             Command::Pause | Command::Resume | Command::Interrupt | Command::Shutdown
                 if who != Who::Owner =>
