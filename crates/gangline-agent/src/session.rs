@@ -170,16 +170,24 @@ impl Session {
         if std::mem::take(&mut running.other_model) {
             return self.change_model(open).await;
         }
-        let done = match self.care.take_if(|_| running.ready) {
-            None => return,
-            Some(Care::Compact) => running.runtime.compact().await,
-            Some(Care::Clear) => running.runtime.clear().await,
+        let Some(care) = self.care.take_if(|_| running.ready) else { return };
+        let done = match care {
+            Care::Compact => running.runtime.compact().await,
+            Care::Clear => running.runtime.clear().await,
         };
         let life = running.life;
-        if let Err(error) = done {
-            warn!(%error, "the context stays as it is");
-            let failed = Some(error.to_string());
-            self.tell(life, RuntimeEvent::Compacted { failed }).await;
+        match (done, care) {
+            (Err(error), _) => {
+                warn!(%error, "the context stays as it is");
+                let failed = Some(error.to_string());
+                self.tell(life, RuntimeEvent::Compacted { failed }).await;
+            }
+            // It is empty again, as at the start.
+            (Ok(()), Care::Clear) if self.first.is_some() => {
+                running.first.clone_from(&self.first);
+                self.tell(life, RuntimeEvent::Began).await;
+            }
+            (Ok(()), Care::Clear | Care::Compact) => {}
         }
     }
 
