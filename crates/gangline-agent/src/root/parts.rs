@@ -308,7 +308,7 @@ fn spawn_inner(
 }
 
 fn hooks(settings: &Settings, shared: &Shared, configured: &gangline_api::config::Hooks) -> Hooks {
-    let mark = read::run_mark(settings, shared.broker.installation_id(), shared.epoch);
+    let mark = read::hook_mark(settings, shared.broker.installation_id(), shared.epoch);
     Hooks {
         me: read::identity(settings, shared.epoch),
         broker: shared.broker.clone(),

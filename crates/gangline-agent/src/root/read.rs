@@ -61,6 +61,18 @@ pub(super) fn run_mark(settings: &Settings, installation: &str, epoch: Epoch) ->
     }
 }
 
+/// Returns what hooks carry: a mark of their own, since what a backend leaves behind is ended by
+/// the daemon's, and a hook may run at that time.
+pub(super) fn hook_mark(settings: &Settings, installation: &str, epoch: Epoch) -> RunMark {
+    let mark = run_mark(settings, installation, epoch);
+    RunMark { agent: of_hooks(&mark.agent), ..mark }
+}
+
+/// No nick has this in it.
+pub(super) fn of_hooks(agent: &str) -> String {
+    format!("{agent}:hook")
+}
+
 pub(super) fn redactor(settings: &Settings) -> Redactor {
     Redactor::new(settings.secrets.iter().map(|secret| secret.expose().to_owned()))
 }
