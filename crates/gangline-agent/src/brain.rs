@@ -25,7 +25,9 @@ use gangline_api::event;
 use gangline_broker::{Decision as Decided, NewEvent};
 use gangline_core::{
     AgentName, ApprovalNumber, Epoch, MessageId, TurnId,
-    agent::{Agent, ApprovalRequestId, Drain, Input, Operator, Queued, RuntimeInput, View},
+    agent::{
+        Agent, ApprovalRequestId, Drain, Input, Operator, PhaseName, Queued, RuntimeInput, View,
+    },
     answer::Tool,
     approval::Decision,
     outcome::{By, Cause},
@@ -307,8 +309,11 @@ impl Brain {
             attempt: row.attempt,
             in_reply_to: row.in_reply_to,
         };
-        let in_turn = self.core.view().messages.contains(&row.id);
-        if !in_turn {
+        let view = self.core.view();
+        if view.phase == PhaseName::Parked {
+            // Parked agents hold nothing: the store does.
+            self.tell_parked(row);
+        } else if !view.messages.contains(&row.id) {
             self.rows.insert(row.id, waiting);
         }
         self.think(Input::Message(queued));

@@ -78,6 +78,9 @@ impl Brain {
                 error!(deaths, "circuit open: the runtime died too often");
                 self.notice(None, "circuit_open", texts::circuit_open(deaths));
                 self.parked(deaths);
+                // Who waits is told: what waits comes once more.
+                self.rows.clear();
+                self.doors.rescan.notify_one();
             }
             Effect::Notice(notice) => self.told(&notice),
             Effect::Drained => self.doors.drained.cancel(),
@@ -211,6 +214,7 @@ impl Brain {
         match notice {
             Notice::Paused => self.notice(None, "paused", texts::PAUSED.to_owned()),
             Notice::Resumed | Notice::Unparked => {
+                self.told.parked.clear();
                 self.notice(None, "resumed", texts::RESUMED.to_owned());
             }
             Notice::WatermarkPassed { turn, tokens } => {
