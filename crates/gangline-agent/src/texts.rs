@@ -41,7 +41,6 @@ pub(crate) fn model(name: Option<&str>) -> String {
     format!("the model is {name} from the next turn on")
 }
 
-<<<<<<< HEAD
 /// Another backend than the configured one runs (R3-17).
 pub(crate) fn stands_in(name: &str, configured: &InsteadOf) -> String {
     let mut text = format!("the backend is `{name}` instead of `{}`", configured.name);
@@ -57,7 +56,8 @@ pub(crate) fn stands_in(name: &str, configured: &InsteadOf) -> String {
 pub(crate) fn left_session(other: &str, goes_on: bool) -> String {
     let what = if goes_on { "goes on with its own session" } else { "begins a new session" };
     format!("the backend {what}; that of `{other}` is kept until `{other}` is back")
-=======
+}
+
 pub(crate) fn watermark(tokens: u64, window: Option<u64>) -> String {
     let window = window.map_or_else(String::new, |window| format!(" of {window}"));
     format!(
@@ -80,7 +80,6 @@ pub(crate) fn shortened_in_vain(tokens: u64) -> String {
 /// Tells the model why a tool is refused in the turn for its notes.
 pub(crate) fn only_notes(folder: &Path) -> String {
     format!("nobody is asked in this turn: only files in {} may be written", folder.display())
->>>>>>> f8a450c (agent: before a context is full, the agent writes its notes and is then shortened)
 }
 
 pub(crate) fn circuit_open(deaths: usize) -> String {

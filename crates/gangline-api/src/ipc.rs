@@ -6,8 +6,8 @@
 
 pub use self::{
     data::{
-        AskData, ChannelsData, ChatLine, HelloData, ModelData, NoData, ReadData,
-        SetDirectoryData, SubscribeData, TopicData, WhoData, WhoUser,
+        AskData, ChannelsData, ChatLine, HelloData, ModelData, NoData, ReadData, SetDirectoryData,
+        SubscribeData, TopicData, WhoData, WhoUser,
     },
     error::{EncodeError, FrameError, Refused, RequestError, no_such_channel, not_joined},
     frame::{Frame, Response, Whisper},

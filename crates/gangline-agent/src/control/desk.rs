@@ -59,6 +59,8 @@ pub(crate) struct Desk {
     pub(crate) rooms: mpsc::Sender<ToRooms>,
     pub(crate) inquiries: mpsc::Sender<Inquiry>,
     pub(crate) committed: watch::Receiver<u64>,
+    /// Whose model is chosen.
+    pub(crate) model_owner: String,
     /// What the backend can do.
     pub(crate) can: Capabilities,
     pub(crate) tokens: Tokens,

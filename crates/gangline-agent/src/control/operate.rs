@@ -94,13 +94,13 @@ impl Desk {
     pub(super) fn model(&self, choice: Option<ModelChoice>) -> Result<Told, String> {
         let (paths, agent) = (&self.speaker.paths, &self.me.agent);
         let chosen = match choice {
-            None => model::chosen(paths, agent),
+            None => model::chosen(paths, agent, &self.model_owner),
             Some(choice) => {
                 let chosen = match choice {
                     ModelChoice::To(model) => Some(model),
                     ModelChoice::Configured => None,
                 };
-                model::choose(paths, agent, chosen.as_ref())
+                model::choose(paths, agent, &self.model_owner, chosen.as_ref())
                     .map_err(|error| format!("the model stays as it is: {error}"))?;
                 doorbell::ring(&paths.doorbell(agent.as_str()));
                 // What it uses until then is not what the next turn has.

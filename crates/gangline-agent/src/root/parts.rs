@@ -428,6 +428,7 @@ fn desk(
         rooms: shared.rooms.clone(),
         inquiries: shared.inquiries.clone(),
         committed: shared.committed.subscribe(),
+        model_owner: settings.backend.owner(),
         can,
         tokens: Tokens {
             agent: shared.token.clone(),

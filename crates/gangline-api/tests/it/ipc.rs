@@ -4,10 +4,10 @@ use gangline_api::{
     event::{EVENT_VERSION, EventRecord},
     ipc::{
         ASK_SECONDS, ASK_SECONDS_MAX, AskData, ChannelsData, ChatLine, Command, EncodeError, Frame,
-        FrameError, HelloData, ID_MAX, IfAbsent, LINE_MAX, ModelChoice, ModelData, NoData, READ_LIMIT, READ_LIMIT_MAX,
-        ReadData, Refused, Request, RequestError, RequestId, Response, SetDirectoryData,
-        SubscribeData, TOKEN_MAX, Token, TopicData, VERSION, Whisper, WhoData, WhoUser,
-        no_such_channel, not_joined,
+        FrameError, HelloData, ID_MAX, IfAbsent, LINE_MAX, ModelChoice, ModelData, NoData,
+        READ_LIMIT, READ_LIMIT_MAX, ReadData, Refused, Request, RequestError, RequestId, Response,
+        SetDirectoryData, SubscribeData, TOKEN_MAX, Token, TopicData, VERSION, Whisper, WhoData,
+        WhoUser, no_such_channel, not_joined,
     },
 };
 use gangline_core::id::MessageId;
@@ -160,7 +160,10 @@ fn what_cultures_clients_send_is_read() {
         // R2-06
         (r#"{"type":"new_session","id":"ID"}"#, Command::Clear),
         (r#"{"type":"new-session","id":"ID"}"#, Command::Clear),
-        (r#"{"type":"model","id":"ID","model":" ","default":false}"#, Command::Model { choice: None }),
+        (
+            r#"{"type":"model","id":"ID","model":" ","default":false}"#,
+            Command::Model { choice: None },
+        ),
     ];
     for (line, command) in cases {
         let line = line.replace("ID", UUID) + "\r\n";

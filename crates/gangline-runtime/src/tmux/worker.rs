@@ -174,7 +174,7 @@ impl Worker {
                 if let Some(history) = &mut self.history {
                     history.typed(&prompt.text);
                 }
-                self.turns.prompt(prompt, now)
+                self.turns.prompt(prompt, self.clock.monotonic())
             }
             Wish::Steer(prompt) => self.turns.steer(prompt, now),
             Wish::Interrupt => self.turns.interrupt(now),

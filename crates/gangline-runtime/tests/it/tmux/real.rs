@@ -3,9 +3,7 @@
 use std::{fs, os::unix::fs::PermissionsExt, sync::Arc};
 
 use async_trait::async_trait;
-use gangline_runtime::{
-    PermissionMode, RuntimeEvent, ToolCall, ToolHost, ToolSpec, TurnResult,
-};
+use gangline_runtime::{PermissionMode, RuntimeEvent, ToolCall, ToolHost, ToolSpec, TurnResult};
 use gangline_testkit::programs;
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -131,7 +129,7 @@ rules:
 #[tokio::test]
 async fn claude_in_a_terminal_speaks_by_the_daemons_tools() {
     let mut rig = claude().await;
-    rig.options.base_url = Some(rig.model(SPEAKS).await);
+    rig.options.base_url = Some(rig.served(SPEAKS).await);
     let (said, mut heard) = mpsc::channel(4);
     rig.options.tools = Arc::new(Speaking(said));
     rig.options.permissions = PermissionMode::Allowlist;
@@ -142,7 +140,7 @@ async fn claude_in_a_terminal_speaks_by_the_daemons_tools() {
     let call = heard.recv().await.unwrap();
     assert_eq!((call.turn, call.name.as_str()), (super::rig::turn(1), "send"));
     assert_eq!(call.input, json!({"to": "#lab", "text": "by tool"}));
-    let session = begun.session.unwrap().0;
+    let session = begun.0;
     assert_eq!(rig.ask(2, "whose").await.text(), format!("it is {session}"), "{}", rig.screen());
     rig.put_away().await;
 }
@@ -188,6 +186,7 @@ async fn codex_in_a_terminal() {
     rig.runtime.stop(gangline_runtime::StopReason::Restart).await;
     rig.start().await;
     assert_eq!(rig.ask(6, "what was that").await.text(), "turn 1", "{}", rig.screen());
+    rig.until(|event| matches!(event, RuntimeEvent::Session { .. })).await;
     assert_ne!(rig.runtime.session().unwrap().session, own);
     rig.runtime.stop(gangline_runtime::StopReason::Restart).await;
     rig.options.resume = own;
