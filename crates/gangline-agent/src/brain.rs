@@ -25,7 +25,9 @@ use gangline_api::event;
 use gangline_broker::{Decision as Decided, NewEvent};
 use gangline_core::{
     AgentName, ApprovalNumber, Epoch, MessageId, TurnId,
-    agent::{Agent, ApprovalRequestId, Drain, Input, Operator, Queued, RuntimeInput, View},
+    agent::{
+        Agent, ApprovalRequestId, Drain, Input, Operator, PhaseName, Queued, RuntimeInput, View,
+    },
     answer::Tool,
     approval::Decision,
     outcome::{By, Cause},
@@ -34,7 +36,7 @@ use gangline_core::{
 };
 use gangline_irc::client::LinkCommand;
 use gangline_os::{CancellationToken, clock::SharedClock};
-use gangline_runtime::{ApprovalAsk, Block, RuntimeEvent};
+use gangline_runtime::{ApprovalAsk, Block, RuntimeEvent, Verdict};
 use tokio::sync::{Notify, mpsc, watch};
 use tracing::{debug, info, warn};
 
@@ -42,6 +44,7 @@ use crate::{
     bus::{Care, Hurry, Incoming, Record, SessionCommand, Word},
     hooks::HookBell,
     inbox::Waiting,
+    notes::Notes,
     outgoing::Outgoing,
     rooms::Unread,
     showing::Showing,
@@ -67,6 +70,7 @@ pub(crate) struct Doors {
     pub(crate) drained: CancellationToken,
     pub(crate) beat: Arc<AtomicU64>,
     pub(crate) hooks: HookBell,
+    pub(crate) notes: Notes,
 }
 
 /// Who the brain works for, and with what.
@@ -102,6 +106,7 @@ pub(crate) struct Brain {
     bare: bool,
     hooks: HookBell,
     told: told::Told,
+    notes: Notes,
 }
 
 /// The doors that never wait.
@@ -150,6 +155,7 @@ impl Brain {
             bare: false,
             hooks: doors.hooks,
             told: told::Told::default(),
+            notes: doors.notes,
         }
     }
 
@@ -255,6 +261,7 @@ impl Brain {
                 if care == Care::Clear {
                     // A daemon that dies before it is done does not go on with it either.
                     self.keep_session(None);
+                    self.think(Input::Emptied);
                 }
                 self.session.push(SessionCommand::Care(care));
             }
@@ -295,8 +302,11 @@ impl Brain {
             attempt: row.attempt,
             in_reply_to: row.in_reply_to,
         };
-        let in_turn = self.core.view().messages.contains(&row.id);
-        if !in_turn {
+        let view = self.core.view();
+        if view.phase == PhaseName::Parked {
+            // Parked agents hold nothing: the store does.
+            self.tell_parked(row);
+        } else if !view.messages.contains(&row.id) {
             self.rows.insert(row.id, waiting);
         }
         self.think(Input::Message(queued));
@@ -385,8 +395,10 @@ impl Brain {
             }
             RuntimeEvent::Compacted { failed } => {
                 self.shown.compacting = false;
-                if let (Some(_), Some(session)) = (&failed, self.shown.session.clone()) {
-                    self.keep_session(Some(session));
+                match (&failed, self.shown.session.clone()) {
+                    (Some(_), Some(session)) => self.keep_session(Some(session)),
+                    (Some(_), None) => {}
+                    (None, _) => self.think(Input::Runtime(RuntimeInput::Shortened)),
                 }
                 let text = failed.unwrap_or_else(|| texts::COMPACTED.to_owned());
                 self.notice(None, "compacted", text);
@@ -425,6 +437,11 @@ impl Brain {
                 self.think(Input::Runtime(RuntimeInput::ToolResult { turn, tool }));
             }
             RuntimeEvent::ApprovalAsked { turn, ask } => {
+                if let Some(answer) = self.notes.answer(turn, &ask) {
+                    let verdict = Verdict { request: ask.request, answer };
+                    self.session.push(SessionCommand::Decide(verdict));
+                    return self.think(Input::Runtime(RuntimeInput::Output { turn }));
+                }
                 let request = ApprovalRequestId(ask.request.clone());
                 self.asks.insert(ask.request.clone(), (ask, None));
                 self.think(Input::Runtime(RuntimeInput::ApprovalAsked { turn, request }));

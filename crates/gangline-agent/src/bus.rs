@@ -1,6 +1,8 @@
 //! What the tasks of one daemon tell one another.
 
-use gangline_broker::{AgentUpdate, Decision, EndTurn, How, NewEvent, NewUsage, OpenApproval};
+use gangline_broker::{
+    AgentUpdate, Decision, EndTurn, How, NewEvent, NewUsage, OpenApproval, Send as BrokerSend,
+};
 use gangline_core::{
     ApprovalNumber, MessageId, TurnId, agent::Life, model::ModelName, outcome::Cause,
 };
@@ -151,6 +153,8 @@ pub(crate) enum Record {
     LookAtPause { words: u64 },
     /// The runtime has a decision.
     Delivered(ApprovalNumber),
+    /// A line that the daemon says by itself, once for its key.
+    Say(Box<BrokerSend>),
 }
 
 /// Why the daemon cannot go on.

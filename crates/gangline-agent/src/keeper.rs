@@ -86,6 +86,11 @@ impl Keeper {
                 }
                 Ok(())
             }
+            Record::Say(send) => {
+                self.until_written(&Record::Say(send)).await?;
+                self.outbox.notify_one();
+                Ok(())
+            }
             Record::LookAtPause { words } => {
                 match self.broker.agent(&self.agent).await {
                     Ok(Some(row)) => {
@@ -123,6 +128,7 @@ impl Keeper {
             Record::Delivered(number) => {
                 broker.mark_delivered(*number).await.map(|()| Done::Written)
             }
+            Record::Say(send) => broker.send((**send).clone()).await.map(|_| Done::Written),
         }
     }
 

@@ -13,6 +13,7 @@ mod hooks;
 mod inbox;
 mod keeper;
 pub mod model;
+mod notes;
 mod outgoing;
 mod prompt;
 mod recover;

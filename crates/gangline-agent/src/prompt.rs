@@ -1,5 +1,7 @@
 //! The text that a backend is prompted with (R0-36, C33), and what is put before all prompts.
 
+use std::path::Path;
+
 use gangline_api::config::AgentConfig;
 use gangline_broker::MessageRow;
 use gangline_core::{
@@ -52,11 +54,12 @@ pub(crate) fn bare(row: &MessageRow) -> String {
 
 /// Returns the text put before the conversation. Of a text of the configuration only what S2
 /// fills in is filled in (R2-15): other braces are its own.
-pub(crate) fn system(agent: &AgentConfig) -> String {
+pub(crate) fn system(agent: &AgentConfig, notes: &Path) -> String {
     let own = agent.system_prompt.clone().unwrap_or_else(|| {
         SYSTEM_PROMPT
             .replace("{nick}", agent.nick.as_str())
             .replace("{directory}", &agent.directory.display().to_string())
+            .replace("{notes}", &notes.display().to_string())
     });
     own.replace("{label}", agent.nick.as_str())
         .replace("{operator_pronouns}", &agent.operator_pronouns)

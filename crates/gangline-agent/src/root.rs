@@ -178,9 +178,10 @@ async fn notice(broker: &Broker, me: &Identity, code: &str, text: String) {
 async fn sweep(settings: &Settings, broker: &Broker, epoch: gangline_core::Epoch) {
     let installation = broker.installation_id().to_owned();
     let agent = settings.agent.nick.to_string();
+    let hooks = read::of_hooks(&agent);
     let keep = move |found: &mark::Marked| {
         found.mark.installation != installation
-            || found.mark.agent != agent
+            || (found.mark.agent != agent && found.mark.agent != hooks)
             || found.mark.epoch >= epoch.0
     };
     let report = mark::sweep(keep, SWEEP_GRACE).await;

@@ -29,6 +29,8 @@ pub(crate) struct Session {
     pub(crate) options: StartOptions,
     /// What an empty session is told first (R0-07, R3-15).
     pub(crate) first: Option<String>,
+    /// Whether a conversation that no longer fits is shortened (C13).
+    pub(crate) shortens: bool,
     /// The model of the configuration.
     pub(crate) configured: Option<String>,
     /// What is to be done once no turn is open. It outlives the backend that it was meant for.
@@ -123,7 +125,10 @@ impl Session {
         if let (RuntimeEvent::Compacted { failed: None }, Some(running)) = (&event, open.as_mut()) {
             running.too_long = false;
         }
-        let hopeless = is_overflow(&event, open.as_ref());
+        let hopeless = match self.shortens {
+            true => is_overflow(&event, open.as_ref()),
+            false => Overflow::No,
+        };
         let ready = matches!(event, RuntimeEvent::Ready { .. });
         if let Some(running) = open {
             running.ready |= ready;
@@ -165,16 +170,24 @@ impl Session {
         if std::mem::take(&mut running.other_model) {
             return self.change_model(open).await;
         }
-        let done = match self.care.take_if(|_| running.ready) {
-            None => return,
-            Some(Care::Compact) => running.runtime.compact().await,
-            Some(Care::Clear) => running.runtime.clear().await,
+        let Some(care) = self.care.take_if(|_| running.ready) else { return };
+        let done = match care {
+            Care::Compact => running.runtime.compact().await,
+            Care::Clear => running.runtime.clear().await,
         };
         let life = running.life;
-        if let Err(error) = done {
-            warn!(%error, "the context stays as it is");
-            let failed = Some(error.to_string());
-            self.tell(life, RuntimeEvent::Compacted { failed }).await;
+        match (done, care) {
+            (Err(error), _) => {
+                warn!(%error, "the context stays as it is");
+                let failed = Some(error.to_string());
+                self.tell(life, RuntimeEvent::Compacted { failed }).await;
+            }
+            // It is empty again, as at the start.
+            (Ok(()), Care::Clear) if self.first.is_some() => {
+                running.first.clone_from(&self.first);
+                self.tell(life, RuntimeEvent::Began).await;
+            }
+            (Ok(()), Care::Clear | Care::Compact) => {}
         }
     }
 

@@ -1,7 +1,9 @@
 //! What the daemon says by itself, in one place.
 
+use std::path::Path;
+
 use gangline_broker::NUMBER_PLACEHOLDER;
-use gangline_core::{AgentName, redact::Redactor};
+use gangline_core::{AgentName, outcome::Outcome, redact::Redactor};
 use serde_json::Value;
 
 use crate::settings::InsteadOf;
@@ -19,6 +21,11 @@ pub(crate) const NOT_COMPACTED: &str = "the backend ended before its context was
 /// The end of a prompt that is given a second time after tools were used for it.
 pub(crate) const GIVEN_AGAIN: &str = "\n[gangline] this is given again: the context was full and \
      has been shortened; what you did for it has happened";
+/// How a status calls the turn for the notes.
+pub(crate) const WRITES_NOTES: &str = "writes its notes before its context is shortened";
+pub(crate) const TOOL_CUT_OFF: &str = "(the turn ended before it came back)";
+pub(crate) const PARKED: &str = "my backend died too often and is not started again; your message \
+     is kept until my owner says `resume`";
 pub(crate) const PAUSED: &str = "messages are kept and not fed";
 pub(crate) const RESUMED: &str = "messages are fed again";
 
@@ -49,6 +56,30 @@ pub(crate) fn stands_in(name: &str, configured: &InsteadOf) -> String {
 pub(crate) fn left_session(other: &str, goes_on: bool) -> String {
     let what = if goes_on { "goes on with its own session" } else { "begins a new session" };
     format!("the backend {what}; that of `{other}` is kept until `{other}` is back")
+}
+
+pub(crate) fn watermark(tokens: u64, window: Option<u64>) -> String {
+    let window = window.map_or_else(String::new, |window| format!(" of {window}"));
+    format!(
+        "the context holds {tokens}{window} tokens: the agent is asked for its notes, then it is \
+         shortened"
+    )
+}
+
+pub(crate) fn notes_failed(outcome: &Outcome) -> String {
+    format!("the turn for the notes ended so: {outcome}; no other turn suffers from it")
+}
+
+pub(crate) fn shortened_in_vain(tokens: u64) -> String {
+    format!(
+        "the context holds {tokens} tokens again as soon as it was shortened: it is left alone \
+         now; `compact_watermark` is too low"
+    )
+}
+
+/// Tells the model why a tool is refused in the turn for its notes.
+pub(crate) fn only_notes(folder: &Path) -> String {
+    format!("nobody is asked in this turn: only files in {} may be written", folder.display())
 }
 
 pub(crate) fn circuit_open(deaths: usize) -> String {

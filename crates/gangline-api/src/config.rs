@@ -20,8 +20,8 @@ pub use self::{
     mcp::{McpPlaceConfig, McpServerConfig, NotSet, parse_servers},
     schema::schema,
     words::{
-        HookEvent, MentionWhenBusy, OnCrash, Permissions, Process, ReplyMode, ServerKey,
-        WebhookEvent,
+        Compaction, HookEvent, MentionWhenBusy, OnCrash, Permissions, Process, ReplyMode,
+        ServerKey, WebhookEvent,
     },
 };
 
@@ -318,6 +318,14 @@ pub struct AgentConfig {
     /// How its backend is started again after a crash.
     #[schemars(default = "default_on_crash")]
     pub on_crash: OnCrash,
+    /// Who sees to it that the conversation fits the model's context (C13).
+    #[schemars(default = "default_compaction")]
+    pub compaction: Compaction,
+    /// How full the context may become under `compaction: harness` (R2-09). Up to 1: a part of what
+    /// the model's context can hold, or 150000 tokens where that is not known. Above 1: tokens. 0:
+    /// nothing is done beforehand.
+    #[schemars(default = "default_watermark", range(min = 0, max = 100_000_000))]
+    pub compact_watermark: f64,
     /// A message is given to it so many times, 1 to 100; then it is a dead letter.
     #[schemars(default = "default_max_attempts")]
     pub max_attempts: u32,
@@ -378,6 +386,8 @@ impl AgentConfig {
             reply: default_reply(),
             mention_when_busy: default_busy(),
             on_crash: default_on_crash(),
+            compaction: default_compaction(),
+            compact_watermark: default_watermark(),
             max_attempts: default_max_attempts(),
             base_url: None,
             api_key_env: None,
@@ -459,6 +469,12 @@ fn default_busy() -> MentionWhenBusy {
 }
 fn default_on_crash() -> OnCrash {
     OnCrash::Resume
+}
+fn default_compaction() -> Compaction {
+    Compaction::Harness
+}
+fn default_watermark() -> f64 {
+    0.75
 }
 fn default_max_attempts() -> u32 {
     5

@@ -6,12 +6,12 @@
 
 pub use self::{
     data::{
-        AskData, ChannelsData, ChatLine, HelloData, NoData, ReadData, SetDirectoryData,
+        AskData, ChannelsData, ChatLine, HelloData, ModelData, NoData, ReadData, SetDirectoryData,
         SubscribeData, TopicData, WhoData, WhoUser,
     },
     error::{EncodeError, FrameError, Refused, RequestError, no_such_channel, not_joined},
     frame::{Frame, Response, Whisper},
-    request::{Command, IfAbsent, Request, RequestId, Token},
+    request::{Command, IfAbsent, ModelChoice, Request, RequestId, Token},
 };
 
 mod data;

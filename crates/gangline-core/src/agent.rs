@@ -14,15 +14,18 @@ use crate::{
     time::Now,
 };
 
+pub use care::{WATERMARK_TOKENS, Watermark};
 pub use effect::{Deadline, Effect, Notice, StartWith};
 pub use input::{ApprovalRequestId, Drain, Finish, Input, Life, Operator, Queued, RuntimeInput};
 pub use options::{AgentOptions, OnCrash, StartMode, WhenBusy};
 pub use view::{PhaseName, View};
 
 use breaker::Breaker;
+use care::Care;
 use turn::{Close, OpenedBy, Step, Turn};
 
 mod breaker;
+mod care;
 mod effect;
 mod input;
 mod operator;
@@ -60,6 +63,8 @@ pub struct Agent {
     /// something else does.
     buffered: HashSet<MessageId>,
     buffered_until: Option<Now>,
+    /// What is done about a context that becomes full.
+    care: Care,
     turns: i64,
     lives: i64,
 }
@@ -85,6 +90,7 @@ impl Agent {
     #[must_use]
     pub fn new(options: AgentOptions) -> Self {
         let breaker = Breaker::new(options.breaker_deaths, options.breaker_window);
+        let care = Care::new(options.watermark);
         Self {
             options,
             phase: Phase::Down,
@@ -102,6 +108,7 @@ impl Agent {
             feed_after: None,
             buffered: HashSet::new(),
             buffered_until: None,
+            care,
             turns: 0,
             lives: 0,
         }
@@ -150,6 +157,7 @@ impl Agent {
                 }
             }
             Input::Operator(word) => self.operator(now, word, &mut out),
+            Input::Emptied => self.care.emptied(),
             Input::Drain(drain) => self.drain(now, drain, &mut out),
             Input::StoreDegraded => self.degraded = true,
             Input::StoreOk => self.degraded = false,
@@ -268,7 +276,7 @@ impl Agent {
         let may_feed = self.may_feed();
         match (&mut self.phase, self.options.when_busy) {
             (Phase::Turn(turn), WhenBusy::Steer)
-                if may_feed && self.queue.is_empty() && turn.may_join() =>
+                if may_feed && self.queue.is_empty() && turn.may_be_steered() =>
             {
                 out.push(Effect::Steer { turn: turn.id, messages: vec![message.id] });
                 turn.join_steered(message);
@@ -351,6 +359,11 @@ impl Agent {
             Phase::Down if self.may_start() && is_over(self.start_after, now) => {
                 self.start(now, out);
             }
+            // Before what waits: the next turn may need the room.
+            Phase::Idle { life } if self.notes_are_due() => {
+                let life = *life;
+                self.take_notes(life, out);
+            }
             Phase::Idle { life }
                 if self.may_feed()
                     && !self.queue.is_empty()
@@ -401,7 +414,7 @@ impl Agent {
     /// Ends the open turn: the one place that emits [`Effect::EndTurn`].
     fn close(&mut self, now: Now, close: &Close, out: &mut Vec<Effect>) {
         let Phase::Turn(turn) = std::mem::replace(&mut self.phase, Phase::Down) else { return };
-        let (id, life) = (turn.id, turn.life);
+        let (id, life, notes) = (turn.id, turn.life, turn.notes);
         let settle = turn.end(close.outcome.clone(), self.options.rules, out);
         let returned = settle.iter().any(Settlement::returns_now);
         if matches!(close.outcome, Outcome::RateLimited(_)) {
@@ -415,6 +428,7 @@ impl Agent {
         } else {
             self.phase = Phase::Idle { life };
         }
+        self.care_after((id, notes), &close.outcome, out);
         if returned && !matches!(self.phase, Phase::Parked) && self.draining == Draining::No {
             out.push(Effect::Rescan);
         }

@@ -6,7 +6,9 @@
 //! task in `tmux/worker.rs`. [`attach`] shows it to a human.
 
 pub mod attach;
+mod history;
 mod launch;
+mod offer;
 mod profile;
 mod screen;
 mod server;
@@ -14,17 +16,18 @@ mod text;
 mod turns;
 mod worker;
 
-use std::{collections::BTreeMap, path::Path, time::Duration};
+use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
+use gangline_core::TurnId;
 use gangline_os::task::TaskGroup;
 use serde_json::Value;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use self::profile::Profile;
 use crate::{
     Capabilities, Prompt, Runtime, RuntimeError, RuntimeEvent, SessionHandle, StartOptions,
-    StopReason, Verdict,
+    StopReason, ToolServer, Verdict,
     door::{self, Door, Wish},
 };
 
@@ -62,6 +65,21 @@ impl Tmux {
     }
 }
 
+/// Serves the daemon's tools, if it has any. Without them the agent still answers.
+fn serve_tools(
+    options: &StartOptions,
+    turn: watch::Receiver<Option<TurnId>>,
+) -> (Option<ToolServer>, Option<String>) {
+    if options.tools.tools().is_empty() {
+        return (None, None);
+    }
+    let folder = options.tmp_dir.join("tools");
+    match ToolServer::start(Arc::clone(&options.tools), turn, &folder) {
+        Ok(server) => (Some(server), None),
+        Err(error) => (None, Some(format!("the daemon's tools cannot be served: {error}"))),
+    }
+}
+
 fn cannot(what: &'static str) -> RuntimeError {
     RuntimeError::Unsupported { runtime: NAME, what }
 }
@@ -75,7 +93,8 @@ pub(crate) fn names_sessions(program: &str) -> bool {
 
 #[async_trait]
 impl Runtime for Tmux {
-    /// What the program's profile may take away again: `resume`, `steer`.
+    /// What the program's profile may take away again: `resume`, `steer`; and what it may add: the
+    /// daemon's tools and tool servers.
     fn capabilities(&self) -> Capabilities {
         Capabilities { resume: true, steer: true, interrupt: true, ..Capabilities::default() }
     }
@@ -101,10 +120,17 @@ impl Runtime for Tmux {
     ) -> Result<SessionHandle, RuntimeError> {
         let fail = |why: String| RuntimeError::Start { runtime: NAME, why };
         let first = options.initial_prompt.take();
-        let launch = launch::prepare(&options, self.usual).map_err(fail)?;
+        let (turn, of_turn) = watch::channel(None);
+        let (tools, notice) = match launch::takes_tools(&options, self.usual) {
+            true => serve_tools(&options, of_turn),
+            false => (None, None),
+        };
+        let mut launch = launch::prepare(&options, self.usual, tools.as_ref()).map_err(fail)?;
+        launch.notices.extend(notice);
         self.steers = launch.profile.steer;
         let (outside, inside) = door::sides(events);
-        let worker = worker::Worker::start(&options, launch, inside).await.map_err(fail)?;
+        let worker =
+            worker::Worker::start(&options, launch, inside, (tools, turn)).await.map_err(fail)?;
         let handle = worker.handle();
         let mut tasks = TaskGroup::new(NAME);
         tasks.spawn("session", worker.run());

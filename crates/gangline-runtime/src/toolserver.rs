@@ -43,6 +43,7 @@ pub struct ToolServer {
     port: u16,
     token: Secret,
     socket: SocketFile,
+    listed: watch::Receiver<bool>,
     _tasks: TaskGroup,
 }
 
@@ -64,12 +65,18 @@ impl ToolServer {
         let (http, port) = http::listen()?;
         let (unix, socket) = socket::listen(folder)?;
         let mut tasks = TaskGroup::new("toolserver");
-        let (desk, calls) = Desk::new(host, turn);
+        let (listing, listed) = watch::channel(false);
+        let (desk, calls) = Desk::new(host, turn, listing);
         tasks.spawn("tool calls", calls.run());
         let (http_desk, http_token) = (desk.clone(), token.clone());
         tasks.spawn("tools over http", http::serve(http, port, http_token, http_desk));
         tasks.spawn("tools over a socket", socket::serve(unix, desk));
-        Ok(Self { key, port, token, socket, _tasks: tasks })
+        Ok(Self { key, port, token, socket, listed, _tasks: tasks })
+    }
+
+    /// Returns whether some client knows the tools by now, and waits for it on demand.
+    pub(crate) fn listed(&self) -> watch::Receiver<bool> {
+        self.listed.clone()
     }
 
     /// Returns the server for backends that take servers over HTTP.

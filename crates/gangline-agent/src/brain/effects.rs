@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use super::Brain;
 use crate::{
-    bus::{Record, SessionCommand},
+    bus::{Care, Record, SessionCommand},
     prompt,
     speech::TurnContext,
     texts,
@@ -48,6 +48,11 @@ impl Brain {
             Effect::Steer { turn, messages } => self.join(turn, messages, How::Steered),
             Effect::SendSteer { turn, messages } => self.steer(turn, messages),
             Effect::SendPrompt { turn } => self.send_prompt(turn),
+            Effect::AskNotes { turn } => {
+                let (text, uuid) = (self.notes.prompt(), self.prompt_uuid.clone());
+                self.session.push(SessionCommand::Prompt(Prompt { turn, text, uuid }));
+            }
+            Effect::Shorten => self.session.push(SessionCommand::Care(Care::Compact)),
             Effect::SendInterrupt { turn } => {
                 debug!(%turn, "interrupting");
                 self.session.push(SessionCommand::Interrupt);
@@ -73,6 +78,9 @@ impl Brain {
                 error!(deaths, "circuit open: the runtime died too often");
                 self.notice(None, "circuit_open", texts::circuit_open(deaths));
                 self.parked(deaths);
+                // Who waits is told: what waits comes once more.
+                self.rows.clear();
+                self.doors.rescan.notify_one();
             }
             Effect::Notice(notice) => self.told(&notice),
             Effect::Drained => self.doors.drained.cancel(),
@@ -206,7 +214,19 @@ impl Brain {
         match notice {
             Notice::Paused => self.notice(None, "paused", texts::PAUSED.to_owned()),
             Notice::Resumed | Notice::Unparked => {
+                self.told.parked.clear();
                 self.notice(None, "resumed", texts::RESUMED.to_owned());
+            }
+            Notice::WatermarkPassed { turn, tokens } => {
+                self.notes.turn = Some((*turn, *tokens));
+                let text = texts::watermark(*tokens, self.shown.context.1);
+                self.notice(Some(*turn), "watermark", text);
+            }
+            Notice::NotesFailed { turn, outcome } => {
+                self.notice(Some(*turn), "notes_failed", texts::notes_failed(outcome));
+            }
+            Notice::ShortenedInVain { tokens } => {
+                self.notice(None, "shortened_in_vain", texts::shortened_in_vain(*tokens));
             }
             Notice::NothingToInterrupt => debug!("there is no turn to interrupt"),
             Notice::Late { turn } => debug!(%turn, "something came late"),

@@ -3,7 +3,11 @@
 use std::time::Duration;
 
 use gangline_broker::NewUsage;
-use gangline_core::{TurnId, agent::Finish, time::WallMicros};
+use gangline_core::{
+    TurnId,
+    agent::{Finish, Input, RuntimeInput},
+    time::WallMicros,
+};
 use gangline_runtime::TurnResult;
 
 use super::Brain;
@@ -51,8 +55,10 @@ impl Brain {
 
     pub(super) fn usage(&mut self, turn: TurnId, usage: &gangline_runtime::Usage) {
         let count = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
-        if usage.context_tokens.is_some() {
-            self.shown.context = (usage.context_tokens, usage.context_window);
+        if let Some(tokens) = usage.context_tokens {
+            let window = usage.context_window;
+            self.shown.context = (Some(tokens), window);
+            self.think(Input::Runtime(RuntimeInput::Holds { tokens, window }));
         }
         let usage = NewUsage {
             agent: self.me.agent.clone(),

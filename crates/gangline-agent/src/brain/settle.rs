@@ -10,7 +10,7 @@ use gangline_irc::client::TypingState;
 use gangline_os::clock::UnixMicros;
 
 use super::Brain;
-use crate::bus::Record;
+use crate::{bus::Record, texts};
 
 impl Brain {
     pub(super) fn end_turn(&mut self, turn: TurnId, outcome: &Outcome, settled: Vec<Settlement>) {
@@ -31,15 +31,26 @@ impl Brain {
             withdraw_approvals: None,
             settle: settled.iter().map(|one| settle(one, &self.me.redactor)).collect(),
         };
+        self.close_tools(turn);
         self.turn_told(turn, outcome, &settled);
         for one in &settled {
             self.rows.remove(&one.message);
         }
         self.asks.clear();
         self.steers.clear();
+        self.notes.turn = None;
         self.doors.context.send_replace(None);
         self.shown.turns += 1;
         self.keeper.push(Record::End(Box::new(end)));
+    }
+
+    /// What was called and has not come back never will: who reads along sees it end. The rules of
+    /// the answer do not hear of it, since it says nothing.
+    fn close_tools(&mut self, turn: TurnId) {
+        for (id, name) in std::mem::take(&mut self.shown.tools) {
+            let preview = texts::TOOL_CUT_OFF.to_owned();
+            self.record(Some(turn), event::ToolResult { id, name, is_error: true, preview });
+        }
     }
 
     fn sends(&self, turn: TurnId, settled: &[Settlement]) -> Vec<BrokerSend> {

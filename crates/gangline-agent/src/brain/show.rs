@@ -12,6 +12,7 @@ use super::Brain;
 use crate::{
     bus::Record,
     showing::{self, Showing, VERSION},
+    texts,
 };
 
 /// So much of a message is quoted, in bytes.
@@ -133,7 +134,11 @@ impl Brain {
 
     fn task(&self, view: &View, since: String) -> Task {
         let row = view.messages.first().and_then(|id| self.rows.get(id)).map(|it| &it.row);
-        let Some(row) = row else { return showing::unasked(since) };
+        let Some(row) = row else {
+            let notes = view.turn.is_some() && view.turn == self.notes.turn.map(|(turn, _)| turn);
+            let text = if notes { texts::WRITES_NOTES.to_owned() } else { String::new() };
+            return Task { text, ..showing::unasked(since) };
+        };
         Task {
             message: Some(row.id),
             sender: row.sender.clone(),

@@ -1,11 +1,12 @@
 //! What is told beyond the room: hooks (R3-10) and alerts (R1-39), each recorded as an event too.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use gangline_api::{
     config::{HookEvent, WebhookEvent},
     event::{self, HookData},
 };
+use gangline_broker::{LineKind, MessageRow, Send as BrokerSend};
 use gangline_core::{
     MessageId, MessageState, TurnId,
     answer::Settlement,
@@ -13,7 +14,7 @@ use gangline_core::{
 };
 
 use super::Brain;
-use crate::texts;
+use crate::{bus::Record, texts};
 
 /// So much of a message or an error is told, in bytes.
 const MESSAGE_MAX: usize = 16 * 1024;
@@ -29,6 +30,8 @@ pub(super) struct Told {
     session_open: bool,
     /// What the backend said about the failure that the open turn ends with.
     pub(super) failure: Option<String>,
+    /// Messages whose askers were told that the agent is parked.
+    pub(super) parked: HashSet<MessageId>,
     /// How the last attempt at a message was cut off, until the next one is prompted.
     pub(super) cut_off: HashMap<MessageId, String>,
 }
@@ -72,6 +75,25 @@ impl Brain {
     pub(super) fn parked(&mut self, deaths: usize) {
         let text = texts::alert_parked(&self.me.agent, deaths);
         self.alert(WebhookEvent::AgentError, text);
+    }
+
+    /// Tells an asker, once, that their message waits for somebody to mend the agent.
+    pub(super) fn tell_parked(&mut self, row: &MessageRow) {
+        if row.target.is_empty() || !self.told.parked.insert(row.id) {
+            return;
+        }
+        let text = format!("{}: {} ({})", row.sender, texts::PARKED, row.id);
+        self.keeper.push(Record::Say(Box::new(BrokerSend {
+            agent: self.me.agent.clone(),
+            turn: None,
+            idem_key: format!("k-{}-{:x}-{}", row.id, row.accepted_at.0, row.takes),
+            target: row.target.clone(),
+            lines: vec![self.me.redactor.redact(&text)],
+            // A notice never wakes.
+            kind: LineKind::Notice,
+            in_reply_to: Some(row.id),
+            deliver: None,
+        })));
     }
 
     /// Messages are in the turn now.

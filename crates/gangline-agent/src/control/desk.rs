@@ -59,6 +59,8 @@ pub(crate) struct Desk {
     pub(crate) rooms: mpsc::Sender<ToRooms>,
     pub(crate) inquiries: mpsc::Sender<Inquiry>,
     pub(crate) committed: watch::Receiver<u64>,
+    /// Whose model is chosen.
+    pub(crate) model_owner: String,
     /// What the backend can do.
     pub(crate) can: Capabilities,
     pub(crate) tokens: Tokens,
@@ -87,6 +89,7 @@ impl Order {
             | Command::Topic { .. }
             | Command::Compact
             | Command::Clear
+            | Command::Model { .. }
             | Command::Status { .. }
             | Command::Pause
             | Command::Resume
@@ -205,6 +208,8 @@ impl Desk {
             Command::Topic { channel, topic } => self.topic(channel, topic).await,
             Command::Compact => self.compact(),
             Command::Clear => self.clear(),
+            Command::Model { choice: Some(_) } if who != Who::Owner => Err(OWNERS.to_owned()),
+            Command::Model { choice } => self.model(choice),
             Command::Status { .. } => self.status().await,
             Command::Pause | Command::Resume | Command::Interrupt | Command::Shutdown
                 if who != Who::Owner =>

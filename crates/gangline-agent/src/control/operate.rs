@@ -2,12 +2,14 @@
 
 use std::{cmp::Reverse, path::Path};
 
-use gangline_api::ipc::SetDirectoryData;
+use gangline_api::ipc::{ModelChoice, ModelData, SetDirectoryData};
 use gangline_core::agent::PhaseName;
+use gangline_os::doorbell;
 
 use super::desk::{BUSY, Desk, Told, shown, whole};
 use crate::{
     bus::{Care, Incoming, Word},
+    model,
     rooms::Unread,
     showing::Around,
 };
@@ -86,6 +88,29 @@ impl Desk {
         }
         self.tell(Incoming::Operator(Word::Abort))?;
         Told::nothing()
+    }
+
+    /// Keeps the choice, if there is one; the inbox sees it by the doorbell.
+    pub(super) fn model(&self, choice: Option<ModelChoice>) -> Result<Told, String> {
+        let (paths, agent) = (&self.speaker.paths, &self.me.agent);
+        let chosen = match choice {
+            None => model::chosen(paths, agent, &self.model_owner),
+            Some(choice) => {
+                let chosen = match choice {
+                    ModelChoice::To(model) => Some(model),
+                    ModelChoice::Configured => None,
+                };
+                model::choose(paths, agent, &self.model_owner, chosen.as_ref())
+                    .map_err(|error| format!("the model stays as it is: {error}"))?;
+                doorbell::ring(&paths.doorbell(agent.as_str()));
+                // What it uses until then is not what the next turn has.
+                let model = chosen.as_ref().map(ToString::to_string);
+                return Told::new(&ModelData { chosen: model.clone(), model });
+            }
+        };
+        let chosen = chosen.map(|model| model.to_string());
+        let used = self.showing.borrow().note.model.clone();
+        Told::new(&ModelData { model: chosen.clone().or(used), chosen })
     }
 
     fn tell(&self, incoming: Incoming) -> Result<(), String> {

@@ -77,11 +77,11 @@ fn a_second_take_says_so_and_quotes_what_was_sent() {
 #[test]
 fn the_system_prompt_is_the_configured_one_or_the_default() {
     let mut agent = AgentConfig::new("spark-ada".parse().unwrap(), "/srv/ada".into());
-    let default = system(&agent);
+    let default = system(&agent, Path::new("/s/notes"));
     assert!(default.contains("You are spark-ada") && default.contains("/srv/ada"), "{default}");
     assert!(!default.contains('{'), "every place is filled in: {default}");
     agent.system_prompt = Some("be brief".to_owned());
-    assert_eq!(system(&agent), "be brief");
+    assert_eq!(system(&agent, Path::new("/s/notes")), "be brief");
 }
 
 /// R2-15: the default text and one of the configuration get the agent's name and the operator's
@@ -89,12 +89,12 @@ fn the_system_prompt_is_the_configured_one_or_the_default() {
 #[test]
 fn the_system_prompt_names_the_agent_and_its_operator() {
     let mut agent = AgentConfig::new("spark-ada".parse().unwrap(), "/srv".into());
-    let default = system(&agent);
+    let default = system(&agent, Path::new("/s/notes"));
     for part in ["You are spark-ada,", "You work in /srv.", "pronouns are she/her."] {
         assert!(default.contains(part), "{part} in {default}");
     }
     assert!(!default.contains(['{', '}']), "{default}");
     agent.operator_pronouns = "they/them".to_owned();
     agent.system_prompt = Some("{label} serves {operator_pronouns}; {nick} {x}".to_owned());
-    assert_eq!(system(&agent), "spark-ada serves they/them; {nick} {x}");
+    assert_eq!(system(&agent, Path::new("/s/notes")), "spark-ada serves they/them; {nick} {x}");
 }

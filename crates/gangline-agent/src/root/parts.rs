@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use gangline_api::config::{Permissions, Process};
+use gangline_api::config::{Compaction, Permissions, Process};
 use gangline_broker::{Broker, EpochStart};
 use gangline_core::{
     Epoch,
@@ -17,7 +17,7 @@ use gangline_core::{
     trust,
 };
 use gangline_irc::client::{Link, LinkCommand, LinkEvent};
-use gangline_os::{CancellationToken, doorbell::Doorbell, secret::Secret, task::TaskGroup};
+use gangline_os::{CancellationToken, doorbell::Doorbell, fsio, secret::Secret, task::TaskGroup};
 use gangline_runtime::{Capabilities, Mode, PermissionMode, StartOptions};
 use tokio::sync::{Notify, mpsc, watch};
 
@@ -34,7 +34,9 @@ use crate::{
     hooks::{Call, HookBell, Hooks, Program},
     inbox::Inbox,
     keeper::Keeper,
-    model, prompt,
+    model,
+    notes::Notes,
+    prompt,
     rooms::{ROOMS_QUEUE, Rooms, ToRooms, Unread},
     session::{Session, resume_from},
     settings::Settings,
@@ -193,6 +195,7 @@ impl Parts {
             drained: drained.clone(),
             beat: Arc::clone(&beat),
             hooks: bell_of_hooks,
+            notes: Notes::new(read::notes(settings)),
         };
         let left = || started.left.as_ref().map(|left| left.session.clone());
         let brain_task = Brain::new(read::identity(settings, started.epoch), core, doors)
@@ -279,6 +282,7 @@ fn spawn_inner(
         make: Arc::clone(&settings.make_runtime),
         options: start_options(settings, shared, started),
         first: settings.agent.initial_prompt.clone(),
+        shortens: settings.agent.compaction != Compaction::Off,
         configured: settings.agent.model.clone(),
         care: None,
         brain: shared.brain.clone(),
@@ -304,7 +308,7 @@ fn spawn_inner(
 }
 
 fn hooks(settings: &Settings, shared: &Shared, configured: &gangline_api::config::Hooks) -> Hooks {
-    let mark = read::run_mark(settings, shared.broker.installation_id(), shared.epoch);
+    let mark = read::hook_mark(settings, shared.broker.installation_id(), shared.epoch);
     Hooks {
         me: read::identity(settings, shared.epoch),
         broker: shared.broker.clone(),
@@ -424,6 +428,7 @@ fn desk(
         rooms: shared.rooms.clone(),
         inquiries: shared.inquiries.clone(),
         committed: shared.committed.subscribe(),
+        model_owner: settings.backend.owner(),
         can,
         tokens: Tokens {
             agent: shared.token.clone(),
@@ -451,6 +456,9 @@ fn start_options(settings: &Settings, shared: &Shared, started: &EpochStart) -> 
     let agent = &settings.agent;
     let folder = settings.paths.agent_dir(agent.nick.as_str());
     let mark = read::run_mark(settings, shared.broker.installation_id(), shared.epoch);
+    if let Err(error) = fsio::private_dir(&read::notes(settings)) {
+        tracing::warn!(%error, "the agent has no folder for its notes");
+    }
     let mut options = StartOptions {
         workdir: agent.directory.clone(),
         session_dir: folder.join("sessions"),
@@ -465,7 +473,7 @@ fn start_options(settings: &Settings, shared: &Shared, started: &EpochStart) -> 
         },
         model: shared.model.as_ref().map(ModelName::to_string).or_else(|| agent.model.clone()),
         thinking: Some(agent.thinking.clone()),
-        system_prompt: prompt::system(agent),
+        system_prompt: prompt::system(agent, &read::notes(settings)),
         mcp_servers: settings.mcp_servers.clone(),
         permissions: match agent.permissions {
             Permissions::Ask => PermissionMode::Ask,
@@ -485,6 +493,9 @@ fn start_options(settings: &Settings, shared: &Shared, started: &EpochStart) -> 
             turn: shared.context.clone(),
         }),
     };
+    if let Some(own) = read::auto_compact(agent) {
+        options.extra.entry(read::AUTO_COMPACT.to_owned()).or_insert(own.into());
+    }
     settings.backend.apply(&mut options);
     options
 }

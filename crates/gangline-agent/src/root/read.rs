@@ -1,11 +1,13 @@
 //! What the settings say, as each part of the daemon takes it. Pure.
 
-use std::{sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
-use gangline_api::config::{AgentConfig, MentionWhenBusy, OnCrash, Permissions, ReplyMode};
+use gangline_api::config::{
+    AgentConfig, Compaction, MentionWhenBusy, OnCrash, Permissions, ReplyMode,
+};
 use gangline_core::{
     Epoch,
-    agent::{self, AgentOptions, StartMode, WhenBusy},
+    agent::{self, AgentOptions, StartMode, Watermark, WhenBusy},
     answer::{self, Rules},
     redact::Redactor,
 };
@@ -13,7 +15,7 @@ use gangline_irc::client::{LinkConfig, Others, TrustTags};
 use gangline_os::mark::RunMark;
 use gangline_runtime::Capabilities;
 
-use crate::{brain::Identity, settings::Settings};
+use crate::{brain::Identity, notes, settings::Settings};
 
 /// The unit of the reconnect wait (1, 2, 4 … 60 of it) on the installation's own server.
 const OWN_BACKOFF_UNIT: Duration = Duration::from_millis(80);
@@ -59,6 +61,18 @@ pub(super) fn run_mark(settings: &Settings, installation: &str, epoch: Epoch) ->
     }
 }
 
+/// Returns what hooks carry: a mark of their own, since what a backend leaves behind is ended by
+/// the daemon's, and a hook may run at that time.
+pub(super) fn hook_mark(settings: &Settings, installation: &str, epoch: Epoch) -> RunMark {
+    let mark = run_mark(settings, installation, epoch);
+    RunMark { agent: of_hooks(&mark.agent), ..mark }
+}
+
+/// No nick has this in it.
+pub(super) fn of_hooks(agent: &str) -> String {
+    format!("{agent}:hook")
+}
+
 pub(super) fn redactor(settings: &Settings) -> Redactor {
     Redactor::new(settings.secrets.iter().map(|secret| secret.expose().to_owned()))
 }
@@ -70,6 +84,40 @@ pub(super) fn identity(settings: &Settings, epoch: Epoch) -> Identity {
         epoch,
         clock: settings.clock.clone(),
         redactor: Arc::new(redactor(settings)),
+    }
+}
+
+/// Returns the folder of the agent's notes (R2-12, C32).
+pub(super) fn notes(settings: &Settings) -> PathBuf {
+    settings.paths.agent_dir(settings.agent.nick.as_str()).join(notes::FOLDER)
+}
+
+/// The backend's own field that says whether it may shorten its context by itself (R2-07).
+pub(super) const AUTO_COMPACT: &str = "auto_compact";
+
+/// Returns what that field is; `None`: the backend's adapter knows best.
+pub(super) fn auto_compact(config: &AgentConfig) -> Option<bool> {
+    match config.compaction {
+        Compaction::Harness => None,
+        Compaction::Backend => Some(true),
+        Compaction::Off => Some(false),
+    }
+}
+
+/// Returns how full the context may become before something is done about it beforehand; `None`:
+/// nothing is (R2-09, C13).
+fn watermark(config: &AgentConfig, can: Capabilities) -> Option<Watermark> {
+    let ours = match config.compaction {
+        Compaction::Harness => can.usage && can.compact,
+        Compaction::Backend | Compaction::Off => false,
+    };
+    let set = config.compact_watermark;
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it was checked")]
+    let whole = |number: f64| number as u64;
+    match ours && set > 0.0 {
+        false => None,
+        true if set <= 1.0 => Some(Watermark::Part { per_mille: whole((set * 1000.0).ceil()) }),
+        true => Some(Watermark::Tokens(whole(set))),
     }
 }
 
@@ -95,6 +143,7 @@ pub(super) fn agent_options(config: &AgentConfig, epoch: Epoch, can: Capabilitie
             OnCrash::Fresh => agent::OnCrash::Fresh,
         },
         turn_output: turn_output(config.turn_timeout_seconds),
+        watermark: watermark(config, can),
         when_busy: match config.mention_when_busy {
             MentionWhenBusy::Queue => WhenBusy::Queue,
             MentionWhenBusy::Buffer => WhenBusy::Buffer,
@@ -111,4 +160,41 @@ const NEVER: Duration = Duration::from_secs(100 * 366 * 86_400);
 /// Returns the watchdog's time; 0 is none.
 fn turn_output(seconds: f64) -> Duration {
     if seconds > 0.0 { Duration::try_from_secs_f64(seconds).unwrap_or(NEVER) } else { NEVER }
+}
+
+#[cfg(test)]
+mod tests {
+    //! Who shortens a context, and when.
+
+    use gangline_api::config::Compaction;
+
+    use super::*;
+
+    /// R2-09, C13: the daemon only where a backend counts and can, by a part of the window or by a
+    /// number; 0 is never.
+    #[test]
+    fn a_watermark_is_only_where_the_backend_counts_and_the_daemon_cares() {
+        let can = Capabilities { usage: true, compact: true, ..Capabilities::default() };
+        let config = |compaction, compact_watermark| AgentConfig {
+            compaction,
+            compact_watermark,
+            ..AgentConfig::new("lab-ada".parse().unwrap(), "/w".into())
+        };
+        let part = |per_mille| Some(Watermark::Part { per_mille });
+        let (ours, theirs) = (Compaction::Harness, Compaction::Backend);
+        assert_eq!(watermark(&config(ours, 0.75), can), part(750));
+        assert_eq!(watermark(&config(ours, 0.0001), can), part(1));
+        assert_eq!(watermark(&config(ours, 1.0), can), part(1000));
+        assert_eq!(watermark(&config(ours, 150_000.0), can), Some(Watermark::Tokens(150_000)));
+        assert_eq!(watermark(&config(ours, 0.0), can), None);
+        assert_eq!(watermark(&config(theirs, 0.75), can), None);
+        assert_eq!(watermark(&config(Compaction::Off, 0.75), can), None);
+        let blind = Capabilities { usage: false, ..can };
+        assert_eq!(watermark(&config(ours, 0.75), blind), None);
+        let cannot = Capabilities { compact: false, ..can };
+        assert_eq!(watermark(&config(ours, 0.75), cannot), None);
+        assert_eq!(auto_compact(&config(ours, 0.75)), None);
+        assert_eq!(auto_compact(&config(theirs, 0.75)), Some(true));
+        assert_eq!(auto_compact(&config(Compaction::Off, 0.75)), Some(false));
+    }
 }

@@ -49,7 +49,8 @@ impl Session {
                 }
             }
             (RuntimeEvent::Finished { turn, result }, Again::No)
-                if is_overflow(result)
+                if self.shortens
+                    && is_overflow(result)
                     && running.turn == Some(*turn)
                     && running.prompt.as_ref().is_some_and(|prompt| prompt.turn == *turn)
                     && running.runtime.capabilities().compact =>

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use gangline_core::name::{AgentName, ChannelName};
 
 use super::{
-    AgentConfig, Backend, Process, backend,
+    AgentConfig, Backend, Compaction, Process, backend,
     error::{Place, shown},
     hooks, mcp,
     nearest::nearest,
@@ -35,6 +35,8 @@ pub(super) const KEYS: &[&str] = &[
     "reply",
     "mention_when_busy",
     "on_crash",
+    "compaction",
+    "compact_watermark",
     "max_attempts",
     "base_url",
     "api_key_env",
@@ -47,6 +49,9 @@ pub(super) const KEYS: &[&str] = &[
     "enabled",
     "extra",
 ];
+
+/// No context holds more tokens.
+const WATERMARK_MAX: u32 = 100_000_000;
 
 /// Reads one agent; `None` if it has no usable nick. The place is that of the nick.
 pub(super) fn read(
@@ -216,6 +221,13 @@ fn rights(reader: &mut Reader<'_>, section: &mut Section, agent: &mut AgentConfi
     if let Some(node) = section.take("on_crash") {
         set(&mut agent.on_crash, reader.word("on_crash", &node));
     }
+    if let Some(node) = section.take("compaction") {
+        set(&mut agent.compaction, compaction(reader, &node));
+    }
+    if let Some(node) = section.take("compact_watermark") {
+        let read = reader.number("compact_watermark", &node, WATERMARK_MAX);
+        set(&mut agent.compact_watermark, read);
+    }
     if let Some(node) = section.take("max_attempts") {
         set(&mut agent.max_attempts, reader.integer("max_attempts", &node, 1..=100));
     }
@@ -296,6 +308,14 @@ pub(super) fn thinking(reader: &mut Reader<'_>, node: &Node) -> Option<String> {
         // `off` is a word here, whatever YAML makes of it.
         Value::Bool(false) => Some("off".into()),
         _ => reader.text("thinking", node),
+    }
+}
+
+fn compaction(reader: &mut Reader<'_>, node: &Node) -> Option<Compaction> {
+    match node.value {
+        // `off` is a word here too.
+        Value::Bool(false) => Some(Compaction::Off),
+        _ => reader.word("compaction", node),
     }
 }
 

@@ -216,19 +216,28 @@ impl<'a> Reader<'a> {
 
     /// Reads seconds, with a fraction or without, from 0 to `most`.
     pub(super) fn seconds(&mut self, key: &str, node: &Node, most: u32) -> Option<f64> {
+        self.fraction((key, "seconds"), node, most)
+    }
+
+    /// Reads a number, with a fraction or without, from 0 to `most`.
+    pub(super) fn number(&mut self, key: &str, node: &Node, most: u32) -> Option<f64> {
+        self.fraction((key, "a number"), node, most)
+    }
+
+    fn fraction(&mut self, (key, what): (&str, &str), node: &Node, most: u32) -> Option<f64> {
         #[allow(clippy::cast_precision_loss, reason = "compared with a small bound next")]
-        let seconds = match node.value {
+        let number = match node.value {
             Value::Integer(number) => number as f64,
             Value::Float(number) => number,
             _ => {
-                self.expected(key, &format!("seconds from 0 to {most}"), node);
+                self.expected(key, &format!("{what} from 0 to {most}"), node);
                 return None;
             }
         };
-        if (0.0..=f64::from(most)).contains(&seconds) {
-            return Some(seconds);
+        if (0.0..=f64::from(most)).contains(&number) {
+            return Some(number);
         }
-        self.fault(node.place, format!("`{key}` must be from 0 to {most}, not {seconds}"));
+        self.fault(node.place, format!("`{key}` must be from 0 to {most}, not {number}"));
         None
     }
 

@@ -96,6 +96,19 @@ words! {
 }
 
 words! {
+    /// Who sees to it that the conversation fits the model's context (C13).
+    Compaction, "compaction rule" {
+        /// The daemon, where the backend says how full the context is: at the watermark the agent
+        /// is asked for its notes, then the context is shortened.
+        Harness = "harness",
+        /// The backend, by its own rules.
+        Backend = "backend",
+        /// Nobody, until somebody says `compact` or `new session`.
+        Off = "off",
+    }
+}
+
+words! {
     /// The key under which backends know the daemon's own tools (C35).
     ServerKey, "server key" {
         /// `mcp__gangline__send`.

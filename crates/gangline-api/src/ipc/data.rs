@@ -100,6 +100,16 @@ pub struct SetDirectoryData {
     pub text: String,
 }
 
+/// Data of `model` (R2-04).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelData {
+    /// The model that the next turn has; `null` = the backend's own, or the configuration's, whose
+    /// name is told once it is used.
+    pub model: Option<String>,
+    /// The one that was chosen over the configuration's; `null` = none was.
+    pub chosen: Option<String>,
+}
+
 /// Data of `subscribe`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubscribeData {

@@ -4,6 +4,7 @@ use std::{fmt, path::PathBuf};
 
 use gangline_core::{
     id::MessageId,
+    model::ModelName,
     name::{ChannelName, Target},
 };
 use serde::{
@@ -19,6 +20,7 @@ use super::{
 };
 
 const ID: &str = "a string of at most 128 bytes";
+const MODEL: &str = "a model's name, one word, or absent with \"default\": true";
 const TOKEN: &str = "a string of at most 512 bytes";
 
 /// The id by which a client finds the response to its request (R0-54): any text of at most
@@ -100,6 +102,15 @@ pub enum IfAbsent {
     Create,
 }
 
+/// Which model an agent shall use. The fields `model` and `default`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ModelChoice {
+    /// This one.
+    To(ModelName),
+    /// The one of the configuration: `"default": true`.
+    Configured,
+}
+
 /// What can be asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
@@ -168,7 +179,14 @@ pub enum Command {
     /// `compact`: the backend makes its context shorter (R0-43, R1-25); data [`super::NoData`].
     Compact,
     /// `clear`: the backend begins a new context (R0-43, R1-25); data [`super::NoData`].
+    /// `new_session` and `new-session` are read as well (R2-06).
     Clear,
+    /// `model`: tells which model the agent uses, or has it use another one from the next turn on
+    /// (R2-04). The latter needs the owner's token; data [`super::ModelData`].
+    Model {
+        /// The change; absent = only tell.
+        choice: Option<ModelChoice>,
+    },
     /// `status` (R0-44, R0-52); data [`crate::status::AgentStatus`].
     Status {
         /// Whether to ask the agent itself for a description.
@@ -212,6 +230,7 @@ impl Command {
             Self::Topic { .. } => "irc_topic",
             Self::Compact => "compact",
             Self::Clear => "clear",
+            Self::Model { .. } => "model",
             Self::Status { .. } => "status",
             Self::Pause => "pause",
             Self::Resume => "resume",
@@ -255,7 +274,8 @@ impl Command {
             "irc_who" => Self::Who { target: fields.target(&["target", "channel"])? },
             "irc_topic" => Self::Topic { channel: fields.channel()?, topic: fields.text("topic")? },
             "compact" => Self::Compact,
-            "clear" => Self::Clear,
+            "clear" | "new_session" | "new-session" => Self::Clear,
+            "model" => Self::Model { choice: choice(fields)? },
             "status" => Self::Status { query: fields.flag("query")?.unwrap_or_default() },
             "pause" => Self::Pause,
             "resume" => Self::Resume,
@@ -312,12 +332,19 @@ impl Command {
                 }
             }
             Self::SetDirectory { path } => map.serialize_entry("path", path),
+            Self::Model { choice: Some(ModelChoice::To(model)) } => {
+                map.serialize_entry("model", model.as_str())
+            }
+            Self::Model { choice: Some(ModelChoice::Configured) } => {
+                map.serialize_entry("default", &true)
+            }
             Self::Subscribe { cursor } => {
                 cursor.as_ref().map_or(Ok(()), |cursor| map.serialize_entry("cursor", cursor))
             }
             Self::Channels
             | Self::Compact
             | Self::Clear
+            | Self::Model { choice: None }
             | Self::Pause
             | Self::Resume
             | Self::Interrupt
@@ -382,6 +409,19 @@ impl Serialize for Request {
             map.serialize_entry("token", token)?;
         }
         map.end()
+    }
+}
+
+fn choice(fields: &mut Fields) -> Result<Option<ModelChoice>, RequestError> {
+    let wrong = || RequestError::Field { field: "model", wanted: MODEL };
+    let model = fields.text("model")?.filter(|model| !model.trim().is_empty());
+    match (model, fields.flag("default")?.unwrap_or_default()) {
+        (None, false) => Ok(None),
+        (None, true) => Ok(Some(ModelChoice::Configured)),
+        (Some(model), false) => {
+            model.trim().parse().map(|model| Some(ModelChoice::To(model))).map_err(|_| wrong())
+        }
+        (Some(_), true) => Err(wrong()),
     }
 }
 

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use gangline_api::config::{
-    AgentConfig, Backend, Config, Gastown, HookEvent, Hooks, MentionWhenBusy, OnCrash, Permissions,
-    Process, ReplyMode, Sasl, parse, resolve_path, schema,
+    AgentConfig, Backend, Compaction, Config, Gastown, HookEvent, Hooks, MentionWhenBusy, OnCrash,
+    Permissions, Process, ReplyMode, Sasl, parse, resolve_path, schema,
 };
 use serde_json::json;
 
@@ -93,6 +93,8 @@ agents:
     reply: tools
     mention_when_busy: steer
     on_crash: fresh
+    compaction: off
+    compact_watermark: 120000
     max_attempts: 2
     turn_timeout_seconds: 90
     base_url: http://127.0.0.1:9000
@@ -129,6 +131,8 @@ agents:
         reply: ReplyMode::Tools,
         mention_when_busy: MentionWhenBusy::Steer,
         on_crash: OnCrash::Fresh,
+        compaction: Compaction::Off,
+        compact_watermark: 120_000.0,
         max_attempts: 2,
         turn_timeout_seconds: 90.0,
         base_url: Some("http://127.0.0.1:9000".into()),

@@ -1,7 +1,7 @@
 //! Whatever the text is, `parse` answers; and what a configuration writes, it reads again.
 
 use gangline_api::config::{
-    AgentConfig, Backend, Config, Gastown, HookEvent, Hooks, Http, Mcp, McpPlaceConfig,
+    AgentConfig, Backend, Compaction, Config, Gastown, HookEvent, Hooks, Http, Mcp, McpPlaceConfig,
     McpServerConfig, MentionWhenBusy, Network, OnCrash, Permissions, Process, ReplyMode, Sasl,
     Server, ServerKey, Supervisor, WebhookEvent, Webhooks, parse,
 };
@@ -164,7 +164,8 @@ fn agent(number: usize) -> impl Strategy<Value = AgentConfig> {
         1u64..=600,
     ));
     let gastown = (option::of(words()), option::of(words()), option::of(words()));
-    let rules = (rules, hooks, gastown);
+    let compaction = (select(Compaction::ALL), prop_oneof![0.0f64..=1.0, 1.0f64..1e8]);
+    let rules = (rules, hooks, gastown, compaction);
     let rest = (
         option::of("https?://[a-z0-9.:-]{1,20}"),
         option::of("[A-Z_][A-Z0-9_]{0,10}"),
@@ -174,7 +175,7 @@ fn agent(number: usize) -> impl Strategy<Value = AgentConfig> {
         option::of("[!-~]{1,12}"),
         (mcp_servers(), option::of("[!-~]{1,12}"), words()),
     );
-    (who, what, rules, rest).prop_map(move |(who, what, (rules, hooks, gastown), rest)| {
+    (who, what, rules, rest).prop_map(move |(who, what, (rules, hooks, gastown, care), rest)| {
         AgentConfig {
             hooks: hooks.map(|(command, events, timeout_seconds)| Hooks {
                 command,
@@ -199,6 +200,8 @@ fn agent(number: usize) -> impl Strategy<Value = AgentConfig> {
             reply: rules.1,
             mention_when_busy: rules.2,
             on_crash: rules.3,
+            compaction: care.0,
+            compact_watermark: care.1,
             max_attempts: rules.4,
             turn_timeout_seconds: rules.5,
             enabled: rules.6,

@@ -4,10 +4,10 @@ use gangline_api::{
     event::{EVENT_VERSION, EventRecord},
     ipc::{
         ASK_SECONDS, ASK_SECONDS_MAX, AskData, ChannelsData, ChatLine, Command, EncodeError, Frame,
-        FrameError, HelloData, ID_MAX, IfAbsent, LINE_MAX, NoData, READ_LIMIT, READ_LIMIT_MAX,
-        ReadData, Refused, Request, RequestError, RequestId, Response, SetDirectoryData,
-        SubscribeData, TOKEN_MAX, Token, TopicData, VERSION, Whisper, WhoData, WhoUser,
-        no_such_channel, not_joined,
+        FrameError, HelloData, ID_MAX, IfAbsent, LINE_MAX, ModelChoice, ModelData, NoData,
+        READ_LIMIT, READ_LIMIT_MAX, ReadData, Refused, Request, RequestError, RequestId, Response,
+        SetDirectoryData, SubscribeData, TOKEN_MAX, Token, TopicData, VERSION, Whisper, WhoData,
+        WhoUser, no_such_channel, not_joined,
     },
 };
 use gangline_core::id::MessageId;
@@ -51,6 +51,9 @@ fn every_command() -> Vec<Command> {
         Command::Topic { channel: channel(), topic: Some("release day".into()) },
         Command::Compact,
         Command::Clear,
+        Command::Model { choice: None },
+        Command::Model { choice: Some(ModelChoice::To("opus".parse().unwrap())) },
+        Command::Model { choice: Some(ModelChoice::Configured) },
         Command::Status { query: false },
         Command::Status { query: true },
         Command::Pause,
@@ -154,6 +157,13 @@ fn what_cultures_clients_send_is_read() {
         (r#"{"type":"irc_channels","id":"ID"}"#, Command::Channels),
         (r#"{"type":"status","id":"ID","query":true}"#, Command::Status { query: true }),
         (r#"{"type":"compact","id":"ID","extra":[1,{"x":null}]}"#, Command::Compact),
+        // R2-06
+        (r#"{"type":"new_session","id":"ID"}"#, Command::Clear),
+        (r#"{"type":"new-session","id":"ID"}"#, Command::Clear),
+        (
+            r#"{"type":"model","id":"ID","model":" ","default":false}"#,
+            Command::Model { choice: None },
+        ),
     ];
     for (line, command) in cases {
         let line = line.replace("ID", UUID) + "\r\n";
@@ -351,6 +361,7 @@ fn every_commands_data_has_its_golden_form() {
         told(TopicData { topic: Some("release day".into()) }),
         told(TopicData { topic: None }),
         told(SetDirectoryData { path: "/srv/ada/CLAUDE.md".into(), text: "Be kind.\n".into() }),
+        told(ModelData { model: Some("opus".into()), chosen: None }),
         told(SubscribeData { cursor: "42".into() }),
     ];
     insta::assert_snapshot!(golden.concat());

@@ -45,6 +45,25 @@ pub enum Notice {
         /// The turn it was for.
         turn: TurnId,
     },
+    /// The context is as full as the watermark: the agent is asked for its notes (R2-09).
+    WatermarkPassed {
+        /// The turn in which it is asked.
+        turn: TurnId,
+        /// How many tokens the context holds.
+        tokens: u64,
+    },
+    /// The turn for the notes ended otherwise than by itself (R2-10).
+    NotesFailed {
+        /// That turn.
+        turn: TurnId,
+        /// How it ended.
+        outcome: Outcome,
+    },
+    /// The context is above the watermark after every shortening: none is asked for any more.
+    ShortenedInVain {
+        /// How many tokens the context holds.
+        tokens: u64,
+    },
     /// Something came from a life of the runtime that is over, or did not fit; dropped.
     LateLife {
         /// The life it was from.
@@ -109,6 +128,14 @@ pub enum Effect {
         /// The turn.
         turn: TurnId,
     },
+    /// Ask the runtime, in this turn, for the notes that the agent wants to keep (R2-09).
+    AskNotes {
+        /// The turn.
+        turn: TurnId,
+    },
+    /// Shorten the runtime's context before the next prompt. What comes of it is told by
+    /// `Shortened`, or not at all.
+    Shorten,
     /// Ask the runtime to end the turn early.
     SendInterrupt {
         /// The turn.

@@ -112,6 +112,8 @@ pub enum Input {
     },
     /// An operator's word.
     Operator(Operator),
+    /// The runtime's context will be emptied before its next turn.
+    Emptied,
     /// The daemon is to end.
     Drain(Drain),
     /// The store cannot write: no new turns.
@@ -221,6 +223,15 @@ pub enum RuntimeInput {
         /// How.
         how: Finish,
     },
+    /// Its context holds so much.
+    Holds {
+        /// In tokens.
+        tokens: u64,
+        /// How many tokens there is room for, if known.
+        window: Option<u64>,
+    },
+    /// Its context is shorter now.
+    Shortened,
     /// Its backend has a login again.
     LoggedIn {
         /// Which life.

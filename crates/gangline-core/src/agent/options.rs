@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use crate::{answer::Rules, id::Epoch};
 
+use super::Watermark;
+
 /// When the runtime is started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum StartMode {
@@ -69,6 +71,9 @@ pub struct AgentOptions {
     pub breaker_window: Duration,
     /// After so many failed resumes in a row the session is a new one (2; C7).
     pub max_failed_resumes: u32,
+    /// How full the context may become before the agent is asked for its notes, after which it is
+    /// shortened (R2-09). None: it is not.
+    pub watermark: Option<Watermark>,
     /// Nothing is fed for so long after a rate limit that did not say how long (30 s).
     pub rate_limit_pause: Duration,
     /// Messages that one turn takes (1).
@@ -93,6 +98,7 @@ impl Default for AgentOptions {
             breaker_deaths: 3,
             breaker_window: Duration::from_secs(300),
             max_failed_resumes: 2,
+            watermark: None,
             rate_limit_pause: Duration::from_secs(30),
             messages_per_turn: 1,
             queue_max: 256,

@@ -55,6 +55,8 @@ impl Agent {
                     out.push(Effect::Decide { turn, request, decision });
                 }
             },
+            RuntimeInput::Holds { tokens, window } => self.care.holds(tokens, window),
+            RuntimeInput::Shortened => self.care.shortened(),
             RuntimeInput::Finished { turn, how } => self.finished(now, turn, how, out),
         }
     }
@@ -124,7 +126,7 @@ impl Agent {
                     taking.runtime_gone = true;
                     // Whoever opened it, the prompt of ours was not given.
                     let lost = match taking.by {
-                        OpenedBy::Us => Outcome::Lost(Cause::Ours),
+                        OpenedBy::Us | OpenedBy::Notes => Outcome::Lost(Cause::Ours),
                         OpenedBy::Runtime => Outcome::Lost(cause),
                     };
                     let wanted = taking.wanted.take();
@@ -218,7 +220,7 @@ impl Agent {
         let Taking { by, wanted, ended, runtime_gone } = taking.clone();
         match (ended, wanted, by) {
             (Some(outcome), _, _) => self.close(now, &Close { outcome, runtime_gone }, out),
-            (None, Some(outcome), OpenedBy::Us) => {
+            (None, Some(outcome), OpenedBy::Us | OpenedBy::Notes) => {
                 self.close(now, &Close { outcome, runtime_gone }, out);
             }
             (None, wanted, OpenedBy::Runtime) => {
@@ -230,6 +232,10 @@ impl Agent {
             (None, None, OpenedBy::Us) => {
                 open.go(Step::Prompting, watchdog);
                 out.push(Effect::SendPrompt { turn });
+            }
+            (None, None, OpenedBy::Notes) => {
+                open.go(Step::Prompting, watchdog);
+                out.push(Effect::AskNotes { turn });
             }
         }
     }
@@ -253,6 +259,9 @@ impl Agent {
         open.withdraw(out);
         if gone.is_empty() {
             self.degraded = true;
+        }
+        if open.notes {
+            self.notes_not_taken();
         }
         for queued in open.into_queued().into_iter().rev() {
             if !gone.contains(&queued.id) && self.draining == Draining::No {

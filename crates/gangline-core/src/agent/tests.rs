@@ -18,7 +18,7 @@ mod deaths;
 mod properties;
 mod world;
 
-fn queued(id: i64) -> Queued {
+pub(super) fn queued(id: i64) -> Queued {
     Queued {
         id: MessageId(id),
         asker: "ori".to_owned(),
@@ -29,7 +29,7 @@ fn queued(id: i64) -> Queued {
     }
 }
 
-fn turn(number: i64) -> TurnId {
+pub(super) fn turn(number: i64) -> TurnId {
     TurnId { epoch: Epoch(1), number }
 }
 
@@ -51,6 +51,8 @@ fn short(effect: &Effect) -> String {
         Effect::Steer { turn, messages } => format!("steer {turn}{}", ids(messages)),
         Effect::SendSteer { turn, messages } => format!("send steer {turn}{}", ids(messages)),
         Effect::SendPrompt { turn } => format!("prompt {turn}"),
+        Effect::AskNotes { turn } => format!("notes {turn}"),
+        Effect::Shorten => "shorten".to_owned(),
         Effect::SendInterrupt { turn } => format!("interrupt {turn}"),
         Effect::AskHuman { turn, request } => format!("ask {turn} {request}"),
         Effect::Decide { request, decision, .. } => format!("decide {request} {decision:?}"),
@@ -75,7 +77,7 @@ fn short(effect: &Effect) -> String {
     }
 }
 
-struct Story {
+pub(super) struct Story {
     agent: Agent,
     now: Now,
 }
@@ -90,8 +92,12 @@ impl Story {
     }
 
     /// A runtime is up and works on m1 in the first turn.
-    fn working() -> Self {
-        let mut story = Self::new();
+    pub(super) fn working() -> Self {
+        Self::working_with(AgentOptions::default())
+    }
+
+    pub(super) fn working_with(options: AgentOptions) -> Self {
+        let mut story = Self::with(options);
         story.is(Input::Message(queued(1)), "start 1 Resume");
         story.runtime(RuntimeInput::Ready { life: Life(1) }, "take t1.1 m1");
         story.is(Input::Taken { turn: turn(1) }, "prompt t1.1");
@@ -99,18 +105,18 @@ impl Story {
         story
     }
 
-    fn after(&mut self, seconds: u64) -> &mut Self {
+    pub(super) fn after(&mut self, seconds: u64) -> &mut Self {
         self.now = self.now.plus(Duration::from_secs(seconds));
         self
     }
 
-    fn is(&mut self, input: Input, expect: &str) {
+    pub(super) fn is(&mut self, input: Input, expect: &str) {
         let said = format!("{input:?}");
         let effects: Vec<String> = self.agent.handle(self.now, input).iter().map(short).collect();
         assert_eq!(effects.join("; "), expect, "after {said}");
     }
 
-    fn runtime(&mut self, input: RuntimeInput, expect: &str) {
+    pub(super) fn runtime(&mut self, input: RuntimeInput, expect: &str) {
         self.is(Input::Runtime(input), expect);
     }
 
@@ -118,7 +124,7 @@ impl Story {
         self.runtime(RuntimeInput::Text { turn: turn(1), text: text.to_owned() }, "");
     }
 
-    fn finish(&mut self, number: i64, how: Finish, expect: &str) {
+    pub(super) fn finish(&mut self, number: i64, how: Finish, expect: &str) {
         self.runtime(RuntimeInput::Finished { turn: turn(number), how }, expect);
     }
 
@@ -127,7 +133,7 @@ impl Story {
         self.runtime(asked, &format!("ask t1.1 {name}"));
     }
 
-    fn exits(&mut self, life: i64, expect: &str) {
+    pub(super) fn exits(&mut self, life: i64, expect: &str) {
         let exited = RuntimeInput::Exited { life: Life(life), cause: Cause::Theirs };
         self.runtime(exited, expect);
     }

@@ -47,7 +47,10 @@ pub(super) struct Taking {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OpenedBy {
+    /// By us, for messages.
     Us,
+    /// By us, for the agent's notes.
+    Notes,
     Runtime,
 }
 
@@ -62,6 +65,8 @@ pub(super) struct Turn {
     pub(super) id: TurnId,
     pub(super) life: Life,
     pub(super) step: Step,
+    /// It is for the agent's notes.
+    pub(super) notes: bool,
     pub(super) pending: BTreeSet<ApprovalRequestId>,
     messages: Vec<TurnMessage>,
     acts: Vec<Act>,
@@ -78,6 +83,7 @@ impl Turn {
             id,
             life,
             step: Step::Taking(taking),
+            notes: by == OpenedBy::Notes,
             pending: BTreeSet::new(),
             messages: messages.into_iter().map(|queued| entry(queued, How::Woke, 0)).collect(),
             acts: Vec::new(),
@@ -171,6 +177,11 @@ impl Turn {
             Step::Working | Step::Prompting => true,
             Step::Taking(_) | Step::Interrupting(_) => false,
         }
+    }
+
+    /// Returns whether a message may be given to it: not while the agent writes its notes.
+    pub(super) fn may_be_steered(&self) -> bool {
+        !self.notes && self.may_join()
     }
 
     pub(super) fn join_read(&mut self, read: VecDeque<Queued>) {

@@ -214,7 +214,7 @@ fn environment(options: &StartOptions) -> BTreeMap<String, String> {
     for (name, value) in DEFAULTS {
         env.entry(name.to_owned()).or_insert_with(|| value.to_owned());
     }
-    if options.mode == Mode::PerTurn {
+    if !auto_compact(options) {
         // The daemon shortens the context, between turns (R2-07).
         env.insert("DISABLE_AUTO_COMPACT".to_owned(), "1".to_owned());
     }
@@ -238,6 +238,12 @@ fn environment(options: &StartOptions) -> BTreeMap<String, String> {
         }
     }
     env
+}
+
+/// Returns whether the program may shorten its context by itself, also in mid-turn.
+fn auto_compact(options: &StartOptions) -> bool {
+    let said = options.extra.get("auto_compact").and_then(Value::as_bool);
+    said.unwrap_or(options.mode != Mode::PerTurn)
 }
 
 fn background_tasks(options: &StartOptions) -> bool {

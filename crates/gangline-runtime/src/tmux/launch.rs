@@ -8,11 +8,11 @@ use gangline_os::{
     process,
 };
 
-use super::{profile::Profile, server::Pane};
-use crate::{Mode, SessionId, StartOptions};
+use super::{history::History, offer, profile::Profile, server::Pane};
+use crate::{Mode, SessionId, StartOptions, ToolServer};
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 /// Variables that would tell the program, or a server, of a tmux that is not its own.
 const OF_TMUX: [&str; 2] = ["TMUX", "TMUX_PANE"];
@@ -26,15 +26,27 @@ pub(super) struct Launch {
     pub(super) mark: Option<RunMark>,
     pub(super) folder: PathBuf,
     /// What the operator should know before anything else.
-    pub(super) notice: Option<String>,
+    pub(super) notices: Vec<String>,
+    pub(super) history: Option<History>,
+}
+
+/// Returns whether the program can be told of tool servers.
+pub(super) fn takes_tools(options: &StartOptions, usual: Option<&str>) -> bool {
+    let profile = command(options, usual)
+        .and_then(|(program, _)| Profile::of(&program, options.extra.get("screen")));
+    profile.is_ok_and(|profile| profile.tools.is_some())
 }
 
 /// Makes folders and files and returns how to start the program; `usual` is its name where the
-/// configuration has no command.
+/// configuration has no command, `own` serves the daemon's tools.
 ///
 /// # Errors
 /// One line that says what to do.
-pub(super) fn prepare(options: &StartOptions, usual: Option<&str>) -> Result<Launch, String> {
+pub(super) fn prepare(
+    options: &StartOptions,
+    usual: Option<&str>,
+    own: Option<&ToolServer>,
+) -> Result<Launch, String> {
     match options.mode {
         Mode::Resident | Mode::Tmux => {}
         Mode::PerTurn => return Err("it lives as long as its terminal, not for one turn".into()),
@@ -44,7 +56,7 @@ pub(super) fn prepare(options: &StartOptions, usual: Option<&str>) -> Result<Lau
     }
     let (program, before) = command(options, usual)?;
     let profile = Profile::of(&program, options.extra.get("screen"))?;
-    let env = environment(options, &profile);
+    let mut env = environment(options, &profile);
     is_there(&program, &env, options)?;
     let resumes = options.resume.is_some() && !profile.resume.is_empty();
     let session = match &options.resume {
@@ -54,11 +66,17 @@ pub(super) fn prepare(options: &StartOptions, usual: Option<&str>) -> Result<Lau
         None => options.new_session(),
     };
     let lost = options.resume.is_some() && !resumes;
-    let notice = lost.then(|| {
-        "the program cannot go on with a session, as far as is known (`screen.resume`); it begins \
-         anew"
-            .to_owned()
-    });
+    let mut notices = Vec::new();
+    if lost {
+        notices.push(
+            "the program cannot go on with a session, as far as is known (`screen.resume`); it \
+             begins anew"
+                .to_owned(),
+        );
+    }
+    if let Some(name) = &profile.session_variable {
+        env.insert(name.clone(), session.0.clone());
+    }
     let mark: Option<RunMark> = env.get(RUN_MARK).and_then(|mark| mark.parse().ok());
     let mut words: Vec<OsString> = vec!["env".into()];
     for name in OF_TMUX {
@@ -66,7 +84,21 @@ pub(super) fn prepare(options: &StartOptions, usual: Option<&str>) -> Result<Lau
     }
     words.push(program.into());
     words.extend(before.into_iter().map(OsString::from));
-    words.extend(arguments(options, &profile, &session, resumes)?.into_iter().map(OsString::from));
+    let history = History::of(&profile, &env);
+    let named = history.as_ref().is_none_or(|history| history.holds(&session));
+    let of_session = match (resumes, named) {
+        (true, true) => &profile.resume,
+        (true, false) => &profile.resume_last,
+        (false, _) => &profile.new_session,
+    };
+    let given = arguments(options, &profile, (of_session, &session))?;
+    words.extend(given.into_iter().map(OsString::from));
+    if let Some(tools) = &profile.tools {
+        let offered = offer::offer(options, (tools.form, &tools.words), own)?;
+        words.extend(offered.args.into_iter().map(OsString::from));
+        env.extend(offered.env);
+        notices.extend(offered.notices);
+    }
     let name = mark.as_ref().map_or("agent", |mark| &mark.agent);
     // What separates parts of a target in tmux.
     let name = name.replace([':', '.'], "_");
@@ -77,7 +109,8 @@ pub(super) fn prepare(options: &StartOptions, usual: Option<&str>) -> Result<Lau
         session,
         mark,
         folder: options.session_dir.clone(),
-        notice,
+        notices,
+        history,
     })
 }
 
@@ -138,8 +171,7 @@ fn environment(options: &StartOptions, profile: &Profile) -> BTreeMap<String, St
 fn arguments(
     options: &StartOptions,
     profile: &Profile,
-    session: &SessionId,
-    resumes: bool,
+    (of_session, session): (&[String], &SessionId),
 ) -> Result<Vec<String>, String> {
     let mut args = profile.args.clone();
     let mut add = |words: &[String], hole: &str, value: &str| {
@@ -154,7 +186,6 @@ fn arguments(
             .map_err(|error| error.to_string())?;
         add(&profile.system_prompt, "{file}", &file.display().to_string());
     }
-    let words = if resumes { &profile.resume } else { &profile.new_session };
-    add(words, "{session}", &session.0);
+    add(of_session, "{session}", &session.0);
     Ok(args)
 }

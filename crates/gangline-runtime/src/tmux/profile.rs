@@ -45,6 +45,33 @@ pub(super) struct Dialog {
     pub(super) keys: Vec<String>,
 }
 
+/// How a program is told of tool servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Form {
+    /// By files in JSON: `{file}` with the servers, `{settings}` with what runs unasked.
+    Json,
+    /// By a flag for each setting, `{set}`.
+    Flags,
+}
+
+/// How a program is told of tool servers, and by which words.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Tools {
+    pub(super) form: Form,
+    pub(super) words: Vec<String>,
+}
+
+/// Where a program records what was typed, a JSON line each with `session_id` and `text`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Kept {
+    /// Its folder in the home directory, where no login of its own is configured.
+    pub(super) home: String,
+    pub(super) file: String,
+}
+
 /// See the module. Texts are compared as they are; nothing is a pattern.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -88,6 +115,12 @@ pub(super) struct Profile {
     pub(super) key_variable: Option<String>,
     pub(super) url_variable: Option<String>,
     pub(super) account_variable: Option<String>,
+    /// The variable that holds the session's id for the program's own children.
+    pub(super) session_variable: Option<String>,
+    /// None = it records nothing, or its session can be chosen.
+    pub(super) history: Option<Kept>,
+    /// None = it takes no tool servers, as far as is known.
+    pub(super) tools: Option<Tools>,
     /// Arguments: always, and with `{model}`, `{file}`, `{session}` filled in.
     pub(super) args: Vec<String>,
     pub(super) model: Vec<String>,
@@ -95,6 +128,8 @@ pub(super) struct Profile {
     pub(super) new_session: Vec<String>,
     /// Empty = it cannot go on with a session.
     pub(super) resume: Vec<String>,
+    /// Instead of these, where its own id of the session is not known.
+    pub(super) resume_last: Vec<String>,
     pub(super) columns: u16,
     pub(super) rows: u16,
     warm_up_ms: u64,
@@ -131,11 +166,15 @@ impl Default for Profile {
             key_variable: None,
             url_variable: None,
             account_variable: None,
+            session_variable: None,
+            history: None,
+            tools: None,
             args: Vec::new(),
             model: Vec::new(),
             system_prompt: Vec::new(),
             new_session: Vec::new(),
             resume: Vec::new(),
+            resume_last: Vec::new(),
             columns: 160,
             rows: 50,
             warm_up_ms: 3000,

@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use gangline_core::TurnId;
 use gangline_os::{
     clock::{self, SharedClock},
     mark::RunMark,
@@ -21,13 +22,14 @@ use tokio::{
 
 use super::{
     NAME,
+    history::History,
     launch::Launch,
     screen::{Death, Screen},
     server::Server,
     turns::{Act, Turns},
 };
 use crate::{
-    RuntimeEvent, SessionHandle, StartOptions, StopReason,
+    RuntimeEvent, SessionHandle, StartOptions, StopReason, ToolServer,
     door::{Command, Inside, Wish},
     handle::{Flags, HandleKeeper},
     program::{self, worker::pause},
@@ -39,6 +41,8 @@ const TURN_WITHIN: Duration = Duration::from_secs(3);
 const EXIT_WITHIN: Duration = Duration::from_secs(3);
 /// Between two keys that belong together, such as those that end the program.
 const BETWEEN_KEYS: Duration = Duration::from_millis(150);
+/// A program that has not asked for its tools by then does without them for a while.
+const TOOLS_WITHIN: Duration = Duration::from_secs(5);
 /// How often, and between, it is asked how the program ended.
 const HOW_LOOKS: u32 = 20;
 const HOW_AGAIN: Duration = Duration::from_millis(50);
@@ -57,7 +61,11 @@ pub(super) struct Worker {
     look_at: Option<Duration>,
     mark: Option<RunMark>,
     handle: HandleKeeper,
-    notice: Option<String>,
+    notices: Vec<String>,
+    history: Option<History>,
+    turn: watch::Sender<Option<TurnId>>,
+    listed: Option<watch::Receiver<bool>>,
+    _tools: Option<ToolServer>,
 }
 
 enum Step {
@@ -76,13 +84,15 @@ enum Why {
 
 impl Worker {
     /// Starts server and program. Not cancel-safe: they may be left until the sweep.
+    /// `tools` serves the daemon's tools; a call belongs to the turn that is told beside it.
     pub(super) async fn start(
         options: &StartOptions,
         launch: Launch,
         inside: Inside,
+        (tools, turn): (Option<ToolServer>, watch::Sender<Option<TurnId>>),
     ) -> Result<Self, String> {
         let Inside { inbox, events, flags } = inside;
-        let Launch { pane, env, profile, session, mark, folder, notice } = launch;
+        let Launch { pane, env, profile, session, mark, folder, notices, history } = launch;
         let server = Server::start(&folder, env, pane, &profile).await?;
         let handle =
             HandleKeeper::begin(NAME, options, Some(session.clone()), Some(server.program));
@@ -98,7 +108,11 @@ impl Worker {
             clock,
             mark,
             handle,
-            notice,
+            notices,
+            history,
+            turn,
+            listed: tools.as_ref().map(ToolServer::listed),
+            _tools: tools,
         })
     }
 
@@ -108,7 +122,7 @@ impl Worker {
 
     /// Runs until the program or the daemon's wish for it is gone; its exit is told last.
     pub(super) async fn run(mut self) {
-        if let Some(text) = self.notice.take() {
+        for text in std::mem::take(&mut self.notices) {
             self.send(RuntimeEvent::Notice { text }).await;
         }
         let why = self.serve().await;
@@ -154,7 +168,14 @@ impl Worker {
     async fn obey(&mut self, wish: Wish) -> Result<(), Why> {
         let now = self.clock.monotonic();
         let acts = match wish {
-            Wish::Prompt(prompt) => self.turns.prompt(prompt, now),
+            Wish::Prompt(prompt) => {
+                self.until_it_has_tools().await;
+                self.turn.send_replace(Some(prompt.turn));
+                if let Some(history) = &mut self.history {
+                    history.typed(&prompt.text);
+                }
+                self.turns.prompt(prompt, self.clock.monotonic())
+            }
             Wish::Steer(prompt) => self.turns.steer(prompt, now),
             Wish::Interrupt => self.turns.interrupt(now),
             // The adapter refuses these; there is nothing to be decided.
@@ -163,6 +184,12 @@ impl Worker {
             }
         };
         self.act(acts).await
+    }
+
+    /// Some programs take their first prompt before they have asked for their tools. Waits once.
+    async fn until_it_has_tools(&mut self) {
+        let Some(mut listed) = self.listed.take() else { return };
+        let _ = time::timeout(TOOLS_WITHIN, listed.wait_for(|listed| *listed)).await;
     }
 
     async fn look(&mut self) -> Result<(), Why> {
@@ -179,7 +206,12 @@ impl Worker {
         while let Some(act) = acts.pop_front() {
             let done = match act {
                 Act::Tell(event) => {
+                    let ended = matches!(event, RuntimeEvent::Finished { .. });
                     self.send(event).await;
+                    let history = self.history.as_mut().filter(|_| ended);
+                    if let Some(session) = history.and_then(History::session) {
+                        self.send(RuntimeEvent::Session { session }).await;
+                    }
                     Ok(())
                 }
                 Act::Keys(keys) => self.keys(&keys).await,
@@ -300,6 +332,9 @@ impl Worker {
 
     async fn send(&self, event: RuntimeEvent) {
         self.handle.see(&event);
+        if matches!(event, RuntimeEvent::Finished { .. }) {
+            self.turn.send_replace(None);
+        }
         // A daemon that is gone needs no events.
         let _ = self.events.send(event).await;
     }

@@ -23,6 +23,8 @@ pub(super) struct Desk {
     turn: watch::Receiver<Option<TurnId>>,
     room: Arc<Semaphore>,
     calls: mpsc::Sender<Ask>,
+    /// Whether a client has been told which tools there are.
+    listed: watch::Sender<bool>,
 }
 
 /// A call on its way to the tool.
@@ -73,10 +75,11 @@ impl Desk {
     pub(super) fn new(
         host: Arc<dyn ToolHost>,
         turn: watch::Receiver<Option<TurnId>>,
+        listed: watch::Sender<bool>,
     ) -> (Self, Calls) {
         let (calls, asked) = mpsc::channel(CALLS_MAX);
         let room = Arc::new(Semaphore::new(CALLS_MAX));
-        (Self { tools: host.tools().into(), turn, room, calls }, Calls { host, asked })
+        (Self { tools: host.tools().into(), turn, room, calls, listed }, Calls { host, asked })
     }
 
     /// Takes one message of the session `session`; the answer to a call goes to `answers`.
@@ -89,7 +92,12 @@ impl Desk {
     ) -> Taken {
         let call = match rpc::reply(message, &self.tools, session) {
             rpc::Reply::Nothing => return Taken::Nothing,
-            rpc::Reply::Now(answer) => return Taken::Answer(answer),
+            rpc::Reply::Now(answer) => {
+                if rpc::lists(message) {
+                    self.listed.send_replace(true);
+                }
+                return Taken::Answer(answer);
+            }
             rpc::Reply::Begin(answer) => return Taken::Begin(answer),
             rpc::Reply::Call(call) => call,
         };

@@ -81,6 +81,11 @@ pub(crate) fn reply(message: &Value, tools: &[ToolSpec], session: &str) -> Reply
     }
 }
 
+/// Returns whether a message asks which tools there are.
+pub(super) fn lists(message: &Value) -> bool {
+    message.get("method").and_then(Value::as_str) == Some("tools/list")
+}
+
 fn begun(params: &Value) -> Value {
     let asked = params.get("protocolVersion").and_then(Value::as_str);
     let version = asked.filter(|asked| VERSIONS.contains(asked)).unwrap_or(VERSIONS[3]);

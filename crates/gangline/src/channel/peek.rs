@@ -67,6 +67,7 @@ pub(super) fn can(command: &Command) -> bool {
         | Command::Topic { .. }
         | Command::Compact
         | Command::Clear
+        | Command::Model { .. }
         | Command::Status { .. }
         | Command::Pause
         | Command::Resume
@@ -106,6 +107,7 @@ pub(super) fn answer(
         | Command::Topic { .. }
         | Command::Compact
         | Command::Clear
+        | Command::Model { .. }
         | Command::Status { .. }
         | Command::Pause
         | Command::Resume

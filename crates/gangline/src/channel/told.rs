@@ -64,6 +64,7 @@ pub(super) fn text(verb: &Verb, command: &Command, response: &Response) -> Resul
         }
         // No verb makes these.
         Command::Hello { .. }
+        | Command::Model { .. }
         | Command::Status { .. }
         | Command::Pause
         | Command::Resume
@@ -139,6 +140,7 @@ pub(super) fn refused(
         Command::Channels
         | Command::SetDirectory { .. }
         | Command::Hello { .. }
+        | Command::Model { .. }
         | Command::Status { .. }
         | Command::Pause
         | Command::Resume

@@ -397,6 +397,38 @@ fn the_owner_operates_the_agent_by_the_socket_and_by_its_row() {
     alice.hears(ADA, "#general", "the turn was ended by the operator");
 }
 
+/// R2-04, R2-06: the owner chooses a model and begins a new session by the socket; an agent may
+/// ask which model it has.
+#[test]
+fn the_owner_chooses_a_model_and_a_new_session_by_the_socket() {
+    let scene = Scene::open();
+    let mut ipc = scene.dial();
+    let told = ipc.ok(json!({"type": "model"}));
+    assert_eq!(told["chosen"], Value::Null);
+    let refused = ipc.error(json!({"type": "model", "model": "sonnet"}));
+    assert_eq!(refused, "this needs the owner's token");
+    let bad = ipc.error(scene.owner(json!({"type": "model", "model": "two words"})));
+    assert!(bad.contains("'model' must be"), "{bad}");
+    let chosen = ipc.ok(scene.owner(json!({"type": "model", "model": "sonnet"})));
+    assert_eq!(chosen, json!({"model": "sonnet", "chosen": "sonnet"}));
+    let uses = |ipc: &mut Ipc, model: &str| {
+        eventually("the model to be used", || {
+            (ipc.ok(json!({"type": "status"}))["model"] == model).then_some(())
+        });
+    };
+    uses(&mut ipc, "sonnet");
+    assert_eq!(ipc.ok(json!({"type": "model"}))["chosen"], "sonnet");
+    let back = ipc.ok(scene.owner(json!({"type": "model", "default": true})));
+    assert_eq!(back["chosen"], Value::Null);
+    eventually("the choice to be gone", || {
+        (ipc.ok(json!({"type": "status"}))["model"] != "sonnet").then_some(())
+    });
+    // It is started anew, for its own model.
+    eventually("a new session", || {
+        (ipc.try_ask(json!({"type": "new_session"}))?["ok"] == true).then_some(())
+    });
+}
+
 /// Rings a bell as another process does.
 fn ring(bell: &Path) {
     let socket = std::os::unix::net::UnixDatagram::unbound().unwrap();

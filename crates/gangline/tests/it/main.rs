@@ -39,3 +39,4 @@ mod state;
 mod tmux;
 mod trust;
 mod watchdog;
+mod watermark;

@@ -287,14 +287,36 @@ fn an_empty_session_has_a_first_prompt() {
     daemon_dies(&rig, &hub);
     ask(&mut ori, "two");
     assert_eq!(primed(&last_request(&rig)), 1);
+    // A new session is as empty as the first.
+    let _ = rig.world.run(&["clear", "lab-ada"]).ok();
+    eventually("the first prompt of the new session", || {
+        let request = last_request(&rig);
+        let alone = request["messages"].as_array().unwrap().len() == 1;
+        (alone && primed(&request) == 1).then_some(())
+    });
+    ask(&mut ori, "three");
+    assert_eq!(primed(&last_request(&rig)), 1);
+    assert!(!last_request(&rig).to_string().contains("@lab-ada two"));
+    rig.put_away(hub);
 }
 
 /// R2-06: a new session that was promised begins, whatever was asked for after it.
 #[test]
 fn a_new_session_is_not_forgotten_for_a_shorter_context() {
+    a_new_session_is_not_forgotten("compact", "I shorten my context");
+}
+
+/// R2-04, R2-06: nor for another model, for which the backend is started anew.
+#[test]
+fn a_new_session_is_not_forgotten_for_another_model() {
+    a_new_session_is_not_forgotten("model default", "the model of the configuration");
+}
+
+fn a_new_session_is_not_forgotten(word: &str, heard: &str) {
     let rig = rig("native", "");
     let hub = rig.up();
     let (mut owner, mut ori) = (rig.owner(), rig.member("ori"));
+    let _ = told(&rig, &["haiku"]);
     ask(&mut ori, "remember plum");
     ori.say("#general", "@lab-ada hold on");
     eventually("a turn", || {
@@ -303,8 +325,8 @@ fn a_new_session_is_not_forgotten_for_a_shorter_context() {
     });
     owner.say("#general", "@lab-ada new session");
     owner.hears("lab-ada", "#general", "begins a new session");
-    owner.say("#general", "@lab-ada compact");
-    owner.hears("lab-ada", "#general", "I shorten my context");
+    owner.say("#general", &format!("@lab-ada {word}"));
+    owner.hears("lab-ada", "#general", heard);
     ori.hears("lab-ada", "#general", "at last");
     ask(&mut ori, "what now");
     let request = last_request(&rig).to_string();

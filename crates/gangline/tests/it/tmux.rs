@@ -232,5 +232,13 @@ fn attach_shows_the_terminal() {
     let refused = marked.env("GANGLINE_RUN", "a/b/1").output().unwrap();
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(!refused.status.success() && said.contains("an agent does not"), "{said}");
+    // A server that was killed leaves its socket.
+    let _ = rig.world.run(&["stop", "lab-term"]).ok();
+    let socket = rig.world.state().join("agents/lab-term/sessions/tmux.sock");
+    let _ = fs::remove_file(&socket);
+    drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
+    let closed = rig.world.run(&[&attach[..], &["--write"]].concat());
+    assert!(closed.stderr.contains("the terminal of lab-term is closed"), "{closed:?}");
+    assert!(closed.stderr.contains("gangline start lab-term"), "{closed:?}");
     rig.put_away(hub);
 }

@@ -245,8 +245,47 @@ fn a_session_that_is_refused_twice_is_given_up() {
     assert_eq!(rig.query(said), ["1"]);
 }
 
-/// R0-22, R1-46: three crashes in 300 s park the agent; the operator is told, nothing is lost, and
-/// `resume` lets it try again.
+/// R0-18: a call that is still open at the turn's end is told as over, and hides no answer.
+#[test]
+fn a_call_that_never_came_back_is_closed_with_its_turn() {
+    let rig = Rig::new(
+        r#"ready; prompt
+        say "{\"type\":\"assistant\",\"message\":{\"model\":\"m\",\"content\":[{\"type\":\"tool_use\",\"id\":\"call-1\",\"name\":\"Bash\",\"input\":{\"command\":\"true\"}}],\"usage\":{\"input_tokens\":5}},\"parent_tool_use_id\":null}"
+        words "all well"; serve"#,
+        "",
+    );
+    let _hub = rig.up();
+    let mut eve = rig.eve();
+    eve.say("#general", "@lab-ada hello");
+    eve.hears("lab-ada", "#general", "all well");
+    let results = "SELECT json_extract(payload, '$.id') || ' ' || json_extract(payload, \
+                   '$.is_error') || ' ' || json_extract(payload, '$.preview') FROM events WHERE \
+                   kind = 'tool_result'";
+    assert_eq!(rig.query(results), ["call-1 1 (the turn ended before it came back)"]);
+    eve.say("#general", "@lab-ada again");
+    eve.hears("lab-ada", "#general", "answer of life 1");
+    assert_eq!(rig.query(results).len(), 1);
+}
+
+/// R3-10: a hook that runs while the backend ends runs on: only what the backend left is ended.
+#[test]
+fn a_hook_outlives_the_backend() {
+    let rig = Rig::new(
+        "ready; [ $life -le 1 ] && { prompt; (setsid sleep 301 &) ; exit 7; }; serve",
+        "hooks: {command: [sh, -c, 'sleep 2; echo ran >> hooked'], events: [OnMessage]}",
+    );
+    let _hub = rig.up();
+    let mut eve = rig.eve();
+    eve.say("#general", "@lab-ada hello");
+    eve.hears("lab-ada", "#general", "answer of life 2");
+    eventually("both hooks to run", || (rig.lines("hooked").len() == 2).then_some(()));
+    let failed = "SELECT count(*) FROM events WHERE payload LIKE '%hook_failed%'";
+    assert_eq!(rig.query(failed), ["0"]);
+    assert!(rig.world.processes_like("sleep 301").is_empty());
+}
+
+/// R0-22, R1-46: three crashes in 300 s park the agent; the operator and who waits are told, nothing
+/// is lost, and `resume` lets it try again.
 #[test]
 fn three_crashes_park_the_agent_until_somebody_resumes_it() {
     let rig = Rig::new("ready; [ $life -le 3 ] && { prompt; exit 7; }; serve", "max_attempts: 9");
@@ -254,7 +293,10 @@ fn three_crashes_park_the_agent_until_somebody_resumes_it() {
     let mut eve = rig.eve();
     eve.say("#general", "@lab-ada hello");
     eventually("it to be parked", || rig.run(&["ps"]).contains("parked").then_some(()));
+    // Who waits is told, once each.
+    eve.hears("lab-ada", "#general", "is kept until my owner says `resume` (m1)");
     eve.say("#general", "@lab-ada and this");
+    eve.hears("lab-ada", "#general", "is kept until my owner says `resume` (m2)");
     let alerts = eventually("the alerts", || Some(rig.alerts()).filter(|all| all.len() == 4));
     assert_eq!(alerts[2], "[ERROR] lab-ada crashed: process exited with code 7");
     assert_eq!(
@@ -265,7 +307,11 @@ fn three_crashes_park_the_agent_until_somebody_resumes_it() {
     assert!(logs.contains("circuit_open: the backend died 3 times in a row"), "{logs}");
     assert_eq!(rig.lines("lives").len(), 3, "it is not started again");
     let _ = rig.run(&["resume", "lab-ada"]);
-    eventually("both answers", || (answers(&mut eve).len() == 2).then_some(()));
+    eventually("both answers", || {
+        let heard = answers(&mut eve);
+        (heard.iter().filter(|text| text.starts_with("answer of life")).count() == 2).then_some(())
+    });
+    assert_eq!(rig.query("SELECT count(*) FROM outbox WHERE idem_key LIKE 'k-%'"), ["2"]);
     let waiting = rig.query("SELECT state FROM messages ORDER BY id");
     assert_eq!(waiting, ["answered", "answered"]);
     let prompts = rig.lines("prompts");

@@ -106,6 +106,7 @@ impl Door {
             rooms: rooms.clone(),
             inquiries: asked,
             committed: committed.subscribe(),
+            model_owner: String::new(),
             can: Capabilities::default(),
             tokens: Tokens {
                 agent,

@@ -53,7 +53,13 @@ fn play(world: &mut World, step: &Step) {
         }
         26..36 => world.give(runtime(RuntimeInput::Ready { life })),
         36..38 => world.give(runtime(RuntimeInput::Started { life })),
-        38..41 => world.give(runtime(RuntimeInput::Accepted { turn })),
+        38 if arg < 200 => {
+            let tokens = if arg < 120 { 100 } else { 99 };
+            world.give(runtime(RuntimeInput::Holds { tokens, window: None }));
+        }
+        38 if arg < 240 => world.give(runtime(RuntimeInput::Shortened)),
+        38 => world.give(Input::Emptied),
+        39..41 => world.give(runtime(RuntimeInput::Accepted { turn })),
         41..44 => world.give(runtime(RuntimeInput::Output { turn })),
         44..48 => world.give(runtime(RuntimeInput::Text { turn, text: format!("words {arg}") })),
         48..50 => {
@@ -197,10 +203,13 @@ proptest! {
         queue_max in prop::sample::select(vec![2usize, 256]),
         messages_per_turn in 1usize..3,
         when_busy in prop::sample::select(vec![WhenBusy::Queue, WhenBusy::Buffer, WhenBusy::Steer]),
+        cares in any::<bool>(),
     ) {
         let start = if eager { StartMode::Eager } else { StartMode::WhenNeeded };
-        let options =
-            AgentOptions { start, queue_max, messages_per_turn, when_busy, ..AgentOptions::default() };
+        let watermark = cares.then_some(Watermark::Tokens(100));
+        let options = AgentOptions {
+            start, queue_max, messages_per_turn, when_busy, watermark, ..AgentOptions::default()
+        };
         let mut world = World::new(options);
         for step in &steps {
             play(&mut world, step);

@@ -40,6 +40,10 @@ pub(super) struct World {
     steers: bool,
     /// What the agent has read, in whichever turn.
     read: BTreeSet<MessageId>,
+    /// The last report of the context stood at the watermark or above.
+    pub(super) above: bool,
+    /// The notes were asked for since.
+    pub(super) noted: bool,
 }
 
 impl World {
@@ -64,6 +68,8 @@ impl World {
             interrupting: false,
             ended: BTreeSet::new(),
             answers: BTreeMap::new(),
+            above: false,
+            noted: false,
         }
     }
 
@@ -118,6 +124,8 @@ impl World {
             Input::Drain(_) => self.draining = true,
             Input::TakeFailed { turn, gone } if self.is_taking(*turn) => {
                 self.degraded |= gone.is_empty();
+                let notes = self.open.as_ref().is_some_and(|open| open.messages.is_empty());
+                self.noted &= !notes;
                 self.open = None;
             }
             Input::Taken { turn } if self.is_taking(*turn) => {
@@ -135,6 +143,7 @@ impl World {
             }
             Input::Runtime(report) => self.note_report(report),
             Input::Read { messages } => self.read.extend(messages),
+            Input::Emptied => (self.above, self.noted) = (false, false),
             Input::Message(_)
             | Input::Cancelled { .. }
             | Input::TakeFailed { .. }
@@ -175,6 +184,11 @@ impl World {
                     self.sign();
                 }
             }
+            RuntimeInput::Holds { tokens, .. } => {
+                self.above = *tokens >= 100;
+                self.noted &= self.above;
+            }
+            RuntimeInput::Shortened => (self.above, self.noted) = (false, false),
             RuntimeInput::Started { .. }
             | RuntimeInput::Finished { .. }
             | RuntimeInput::LoggedIn { .. } => {}
@@ -242,6 +256,18 @@ impl World {
             Effect::SendPrompt { turn } => {
                 assert!(self.alive.is_some_and(|(_, ready)| ready), "no runtime");
                 assert!(self.is_recorded(turn), "T1 comes first");
+            }
+            Effect::AskNotes { turn } => {
+                assert!(self.alive.is_some_and(|(_, ready)| ready), "no runtime");
+                assert!(self.is_recorded(turn), "T1 comes first");
+            }
+            Effect::Notice(Notice::WatermarkPassed { turn, .. }) => {
+                assert!(self.above && !self.noted, "asked twice for one passage ({turn})");
+                self.noted = true;
+            }
+            Effect::Shorten => {
+                assert!(self.alive.is_some_and(|(_, ready)| ready), "no runtime");
+                assert!(self.noted && self.open.is_none() && !self.draining);
             }
             Effect::SendInterrupt { turn } => {
                 assert!(self.is_recorded(turn));

@@ -31,7 +31,7 @@ pub(super) fn prompt_flag(options: &StartOptions) -> &'static str {
 pub(super) fn settings(options: &StartOptions) -> String {
     let effort = options.thinking.as_deref().filter(|word| EFFORTS.contains(word));
     json!({
-        "autoCompactEnabled": false,
+        "autoCompactEnabled": super::auto_compact(options),
         "autoMemoryEnabled": false,
         "effortLevel": effort.unwrap_or(EFFORT),
     })

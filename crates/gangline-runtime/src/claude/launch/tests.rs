@@ -170,6 +170,15 @@ fn a_process_for_one_turn_has_the_tools_that_are_named_and_no_others() {
     options.system_prompt = "You are oak-ada.".to_owned();
     options.extra.insert("background_tasks".to_owned(), true.into());
     assert_eq!(environment(&options)["DISABLE_AUTO_COMPACT"], "1");
+    let mut other = options.clone();
+    other.extra.insert("auto_compact".to_owned(), true.into());
+    assert!(!environment(&other).contains_key("DISABLE_AUTO_COMPACT"), "C13");
+    assert!(per_turn::settings(&other).contains(r#""autoCompactEnabled":true"#));
+    other.mode = Mode::Resident;
+    other.extra.clear();
+    assert!(!environment(&other).contains_key("DISABLE_AUTO_COMPACT"));
+    other.extra.insert("auto_compact".to_owned(), false.into());
+    assert_eq!(environment(&other)["DISABLE_AUTO_COMPACT"], "1", "C13");
     assert_eq!(environment(&options)["CLAUDE_CODE_DISABLE_BACKGROUND_TASKS"], "1");
     let check = |options: &StartOptions, expect: &[&str], not: &[&str]| {
         let line = format!("{} ", words(options, GoesOn::Yes).join(" "));

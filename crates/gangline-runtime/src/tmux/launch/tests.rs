@@ -19,7 +19,7 @@ impl ToolHost for Nothing {
     }
 }
 
-fn options(folder: &Path, program: &str) -> StartOptions {
+pub(in crate::tmux) fn options(folder: &Path, program: &str) -> StartOptions {
     let path = folder.join(program);
     std::fs::write(&path, "").unwrap();
     StartOptions {
@@ -58,7 +58,7 @@ fn words(launch: &Launch) -> String {
 fn a_known_program_gets_its_own_words() {
     let folder = tempfile::tempdir().unwrap();
     let mut options = options(folder.path(), "claude");
-    let launch = prepare(&options, None).unwrap();
+    let launch = prepare(&options, None, None).unwrap();
     let shown = words(&launch);
     let id = &launch.session.0;
     let here = folder.path().display();
@@ -66,7 +66,8 @@ fn a_known_program_gets_its_own_words() {
         shown,
         format!(
             "env -u TMUX -u TMUX_PANE {here}/claude --mine --model opus \
-             --append-system-prompt-file {here}/s/tmux-system-prompt.md --session-id {id}"
+             --append-system-prompt-file {here}/s/tmux-system-prompt.md --session-id {id} \
+             --mcp-config {here}/s/tmux-tools.json --settings {here}/s/tmux-settings.json"
         )
     );
     let env: BTreeMap<String, String> = launch
@@ -80,13 +81,14 @@ fn a_known_program_gets_its_own_words() {
     assert_eq!(get("CLAUDE_CODE_DISABLE_ALTERNATE_SCREEN"), Some("1"));
     assert_eq!(get("ANTHROPIC_API_KEY"), Some("secret"));
     assert_eq!(get("CLAUDE_CONFIG_DIR"), Some("/acc"));
+    assert_eq!(get("CLAUDE_SESSION_ID"), Some(id.as_str()));
     // R3-09: its environment names the session that it has.
     let told = "0b0e7b1e-3c5f-4a53-9d0a-0f7c3a1f2b3c";
     options.env.push((crate::SESSION_VARIABLE.to_owned(), told.to_owned()));
-    assert_eq!(prepare(&options, None).unwrap().session.0, told);
+    assert_eq!(prepare(&options, None, None).unwrap().session.0, told);
     options.resume = Some(SessionId("old".to_owned()));
-    let launch = prepare(&options, None).unwrap();
-    assert!(words(&launch).ends_with("--resume old") && launch.notice.is_none());
+    let launch = prepare(&options, None, None).unwrap();
+    assert!(words(&launch).contains(" --resume old ") && launch.notices.is_empty());
     assert_eq!(launch.session.0, "old");
 }
 
@@ -95,9 +97,9 @@ fn an_unknown_program_gets_nothing_and_a_lost_session_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let mut options = options(folder.path(), "thing");
     options.resume = Some(SessionId("old".to_owned()));
-    let launch = prepare(&options, None).unwrap();
+    let launch = prepare(&options, None, None).unwrap();
     assert!(words(&launch).ends_with("/thing --mine"), "{}", words(&launch));
-    assert!(launch.notice.is_some() && launch.session.0 != "old");
+    assert!(!launch.notices.is_empty() && launch.session.0 != "old");
     options.command = None;
-    assert!(prepare(&options, None).is_err());
+    assert!(prepare(&options, None, None).is_err());
 }

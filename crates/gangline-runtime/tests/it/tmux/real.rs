@@ -1,10 +1,12 @@
 //! Real programs with a screen of their own, their model being the stand-in.
 
-use std::{fs, os::unix::fs::PermissionsExt};
+use std::{fs, os::unix::fs::PermissionsExt, sync::Arc};
 
-use gangline_runtime::{RuntimeEvent, TurnResult};
+use async_trait::async_trait;
+use gangline_runtime::{PermissionMode, RuntimeEvent, ToolCall, ToolHost, ToolSpec, TurnResult};
 use gangline_testkit::programs;
 use serde_json::json;
+use tokio::sync::mpsc;
 
 use super::rig::Rig;
 
@@ -16,6 +18,10 @@ rules:
     reply: [{delay_ms: 600000}, {text: "never"}]
   - when: {user: 'what was'}
     reply: [text: "turn ${turn}"]
+  - when: {user: 'tell (\S+)'}
+    reply: [tool_use: {name: send, input: {to: "$1", text: "by tool"}}]
+  - when: {tool: send}
+    reply: [text: "it came back: ${tool_result}"]
   - when: {user: 'ask me'}
     reply: [text: "Done.\n\nDo you want to see it?"]
   - reply: [text: "you said ${user}\n\nSecond paragraph with\n\n- a list\n- of two"]
@@ -85,6 +91,60 @@ async fn claude_in_a_terminal() {
     rig.put_away().await;
 }
 
+/// A daemon with one tool, which keeps what is said by it.
+struct Speaking(mpsc::Sender<ToolCall>);
+
+#[async_trait]
+impl ToolHost for Speaking {
+    fn tools(&self) -> Vec<ToolSpec> {
+        vec![ToolSpec {
+            name: "send",
+            description: "Says something.",
+            input_schema: json!({"type": "object", "properties": {
+                "to": {"type": "string"}, "text": {"type": "string"}}}),
+        }]
+    }
+    async fn call(&self, call: ToolCall) -> Result<String, String> {
+        self.0.send(call).await.map_err(|error| error.to_string())?;
+        Ok("sent by the daemon".to_owned())
+    }
+}
+
+/// Says it by tool, and then what came of that.
+const SPEAKS: &str = r##"
+rules:
+  - when: {user: 'tell (\S+)'}
+    reply: [tool_use: {name: send, input: {to: "$1", text: "by tool"}}]
+  - when: {tool: send}
+    reply: [text: "it came back: ${tool_result}"]
+  - when: {user: 'whose'}
+    reply: [tool_use: {name: Bash, input: {command: "echo it is $CLAUDE_SESSION_ID", description: "x"}}]
+  - when: {tool: Bash}
+    reply: [text: "${tool_result}"]
+  - reply: [text: "you said ${user}"]
+"##;
+
+/// R3-14, R2-34: the real Claude Code in a terminal has the daemon's tools, unasked, in the turn
+/// that is open; its shells know the session.
+#[tokio::test]
+async fn claude_in_a_terminal_speaks_by_the_daemons_tools() {
+    let mut rig = claude().await;
+    rig.options.base_url = Some(rig.served(SPEAKS).await);
+    let (said, mut heard) = mpsc::channel(4);
+    rig.options.tools = Arc::new(Speaking(said));
+    rig.options.permissions = PermissionMode::Allowlist;
+    rig.options.allowed_tools = vec!["Bash".to_owned()];
+    let begun = rig.start().await;
+    let done = rig.ask(1, "tell #lab").await;
+    assert_eq!(done.text(), "it came back: sent by the daemon", "{}", rig.screen());
+    let call = heard.recv().await.unwrap();
+    assert_eq!((call.turn, call.name.as_str()), (super::rig::turn(1), "send"));
+    assert_eq!(call.input, json!({"to": "#lab", "text": "by tool"}));
+    let session = begun.0;
+    assert_eq!(rig.ask(2, "whose").await.text(), format!("it is {session}"), "{}", rig.screen());
+    rig.put_away().await;
+}
+
 /// The real Codex in a terminal.
 #[tokio::test]
 async fn codex_in_a_terminal() {
@@ -103,6 +163,8 @@ async fn codex_in_a_terminal() {
     );
     fs::write(home.path().join("config.toml"), config).unwrap();
     rig.options.account_dir = Some(home.path().to_owned());
+    let (said, mut heard) = mpsc::channel(4);
+    rig.options.tools = Arc::new(Speaking(said));
     rig.start().await;
     let done = rig.ask(1, "hello\nthere").await;
     // It renders what it is told.
@@ -115,5 +177,21 @@ async fn codex_in_a_terminal() {
     rig.runtime.interrupt().await.unwrap();
     assert_eq!(rig.done().await.result(), &TurnResult::Interrupted);
     assert_eq!(rig.ask(4, "what was it").await.text(), "turn 3", "{}", rig.screen());
+    let done = rig.ask(5, "tell #lab").await;
+    assert!(done.text().contains("it came back: "), "{}", rig.screen());
+    let call = heard.recv().await.unwrap();
+    assert_eq!((call.turn, call.name.as_str()), (super::rig::turn(5), "send"));
+    // Somebody else with the same login works in the same folder; each goes on with their own.
+    let own = rig.runtime.session().unwrap().session;
+    rig.runtime.stop(gangline_runtime::StopReason::Restart).await;
+    rig.start().await;
+    assert_eq!(rig.ask(6, "what was that").await.text(), "turn 1", "{}", rig.screen());
+    rig.until(|event| matches!(event, RuntimeEvent::Session { .. })).await;
+    assert_ne!(rig.runtime.session().unwrap().session, own);
+    rig.runtime.stop(gangline_runtime::StopReason::Restart).await;
+    rig.options.resume = own;
+    rig.start().await;
+    let text = rig.ask(7, "what was it then").await.text();
+    assert!(text.starts_with("turn ") && text != "turn 2" && text != "turn 1", "{text}");
     rig.put_away().await;
 }

@@ -2,12 +2,12 @@
 
 use std::{io::IsTerminal as _, os::unix::process::CommandExt as _};
 
-use gangline_runtime::tmux::attach::{self, Hands};
+use gangline_runtime::tmux::attach::{self, Hands, Terminal};
 
 use crate::{
     cli::{Attach, Global},
     failure::Failure,
-    place, unmark,
+    output, place, unmark,
 };
 
 /// Goes on as tmux if the agent has a terminal, and then returns only with a failure; without a
@@ -19,12 +19,29 @@ pub(super) fn show(global: &Global, args: &Attach) -> Result<Option<Failure>, Fa
     }
     let paths = place::of_existing(global)?;
     let sessions = paths.agent_dir(args.agent.as_str()).join("sessions");
-    if !attach::has_terminal(&sessions) {
-        if args.write {
+    match attach::terminal(&sessions) {
+        Terminal::Open => {}
+        Terminal::None if args.write => {
             let none = Failure::user(format!("{} has no terminal to type into", args.agent));
             return Err(none.hint("only agents with `agent: tmux` have one, while they run"));
         }
-        return Ok(None);
+        Terminal::Closed if args.write => {
+            let closed = Failure::user(format!("the terminal of {} is closed", args.agent));
+            let hint = format!(
+                "`gangline status {0}` says why, `gangline start {0}` or `resume {0}` opens it again",
+                args.agent
+            );
+            return Err(closed.hint(hint));
+        }
+        Terminal::Closed => {
+            output::note(&format!(
+                "the terminal of {0} is closed: what happens to it is shown instead; `gangline \
+                 status {0}` says why",
+                args.agent
+            ));
+            return Ok(None);
+        }
+        Terminal::None => return Ok(None),
     }
     let interactive = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let words = match (interactive, args.write) {

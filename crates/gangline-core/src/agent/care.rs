@@ -1,0 +1,195 @@
+//! When the agent is asked for its notes, and its context then shortened (R2-09, C13). Pure.
+//!
+//! A *passage* begins when a turn that completed left the context at the watermark or above, and is
+//! over once a report below it comes. In one passage the notes are asked for once.
+
+use crate::{
+    id::TurnId,
+    outcome::{By, Outcome},
+};
+
+use super::{
+    Agent, Draining, Effect, Life, Notice, Phase,
+    turn::{OpenedBy, Turn},
+};
+
+/// The watermark where the backend does not say how much its model's context can hold (R2-09).
+pub const WATERMARK_TOKENS: u64 = 150_000;
+/// After so many shortenings in a row that left the context above the watermark, no more are asked
+/// for.
+const IN_VAIN_MAX: u32 = 2;
+
+/// How full a context may become.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Watermark {
+    /// So many thousandths of what the model's context can hold; [`WATERMARK_TOKENS`] where that is
+    /// not known.
+    Part {
+        /// Thousandths.
+        per_mille: u64,
+    },
+    /// So many tokens.
+    Tokens(u64),
+}
+
+impl Watermark {
+    /// Returns the watermark in tokens for a context that can hold so many.
+    #[must_use]
+    pub fn tokens(self, window: Option<u64>) -> u64 {
+        match (self, window) {
+            (Self::Tokens(tokens), _) => tokens,
+            (Self::Part { per_mille }, Some(window)) => {
+                u64::try_from(u128::from(window) * u128::from(per_mille) / 1000).unwrap_or(u64::MAX)
+            }
+            (Self::Part { .. }, None) => WATERMARK_TOKENS,
+        }
+    }
+}
+
+/// What is known of the context, and what was done about it.
+#[derive(Debug)]
+pub(super) struct Care {
+    watermark: Option<Watermark>,
+    /// Whether the last report stood at the watermark or above.
+    above: bool,
+    /// How many tokens that report told.
+    tokens: u64,
+    stage: Stage,
+    /// So many shortenings in a row were followed by no report below the watermark.
+    in_vain: u32,
+    /// The context is about to be emptied: what is known of it counts no more.
+    emptied: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Nothing was done in this passage, or there is none.
+    Waits,
+    /// The notes are to be asked for as soon as no turn is open.
+    Due,
+    /// They were asked for, and so was the shortening.
+    Asked,
+    /// They were asked for; the shortening is still owed.
+    Owed,
+    /// Shortening does not help: nothing more before a report below the watermark.
+    GivenUp,
+}
+
+impl Care {
+    pub(super) fn new(watermark: Option<Watermark>) -> Self {
+        let (above, emptied) = (false, false);
+        Self { watermark, above, tokens: 0, stage: Stage::Waits, in_vain: 0, emptied }
+    }
+
+    /// The conversation holds so many tokens, of so many that there is room for.
+    pub(super) fn holds(&mut self, tokens: u64, window: Option<u64>) {
+        let Some(watermark) = self.watermark else { return };
+        self.tokens = tokens;
+        self.above = tokens >= watermark.tokens(window);
+        if !self.above {
+            self.stage = Stage::Waits;
+            self.in_vain = 0;
+        }
+    }
+
+    /// The context is shorter now.
+    pub(super) fn shortened(&mut self) {
+        if self.stage == Stage::Asked {
+            self.in_vain += 1;
+        }
+        self.above = false;
+        self.stage = Stage::Waits;
+    }
+
+    /// The context will be emptied before the next turn.
+    pub(super) fn emptied(&mut self) {
+        self.shortened();
+        self.emptied = true;
+    }
+
+    fn is_due(&self) -> bool {
+        self.stage == Stage::Due
+    }
+
+    /// A turn completed; returns what is to be told or done at once.
+    fn completed(&mut self) -> Option<Effect> {
+        if std::mem::take(&mut self.emptied) || !self.above {
+            return None;
+        }
+        match self.stage {
+            Stage::Waits if self.in_vain >= IN_VAIN_MAX => {
+                self.stage = Stage::GivenUp;
+                Some(Effect::Notice(Notice::ShortenedInVain { tokens: self.tokens }))
+            }
+            Stage::Waits => {
+                self.stage = Stage::Due;
+                None
+            }
+            Stage::Owed => {
+                self.stage = Stage::Asked;
+                Some(Effect::Shorten)
+            }
+            Stage::Due | Stage::Asked | Stage::GivenUp => None,
+        }
+    }
+}
+
+impl Agent {
+    /// Opens a turn of the agent's own, in which it is asked for its notes.
+    pub(super) fn take_notes(&mut self, life: Life, out: &mut Vec<Effect>) {
+        let id = self.next_turn();
+        self.care.stage = Stage::Asked;
+        out.push(Effect::Notice(Notice::WatermarkPassed { turn: id, tokens: self.care.tokens }));
+        out.push(Effect::Take { turn: id, messages: Vec::new() });
+        self.phase = Phase::Turn(Box::new(Turn::new(id, life, OpenedBy::Notes, Vec::new())));
+    }
+
+    pub(super) fn notes_are_due(&self) -> bool {
+        self.may_feed() && self.care.is_due()
+    }
+
+    /// The turn for the notes could not be recorded: they are still due.
+    pub(super) fn notes_not_taken(&mut self) {
+        self.care.stage = Stage::Due;
+    }
+
+    /// A turn ended; `notes`: it was one for notes. After such a turn the context is shortened,
+    /// whatever became of the notes (R2-10), unless the backend could not do that now.
+    pub(super) fn care_after(
+        &mut self,
+        (turn, notes): (TurnId, bool),
+        outcome: &Outcome,
+        out: &mut Vec<Effect>,
+    ) {
+        if !notes {
+            if *outcome == Outcome::Completed {
+                out.extend(self.care.completed());
+            }
+            return;
+        }
+        if *outcome != Outcome::Completed {
+            let outcome = outcome.clone();
+            out.push(Effect::Notice(Notice::NotesFailed { turn, outcome }));
+        }
+        let idle = matches!(self.phase, Phase::Idle { .. }) && self.draining == Draining::No;
+        let able = match outcome {
+            Outcome::Completed
+            | Outcome::Failed(_)
+            | Outcome::TimedOut
+            | Outcome::Interrupted(By::Operator | By::Supervisor) => idle,
+            Outcome::RateLimited(_)
+            | Outcome::NeedsLogin
+            | Outcome::Interrupted(By::Drain)
+            | Outcome::Lost(_) => false,
+        };
+        match self.care.stage {
+            Stage::Asked if able => out.push(Effect::Shorten),
+            Stage::Asked => self.care.stage = Stage::Owed,
+            // It is shorter by now, or about to be emptied.
+            Stage::Waits | Stage::Due | Stage::Owed | Stage::GivenUp => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

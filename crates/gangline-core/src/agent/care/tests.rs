@@ -1,0 +1,187 @@
+use super::*;
+use crate::agent::tests::{Story, queued, turn};
+use crate::agent::{AgentOptions, Finish, Input, Operator, RuntimeInput, WhenBusy};
+
+/// A runtime works on m1; its watermark stands at 750 tokens of 1000.
+fn story() -> Story {
+    let watermark = Some(Watermark::Part { per_mille: 750 });
+    Story::working_with(AgentOptions { watermark, ..AgentOptions::default() })
+}
+
+fn holds(tokens: u64) -> RuntimeInput {
+    RuntimeInput::Holds { tokens, window: Some(1000) }
+}
+
+fn passed(number: i64, tokens: u64) -> String {
+    format!("({:?})", Notice::WatermarkPassed { turn: turn(number), tokens })
+}
+
+/// Ends turn `number`, whose message is m`number`, with so many tokens.
+fn ends(story: &mut Story, number: i64, tokens: u64, then: &str) {
+    story.runtime(holds(tokens), "");
+    let text = "done".to_owned();
+    story.runtime(RuntimeInput::Text { turn: turn(number), text }, "");
+    story.finish(number, Finish::Completed, then);
+}
+
+#[test]
+fn a_watermark_is_a_part_of_the_window_or_a_number() {
+    let part = Watermark::Part { per_mille: 750 };
+    assert_eq!(part.tokens(Some(200_000)), 150_000);
+    assert_eq!(part.tokens(None), 150_000);
+    assert_eq!(part.tokens(Some(u64::MAX)), u64::MAX / 4 * 3 + 2);
+    assert_eq!(Watermark::Tokens(7).tokens(Some(200_000)), 7);
+}
+
+/// R2-09: at the watermark the agent is asked for its notes in a turn of its own, before what
+/// waits; then its context is shortened, then the next message is fed.
+#[test]
+fn at_the_watermark_notes_come_first_then_the_shortening_then_what_waits() {
+    let mut story = story();
+    story.is(Input::Message(queued(2)), "");
+    let expect = format!("end t1.1 completed m1=answered `done`; {}; take t1.2", passed(2, 750));
+    ends(&mut story, 1, 750, &expect);
+    story.is(Input::Taken { turn: turn(2) }, "notes t1.2");
+    story.is(Input::Message(queued(3)), "");
+    story.finish(2, Finish::Completed, "end t1.2 completed; shorten; take t1.3 m2");
+}
+
+/// R2-09: below the watermark nothing is done, and without one neither.
+#[test]
+fn below_the_watermark_nothing_is_done() {
+    let mut story = story();
+    ends(&mut story, 1, 749, "end t1.1 completed m1=answered `done`");
+    let mut story = Story::working();
+    ends(&mut story, 1, 1_000_000, "end t1.1 completed m1=answered `done`");
+}
+
+/// R2-09: a turn that failed or was ended early is no occasion.
+#[test]
+fn only_a_clean_turn_is_followed_by_notes() {
+    let mut story = story();
+    story.runtime(holds(900), "");
+    story.finish(1, Finish::Failed("x".to_owned()), "end t1.1 failed:x m1=failed");
+}
+
+/// R2-09: once in a passage; a report below the watermark ends the passage.
+#[test]
+fn the_notes_are_asked_for_once_in_a_passage() {
+    let mut story = story();
+    let answered = "end t1.1 completed m1=answered `done`";
+    ends(&mut story, 1, 900, &format!("{answered}; {}; take t1.2", passed(2, 900)));
+    story.is(Input::Taken { turn: turn(2) }, "notes t1.2");
+    story.runtime(holds(910), "");
+    story.finish(2, Finish::Completed, "end t1.2 completed; shorten");
+    // It could not be shortened: nothing tells so.
+    for number in [3, 4] {
+        story.is(Input::Message(queued(number)), &format!("take t1.{number} m{number}"));
+        story.is(Input::Taken { turn: turn(number) }, &format!("prompt t1.{number}"));
+        let answered = format!("end t1.{number} completed m{number}=answered `done`");
+        ends(&mut story, number, 920, &answered);
+    }
+    story.runtime(holds(100), "");
+    story.is(Input::Message(queued(5)), "take t1.5 m5");
+    story.is(Input::Taken { turn: turn(5) }, "prompt t1.5");
+    let answered = "end t1.5 completed m5=answered `done`";
+    ends(&mut story, 5, 800, &format!("{answered}; {}; take t1.6", passed(6, 800)));
+}
+
+/// R2-10: notes that fail are told, and the context is shortened all the same.
+#[test]
+fn notes_that_fail_are_told_and_the_context_is_shortened_all_the_same() {
+    for (how, word) in [
+        (Finish::Failed("x".to_owned()), "failed:x"),
+        (Finish::Interrupted, "interrupted:operator"),
+    ] {
+        let mut story = story();
+        let answered = "end t1.1 completed m1=answered `done`";
+        ends(&mut story, 1, 900, &format!("{answered}; {}; take t1.2", passed(2, 900)));
+        story.is(Input::Taken { turn: turn(2) }, "notes t1.2");
+        let outcome = match how {
+            Finish::Interrupted => Outcome::Interrupted(By::Operator),
+            _ => Outcome::Failed("x".to_owned()),
+        };
+        let told = format!("({:?})", Notice::NotesFailed { turn: turn(2), outcome });
+        story.finish(2, how, &format!("end t1.2 {word}; {told}; shorten"));
+    }
+}
+
+/// R2-09, R2-10: when the backend dies over the notes, they are not asked for again, and the
+/// context is shortened after the next turn that completes.
+#[test]
+fn notes_that_were_lost_are_not_asked_for_again() {
+    let mut story = story();
+    let answered = "end t1.1 completed m1=answered `done`";
+    ends(&mut story, 1, 900, &format!("{answered}; {}; take t1.2", passed(2, 900)));
+    story.is(Input::Taken { turn: turn(2) }, "notes t1.2");
+    let outcome = Outcome::Lost(crate::outcome::Cause::Theirs);
+    let told = format!("({:?})", Notice::NotesFailed { turn: turn(2), outcome });
+    story.exits(1, &format!("end t1.2 lost; {told}"));
+    story.is(Input::Message(queued(3)), "");
+    story.after(5).is(Input::Tick, "start 2 Resume");
+    story.runtime(RuntimeInput::Ready { life: Life(2) }, "take t1.3 m3");
+    story.is(Input::Taken { turn: turn(3) }, "prompt t1.3");
+    ends(&mut story, 3, 950, "end t1.3 completed m3=answered `done`; shorten");
+}
+
+/// R2-09: while the agent is paused, and while the store cannot write, notes wait.
+#[test]
+fn notes_wait_for_the_end_of_a_pause_and_for_the_store() {
+    let mut story = story();
+    story.is(Input::Operator(Operator::Pause), "(Paused)");
+    ends(&mut story, 1, 900, "end t1.1 completed m1=answered `done`");
+    let take = format!("(Resumed); {}; take t1.2", passed(2, 900));
+    story.is(Input::Operator(Operator::Resume), &take);
+    story.is(Input::TakeFailed { turn: turn(2), gone: Vec::new() }, "");
+    story.is(Input::StoreOk, &format!("{}; take t1.3", passed(3, 900)));
+}
+
+/// R2-09, C3: a message is not added to the turn for the notes.
+#[test]
+fn a_message_is_not_steered_into_the_notes() {
+    let watermark = Some(Watermark::Tokens(10));
+    let when_busy = WhenBusy::Steer;
+    let options = AgentOptions { watermark, when_busy, ..AgentOptions::default() };
+    let mut story = Story::working_with(options);
+    let answered = "end t1.1 completed m1=answered `done`";
+    ends(&mut story, 1, 10, &format!("{answered}; {}; take t1.2", passed(2, 10)));
+    story.is(Input::Taken { turn: turn(2) }, "notes t1.2");
+    story.is(Input::Message(queued(2)), "");
+    story.finish(2, Finish::Completed, "end t1.2 completed; shorten; take t1.3 m2");
+}
+
+/// R2-09: shortening that does not help is given up after the second time, and told.
+#[test]
+fn what_cannot_be_made_shorter_is_given_up() {
+    let mut story = story();
+    let mut number = 1;
+    for _ in 0..2 {
+        let answered = format!("end t1.{number} completed m{number}=answered `done`");
+        let notes = number + 1;
+        ends(
+            &mut story,
+            number,
+            900,
+            &format!("{answered}; {}; take t1.{notes}", passed(notes, 900)),
+        );
+        story.is(Input::Taken { turn: turn(notes) }, &format!("notes t1.{notes}"));
+        story.finish(notes, Finish::Completed, &format!("end t1.{notes} completed; shorten"));
+        story.runtime(RuntimeInput::Shortened, "");
+        number += 2;
+        story.is(Input::Message(queued(number)), &format!("take t1.{number} m{number}"));
+        story.is(Input::Taken { turn: turn(number) }, &format!("prompt t1.{number}"));
+    }
+    let told = format!("({:?})", Notice::ShortenedInVain { tokens: 900 });
+    ends(&mut story, 5, 900, &format!("end t1.5 completed m5=answered `done`; {told}"));
+    story.is(Input::Message(queued(6)), "take t1.6 m6");
+    story.is(Input::Taken { turn: turn(6) }, "prompt t1.6");
+    ends(&mut story, 6, 900, "end t1.6 completed m6=answered `done`");
+}
+
+/// R2-06, R2-09: a context that is about to be emptied needs no notes.
+#[test]
+fn an_emptied_context_needs_no_notes() {
+    let mut story = story();
+    story.is(Input::Emptied, "");
+    ends(&mut story, 1, 900, "end t1.1 completed m1=answered `done`");
+}

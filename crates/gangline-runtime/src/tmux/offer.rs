@@ -1,0 +1,145 @@
+//! The daemon's tools, and the agent's tool servers, for a program in a terminal: told by arguments
+//! and files, in the form that its profile names (R3-14).
+
+use gangline_core::permission::{self, Verdict};
+use gangline_os::{fsio, secret::Secret};
+use serde_json::{Map, Value, json};
+
+use super::profile::Form;
+use crate::{McpPlace, McpServer, StartOptions, ToolServer};
+
+/// The files, beside the session's.
+const SERVERS_FILE: &str = "tmux-tools.json";
+const SETTINGS_FILE: &str = "tmux-settings.json";
+/// The variable that holds the proof for the daemon's tools, where no file can.
+const TOKEN_VARIABLE: &str = "GANGLINE_TOOLS_TOKEN";
+
+/// What is added to the program's start.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Offer {
+    pub(super) args: Vec<String>,
+    pub(super) env: Vec<(String, String)>,
+    /// What cannot be offered, and why.
+    pub(super) notices: Vec<String>,
+}
+
+/// Returns what to add so that the program has its tools; `words` are those of the profile.
+///
+/// # Errors
+/// One line: a file cannot be written.
+pub(super) fn offer(
+    options: &StartOptions,
+    (form, words): (Form, &[String]),
+    own: Option<&ToolServer>,
+) -> Result<Offer, String> {
+    match form {
+        Form::Json => in_files(options, words, own),
+        Form::Flags => Ok(in_flags(options, words, own)),
+    }
+}
+
+/// `{file}` is a list of servers, `{settings}` says which tools run unasked.
+fn in_files(
+    options: &StartOptions,
+    words: &[String],
+    own: Option<&ToolServer>,
+) -> Result<Offer, String> {
+    let own = own.map(ToolServer::over_http);
+    let servers: Vec<&McpServer> = options.mcp_servers.iter().chain(&own).collect();
+    let entries: Map<String, Value> =
+        servers.iter().map(|server| (server.key.clone(), entry(server))).collect();
+    let policy = options.policy();
+    let built_in = permission::BUILT_INS.iter().map(|tool| (*tool).to_owned());
+    let mut allow: Vec<String> =
+        built_in.filter(|tool| policy.verdict(tool) == Verdict::Allow).collect();
+    for server in servers {
+        let tools = server.allowed_tools.iter();
+        allow.extend(tools.map(|tool| permission::mcp_tool(&server.key, tool)));
+    }
+    // What is not on the list a human decides, not the program's own judgement.
+    let settings = json!({"permissions": {"defaultMode": "default", "allow": allow}});
+    let mut args = words.to_vec();
+    for (hole, file, content) in [
+        ("{file}", SERVERS_FILE, json!({"mcpServers": entries})),
+        ("{settings}", SETTINGS_FILE, settings),
+    ] {
+        let path = options.session_dir.join(file);
+        // Tokens are in it.
+        fsio::write_private(&path, content.to_string().as_bytes())
+            .map_err(|error| error.to_string())?;
+        for word in &mut args {
+            *word = word.replace(hole, &path.display().to_string());
+        }
+    }
+    Ok(Offer { args, ..Offer::default() })
+}
+
+fn entry(server: &McpServer) -> Value {
+    match &server.place {
+        McpPlace::Stdio { command, env } => {
+            let (program, args) = command.split_first().unwrap_or((&EMPTY, &[]));
+            json!({"type": "stdio", "command": program, "args": args, "env": env})
+        }
+        McpPlace::Http { url, headers } => json!({"type": "http", "url": url, "headers": headers}),
+    }
+}
+
+static EMPTY: String = String::new();
+
+/// `{set}` is one setting. Arguments can be read by everybody on the machine: what is secret is
+/// given in the environment, or not at all.
+fn in_flags(options: &StartOptions, words: &[String], own: Option<&ToolServer>) -> Offer {
+    let mut offer = Offer::default();
+    let mut set = |key: &str, name: &str, value: &Value| {
+        // Texts and lists are written the same in TOML.
+        let setting = format!("mcp_servers.{key}.{name}={value}");
+        offer.args.extend(words.iter().map(|word| word.replace("{set}", &setting)));
+    };
+    let unasked = json!("approve");
+    let mut withheld = Vec::new();
+    for server in &options.mcp_servers {
+        match &server.place {
+            McpPlace::Stdio { command, env } if env.is_empty() && !command.is_empty() => {
+                set(&server.key, "command", &json!(command[0]));
+                set(&server.key, "args", &json!(command[1..]));
+            }
+            McpPlace::Http { url, headers } if headers.is_empty() => {
+                set(&server.key, "url", &json!(url));
+            }
+            McpPlace::Stdio { .. } | McpPlace::Http { .. } => {
+                withheld.push(server.key.clone());
+                continue;
+            }
+        }
+        if server.allowed_tools.iter().any(|tool| tool == "*") {
+            set(&server.key, "default_tools_approval_mode", &unasked);
+        }
+    }
+    let mut env = Vec::new();
+    if let Some((own, url, token)) = own.and_then(address) {
+        set(&own, "url", &json!(url));
+        set(&own, "bearer_token_env_var", &json!(TOKEN_VARIABLE));
+        set(&own, "default_tools_approval_mode", &unasked);
+        env.push((TOKEN_VARIABLE.to_owned(), token.expose().to_owned()));
+    }
+    offer.env = env;
+    offer.notices = withheld
+        .into_iter()
+        .map(|key| {
+            format!(
+                "the tool server {key} is not offered in a terminal: its keys would be seen by all"
+            )
+        })
+        .collect();
+    offer
+}
+
+fn address(own: &ToolServer) -> Option<(String, String, Secret)> {
+    let server = own.over_http();
+    let McpPlace::Http { url, headers } = server.place else { return None };
+    let token = headers.get("Authorization")?.strip_prefix("Bearer ")?;
+    Some((server.key, url, Secret::new(token)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,170 @@
+//! A context that becomes full: the agent is asked for its notes, then it is shortened (R2-09).
+
+use std::fs;
+
+use gangline_testkit::{eventually, programs};
+use serde_json::{Value, json};
+
+use crate::claude::Rig;
+
+/// `big` leaves much in the context. The notes are written where the prompt says.
+const SCRIPT: &str = r#"
+rules:
+  - when: {user: 'notes in (\S+) up to date'}
+    reply:
+      - tool_use: {name: Write, input: {file_path: "$1/todo.md", content: "plum\n"}}
+      - usage: {input_tokens: 121000, output_tokens: 100}
+  - when: {tool: Write}
+    reply: [text: "done", usage: {input_tokens: 122000, output_tokens: 10}]
+  - when: {user: 'detailed summary|CONTEXT CHECKPOINT COMPACTION'}
+    reply: [text: "<summary>we talked</summary>"]
+  - when: {user: '@lab-ada big'}
+    reply: [delay_ms: 1500, text: "fine: big", usage: {input_tokens: 120000, output_tokens: 10}]
+  - reply: [text: "fine: turn ${turn}", usage: {input_tokens: 900, output_tokens: 10}]
+"#;
+/// Codex writes files by patches.
+const PATCH: &str = r#"tool_use: {name: apply_patch, input: "*** Begin Patch\n*** Add File: $1/todo.md\n+plum\n*** End Patch"}"#;
+
+fn rig(backend: &str, script: &str, each: &str) -> Rig {
+    let rig = Rig::new(&["lab-ada"], Some(script), each);
+    let mut yaml = fs::read_to_string(&rig.config).unwrap();
+    yaml = yaml.replace("agent: claude", &format!("agent: {backend}"));
+    if backend == "codex" {
+        let (claude, codex) = (programs::claude(), programs::codex());
+        yaml = yaml.replace(&claude.display().to_string(), &codex.display().to_string());
+        let lines = yaml.lines().map(|line| match line.contains("base_url") {
+            true => format!("{line}/v1\n    model: gpt-5.5\n"),
+            false => format!("{line}\n"),
+        });
+        yaml = lines.collect();
+    }
+    fs::write(&rig.config, yaml).unwrap();
+    rig
+}
+
+/// The requests to the model, in order.
+fn requests(rig: &Rig) -> Vec<String> {
+    let entries = fs::read_dir(rig.world.path("requests")).unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    names.sort();
+    let texts = names.iter().map(|name| fs::read_to_string(name).unwrap());
+    texts.map(|text| text.parse::<Value>().unwrap()["body"].to_string()).collect()
+}
+
+fn notices(rig: &Rig) -> Vec<String> {
+    rig.query(
+        "SELECT json_extract(payload, '$.code') FROM events WHERE kind = 'notice' AND \
+         json_extract(payload, '$.code') IN ('watermark', 'notes_failed', 'compacting', \
+         'compacted', 'shortened_in_vain') ORDER BY seq",
+    )
+}
+
+/// R2-09, R2-12, C13, C32: past the watermark the agent is asked for its notes in a turn of its
+/// own, in which it writes into its folder unasked; then the context is shortened; then what waited
+/// is answered. It happens once, and nobody in the room hears of it.
+fn the_context_is_cared_for(backend: &str, each: &str) {
+    let script = match backend {
+        "codex" => SCRIPT
+            .replace(
+                r#"tool_use: {name: Write, input: {file_path: "$1/todo.md", content: "plum\n"}}"#,
+                PATCH,
+            )
+            .replace("tool: Write", "tool: apply_patch"),
+        _ => SCRIPT.to_owned(),
+    };
+    let rig = rig(backend, &script, each);
+    let hub = rig.up();
+    let mut ori = rig.member("ori");
+    ori.say("#general", "@lab-ada one");
+    ori.hears("lab-ada", "#general", "fine: turn");
+    assert_eq!(notices(&rig), [""; 0]);
+    ori.say("#general", "@lab-ada big");
+    eventually("the turn to be open", || {
+        let status = rig.world.run(&["status", "lab-ada", "--json"]).json();
+        (status["phase"] == "working").then_some(())
+    });
+    ori.say("#general", "@lab-ada and after");
+    ori.hears("lab-ada", "#general", "fine: big");
+    ori.hears("lab-ada", "#general", "fine: turn");
+    assert_eq!(notices(&rig), ["watermark", "compacting", "compacted"]);
+    let notes = rig.world.state().join("agents/lab-ada/notes/todo.md");
+    assert_eq!(fs::read_to_string(&notes).unwrap(), "plum\n");
+    assert_eq!(rig.query("SELECT DISTINCT outcome FROM turns"), ["completed"]);
+    assert_eq!(rig.query("SELECT count(*) FROM turns"), ["4"], "one of them for the notes");
+    assert_eq!(rig.query("SELECT count(*) FROM approvals"), ["0"], "nobody is asked");
+    let last = requests(&rig).pop().unwrap();
+    assert!(last.contains("and after"));
+    assert!(!last.contains("fine: big"), "the conversation was shortened");
+
+    ori.say("#general", "@lab-ada two");
+    ori.hears("lab-ada", "#general", "fine: turn");
+    assert_eq!(notices(&rig).len(), 3, "once");
+    let heard = ori.history("#general");
+    let said: Vec<_> = heard
+        .iter()
+        .filter_map(|line| gangline_testkit::irc::said(line))
+        .filter(|said| said.from == "lab-ada")
+        .map(|said| said.text.to_owned())
+        .collect();
+    assert_eq!(said.len(), 4, "{said:?}");
+    rig.put_away(hub);
+}
+
+#[test]
+fn a_resident_claude_is_asked_for_its_notes_before_it_is_shortened() {
+    the_context_is_cared_for("claude", "compact_watermark: 100000");
+}
+
+#[test]
+fn a_claude_per_turn_is_asked_for_its_notes_before_it_is_shortened() {
+    the_context_is_cared_for("claude", "process: per_turn\ncompact_watermark: 100000");
+}
+
+/// The window of this model is known: a million.
+#[test]
+fn the_native_loop_is_asked_for_its_notes_before_it_is_shortened() {
+    the_context_is_cared_for("native", "model: haiku\ncompact_watermark: 0.12");
+}
+
+#[test]
+fn a_codex_is_asked_for_its_notes_before_it_is_shortened() {
+    the_context_is_cared_for("codex", "compact_watermark: 100000");
+}
+
+/// R2-10, C13: notes that fail are told and hinder nobody; without a watermark, or where the
+/// context is left to the backend, nothing is done.
+#[test]
+fn notes_that_fail_hinder_nobody_and_zero_is_never() {
+    let script = format!(
+        "rules:\n  - when: {{user: 'up to date'}}\n    reply: [http_error: {{status: 400, \
+         message: 'no notes today'}}]\n{}",
+        SCRIPT.trim_start().strip_prefix("rules:\n").unwrap()
+    );
+    let failing = rig("native", &script, "compact_watermark: 100000");
+    let hub = failing.up();
+    let mut ori = failing.member("ori");
+    ori.say("#general", "@lab-ada big");
+    ori.hears("lab-ada", "#general", "fine: big");
+    eventually("the context to be shorter", || {
+        (notices(&failing) == ["watermark", "notes_failed", "compacting", "compacted"])
+            .then_some(())
+    });
+    ori.say("#general", "@lab-ada two");
+    ori.hears("lab-ada", "#general", "fine: turn");
+    assert_eq!(failing.query("SELECT DISTINCT state FROM messages"), ["answered"]);
+    failing.put_away(hub);
+
+    for each in ["compact_watermark: 0", "compaction: backend", "compaction: off"] {
+        let rig = rig("native", SCRIPT, each);
+        let hub = rig.up();
+        let mut ori = rig.member("ori");
+        ori.say("#general", "@lab-ada big");
+        ori.hears("lab-ada", "#general", "fine: big");
+        ori.say("#general", "@lab-ada two");
+        ori.hears("lab-ada", "#general", "fine: turn");
+        assert_eq!(notices(&rig), [""; 0], "{each}");
+        let status = rig.world.run(&["status", "lab-ada", "--json"]).json();
+        assert_ne!(status["context_tokens"], json!(null));
+        rig.put_away(hub);
+    }
+}
