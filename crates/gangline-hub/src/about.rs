@@ -129,10 +129,7 @@ fn read(path: &Path) -> Option<About> {
 /// not synced, for it is worth nothing after the hub's end.
 pub(crate) fn write(paths: &Paths, about: &About) -> io::Result<()> {
     let text = serde_json::to_string_pretty(about)?;
-    let path = file(paths);
-    let new = path.with_extension("json.new");
-    std::fs::write(&new, format!("{text}\n"))?;
-    std::fs::rename(&new, &path)
+    fsio::write_private(&file(paths), format!("{text}\n").as_bytes())
 }
 
 fn file(paths: &Paths) -> PathBuf {
