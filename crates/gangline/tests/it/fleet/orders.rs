@@ -162,12 +162,12 @@ fn a_hub_without_agents_leaves_their_start_to_others() {
     let mut daemon = fleet.world().start(&["--config", &fleet.stage.config, "daemon", "oak-ada"]);
     fleet.becomes("oak-ada", "idle");
     let mut alice = fleet.person("alice");
-    alice.say("#general", "@oak-ada sleep 2");
+    alice.say("#general", "@oak-ada sleep 6");
     fleet.becomes("oak-ada", "working");
     let ran = fleet.run(&["down"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert_eq!(daemon.wait(), 0, "{}", daemon.output());
-    alice.hears("oak-ada", "#general", "I worked for 2 seconds");
+    alice.hears("oak-ada", "#general", "I worked for 6 seconds");
     alice.wait("the server to end after its agent", |line| line.contains("QUIT").then_some(()));
 }
 
