@@ -314,8 +314,10 @@ impl Session {
     /// Each life has a token of its own: what is left of an earlier one is not believed. And it
     /// is told which session is its own.
     fn options_of_life(&self) -> StartOptions {
-        if let Err(error) = fsio::private_dir(&self.options.tmp_dir) {
-            warn!(%error, "the backend has no folder for temporary files");
+        for folder in [&self.options.tmp_dir, &self.options.session_dir] {
+            if let Err(error) = fsio::private_dir(folder) {
+                warn!(%error, "the backend has no folder of its own");
+            }
         }
         let token = tokens::fresh();
         let mut options = self.options.clone();

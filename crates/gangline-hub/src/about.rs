@@ -3,7 +3,9 @@
 
 use std::{
     collections::BTreeMap,
-    io,
+    fs::OpenOptions,
+    io::{self, Write as _},
+    os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
 };
 
@@ -131,7 +133,9 @@ pub(crate) fn write(paths: &Paths, about: &About) -> io::Result<()> {
     let text = serde_json::to_string_pretty(about)?;
     let path = file(paths);
     let new = path.with_extension("json.new");
-    std::fs::write(&new, format!("{text}\n"))?;
+    let mut options = OpenOptions::new();
+    let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+    file.write_all(format!("{text}\n").as_bytes())?;
     std::fs::rename(&new, &path)
 }
 

@@ -59,6 +59,11 @@ impl HandleKeeper {
         });
     }
 
+    /// Returns the session's id, once it is known.
+    pub(crate) fn session(&self) -> Option<SessionId> {
+        self.sender.borrow().session.clone()
+    }
+
     /// Takes from an event what it says about the session.
     pub(crate) fn see(&self, event: &RuntimeEvent) {
         let (session, ready) = match event {

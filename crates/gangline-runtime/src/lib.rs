@@ -244,7 +244,8 @@ pub trait Runtime: Send + Sync {
     /// [`RuntimeError::Unsupported`] without the capability.
     async fn compact(&mut self) -> Result<(), RuntimeError>;
 
-    /// Forgets the context: the next turn begins an empty session.
+    /// Forgets the context: the next turn begins an empty session. Its id is told by
+    /// [`RuntimeEvent::Session`] once it is known, also if it is the old one's.
     ///
     /// # Errors
     /// [`RuntimeError::Unsupported`] without the capability.

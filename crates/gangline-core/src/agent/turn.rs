@@ -248,15 +248,17 @@ impl Turn {
         }
     }
 
-    /// Settles everything that the turn holds.
+    /// Settles everything that the turn holds; returns what it held, too.
     pub(super) fn end(
         mut self,
         outcome: Outcome,
         rules: Rules,
         out: &mut Vec<Effect>,
-    ) -> Vec<Settlement> {
+    ) -> (TurnLog, Vec<Settlement>) {
         self.withdraw(out);
-        settle(&TurnLog { messages: self.messages, acts: self.acts, outcome }, rules)
+        let log = TurnLog { messages: self.messages, acts: self.acts, outcome };
+        let settled = settle(&log, rules);
+        (log, settled)
     }
 
     /// Takes back what was to be taken, for the queue.

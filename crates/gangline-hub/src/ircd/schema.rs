@@ -1,6 +1,6 @@
 //! `irc.db`: its tables and its opening.
 
-use std::{path::Path, time::Duration};
+use std::{fs::OpenOptions, io, os::unix::fs::OpenOptionsExt, path::Path, time::Duration};
 
 use gangline_os::clock::UnixMicros;
 use sqlx::{
@@ -74,6 +74,10 @@ pub(super) async fn open(path: &Path, busy: Duration) -> Result<SqliteConnection
         .synchronous(SqliteSynchronous::Full)
         .busy_timeout(busy)
         .pragma("journal_size_limit", "67108864");
+    // What people say is nobody else's; the log beside it gets the same mode.
+    if let Err(error) = make_private(path) {
+        tracing::debug!(%error, "the database will say what is wrong");
+    }
     let mut db = options.connect().await.map_err(failed)?;
     let found = version(&mut db).await.map_err(failed)?;
     if found > SCHEMA {
@@ -83,6 +87,14 @@ pub(super) async fn open(path: &Path, busy: Duration) -> Result<SqliteConnection
         create(&mut db).await.map_err(failed)?;
     }
     Ok(db)
+}
+
+/// Makes the file, empty and private, if there is none.
+fn make_private(path: &Path) -> io::Result<()> {
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
 }
 
 async fn version(db: &mut SqliteConnection) -> sqlx::Result<i64> {

@@ -219,7 +219,12 @@ impl Worker {
             }
             Some(Care::Clear) => {
                 let text = match self.harness.clear() {
-                    Ok(()) => "the context was emptied".to_owned(),
+                    Ok(()) => {
+                        if let Some(session) = self.handle.session() {
+                            self.send(RuntimeEvent::Session { session }).await;
+                        }
+                        "the context was emptied".to_owned()
+                    }
                     Err(error) => format!("the context stays as it is: {}", with_causes(&error)),
                 };
                 self.send(RuntimeEvent::Notice { text }).await;

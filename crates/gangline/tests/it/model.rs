@@ -362,6 +362,25 @@ fn a_new_session_is_not_forgotten_when_somebody_dies() {
     }
 }
 
+/// R2-06, R0-16: the new session is the one that the next daemon goes on with.
+#[test]
+fn a_new_session_is_gone_on_with() {
+    for backend in ["native", "claude"] {
+        let rig = rig(backend, "");
+        let hub = rig.up();
+        let (mut owner, mut ori) = (rig.owner(), rig.member("ori"));
+        ask(&mut ori, "remember plum");
+        owner.say("#general", "@lab-ada new session");
+        owner.hears("lab-ada", "#general", "begins a new session");
+        ask(&mut ori, "remember quince");
+        daemon_dies(&rig, &hub);
+        ask(&mut ori, "what now");
+        let request = last_request(&rig).to_string();
+        assert!(request.contains("quince") && !request.contains("plum"), "{backend}: {request}");
+        rig.put_away(hub);
+    }
+}
+
 /// A backend that dies while it shortens its context no longer does, and that is told.
 #[test]
 fn a_compaction_ends_with_its_backend() {

@@ -1,8 +1,10 @@
-//! Commands that look at what a hub left, and those that write to it, without a hub.
+//! What a hub leaves; commands that look at it, and those that write to it, without a hub.
+
+use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
 use gangline_testkit::World;
 
-use crate::standin::world;
+use crate::{claude::Rig, standin::world};
 
 fn configured() -> World {
     let world = world();
@@ -141,4 +143,32 @@ fn a_file_that_is_no_database_is_left_as_it_is() {
     assert_eq!(ran.code, 78, "{}", ran.stderr);
     assert!(ran.stderr.contains("is not a database"), "{}", ran.stderr);
     assert_eq!(std::fs::read_to_string(file).unwrap(), "a diary, not a database, of some length");
+}
+
+/// What people and agents said is nobody else's: every file and folder of the state is private.
+#[test]
+fn what_a_hub_leaves_is_private() {
+    fn open_to_others(folder: &Path, found: &mut Vec<String>) {
+        for entry in fs::read_dir(folder).unwrap().flatten() {
+            // Files that are there for a moment may be gone.
+            let Ok(about) = fs::symlink_metadata(entry.path()) else { continue };
+            if about.permissions().mode() & 0o077 != 0 && !about.is_symlink() {
+                found.push(entry.path().display().to_string());
+            }
+            if about.is_dir() {
+                open_to_others(&entry.path(), found);
+            }
+        }
+    }
+    let rig = Rig::new(&["lab-ada"], None, "");
+    let yaml = fs::read_to_string(&rig.config).unwrap();
+    fs::write(&rig.config, yaml.replace("agent: claude", "agent: native")).unwrap();
+    let hub = rig.up();
+    let mut ori = rig.member("ori");
+    ori.say("#general", "@lab-ada say exactly here");
+    ori.hears("lab-ada", "#general", "here");
+    let mut found = Vec::new();
+    open_to_others(&rig.world.state(), &mut found);
+    assert_eq!(found, [""; 0]);
+    rig.put_away(hub);
 }

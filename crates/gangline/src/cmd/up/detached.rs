@@ -237,11 +237,17 @@ async fn until_ready(
     // On a server of the hub's own an adopted daemon has to come back before it is ready.
     let own = fleet.loaded.as_ref().is_none_or(|loaded| loaded.config.network.embedded);
     let since = begun.filter(|_| own).unwrap_or(UnixMicros(0));
+    // One that the configuration has no longer is on its way out.
+    let wanted = |name: &AgentName| {
+        let loaded = fleet.loaded.as_ref();
+        loaded.is_none_or(|it| it.enabled().any(|agent| agent.nick == *name))
+    };
     let names: Vec<AgentName> = about
         .into_iter()
         .flat_map(|about| about.kept)
         .filter(|(_, kept)| kept.standing != StandingWord::Stopped)
         .filter_map(|(name, _)| name.parse().ok())
+        .filter(wanted)
         .collect();
     let mut lost = None;
     let failed = fleet

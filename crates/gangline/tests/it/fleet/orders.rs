@@ -64,7 +64,8 @@ fn orders_are_kept_when_no_hub_runs() {
     assert_eq!(restart.code, 1, "what cannot be started again is not ended");
     assert!(!is_gone(ada));
     fleet.up();
-    assert_eq!(fleet.standing("oak-bob"), "idle", "the start was kept");
+    // The start was kept.
+    fleet.becomes("oak-bob", "idle");
     eventually("the restart that was kept", || (fleet.epoch("oak-ada") == 2).then_some(()));
     gone(ada);
     let _ = fleet.run(&["down", "--hub-only"]).ok();
@@ -81,13 +82,14 @@ fn a_roll_waits_for_turns_and_takes_one_after_the_other() {
     let fleet = Fleet::new(&nicks);
     fleet.up();
     let mut alice = fleet.person("alice");
-    alice.say("#general", "@oak-ada sleep 3");
+    // Long enough for a slow machine to look at it.
+    alice.say("#general", "@oak-ada sleep 12");
     fleet.becomes("oak-ada", "working");
     let ran = fleet.run(&["restart", "--all", "--when-idle"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let told = "oak-ada   in a turn on m1: restarted once it is idle";
     assert!(ran.stderr.contains(told), "{}", ran.stderr);
-    alice.hears("oak-ada", "#general", "I worked for 3 seconds");
+    alice.hears("oak-ada", "#general", "I worked for 12 seconds");
     assert_eq!(fleet.stage.query("SELECT outcome FROM turns"), ["completed"]);
     let order = fleet.stage.query("SELECT agent FROM agents ORDER BY started_at");
     assert_eq!(order, ["oak-bob", "oak-cleo", "oak-ada"], "who is idle does not wait for a turn");
@@ -104,11 +106,11 @@ fn a_roll_waits_for_turns_and_takes_one_after_the_other() {
     }
     assert!(nicks.iter().all(|nick| fleet.epoch(nick) == 2));
     // At once: the turn may settle all the same, and its answer is said.
-    alice.say("#general", "@oak-bob sleep 1");
+    alice.say("#general", "@oak-bob sleep 6");
     fleet.becomes("oak-bob", "working");
     let ran = fleet.run(&["restart", "oak-bob"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    alice.hears("oak-bob", "#general", "I worked for 1 second");
+    alice.hears("oak-bob", "#general", "I worked for 6 seconds");
     assert_eq!((fleet.epoch("oak-ada"), fleet.epoch("oak-bob")), (2, 3));
 }
 
@@ -160,12 +162,12 @@ fn a_hub_without_agents_leaves_their_start_to_others() {
     let mut daemon = fleet.world().start(&["--config", &fleet.stage.config, "daemon", "oak-ada"]);
     fleet.becomes("oak-ada", "idle");
     let mut alice = fleet.person("alice");
-    alice.say("#general", "@oak-ada sleep 2");
+    alice.say("#general", "@oak-ada sleep 6");
     fleet.becomes("oak-ada", "working");
     let ran = fleet.run(&["down"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert_eq!(daemon.wait(), 0, "{}", daemon.output());
-    alice.hears("oak-ada", "#general", "I worked for 2 seconds");
+    alice.hears("oak-ada", "#general", "I worked for 6 seconds");
     alice.wait("the server to end after its agent", |line| line.contains("QUIT").then_some(()));
 }
 
