@@ -8,7 +8,7 @@
 use std::collections::{HashSet, VecDeque};
 
 use crate::{
-    answer::{self, Settlement},
+    answer::Settlement,
     id::{MessageId, TurnId},
     outcome::{Cause, Outcome},
     time::Now,
@@ -415,10 +415,7 @@ impl Agent {
     fn close(&mut self, now: Now, close: &Close, out: &mut Vec<Effect>) {
         let Phase::Turn(turn) = std::mem::replace(&mut self.phase, Phase::Down) else { return };
         let (id, life, notes) = (turn.id, turn.life, turn.notes);
-        let (log, mut settle) = turn.end(close.outcome.clone(), self.options.rules, out);
-        if close.runtime_gone && self.parks(now) {
-            answer::parked(&log, &mut settle);
-        }
+        let settle = turn.end(close.outcome.clone(), self.options.rules, out);
         let returned = settle.iter().any(Settlement::returns_now);
         if matches!(close.outcome, Outcome::RateLimited(_)) {
             self.feed_after = Some(now.plus(self.options.rate_limit_pause));
@@ -442,19 +439,14 @@ impl Agent {
     /// resumes alone would open the breaker (C7).
     fn down_or_park(&mut self, now: Now, out: &mut Vec<Effect>) {
         self.phase = Phase::Down;
-        if self.parks(now) {
+        let fall_back_due =
+            self.failed_resumes >= self.options.max_failed_resumes && !self.fell_back;
+        if self.breaker.is_open(now) && !fall_back_due {
             self.phase = Phase::Parked;
             self.queue.clear();
             self.overflow = false;
             out.push(Effect::Parked { deaths: self.breaker.deaths() });
         }
-    }
-
-    /// Says whether an end of the runtime now is one too many.
-    fn parks(&mut self, now: Now) -> bool {
-        let fall_back_due =
-            self.failed_resumes >= self.options.max_failed_resumes && !self.fell_back;
-        self.breaker.is_open(now) && !fall_back_due
     }
 }
 

@@ -459,17 +459,6 @@ fn give_back(message: &TurnMessage, rules: Rules, back: &Return) -> Settlement {
     }
 }
 
-/// The agent is parked with the end of this turn: whoever waits on is told so.
-pub(crate) fn parked(log: &TurnLog, settled: &mut [Settlement]) {
-    for (message, settlement) in log.messages.iter().zip(settled.iter_mut()) {
-        let untold = settlement.tell.is_none() && message.in_reply_to.is_none();
-        if settlement.returns_now() && untold {
-            settlement.tell = Some(Tell::Parked);
-        }
-    }
-    tell_once(log, settled);
-}
-
 /// Keeps one line of a kind for each asker in each place.
 fn tell_once(log: &TurnLog, settled: &mut [Settlement]) {
     let mut told = HashSet::new();

@@ -248,17 +248,15 @@ impl Turn {
         }
     }
 
-    /// Settles everything that the turn holds; returns what it held, too.
+    /// Settles everything that the turn holds.
     pub(super) fn end(
         mut self,
         outcome: Outcome,
         rules: Rules,
         out: &mut Vec<Effect>,
-    ) -> (TurnLog, Vec<Settlement>) {
+    ) -> Vec<Settlement> {
         self.withdraw(out);
-        let log = TurnLog { messages: self.messages, acts: self.acts, outcome };
-        let settled = settle(&log, rules);
-        (log, settled)
+        settle(&TurnLog { messages: self.messages, acts: self.acts, outcome }, rules)
     }
 
     /// Takes back what was to be taken, for the queue.

@@ -100,8 +100,6 @@ pub enum Tell {
     TurnLost,
     /// The message waits until somebody has logged the backend in.
     NeedsLogin,
-    /// The message waits until the operator has the agent go on.
-    Parked,
     /// The message was given up.
     DeadLetter {
         /// After so many attempts.
@@ -110,14 +108,13 @@ pub enum Tell {
 }
 
 impl Tell {
-    /// Returns the kind's word: `failed`, `turn_lost`, `needs_login`, `parked`, `dead_letter`.
+    /// Returns the kind's word: `failed`, `turn_lost`, `needs_login`, `dead_letter`.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Failed(_) => "failed",
             Self::TurnLost => "turn_lost",
             Self::NeedsLogin => "needs_login",
-            Self::Parked => "parked",
             Self::DeadLetter { .. } => "dead_letter",
         }
     }
@@ -155,11 +152,6 @@ impl Tell {
             Self::NeedsLogin => {
                 "not yet: my backend has no login; your message is kept, and answered once \
                  somebody has logged it in"
-                    .to_owned()
-            }
-            Self::Parked => {
-                "not yet: my backend died too often and is left alone; your message is kept, and \
-                 answered once the owner has said `resume`"
                     .to_owned()
             }
             Self::DeadLetter { attempts } => {

@@ -1,7 +1,6 @@
 //! The runtime dies: the message comes back, the session goes on, and too many deaths park.
 
 use super::*;
-use crate::answer::Tell;
 
 /// R0-20, R0-21, R1-46, C7: a death gives the message back, and the session goes on after 5 s.
 #[test]
@@ -37,34 +36,6 @@ fn three_deaths_in_300_seconds_park_the_agent_and_a_resume_half_opens() {
     story.exits(4, "");
     story.after(5).is(Input::Tick, "start 5 Fresh");
     story.exits(5, "parked 3");
-}
-
-/// R0-22: who asked hears that nothing happens any more until the operator says so; before that
-/// nothing is said, since another attempt follows.
-#[test]
-fn who_waits_for_a_parked_agent_is_told() {
-    let tells = |story: &mut Story, life: i64| -> Vec<Option<Tell>> {
-        let exited = RuntimeInput::Exited { life: Life(life), cause: Cause::Theirs };
-        let effects = story.agent.handle(story.now, Input::Runtime(exited));
-        let settled = effects.into_iter().filter_map(|effect| match effect {
-            Effect::EndTurn { settle, .. } => Some(settle),
-            _ => None,
-        });
-        settled.flatten().map(|one| one.tell).collect()
-    };
-    let mut story = Story::working();
-    for (number, told) in [(1, None), (2, None), (3, Some(Tell::Parked))] {
-        assert_eq!(tells(&mut story, number), [told], "death {number}");
-        if number < 3 {
-            let next = number + 1;
-            story.is(Input::Message(Queued { attempt: number, ..queued(1) }), "");
-            story.after(5).is(Input::Tick, &format!("start {next} Resume"));
-            let taken = format!("take t1.{next} m1");
-            story.runtime(RuntimeInput::Ready { life: Life(next) }, &taken);
-            story.is(Input::Taken { turn: turn(next) }, &format!("prompt t1.{next}"));
-        }
-    }
-    assert_eq!(story.agent.view().phase, PhaseName::Parked);
 }
 
 /// C7, R0-22: a crash and two refused resumes are three deaths, but a new session is tried before
