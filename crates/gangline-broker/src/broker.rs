@@ -112,6 +112,6 @@ impl Broker {
     /// # Errors
     /// That of the write.
     pub async fn probe(&self) -> Result<(), BrokerError> {
-        self.store.write(&op::PROBE, async move |w| sqlite::agents::probe(w).await).await
+        self.store.write(&op::PROBE, move |w| sqlite::agents::probe(w)).await
     }
 }

@@ -16,6 +16,7 @@ pub(crate) mod orders;
 pub(crate) mod outbox;
 mod reader;
 mod rows;
+mod sql;
 pub(crate) mod trace;
 pub(crate) mod turns;
 mod writer;
@@ -27,7 +28,7 @@ use std::{
 };
 
 use gangline_os::clock::SharedClock;
-use sqlx::SqliteConnection;
+use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot, watch};
 
 pub(crate) use self::writer::Writer;
@@ -152,7 +153,7 @@ impl Store {
     pub(crate) async fn write<T, F>(&self, op: &'static Op, work: F) -> Result<T, BrokerError>
     where
         T: Send + 'static,
-        F: AsyncFnOnce(&mut Writer) -> Result<T, Fault> + Send + 'static,
+        F: FnOnce(&mut Writer) -> Result<T, Fault> + Send + 'static,
     {
         let stage = Stage::waiting();
         let (job, answer) = WriteJob::new(op, stage.clone(), work);
@@ -185,7 +186,7 @@ impl Store {
     pub(crate) async fn read<T, F>(&self, op: &'static str, work: F) -> Result<T, BrokerError>
     where
         T: Send + 'static,
-        F: AsyncFnOnce(&mut SqliteConnection) -> Result<T, Fault> + Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
     {
         if self.writes.is_closed() {
             return Err(BrokerError::Closed);

@@ -24,7 +24,7 @@ impl Broker {
         note: &str,
     ) -> Result<EpochStart, BrokerError> {
         let (agent, note) = (agent.clone(), note.to_owned());
-        let work = async move |w: &mut Writer| agents::begin(w, &agent, pid, &note).await;
+        let work = move |w: &mut Writer| agents::begin(w, &agent, pid, &note);
         self.store.write(&op::BEGIN_EPOCH, work).await
     }
 
@@ -39,7 +39,7 @@ impl Broker {
         update: AgentUpdate,
     ) -> Result<(), BrokerError> {
         let agent = agent.clone();
-        let work = async move |w: &mut Writer| agents::update(w, &agent, epoch, &update).await;
+        let work = move |w: &mut Writer| agents::update(w, &agent, epoch, &update);
         self.store.write(&op::SET_AGENT, work).await
     }
 
@@ -49,7 +49,7 @@ impl Broker {
     /// The storage's.
     pub async fn agent(&self, agent: &AgentName) -> Result<Option<AgentRow>, BrokerError> {
         let agent = agent.clone();
-        self.store.read("read an agent", async move |c| agents::one(c, &agent).await).await
+        self.store.read("read an agent", move |c| agents::one(c, &agent)).await
     }
 
     /// Returns all agents by name.
@@ -57,7 +57,7 @@ impl Broker {
     /// # Errors
     /// The storage's.
     pub async fn agents(&self) -> Result<Vec<AgentRow>, BrokerError> {
-        self.store.read("list agents", async move |c| agents::list(c).await).await
+        self.store.read("list agents", move |c| agents::list(c)).await
     }
 
     /// Pauses an agent from outside its daemon, which may be down.
@@ -66,7 +66,7 @@ impl Broker {
     /// The storage's.
     pub async fn pause(&self, agent: &AgentName) -> Result<(), BrokerError> {
         let agent = agent.clone();
-        self.store.write(&op::PAUSE, async move |w| agents::pause(w, &agent, 1).await).await
+        self.store.write(&op::PAUSE, move |w| agents::pause(w, &agent, 1)).await
     }
 
     /// Lifts a pause from outside the daemon.
@@ -75,7 +75,7 @@ impl Broker {
     /// The storage's.
     pub async fn resume(&self, agent: &AgentName) -> Result<(), BrokerError> {
         let agent = agent.clone();
-        self.store.write(&op::PAUSE, async move |w| agents::pause(w, &agent, 0).await).await
+        self.store.write(&op::PAUSE, move |w| agents::pause(w, &agent, 0)).await
     }
 
     /// Makes an agent stand down in a room, until a human lifts it.
@@ -89,7 +89,7 @@ impl Broker {
         by: &str,
     ) -> Result<(), BrokerError> {
         let (agent, target, by) = (agent.clone(), target.to_owned(), by.to_owned());
-        let work = async move |w: &mut Writer| agents::stand_down(w, &agent, &target, &by).await;
+        let work = move |w: &mut Writer| agents::stand_down(w, &agent, &target, &by);
         self.store.write(&op::STAND_DOWN, work).await
     }
 
@@ -103,7 +103,7 @@ impl Broker {
         target: &str,
     ) -> Result<bool, BrokerError> {
         let (agent, target) = (agent.clone(), target.to_owned());
-        let work = async move |w: &mut Writer| agents::lift(w, &agent, &target).await;
+        let work = move |w: &mut Writer| agents::lift(w, &agent, &target);
         self.store.write(&op::STAND_DOWN, work).await
     }
 
@@ -112,7 +112,7 @@ impl Broker {
     /// # Errors
     /// [`BrokerError::Fenced`] if a turn is named whose epoch is not the agent's; or the storage's.
     pub async fn add_usage(&self, usage: NewUsage) -> Result<(), BrokerError> {
-        self.store.write(&op::ADD_USAGE, async move |w| agents::add_usage(w, &usage).await).await
+        self.store.write(&op::ADD_USAGE, move |w| agents::add_usage(w, &usage)).await
     }
 
     /// Adds up usage since a time, of one agent or of all.
@@ -125,7 +125,7 @@ impl Broker {
         since: UnixMicros,
     ) -> Result<UsageSum, BrokerError> {
         let agent = agent.cloned();
-        let work = async move |c: &mut _| agents::usage(c, agent.as_ref(), since).await;
+        let work = move |c: &_| agents::usage(c, agent.as_ref(), since);
         self.store.read("add up usage", work).await
     }
 
@@ -134,7 +134,7 @@ impl Broker {
     /// # Errors
     /// The storage's.
     pub async fn put_account(&self, principal: Principal) -> Result<(), BrokerError> {
-        let work = async move |w: &mut Writer| agents::put_account(w, &principal).await;
+        let work = move |w: &mut Writer| agents::put_account(w, &principal);
         self.store.write(&op::PUT_ACCOUNT, work).await
     }
 
@@ -143,6 +143,6 @@ impl Broker {
     /// # Errors
     /// The storage's.
     pub async fn accounts(&self) -> Result<Vec<AccountRow>, BrokerError> {
-        self.store.read("list accounts", async move |c| agents::accounts(c).await).await
+        self.store.read("list accounts", move |c| agents::accounts(c)).await
     }
 }

@@ -23,7 +23,7 @@ impl Broker {
         by: &str,
     ) -> Result<Order, BrokerError> {
         let (agent, by) = (agent.clone(), by.to_owned());
-        let work = async move |w: &mut Writer| orders::desire(w, &agent, desired, &by).await;
+        let work = move |w: &mut Writer| orders::desire(w, &agent, desired, &by);
         self.store.write(&op::ORDER, work).await
     }
 
@@ -40,7 +40,7 @@ impl Broker {
         by: &str,
     ) -> Result<Order, BrokerError> {
         let (agent, by) = (agent.clone(), by.to_owned());
-        let work = async move |w: &mut Writer| orders::restart(w, &agent, when, &by).await;
+        let work = move |w: &mut Writer| orders::restart(w, &agent, when, &by);
         self.store.write(&op::ORDER, work).await
     }
 
@@ -49,6 +49,6 @@ impl Broker {
     /// # Errors
     /// The storage's.
     pub async fn orders(&self) -> Result<Vec<Order>, BrokerError> {
-        self.store.read("list orders", async move |c| orders::list(c).await).await
+        self.store.read("list orders", move |c| orders::list(c)).await
     }
 }

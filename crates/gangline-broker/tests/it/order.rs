@@ -5,7 +5,8 @@ use std::{fs, path::Path};
 use crate::{child::Other, support::*};
 
 /// F5: no machine loses power here, so the system calls are watched: between the log's last write
-/// and the word to the caller the lock is given back, and the log is synced.
+/// and the word to the caller the lock is given back, and the log is synced: once for each commit, and
+/// all by one thread, which hands no statement to another.
 #[tokio::test]
 async fn an_acknowledgement_follows_the_sync_of_the_log() {
     if !Path::new("/usr/bin/strace").exists() {
@@ -32,7 +33,14 @@ async fn an_acknowledgement_follows_the_sync_of_the_log() {
         };
         let (written, unlocked) = (last("pwrite64(", "-wal>"), last("flock(", "LOCK_UN"));
         let synced = last("fdatasync", "= 0");
-        assert!(written < unlocked && unlocked < synced, "{key}: {:#?}", &lines[from..told]);
+        let since = &lines[from..told];
+        assert!(written < unlocked && unlocked < synced, "{key}: {since:#?}");
+        let thread = |place: usize| since[place].split_whitespace().next();
+        let threads = [written, unlocked, synced].map(thread);
+        assert_eq!(threads, [thread(synced); 3], "{key}: {since:#?}");
+        let syncs = since.iter().filter(|line| line.contains("fdatasync") && line.contains("= 0"));
+        // Before the first the store is opened.
+        assert!(from == 0 || syncs.count() == 1, "{key}: {since:#?}");
         from = told;
     }
 }
