@@ -38,6 +38,9 @@ pub struct Tuning {
     pub busy_timeout: Duration,
     /// A checkpoint is tried when so many bytes of the log wait for one.
     pub checkpoint_bytes: u64,
+    /// How long the commit of a write that rings ([`Broker::accept_and_ring`]) waits for the next
+    /// commit, to be synced with it. Its caller hears nothing meanwhile.
+    pub followed_within: Duration,
 }
 
 impl Default for Tuning {
@@ -46,6 +49,7 @@ impl Default for Tuning {
             lock_wait: Duration::from_secs(60),
             busy_timeout: Duration::from_secs(5),
             checkpoint_bytes: 4 << 20,
+            followed_within: Duration::from_millis(2),
         }
     }
 }
@@ -112,6 +116,6 @@ impl Broker {
     /// # Errors
     /// That of the write.
     pub async fn probe(&self) -> Result<(), BrokerError> {
-        self.store.write(&op::PROBE, move |w| sqlite::agents::probe(w)).await
+        self.store.write(&op::PROBE, sqlite::agents::probe).await
     }
 }

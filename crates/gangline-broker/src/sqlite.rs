@@ -6,6 +6,7 @@
 
 pub(crate) mod agents;
 pub(crate) mod approvals;
+mod commit;
 mod connect;
 pub(crate) mod events;
 mod fault;
@@ -16,6 +17,7 @@ pub(crate) mod orders;
 pub(crate) mod outbox;
 mod reader;
 mod rows;
+mod soon;
 mod sql;
 pub(crate) mod trace;
 pub(crate) mod turns;
@@ -29,7 +31,7 @@ use std::{
 
 use gangline_os::clock::SharedClock;
 use rusqlite::Connection;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 
 pub(crate) use self::writer::Writer;
 use self::{
@@ -155,8 +157,22 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&mut Writer) -> Result<T, Fault> + Send + 'static,
     {
+        self.write_and_ring(op, work, None).await
+    }
+
+    /// As [`Store::write`]; rings once the write is committed, which is before it is synced.
+    pub(crate) async fn write_and_ring<T, F>(
+        &self,
+        op: &'static Op,
+        work: F,
+        bell: Option<Arc<Notify>>,
+    ) -> Result<T, BrokerError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Writer) -> Result<T, Fault> + Send + 'static,
+    {
         let stage = Stage::waiting();
-        let (job, answer) = WriteJob::new(op, stage.clone(), work);
+        let (job, answer) = WriteJob::new(op, stage.clone(), (work, bell));
         let request = WriteRequest::Write(Box::new(job));
         self.queued(request, stage, answer).await?
     }

@@ -57,7 +57,7 @@ impl Broker {
     /// # Errors
     /// The storage's.
     pub async fn agents(&self) -> Result<Vec<AgentRow>, BrokerError> {
-        self.store.read("list agents", move |c| agents::list(c)).await
+        self.store.read("list agents", agents::list).await
     }
 
     /// Pauses an agent from outside its daemon, which may be down.
@@ -143,6 +143,6 @@ impl Broker {
     /// # Errors
     /// The storage's.
     pub async fn accounts(&self) -> Result<Vec<AccountRow>, BrokerError> {
-        self.store.read("list accounts", move |c| agents::accounts(c)).await
+        self.store.read("list accounts", agents::accounts).await
     }
 }

@@ -1,7 +1,10 @@
 //! Messages: intake, listing, cancelling.
 
+use std::sync::Arc;
+
 use gangline_core::{AgentName, MessageId};
 use gangline_os::clock::UnixMicros;
+use tokio::sync::Notify;
 
 use super::Broker;
 use crate::{
@@ -20,6 +23,22 @@ impl Broker {
     /// or the storage's.
     pub async fn accept(&self, message: NewMessage) -> Result<Accepted, BrokerError> {
         self.store.write(&op::ACCEPT, move |w| messages::accept(w, &message)).await
+    }
+
+    /// As [`Broker::accept`]; the bell rings as soon as the row can be read. Until this returns the row
+    /// is not known to outlive a power cut: who hears the bell may go on with it by a write of this
+    /// process and by nothing else. Such a write, if it comes at once, is synced together with the
+    /// row, and no earlier.
+    ///
+    /// # Errors
+    /// As [`Broker::accept`].
+    pub async fn accept_and_ring(
+        &self,
+        message: NewMessage,
+        bell: Arc<Notify>,
+    ) -> Result<Accepted, BrokerError> {
+        let work = move |w: &mut crate::sqlite::Writer| messages::accept(w, &message);
+        self.store.write_and_ring(&op::ACCEPT, work, Some(bell)).await
     }
 
     /// Moves the cursor of one target by itself.

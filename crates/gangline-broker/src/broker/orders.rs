@@ -49,6 +49,6 @@ impl Broker {
     /// # Errors
     /// The storage's.
     pub async fn orders(&self) -> Result<Vec<Order>, BrokerError> {
-        self.store.read("list orders", move |c| orders::list(c)).await
+        self.store.read("list orders", orders::list).await
     }
 }

@@ -178,7 +178,7 @@ pub(crate) fn decide(
     number: ApprovalNumber,
     (decision, by, note): (Decision, &Principal, Option<&Redacted>),
 ) -> Result<Result<Decided, DecideError>, Fault> {
-    let Some(row) = one(&mut w.connection, number)? else {
+    let Some(row) = one(&w.connection, number)? else {
         return Ok(Err(DecideError::Unknown(number)));
     };
     let state = match row.state {

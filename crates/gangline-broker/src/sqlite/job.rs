@@ -9,7 +9,7 @@ use std::{
 };
 
 use rusqlite::Connection;
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 use super::{
     Writer,
@@ -52,6 +52,9 @@ pub(crate) trait Write: Send {
     fn begin(&self) -> bool;
     /// Runs the statements; keeps the result until [`Write::answer`].
     fn run(&mut self, writer: &mut Writer) -> Result<(), Fault>;
+    /// Rings, if somebody wants to know that it is committed before that is synced. Returns whether
+    /// somebody does.
+    fn ring(&self) -> bool;
     /// Tells the caller: the result, if the commit has been synced.
     fn answer(self: Box<Self>, commit: Result<(), BrokerError>);
 }
@@ -61,6 +64,7 @@ pub(crate) struct WriteJob<T, F> {
     stage: Stage,
     work: Option<F>,
     result: Option<T>,
+    bell: Option<Arc<Notify>>,
     answer: oneshot::Sender<Result<T, BrokerError>>,
 }
 
@@ -68,10 +72,10 @@ impl<T, F> WriteJob<T, F> {
     pub(crate) fn new(
         op: &'static Op,
         stage: Stage,
-        work: F,
+        (work, bell): (F, Option<Arc<Notify>>),
     ) -> (Self, oneshot::Receiver<Result<T, BrokerError>>) {
         let (answer, receiver) = oneshot::channel();
-        (Self { op, stage, work: Some(work), result: None, answer }, receiver)
+        (Self { op, stage, work: Some(work), result: None, bell, answer }, receiver)
     }
 }
 
@@ -92,6 +96,13 @@ where
         let Some(work) = self.work.take() else { return Ok(()) };
         self.result = Some(work(writer)?);
         Ok(())
+    }
+
+    fn ring(&self) -> bool {
+        if let Some(bell) = &self.bell {
+            bell.notify_one();
+        }
+        self.bell.is_some()
     }
 
     fn answer(self: Box<Self>, commit: Result<(), BrokerError>) {

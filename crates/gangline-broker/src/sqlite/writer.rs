@@ -3,6 +3,9 @@
 //! Writes that wait are made in one transaction, each in a savepoint of its own. While the lock is
 //! held the thread waits for nothing but SQLite, and no caller can cancel it. Blocking system calls
 //! (the lock, the sync) are made on this thread: it has nothing else to do.
+//!
+//! Who wants to go on from a write may hear of its commit before its sync ([`Write::ring`]). What
+//! that gives rise to is waited for, shortly, and one sync serves both.
 
 use std::{
     collections::HashMap,
@@ -17,12 +20,14 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
-    LOOK_EVERY, Setup, connect, degraded,
-    fault::{self, Fault, Kind},
+    LOOK_EVERY, Setup,
+    commit::{Group, Outcome, transaction},
+    connect, degraded,
+    fault::{self, Fault},
     files::{self, Company, UseLock, WriteLock},
     job::{Stage, Write},
     reader::ReadRequest,
-    sql,
+    soon, sql,
 };
 use crate::error::{BrokerError, OpenError, Written};
 
@@ -150,7 +155,7 @@ impl Core {
             && let Some(request) = queue.blocking_recv()
         {
             match request {
-                WriteRequest::Write(first) => closing = self.group(first, &mut queue),
+                WriteRequest::Write(first) => closing = self.serve_writes(first, &mut queue),
                 WriteRequest::Close(stage, done) => closing = Some((stage, done)),
             }
         }
@@ -191,41 +196,68 @@ impl Core {
         self.used = None;
     }
 
-    /// Makes one commit of the first write and those that wait. Returns a request to close that
-    /// was among them.
-    fn group(
+    /// Commits the first write and those that wait, syncs and answers. Returns a request to close
+    /// that was among them.
+    fn serve_writes(
         &mut self,
         first: Box<dyn Write>,
         queue: &mut mpsc::Receiver<WriteRequest>,
-    ) -> Option<(Stage, oneshot::Sender<Result<(), BrokerError>>)> {
-        let lock = self.lock.take();
-        let mut closing = None;
-        let mut group = vec![first];
-        while group.len() < GROUP_MAX
-            && closing.is_none()
-            && let Ok(request) = queue.try_recv()
-        {
-            match request {
-                WriteRequest::Write(job) => group.push(job),
-                WriteRequest::Close(stage, done) => closing = Some((stage, done)),
+    ) -> Option<Closing> {
+        let (group, mut closing) = self.group(first, queue);
+        let followed = group.ring();
+        let mut groups = vec![group];
+        if followed && closing.is_none() {
+            let wait = self.setup.tuning.followed_within;
+            match soon::within(wait, &self.setup.clock, queue) {
+                Some(WriteRequest::Write(next)) => {
+                    let (group, close) = self.group(next, queue);
+                    group.ring();
+                    groups.push(group);
+                    closing = close;
+                }
+                Some(WriteRequest::Close(stage, done)) => closing = Some((stage, done)),
+                None => {}
             }
         }
-        group.retain(|job| job.begin());
-        let result = match lock {
-            Ok(()) => {
-                let result = self.commit(&mut group);
-                self.lock.release();
-                result
-            }
-            Err(error) => Err(degraded("take the write lock", &error.to_string(), Written::No)),
-        };
-        let result = result.and_then(|failed| self.sync(&group, failed));
-        self.answer(group, result);
+        let synced = self.sync(&groups);
+        for group in groups {
+            self.answer(group, synced.as_ref().err());
+        }
         if self.loss.is_some() {
             self.let_go();
         }
         self.look_at_log();
         closing
+    }
+
+    /// Makes one commit of the first write and those that wait.
+    fn group(
+        &mut self,
+        first: Box<dyn Write>,
+        queue: &mut mpsc::Receiver<WriteRequest>,
+    ) -> (Group, Option<Closing>) {
+        let lock = self.lock.take();
+        let mut closing = None;
+        let mut jobs = vec![first];
+        while jobs.len() < GROUP_MAX
+            && closing.is_none()
+            && let Ok(request) = queue.try_recv()
+        {
+            match request {
+                WriteRequest::Write(job) => jobs.push(job),
+                WriteRequest::Close(stage, done) => closing = Some((stage, done)),
+            }
+        }
+        jobs.retain(|job| job.begin());
+        let result = match lock {
+            Ok(()) => {
+                let result = self.commit(&mut jobs);
+                self.lock.release();
+                result
+            }
+            Err(error) => Err(degraded("take the write lock", &error.to_string(), Written::No)),
+        };
+        (Group { jobs, result }, closing)
     }
 
     /// Runs and commits the writes. Returns, for each, its own failure; or that of all.
@@ -326,12 +358,14 @@ impl Core {
     }
 
     /// Makes what was committed durable.
-    fn sync(&mut self, group: &[Box<dyn Write>], outcome: Outcome) -> Result<Outcome, BrokerError> {
-        if !outcome.committed {
-            return Ok(outcome);
+    fn sync(&mut self, groups: &[Group]) -> Result<(), BrokerError> {
+        let committed = || groups.iter().filter(|group| group.committed());
+        if committed().next().is_none() {
+            return Ok(());
         }
+        let broken = committed().any(|group| group.result.as_ref().is_ok_and(|it| it.broken));
         let synced = match &self.wal {
-            Some(_) if outcome.broken => Err(io::Error::other("broken on purpose")),
+            Some(_) if broken => Err(io::Error::other("broken on purpose")),
             Some(wal) => wal.sync_data(),
             None => Err(io::Error::other("no log is open")),
         };
@@ -340,25 +374,31 @@ impl Core {
             let cause = format!("cannot sync the write-ahead log: {error}");
             return Err(degraded("write", &cause, Written::Unknown));
         }
-        for job in group {
+        for job in committed().flat_map(|group| &group.jobs) {
             failpoint::hit(job.op().after_sync);
         }
-        Ok(outcome)
+        Ok(())
     }
 
-    fn answer(&self, group: Vec<Box<dyn Write>>, result: Result<Outcome, BrokerError>) {
+    fn answer(&self, group: Group, not_synced: Option<&BrokerError>) {
+        let not_synced = not_synced.filter(|_| group.committed());
+        let Group { jobs, result } = group;
+        let result = match not_synced {
+            Some(error) => Err(fault::again("write", error)),
+            None => result,
+        };
         match result {
             Ok(outcome) => {
                 if outcome.committed {
                     self.setup.recover();
                 }
-                for (job, failed) in group.into_iter().zip(outcome.failed) {
+                for (job, failed) in jobs.into_iter().zip(outcome.failed) {
                     job.answer(failed.map_or(Ok(()), Err));
                 }
             }
             Err(error) => {
                 self.setup.degrade(&fault::chain(&error));
-                for job in group {
+                for job in jobs {
                     let name = job.op().name;
                     job.answer(Err(fault::again(name, &error)));
                 }
@@ -389,87 +429,5 @@ impl Core {
     }
 }
 
-/// What became of a group.
-#[derive(Default)]
-struct Outcome {
-    failed: Vec<Option<BrokerError>>,
-    committed: bool,
-    /// Whether the sync is to fail, by a failpoint.
-    broken: bool,
-}
-
-/// Why a whole group failed.
-struct Stop {
-    cause: Fault,
-    rolled_back: bool,
-}
-
-fn transaction(writer: &mut Writer, group: &mut [Box<dyn Write>]) -> Result<Outcome, Stop> {
-    let begun = sql::run(&writer.connection, "BEGIN IMMEDIATE", []);
-    begun.map_err(|error| Stop {
-        rolled_back: fault::kind(&error) != Kind::Storage,
-        cause: error.into(),
-    })?;
-    let result = statements(writer, group);
-    let cause = match result {
-        Ok(outcome) if outcome.committed => match sql::run(&writer.connection, "COMMIT", []) {
-            Ok(_) => {
-                let mut outcome = outcome;
-                for job in &*group {
-                    outcome.broken |= failpoint::fails(job.op().after_commit);
-                }
-                return Ok(outcome);
-            }
-            Err(error) => Err(error.into()),
-        },
-        Ok(outcome) => Ok(outcome),
-        Err(fault) => Err(fault),
-    };
-    let undone = sql::run(&writer.connection, "ROLLBACK", []);
-    match cause {
-        Ok(outcome) => match undone {
-            Ok(_) => Ok(outcome),
-            Err(error) => Err(Stop { cause: error.into(), rolled_back: false }),
-        },
-        // SQLite has rolled back by itself after some errors; ours then has nothing to do.
-        Err(cause) => Err(Stop { rolled_back: undone.is_ok() || idle(writer), cause }),
-    }
-}
-
-/// Returns whether no transaction is open.
-fn idle(writer: &mut Writer) -> bool {
-    sql::run(&writer.connection, "BEGIN", []).is_ok()
-        && sql::run(&writer.connection, "ROLLBACK", []).is_ok()
-}
-
-/// Runs each write's statements; one that fails by itself is undone by itself.
-fn statements(writer: &mut Writer, group: &mut [Box<dyn Write>]) -> Result<Outcome, Fault> {
-    let several = group.len() > 1;
-    let mut outcome = Outcome::default();
-    for job in group.iter_mut() {
-        if several {
-            sql::run(&writer.connection, "SAVEPOINT one", [])?;
-        }
-        let failed = match job.run(writer) {
-            Ok(()) => None,
-            Err(Fault::Said(error)) => Some(error),
-            Err(Fault::Sql(error)) if fault::kind(&error) == Kind::Statement => {
-                Some(BrokerError::Engine { op: job.op().name, source: error.into() })
-            }
-            Err(fault) => return Err(fault),
-        };
-        if several {
-            if failed.is_some() {
-                sql::run(&writer.connection, "ROLLBACK TO one", [])?;
-            }
-            sql::run(&writer.connection, "RELEASE one", [])?;
-        }
-        if failed.is_none() && failpoint::fails(job.op().before_commit) {
-            let cause = "input/output error, made on purpose";
-            return Err(Fault::Said(degraded(job.op().name, cause, Written::No)));
-        }
-        outcome.committed |= failed.is_none();
-        outcome.failed.push(failed);
-    }
-    Ok(outcome)
-}
+/// A request to close, and who is told when it is done.
+type Closing = (Stage, oneshot::Sender<Result<(), BrokerError>>);
