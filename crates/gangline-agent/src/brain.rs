@@ -39,7 +39,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use tracing::{debug, info, warn};
 
 use crate::{
-    bus::{Hurry, Incoming, Record, SessionCommand, Word},
+    bus::{Care, Hurry, Incoming, Record, SessionCommand, Word},
     hooks::HookBell,
     inbox::Waiting,
     outgoing::Outgoing,
@@ -100,6 +100,8 @@ pub(crate) struct Brain {
     steers: HashMap<String, Vec<MessageId>>,
     shown: show::Shown,
     restart: restart::Restart,
+    /// Prompts have no frame.
+    bare: bool,
     hooks: HookBell,
     told: told::Told,
 }
@@ -147,14 +149,28 @@ impl Brain {
             steers: HashMap::new(),
             shown: show::Shown::default(),
             restart: restart::Restart::default(),
+            bare: false,
             hooks: doors.hooks,
             told: told::Told::default(),
         }
     }
 
+    /// Says that the backend is given what was said and nothing else.
+    pub(crate) fn bare(mut self, bare: bool) -> Self {
+        self.bare = bare;
+        self
+    }
+
     /// Says which session the agent had before, and where it works.
     pub(crate) fn after(mut self, session: Option<String>, directory: String) -> Self {
         self.restart = restart::Restart::new(session, directory);
+        self
+    }
+
+    /// Says which backend the agent has, and which one is configured if that is another.
+    pub(crate) fn with_backend(mut self, name: String, instead_of: Option<String>) -> Self {
+        self.shown.runtime = Some(name);
+        self.shown.configured_runtime = instead_of;
         self
     }
 
@@ -244,7 +260,13 @@ impl Brain {
             Incoming::JoinFailed { turn, messages } => {
                 self.think(Input::JoinFailed { turn, messages });
             }
-            Incoming::Care(care) => self.session.push(SessionCommand::Care(care)),
+            Incoming::Care(care) => {
+                if care == Care::Clear {
+                    // A daemon that dies before it is done does not go on with it either.
+                    self.keep_session(None);
+                }
+                self.session.push(SessionCommand::Care(care));
+            }
             Incoming::Choose(model) => self.session.push(SessionCommand::SetModel(model)),
             Incoming::Model(model) => self.model(model),
             Incoming::StoreDegraded(why) => {
@@ -372,6 +394,9 @@ impl Brain {
             }
             RuntimeEvent::Compacted { failed } => {
                 self.shown.compacting = false;
+                if let (Some(_), Some(session)) = (&failed, self.shown.session.clone()) {
+                    self.keep_session(Some(session));
+                }
                 let text = failed.unwrap_or_else(|| texts::COMPACTED.to_owned());
                 self.notice(None, "compacted", text);
                 self.show();
@@ -431,8 +456,13 @@ impl Brain {
 
     fn session_is(&mut self, session: gangline_runtime::SessionId) {
         self.shown.session = Some(session.0.clone());
+        self.keep_session(Some(session.0));
+    }
+
+    /// Has this session kept for the next daemon; none = it begins a new one.
+    fn keep_session(&mut self, session: Option<String>) {
         self.keeper.push(Record::Agent(gangline_broker::AgentUpdate {
-            session: Some(Some(session.0)),
+            session: Some(session),
             ..Default::default()
         }));
     }

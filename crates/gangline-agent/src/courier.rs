@@ -64,6 +64,8 @@ pub(crate) struct Office {
     /// What the backend can do.
     pub(crate) can: Capabilities,
     pub(crate) paths: Paths,
+    /// Whose model somebody chooses.
+    pub(crate) model_owner: String,
     /// Says which channels were joined, for the start's order.
     pub(crate) joined: watch::Sender<HashSet<ChannelName>>,
     /// Says which channels the agent shall be in: those of the configuration, and what it joined

@@ -25,5 +25,5 @@ mod speech;
 mod texts;
 mod tools;
 
-pub use root::run;
-pub use settings::{Ended, IrcSettings, Settings};
+pub use root::{Opened, run};
+pub use settings::{Ended, InsteadOf, IrcSettings, Settings};

@@ -1,5 +1,7 @@
 //! The model that somebody chose for an agent, over the one of the configuration (R2-04): a file in
-//! the agent's folder, so that it outlives every daemon and can be written while none runs.
+//! the agent's folder, so that it outlives every daemon and can be written while none runs. There is
+//! one for each backend that the agent has had, by its [`gangline_runtime::registry::Found::owner`]:
+//! what one calls a model means nothing to another.
 
 use std::{
     fs, io,
@@ -10,28 +12,45 @@ use gangline_core::{AgentName, model::ModelName};
 use gangline_os::{fsio, paths::Paths};
 use tracing::warn;
 
-/// The file's name.
+/// What the file's name begins with, and the whole name of one that is nobody's.
 const FILE: &str = "model";
 /// More than any name has.
 const MOST: u64 = 1024;
 
-/// Returns where the choice for this agent lies.
-pub(crate) fn file(paths: &Paths, agent: &AgentName) -> PathBuf {
-    paths.agent_dir(agent.as_str()).join(FILE)
+/// Returns where the choice for this agent and its backend lies.
+pub(crate) fn file(paths: &Paths, agent: &AgentName, owner: &str) -> PathBuf {
+    paths.agent_dir(agent.as_str()).join(format!("{FILE}.{owner}"))
+}
+
+/// Makes a choice from before there was one for each backend that of the configured backend. What
+/// cannot be moved stays where it is, without effect.
+pub fn adopt(paths: &Paths, agent: &AgentName, configured: &str) {
+    let old = paths.agent_dir(agent.as_str()).join(FILE);
+    match fs::rename(&old, file(paths, agent, configured)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            warn!(file = %old.display(), %error, "cannot take over which model was chosen");
+        }
+        _ => {}
+    }
 }
 
 /// Returns the model that was chosen; none if there is no choice, or no readable one.
 #[must_use]
-pub fn chosen(paths: &Paths, agent: &AgentName) -> Option<ModelName> {
-    read(&file(paths, agent))
+pub fn chosen(paths: &Paths, agent: &AgentName, owner: &str) -> Option<ModelName> {
+    read(&file(paths, agent, owner))
 }
 
 /// Chooses a model, or goes back to the configuration's.
 ///
 /// # Errors
 /// The agent's folder cannot be written.
-pub fn choose(paths: &Paths, agent: &AgentName, model: Option<&ModelName>) -> io::Result<()> {
-    let file = file(paths, agent);
+pub fn choose(
+    paths: &Paths,
+    agent: &AgentName,
+    owner: &str,
+    model: Option<&ModelName>,
+) -> io::Result<()> {
+    let file = file(paths, agent, owner);
     match model {
         Some(model) => {
             if let Some(folder) = file.parent() {

@@ -1,8 +1,9 @@
 //! The text that a backend is prompted with (R0-36, C33), and what is put before all prompts.
 
 use gangline_api::config::AgentConfig;
+use gangline_broker::MessageRow;
 use gangline_core::{
-    mention::{Frame, Place, prompt_text},
+    mention::{Frame, Place, prompt_text, strip},
     message::Origin,
     name::Target,
 };
@@ -37,6 +38,16 @@ pub(crate) fn waking(waiting: &Waiting, unread: usize, cut_off: Option<&str>) ->
         cut_off,
         already_sent: &waiting.said,
     })
+}
+
+/// Returns what was said and nothing else, for a program that takes commands: without the agent's
+/// name at its start or end.
+pub(crate) fn bare(row: &MessageRow) -> String {
+    let stripped = match row.origin {
+        Origin::Mention | Origin::Direct => strip(row.body.as_str(), &[&row.agent]),
+        _ => String::new(),
+    };
+    if stripped.is_empty() { row.body.as_str().to_owned() } else { stripped }
 }
 
 /// Returns the text put before the conversation. Of a text of the configuration only what S2

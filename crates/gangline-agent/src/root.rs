@@ -11,14 +11,16 @@ mod stop;
 use std::{sync::Arc, time::Duration};
 
 use gangline_api::event::{Event, Notice, StartStep, StepState};
-use gangline_broker::{AgentUpdate, Broker, BrokerError, OpenError, OpenOptions};
-use gangline_core::agent::PhaseName;
+use gangline_broker::{AgentUpdate, Broker, BrokerError, OpenError, OpenOptions, Whose};
+use gangline_core::{AgentName, agent::PhaseName};
 use gangline_os::{
+    clock::SharedClock,
     doorbell::{self, Doorbell},
     fsio,
     lock::{FileLock, LockError},
     mark,
     notify::{self, Word},
+    paths::Paths,
     process,
     signals::Signals,
 };
@@ -28,8 +30,9 @@ use crate::{
     brain::{Identity, wire::new_event},
     bus::{Fatal, Incoming},
     control::{self, socket::Socket},
-    recover,
+    model, recover,
     settings::{Ended, Settings},
+    texts,
 };
 
 use parts::Parts;
@@ -41,9 +44,41 @@ const UNHEARD_MAX: u32 = 2;
 /// What a predecessor's processes get between TERM and KILL.
 const SWEEP_GRACE: Duration = Duration::from_secs(3);
 
+/// What a daemon has before it knows its settings: nobody else runs the agent, and what was ordered
+/// of it can be read.
+pub struct Opened {
+    lock: FileLock,
+    broker: Broker,
+}
+
+impl Opened {
+    /// Takes the agent's lock and opens the store.
+    ///
+    /// # Errors
+    /// How the daemon ends instead.
+    pub async fn new(paths: &Paths, agent: &AgentName, clock: &SharedClock) -> Result<Self, Ended> {
+        let folder = paths.agent_dir(agent.as_str());
+        fsio::private_dir(&folder)
+            .map_err(|error| crashed("cannot make the agent's folder", &error))?;
+        let lock = take_lock(paths, agent)?;
+        let broker = open_broker(paths, clock).await?;
+        Ok(Self { lock, broker })
+    }
+
+    /// Returns the backend that somebody ordered in place of the configured one (R3-17).
+    ///
+    /// # Errors
+    /// How the daemon ends instead.
+    pub async fn runtime(&self, agent: &AgentName) -> Result<Option<String>, Ended> {
+        let orders = self.broker.orders().await;
+        let orders = orders.map_err(|error| crashed("cannot read what was ordered", &error))?;
+        Ok(orders.into_iter().find(|order| order.agent == *agent).and_then(|order| order.runtime))
+    }
+}
+
 /// Runs the daemon until it is asked to end or cannot go on. Not cancel-safe.
-pub async fn run(settings: Settings) -> Ended {
-    match start(settings).await {
+pub async fn run(opened: Opened, settings: Settings) -> Ended {
+    match start(opened, settings).await {
         Ok(ended) | Err(ended) => ended,
     }
 }
@@ -56,17 +91,15 @@ fn crashed(what: &str, error: &dyn std::error::Error) -> Ended {
     Ended { code: Ended::CRASHED, why: format!("{what}: {error}") }
 }
 
-async fn start(settings: Settings) -> Result<Ended, Ended> {
+async fn start(opened: Opened, settings: Settings) -> Result<Ended, Ended> {
+    let Opened { lock: _lock, broker } = opened;
     let name = settings.agent.nick.clone();
-    let folder = settings.paths.agent_dir(name.as_str());
-    fsio::private_dir(&folder)
-        .map_err(|error| crashed("cannot make the agent's folder", &error))?;
-    let _lock = take_lock(&settings)?;
     let mut signals =
         Signals::new().map_err(|error| crashed("cannot listen for signals", &error))?;
-    let broker = open_broker(&settings).await?;
+    let (owner, configured) = (settings.backend.owner(), settings.configured_owner());
+    let whose = Whose { runtime: &owner, configured: &configured };
     let epoch = broker
-        .begin_epoch(&name, std::process::id(), "gangline daemon")
+        .begin_epoch(&name, (std::process::id(), "gangline daemon"), whose)
         .await
         .map_err(|error| crashed("cannot begin", &error))?;
     info!(agent = %name, epoch = %epoch.epoch, "daemon started");
@@ -79,6 +112,15 @@ async fn start(settings: Settings) -> Result<Ended, Ended> {
     if recovered > 0 {
         info!(recovered, "lost turns settled");
     }
+    if let Some(configured) = &settings.instead_of {
+        let text = texts::stands_in(&settings.backend.name, configured);
+        notice(&broker, &me, "runtime", text).await;
+    }
+    if let Some(left) = &epoch.left {
+        let text = texts::left_session(&left.runtime, epoch.session.is_some());
+        notice(&broker, &me, "session", text).await;
+    }
+    model::adopt(&settings.paths, &name, &configured);
     let bell_path = settings.paths.doorbell(name.as_str());
     let bell =
         Doorbell::bind(&bell_path).map_err(|error| crashed("cannot bind the doorbell", &error))?;
@@ -101,19 +143,18 @@ async fn start(settings: Settings) -> Result<Ended, Ended> {
     Ok(ended)
 }
 
-fn take_lock(settings: &Settings) -> Result<FileLock, Ended> {
-    let path = settings.paths.agent_lock(settings.agent.nick.as_str());
+fn take_lock(paths: &Paths, agent: &AgentName) -> Result<FileLock, Ended> {
+    let path = paths.agent_lock(agent.as_str());
     FileLock::try_take(&path, "gangline daemon").map_err(|error| match error {
-        LockError::Held(holder) => Ended {
-            code: Ended::TAKEN,
-            why: format!("another daemon runs for {}: {holder}", settings.agent.nick),
-        },
+        LockError::Held(holder) => {
+            Ended { code: Ended::TAKEN, why: format!("another daemon runs for {agent}: {holder}") }
+        }
         other @ LockError::Io { .. } => crashed("cannot take the agent's lock", &other),
     })
 }
 
-async fn open_broker(settings: &Settings) -> Result<Broker, Ended> {
-    let options = OpenOptions { path: settings.paths.database(), clock: settings.clock.clone() };
+async fn open_broker(paths: &Paths, clock: &SharedClock) -> Result<Broker, Ended> {
+    let options = OpenOptions { path: paths.database(), clock: clock.clone() };
     Broker::open(options).await.map_err(|error| match error {
         OpenError::NewerSchema { .. }
         | OpenError::Corrupt { .. }
@@ -121,6 +162,16 @@ async fn open_broker(settings: &Settings) -> Result<Broker, Ended> {
         | OpenError::TooOldSqlite { .. } => hopeless("cannot use the database", &error),
         OpenError::Busy { .. } | OpenError::Io { .. } => crashed("cannot open the store", &error),
     })
+}
+
+/// Records what the operator should know of the start.
+async fn notice(broker: &Broker, me: &Identity, code: &str, text: String) {
+    info!(code, text, "notice");
+    let event = Event::from(Notice { code: code.to_owned(), text });
+    let events = new_event(me, None, &event).into_iter().collect();
+    if let Err(error) = broker.append(events).await {
+        tracing::warn!(%error, code, "cannot record a notice");
+    }
 }
 
 /// Ends what a predecessor of this agent left running, before its session is gone on with.
@@ -245,11 +296,7 @@ impl Parts {
             Err(error) => {
                 tracing::warn!(%error, path = %path.display(), "no control socket");
                 let text = format!("no control socket at {}: {error}", path.display());
-                let notice = Event::from(Notice { code: "no_socket".to_owned(), text });
-                let events = new_event(me, None, &notice).into_iter().collect();
-                if let Err(error) = self.broker.append(events).await {
-                    tracing::warn!(%error, "cannot record that there is no socket");
-                }
+                notice(&self.broker, me, "no_socket", text).await;
                 // There is no task whose end could be waited for.
                 self.seen.insert("control".to_owned());
                 StepState::Absent

@@ -31,6 +31,8 @@ pub(crate) struct Session {
     pub(crate) first: Option<String>,
     /// The model of the configuration.
     pub(crate) configured: Option<String>,
+    /// What is to be done once no turn is open. It outlives the backend that it was meant for.
+    pub(crate) care: Option<Care>,
     pub(crate) brain: mpsc::Sender<Incoming>,
     /// What proves that somebody is this life's child (C21); none while there is none.
     pub(crate) token: watch::Sender<Option<Secret>>,
@@ -48,8 +50,8 @@ struct Open {
     turn: Option<TurnId>,
     /// What the session, being empty, has to be told before anything else.
     first: Option<String>,
-    /// What is to be done once no turn is open.
-    care: Option<Care>,
+    /// It has said that it takes prompts.
+    ready: bool,
     /// Another model was chosen, which is told to the backend once no turn is open.
     other_model: bool,
     /// The conversation no longer fits, and is being shortened for that.
@@ -123,6 +125,9 @@ impl Session {
         }
         let hopeless = is_overflow(&event, open.as_ref());
         let ready = matches!(event, RuntimeEvent::Ready { .. });
+        if let Some(running) = open {
+            running.ready |= ready;
+        }
         self.tell(life, event).await;
         if ready && open.as_ref().is_some_and(|running| running.first.is_some()) {
             // A turn that nobody asked for; what the brain gives instead carries the text too.
@@ -139,7 +144,7 @@ impl Session {
             Overflow::Compact => {
                 if let Some(running) = open {
                     running.too_long = true;
-                    running.care.get_or_insert(Care::Compact);
+                    self.care.get_or_insert(Care::Compact);
                 }
                 self.care(open).await;
             }
@@ -160,7 +165,7 @@ impl Session {
         if std::mem::take(&mut running.other_model) {
             return self.change_model(open).await;
         }
-        let done = match running.care.take() {
+        let done = match self.care.take_if(|_| running.ready) {
             None => return,
             Some(Care::Compact) => running.runtime.compact().await,
             Some(Care::Clear) => running.runtime.clear().await,
@@ -204,10 +209,9 @@ impl Session {
                 }
             }
             SessionCommand::Care(care) => {
-                let Some(running) = open else { return };
                 // What is about to be emptied need not be shortened.
-                if !matches!(running.care, Some(Care::Clear)) {
-                    running.care = Some(care);
+                if !matches!(self.care, Some(Care::Clear)) {
+                    self.care = Some(care);
                 }
                 self.care(open).await;
             }
@@ -262,8 +266,10 @@ impl Session {
 
     async fn start(&mut self, (life, resume): (Life, bool), open: &mut Option<Open>) {
         self.end(open, StopReason::Restart).await;
-        if !resume {
-            self.options.resume = None;
+        // A new session that was promised begins, whatever ended the old one's backend.
+        let promised = matches!(self.care, Some(Care::Clear));
+        if !resume || promised {
+            (self.options.resume, self.care) = (None, None);
         }
         let (sender, events) = mpsc::channel(EVENT_QUEUE);
         let mut runtime = (self.make)();
@@ -274,7 +280,7 @@ impl Session {
                     life,
                     turn: None,
                     first: self.first.clone().filter(|_| self.options.resume.is_none()),
-                    care: None,
+                    ready: false,
                     other_model: false,
                     too_long: false,
                     prompt: None,

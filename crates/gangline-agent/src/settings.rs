@@ -21,6 +21,17 @@ pub struct IrcSettings {
     pub trust_nicks: bool,
 }
 
+/// The configured backend, which another one stands in for (R3-17).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InsteadOf {
+    /// Its name.
+    pub name: String,
+    /// See [`Found::owner`].
+    pub owner: String,
+    /// The keys of the agent's configuration that are for it, and have no effect.
+    pub left_out: Vec<String>,
+}
+
 /// Everything a daemon needs.
 pub struct Settings {
     /// The agent's part of the configuration, paths resolved; it names its backend.
@@ -37,6 +48,8 @@ pub struct Settings {
     pub clock: SharedClock,
     /// The agent's backend, and what it changes of a start.
     pub backend: Found,
+    /// The configured one, if that is another.
+    pub instead_of: Option<InsteadOf>,
     /// Makes an adapter for that backend.
     pub make_runtime: Arc<dyn Fn() -> Box<dyn Runtime> + Send + Sync>,
     /// The environment of the backend before the daemon adds its own variables.
@@ -54,6 +67,13 @@ pub struct Settings {
     pub api_key: Option<Secret>,
     /// Values that must never leave: masked in every line, event and answer.
     pub secrets: Vec<Secret>,
+}
+
+impl Settings {
+    /// Returns the name under which sessions and models of the configured backend are kept.
+    pub(crate) fn configured_owner(&self) -> String {
+        self.instead_of.as_ref().map_or_else(|| self.backend.owner(), |it| it.owner.clone())
+    }
 }
 
 /// How a daemon ended.

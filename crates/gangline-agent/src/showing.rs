@@ -129,6 +129,8 @@ impl Showing {
             unread: around.unread,
             version: Some(VERSION.to_owned()),
             model: self.note.model.clone(),
+            runtime: self.note.runtime.clone(),
+            configured_runtime: self.note.configured_runtime.clone(),
         }
     }
 }

@@ -4,6 +4,8 @@ use gangline_broker::NUMBER_PLACEHOLDER;
 use gangline_core::{AgentName, redact::Redactor};
 use serde_json::Value;
 
+use crate::settings::InsteadOf;
+
 pub(crate) const DENIED: &str = "a person refused this; do not try it again in another way";
 pub(crate) const WITHDRAWN: &str =
     "nobody refused this: the request was withdrawn because the turn ends";
@@ -13,6 +15,7 @@ pub(crate) const INTERRUPT_TIMEOUT: &str = "the backend did not react to an inte
 pub(crate) const LOGGED_IN: &str = "the backend has a login again; messages are fed";
 pub(crate) const COMPACTING: &str = "the context is being shortened";
 pub(crate) const COMPACTED: &str = "the context was shortened";
+pub(crate) const NOT_COMPACTED: &str = "the backend ended before its context was shorter";
 /// The end of a prompt that is given a second time after tools were used for it.
 pub(crate) const GIVEN_AGAIN: &str = "\n[gangline] this is given again: the context was full and \
      has been shortened; what you did for it has happened";
@@ -29,6 +32,23 @@ const ARGUMENT_MAX: usize = 120;
 pub(crate) fn model(name: Option<&str>) -> String {
     let name = name.map_or_else(|| "the backend's own".to_owned(), |name| format!("`{name}`"));
     format!("the model is {name} from the next turn on")
+}
+
+/// Another backend than the configured one runs (R3-17).
+pub(crate) fn stands_in(name: &str, configured: &InsteadOf) -> String {
+    let mut text = format!("the backend is `{name}` instead of `{}`", configured.name);
+    if !configured.left_out.is_empty() {
+        let keys: Vec<String> = configured.left_out.iter().map(|key| format!("`{key}`")).collect();
+        let rest = format!("; what is configured for that has no effect: {}", keys.join(", "));
+        text.push_str(&rest);
+    }
+    text
+}
+
+/// The session that was used last is another backend's.
+pub(crate) fn left_session(other: &str, goes_on: bool) -> String {
+    let what = if goes_on { "goes on with its own session" } else { "begins a new session" };
+    format!("the backend {what}; that of `{other}` is kept until `{other}` is back")
 }
 
 pub(crate) fn circuit_open(deaths: usize) -> String {

@@ -223,6 +223,10 @@ pub struct StatusNote {
     pub version: Option<String>,
     /// See [`AgentStatus::model`].
     pub model: Option<String>,
+    /// See [`AgentStatus::runtime`].
+    pub runtime: Option<String>,
+    /// See [`AgentStatus::configured_runtime`].
+    pub configured_runtime: Option<String>,
 }
 
 /// All that a description is made of.
@@ -427,4 +431,10 @@ pub struct AgentStatus {
     /// long as neither is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// The backend that its daemon has, or had last; absent before the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<String>,
+    /// The backend of the configuration, if `--runtime` put another in its place (R3-17).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub configured_runtime: Option<String>,
 }

@@ -18,10 +18,10 @@ pub use op::FAILPOINTS;
 pub use types::{
     Accepted, AccountRow, AgentRow, AgentUpdate, ApprovalRow, ApprovalState, Cancel, Cursor,
     CursorError, CursorMove, Decided, Decision, Desired, EndTurn, Ended, EpochStart, Event,
-    EventPage, EventQuery, Health, How, LineKind, MessageFilter, MessageRow, NewEvent, NewMessage,
-    NewUsage, OpenApproval, OpenTurn, OpenedApproval, Order, OutboxId, OutboxRow, OutboxState,
-    Restart, RestartWhen, Send, SendReceipt, Settle, Take, Taken, Trace, TurnMessage, TurnRow,
-    UsageSum,
+    EventPage, EventQuery, Health, How, LeftSession, LineKind, MessageFilter, MessageRow, NewEvent,
+    NewMessage, NewUsage, OpenApproval, OpenTurn, OpenedApproval, Order, OutboxId, OutboxRow,
+    OutboxState, Restart, RestartWhen, Send, SendReceipt, Settle, Take, Taken, Trace, TurnMessage,
+    TurnRow, UsageSum, Whose,
 };
 
 /// Stands in the first line of an approval's announcement for the number that the store gives;

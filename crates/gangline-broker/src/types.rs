@@ -9,7 +9,9 @@ mod outbox;
 mod trace;
 mod turns;
 
-pub use agents::{AccountRow, AgentRow, AgentUpdate, EpochStart, Health, NewUsage, UsageSum};
+pub use agents::{
+    AccountRow, AgentRow, AgentUpdate, EpochStart, Health, LeftSession, NewUsage, UsageSum, Whose,
+};
 pub use approvals::{ApprovalRow, ApprovalState, Decided, Decision, OpenApproval, OpenedApproval};
 pub use events::{Cursor, CursorError, Event, EventPage, EventQuery, NewEvent};
 pub use messages::{Accepted, Cancel, CursorMove, MessageFilter, MessageRow, NewMessage};

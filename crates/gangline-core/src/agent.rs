@@ -10,7 +10,7 @@ use std::collections::{HashSet, VecDeque};
 use crate::{
     answer::Settlement,
     id::{MessageId, TurnId},
-    outcome::{By, Cause, Outcome},
+    outcome::{Cause, Outcome},
     time::Now,
 };
 
@@ -25,6 +25,7 @@ use turn::{Close, OpenedBy, Step, Turn};
 mod breaker;
 mod effect;
 mod input;
+mod operator;
 mod options;
 mod runtime;
 mod turn;
@@ -298,52 +299,6 @@ impl Agent {
         }
     }
 
-    fn operator(&mut self, now: Now, word: Operator, out: &mut Vec<Effect>) {
-        match word {
-            Operator::Pause => {
-                if !self.paused {
-                    out.push(Effect::Notice(Notice::Paused));
-                }
-                self.paused = true;
-            }
-            Operator::Resume => {
-                if self.paused {
-                    out.push(Effect::Notice(Notice::Resumed));
-                }
-                self.paused = false;
-                self.needs_login = false;
-                if matches!(self.phase, Phase::Parked) {
-                    self.breaker.half_open(now);
-                    self.phase = Phase::Down;
-                    out.push(Effect::Notice(Notice::Unparked));
-                    out.push(Effect::Rescan);
-                }
-            }
-            Operator::Interrupt(by) => match &mut self.phase {
-                Phase::Turn(turn) => turn.interrupt(
-                    now.plus(self.options.interrupt_grace),
-                    Outcome::Interrupted(by),
-                    out,
-                ),
-                Phase::Down | Phase::Starting { .. } | Phase::Idle { .. } | Phase::Parked => {
-                    out.push(Effect::Notice(Notice::NothingToInterrupt));
-                }
-            },
-        }
-    }
-
-    fn drain(&mut self, now: Now, drain: Drain, out: &mut Vec<Effect>) {
-        self.draining = Draining::Yes;
-        match (drain, &mut self.phase) {
-            (Drain::Now, Phase::Turn(turn)) => turn.interrupt(
-                now.plus(self.options.interrupt_grace),
-                Outcome::Interrupted(By::Drain),
-                out,
-            ),
-            (Drain::Soft | Drain::Now, _) => {}
-        }
-    }
-
     fn tick(&mut self, now: Now, out: &mut Vec<Effect>) {
         match &mut self.phase {
             Phase::Starting { life, deadline, .. } if *deadline <= now => {
@@ -411,19 +366,6 @@ impl Agent {
             | Phase::Turn(_)
             | Phase::Parked => {}
         }
-    }
-
-    fn finish_drain(&mut self, out: &mut Vec<Effect>) {
-        match &self.phase {
-            Phase::Starting { life, .. } | Phase::Idle { life } => {
-                out.push(Effect::KillRuntime { life: *life });
-            }
-            Phase::Down | Phase::Turn(_) | Phase::Parked => {}
-        }
-        self.phase = Phase::Down;
-        self.queue.clear();
-        self.draining = Draining::Done;
-        out.push(Effect::Drained);
     }
 
     fn start(&mut self, now: Now, out: &mut Vec<Effect>) {

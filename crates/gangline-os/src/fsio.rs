@@ -6,6 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use nix::libc::O_NONBLOCK;
 use thiserror::Error;
 
 #[cfg(test)]
@@ -102,6 +103,26 @@ pub fn private_dir(path: &Path) -> io::Result<()> {
 /// what the system says, with the file's name and its kind kept.
 pub fn read_capped(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let file = File::open(path).map_err(about("open", path))?;
+    read_open(file, path, limit)
+}
+
+/// Reads a whole text file of at most `limit` bytes that somebody else may have put there: a pipe
+/// that nobody writes to, or a device, is not waited for.
+///
+/// # Errors
+/// As [`read_text_capped`]; [`io::ErrorKind::InvalidInput`] when it is no regular file.
+pub fn read_foreign_text(path: &Path, limit: u64) -> io::Result<String> {
+    let mut options = File::options();
+    let file = options.read(true).custom_flags(O_NONBLOCK).open(path);
+    let file = file.map_err(about("open", path))?;
+    if !file.metadata().map_err(about("read", path))?.is_file() {
+        let kind = io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file");
+        return Err(about("read", path)(kind));
+    }
+    as_text(read_open(file, path, limit)?, path)
+}
+
+fn read_open(file: File, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let size = file.metadata().map_err(about("read", path))?.len();
     let mut bytes = Vec::new();
     if size <= limit {
@@ -121,7 +142,11 @@ pub fn read_capped(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// As [`read_capped`]; [`io::ErrorKind::InvalidData`] when it is not UTF-8.
 pub fn read_text_capped(path: &Path, limit: u64) -> io::Result<String> {
-    String::from_utf8(read_capped(path, limit)?)
+    as_text(read_capped(path, limit)?, path)
+}
+
+fn as_text(bytes: Vec<u8>, path: &Path) -> io::Result<String> {
+    String::from_utf8(bytes)
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
         .map_err(about("read as UTF-8", path))
 }

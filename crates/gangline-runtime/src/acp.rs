@@ -3,7 +3,7 @@
 //! The protocol leaves much open, and programs differ where it does: what is particular about one
 //! is its `recipe`, and nothing else here knows a program's name. Start at [`Acp::start`]; what a
 //! message means is decided in `acp/session.rs`, the process belongs to the task in
-//! `acp/worker.rs`, and how it is started is in `acp/launch.rs`.
+//! `program/worker.rs`, and how it is started is in `acp/launch.rs`.
 
 mod calls;
 mod launch;
@@ -14,54 +14,35 @@ mod session;
 mod update;
 mod verdict;
 mod wire;
-mod worker;
 
-use std::{
-    sync::{Arc, atomic::Ordering},
-    time::Duration,
-};
+use std::{collections::BTreeMap, time::Duration};
 
 use async_trait::async_trait;
 use gangline_os::task::TaskGroup;
+use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 
 use self::recipe::{Counts, Recipe};
 use crate::{
     Capabilities, Mode, Prompt, Runtime, RuntimeError, RuntimeEvent, SessionFilter, SessionHandle,
-    StartOptions, StopReason, Verdict, handle::Flags,
+    StartOptions, StopReason, Verdict,
+    door::{self, Door, Wish},
 };
 
-/// The daemon sends at most a prompt, an interrupt, orders and decisions.
-const COMMANDS: usize = 32;
 /// A stopped program has gone through its ladder within this.
 const STOP_WITHIN: Duration = Duration::from_secs(20);
-
-enum Command {
-    Prompt(Prompt),
-    Interrupt,
-    Decide(Verdict),
-    SetModel(String),
-    Compact,
-    Clear,
-    Stop(StopReason),
-}
 
 /// The adapter; see the module.
 pub struct Acp {
     recipe: &'static Recipe,
-    open: Option<Open>,
-}
-
-struct Open {
-    commands: mpsc::Sender<Command>,
-    flags: Arc<Flags>,
-    handle: watch::Receiver<SessionHandle>,
-    _tasks: TaskGroup,
+    /// The recipe of the program that was started: of any program, it is known then.
+    driven: &'static Recipe,
+    door: Door,
 }
 
 impl Acp {
     fn of(recipe: &'static Recipe) -> Self {
-        Self { recipe, open: None }
+        Self { recipe, driven: recipe, door: Door::closed(recipe.name) }
     }
 
     /// Returns an adapter for any program, started by the command of the configuration (R0-63).
@@ -100,36 +81,44 @@ impl Acp {
         Self::of(&recipe::KIRO)
     }
 
-    async fn tell(&self, command: Command) -> Result<(), RuntimeError> {
-        let gone = || RuntimeError::NotRunning { runtime: self.recipe.name };
-        let open = self.open.as_ref().ok_or_else(gone)?;
-        open.commands.send(command).await.map_err(|_| gone())
-    }
-
     fn unsupported(&self, what: &'static str) -> RuntimeError {
         RuntimeError::Unsupported { runtime: self.recipe.name, what }
+    }
+}
+
+/// Returns what a program of this recipe can do.
+fn can(recipe: &Recipe) -> Capabilities {
+    Capabilities {
+        resume: true,
+        steer: false,
+        interrupt: true,
+        approvals: true,
+        usage: recipe.counts != Counts::None,
+        compact: recipe.compact.is_some(),
+        clear: true,
+        set_model: true,
+        begins_turns: false,
+        host_tools: true,
+        mcp_stdio: recipe.servers.stdio,
+        mcp_http: recipe.servers.http,
+        list_sessions: recipe.lists,
+        bare: false,
+        structured: true,
     }
 }
 
 #[async_trait]
 impl Runtime for Acp {
     fn capabilities(&self) -> Capabilities {
-        let recipe = self.recipe;
-        Capabilities {
-            resume: true,
-            steer: false,
-            interrupt: true,
-            approvals: true,
-            usage: recipe.counts != Counts::None,
-            compact: recipe.compact.is_some(),
-            clear: true,
-            set_model: true,
-            begins_turns: false,
-            host_tools: true,
-            mcp_stdio: recipe.servers.stdio,
-            mcp_http: recipe.servers.http,
-            list_sessions: recipe.lists,
-        }
+        can(self.driven)
+    }
+
+    fn capabilities_of(
+        &self,
+        command: Option<&[String]>,
+        _extra: &BTreeMap<String, Value>,
+    ) -> Capabilities {
+        can(self.recipe.for_command(command))
     }
 
     async fn start(
@@ -145,29 +134,24 @@ impl Runtime for Acp {
                 return Err(fail("it runs as one process for the whole session only".to_owned()));
             }
         }
-        let initial = options.initial_prompt.take();
+        let first = options.initial_prompt.take();
         let recipe = self.recipe.for_command(options.command.as_deref());
+        self.driven = recipe;
         let (turn, open_turn) = watch::channel(None);
         let launch = launch::prepare(recipe, &options, open_turn).map_err(fail)?;
-        let (commands, inbox) = mpsc::channel(COMMANDS);
-        let flags = Arc::new(Flags::default());
-        let flag = Arc::clone(&flags);
-        let start =
-            worker::Start { name, recipe, options, launch, turn, events, inbox, flags: flag };
-        let worker = worker::Worker::start(start).map_err(fail)?;
+        let (outside, inside) = door::sides(events);
+        let (worker, tools) = launch.start((name, recipe), &options, turn, inside).map_err(fail)?;
         let handle = worker.handle();
         let mut tasks = TaskGroup::new(name);
-        tasks.spawn("session", worker.run());
-        let begun = handle.borrow().clone();
-        self.open = Some(Open { commands, flags, handle, _tasks: tasks });
-        if let Some(prompt) = initial {
-            self.prompt(prompt).await?;
-        }
-        Ok(begun)
+        tasks.spawn("session", async move {
+            worker.run().await;
+            drop(tools);
+        });
+        self.door.open(outside, handle, tasks, first).await
     }
 
     fn session(&self) -> Option<SessionHandle> {
-        self.open.as_ref().map(|open| open.handle.borrow().clone())
+        self.door.session()
     }
 
     async fn list_sessions(
@@ -184,12 +168,7 @@ impl Runtime for Acp {
     }
 
     async fn prompt(&mut self, prompt: Prompt) -> Result<(), RuntimeError> {
-        let runtime = self.recipe.name;
-        let Some(open) = &self.open else { return Err(RuntimeError::NotRunning { runtime }) };
-        if open.flags.busy.swap(true, Ordering::SeqCst) {
-            return Err(RuntimeError::Busy { runtime });
-        }
-        self.tell(Command::Prompt(prompt)).await
+        self.door.prompt(prompt).await
     }
 
     async fn steer(&mut self, _prompt: Prompt) -> Result<(), RuntimeError> {
@@ -197,45 +176,35 @@ impl Runtime for Acp {
     }
 
     async fn interrupt(&mut self) -> Result<(), RuntimeError> {
-        self.tell(Command::Interrupt).await
+        self.door.tell(Wish::Interrupt).await
     }
 
     async fn decide(&mut self, verdict: Verdict) -> Result<(), RuntimeError> {
-        self.tell(Command::Decide(verdict)).await
+        self.door.tell(Wish::Decide(verdict)).await
     }
 
     async fn set_model(&mut self, model: &str) -> Result<(), RuntimeError> {
-        self.tell(Command::SetModel(model.to_owned())).await
+        self.door.tell(Wish::SetModel(model.to_owned())).await
     }
 
     async fn compact(&mut self) -> Result<(), RuntimeError> {
-        if self.recipe.compact.is_none() {
+        if self.driven.compact.is_none() {
             return Err(self.unsupported("shorten its context"));
         }
-        self.tell(Command::Compact).await
+        self.door.tell(Wish::Compact).await
     }
 
     async fn clear(&mut self) -> Result<(), RuntimeError> {
-        self.tell(Command::Clear).await
+        self.door.tell(Wish::Clear).await
     }
 
     async fn stop(&mut self, reason: StopReason) {
-        let Some(open) = self.open.take() else { return };
-        // A task that is gone has said its exit already.
-        let ended = async {
-            let _ = open.commands.send(Command::Stop(reason)).await;
-            open.commands.closed().await;
-        };
-        if tokio::time::timeout(STOP_WITHIN, ended).await.is_err() {
+        if !self.door.stop(reason, STOP_WITHIN).await {
             tracing::error!(name = self.recipe.name, "a program does not end; it is killed");
         }
     }
 
     fn is_ready(&self) -> bool {
-        self.open.as_ref().is_some_and(|open| {
-            !open.commands.is_closed()
-                && open.flags.ready.load(Ordering::SeqCst)
-                && !open.flags.busy.load(Ordering::SeqCst)
-        })
+        self.door.is_ready()
     }
 }

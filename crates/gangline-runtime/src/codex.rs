@@ -2,7 +2,7 @@
 //!
 //! One pipe carries prompts, approvals and the daemon's tools. Nothing of the vendor's format leaves
 //! this module. Start at [`Codex::start`]; what a line means is decided in `codex/turns.rs`, the
-//! process belongs to the task in `codex/worker.rs`, and how it is started, and with what a
+//! process belongs to the task in `program/worker.rs`, and how it is started, and with what a
 //! conversation begins, is in `codex/launch.rs` and `codex/thread.rs`.
 
 mod decode;
@@ -15,59 +15,33 @@ mod permit;
 mod thread;
 mod turns;
 mod verdict;
-mod worker;
 
-use std::{
-    sync::{Arc, atomic::Ordering},
-    time::Duration,
-};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use gangline_os::task::TaskGroup;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 
 use crate::{
     Capabilities, Mode, Prompt, Runtime, RuntimeError, RuntimeEvent, SessionFilter, SessionHandle,
-    StartOptions, StopReason, Verdict, handle::Flags,
+    StartOptions, StopReason, Verdict,
+    door::{self, Door, Wish},
 };
 
 const NAME: &str = "codex";
 /// The name under which the daemon's tools may be offered elsewhere as a tool server.
 const SERVER: &str = "gangline";
-/// The daemon sends at most a prompt, an interrupt, orders and decisions.
-const COMMANDS: usize = 32;
 /// A stopped program has gone through its ladder within this.
 const STOP_WITHIN: Duration = Duration::from_secs(20);
 
-enum Command {
-    Prompt(Prompt),
-    Steer(Prompt),
-    Interrupt,
-    Decide(Verdict),
-    SetModel(String),
-    Compact,
-    Clear,
-    Stop(StopReason),
-}
-
 /// The adapter; see the module.
-#[derive(Default)]
 pub struct Codex {
-    open: Option<Open>,
+    door: Door,
 }
 
-struct Open {
-    commands: mpsc::Sender<Command>,
-    flags: Arc<Flags>,
-    handle: watch::Receiver<SessionHandle>,
-    _tasks: TaskGroup,
-}
-
-impl Codex {
-    async fn tell(&self, command: Command) -> Result<(), RuntimeError> {
-        let gone = || RuntimeError::NotRunning { runtime: NAME };
-        let open = self.open.as_ref().ok_or_else(gone)?;
-        open.commands.send(command).await.map_err(|_| gone())
+impl Default for Codex {
+    fn default() -> Self {
+        Self { door: Door::closed(NAME) }
     }
 }
 
@@ -88,6 +62,8 @@ impl Runtime for Codex {
             mcp_stdio: true,
             mcp_http: true,
             list_sessions: true,
+            bare: false,
+            structured: true,
         }
     }
 
@@ -103,25 +79,18 @@ impl Runtime for Codex {
                 return Err(fail("it runs as one process for the whole session only".to_owned()));
             }
         }
-        let initial = options.initial_prompt.take();
+        let first = options.initial_prompt.take();
         let launch = launch::prepare(&options).await.map_err(fail)?;
-        let (commands, inbox) = mpsc::channel(COMMANDS);
-        let flags = Arc::new(Flags::default());
-        let start = worker::Start { options, launch, events, inbox, flags: Arc::clone(&flags) };
-        let worker = worker::Worker::start(start).map_err(fail)?;
+        let (outside, inside) = door::sides(events);
+        let worker = launch.start(&options, inside).map_err(fail)?;
         let handle = worker.handle();
         let mut tasks = TaskGroup::new(NAME);
         tasks.spawn("session", worker.run());
-        let begun = handle.borrow().clone();
-        self.open = Some(Open { commands, flags, handle, _tasks: tasks });
-        if let Some(prompt) = initial {
-            self.prompt(prompt).await?;
-        }
-        Ok(begun)
+        self.door.open(outside, handle, tasks, first).await
     }
 
     fn session(&self) -> Option<SessionHandle> {
-        self.open.as_ref().map(|open| open.handle.borrow().clone())
+        self.door.session()
     }
 
     async fn list_sessions(
@@ -134,56 +103,40 @@ impl Runtime for Codex {
     }
 
     async fn prompt(&mut self, prompt: Prompt) -> Result<(), RuntimeError> {
-        let Some(open) = &self.open else {
-            return Err(RuntimeError::NotRunning { runtime: NAME });
-        };
-        if open.flags.busy.swap(true, Ordering::SeqCst) {
-            return Err(RuntimeError::Busy { runtime: NAME });
-        }
-        self.tell(Command::Prompt(prompt)).await
+        self.door.prompt(prompt).await
     }
 
     async fn steer(&mut self, prompt: Prompt) -> Result<(), RuntimeError> {
-        self.tell(Command::Steer(prompt)).await
+        self.door.tell(Wish::Steer(prompt)).await
     }
 
     async fn interrupt(&mut self) -> Result<(), RuntimeError> {
-        self.tell(Command::Interrupt).await
+        self.door.tell(Wish::Interrupt).await
     }
 
     async fn decide(&mut self, verdict: Verdict) -> Result<(), RuntimeError> {
-        self.tell(Command::Decide(verdict)).await
+        self.door.tell(Wish::Decide(verdict)).await
     }
 
     async fn set_model(&mut self, model: &str) -> Result<(), RuntimeError> {
-        self.tell(Command::SetModel(model.to_owned())).await
+        self.door.tell(Wish::SetModel(model.to_owned())).await
     }
 
     async fn compact(&mut self) -> Result<(), RuntimeError> {
-        self.tell(Command::Compact).await
+        self.door.tell(Wish::Compact).await
     }
 
     async fn clear(&mut self) -> Result<(), RuntimeError> {
-        self.tell(Command::Clear).await
+        self.door.tell(Wish::Clear).await
     }
 
     async fn stop(&mut self, reason: StopReason) {
-        let Some(open) = self.open.take() else { return };
-        // A task that is gone has said its exit already.
-        let ended = async {
-            let _ = open.commands.send(Command::Stop(reason)).await;
-            open.commands.closed().await;
-        };
-        if tokio::time::timeout(STOP_WITHIN, ended).await.is_err() {
+        if !self.door.stop(reason, STOP_WITHIN).await {
             tracing::error!("codex does not end; it is killed");
         }
     }
 
     fn is_ready(&self) -> bool {
-        self.open.as_ref().is_some_and(|open| {
-            !open.commands.is_closed()
-                && open.flags.ready.load(Ordering::SeqCst)
-                && !open.flags.busy.load(Ordering::SeqCst)
-        })
+        self.door.is_ready()
     }
 }

@@ -19,6 +19,7 @@ mod probe;
 mod script;
 mod session;
 mod stage;
+mod surroundings;
 mod talk;
 mod tools;
 mod turn;
@@ -74,11 +75,21 @@ pub struct Subject {
     pub only: Vec<&'static str>,
 }
 
-/// Drives the adapter through every cell. `progress` is told each verdict as it falls.
+/// How far a run is.
+#[derive(Debug, Clone, Copy)]
+pub enum Progress<'a> {
+    /// This is tried now, perhaps with others, and while others are tried.
+    Trying(&'static Cell),
+    /// This was found.
+    Found(&'a Outcome),
+}
+
+/// Drives the adapter through every cell. `progress` is told what is tried and each verdict as it
+/// falls.
 ///
 /// Bounded in time by the dialect's pace. Not cancel-safe: a dropped run leaves its programs to
 /// the adapters' drop; what carries the mark of `options` can be swept by it.
-pub async fn run(subject: &Subject, progress: &(dyn Fn(&Outcome) + Send + Sync)) -> Report {
+pub async fn run(subject: &Subject, progress: &(dyn Fn(Progress<'_>) + Send + Sync)) -> Report {
     let clock = clock::system();
     let began = clock.monotonic();
     let card = Card::new(subject, progress);
@@ -90,12 +101,11 @@ pub async fn run(subject: &Subject, progress: &(dyn Fn(&Outcome) + Send + Sync))
     for id in cells::CELLS.iter().map(|cell| cell.id).filter(|id| !wanted(id)) {
         card.note(id, Verdict::Skipped("it was not asked for".to_owned()));
     }
-    // Faults wait for a program's own retries most of the time: the rest runs beside them.
-    let life = async {
-        stage::play(&talk::STAGE, subject, &card).await;
-        life::pair(subject, &card).await;
-    };
-    tokio::join!(life, stage::play(&faults::STAGE, subject, &card));
+    // Each waits for something else most of the time: for the model, for a start, for a program's
+    // own retries.
+    let talk = stage::play(&talk::STAGE, &card);
+    let faults = stage::play(&faults::STAGE, &card);
+    tokio::join!(talk, faults, life::play(&card));
     let took = clock.monotonic().saturating_sub(began);
     card.report(took)
 }

@@ -7,6 +7,7 @@ pub mod acp;
 pub mod claude;
 pub mod codex;
 pub mod conformance;
+mod door;
 pub mod event;
 mod handle;
 pub mod native;
@@ -27,9 +28,12 @@ pub use options::{
 pub use tools::{ToolCall, ToolHost, ToolSpec};
 pub use toolserver::ToolServer;
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use gangline_core::TurnId;
 use gangline_os::proc;
+use serde_json::Value;
 use tokio::sync::mpsc;
 
 /// How many events an adapter may have under way before it waits for the daemon.
@@ -121,6 +125,16 @@ pub enum RuntimeError {
 pub trait Runtime: Send + Sync {
     /// Returns what this backend can do; the daemon asks this, never the backend's name.
     fn capabilities(&self) -> Capabilities;
+
+    /// Returns what it can do when it is started with this command and these fields: where it
+    /// drives any program, it depends on the program.
+    fn capabilities_of(
+        &self,
+        _command: Option<&[String]>,
+        _extra: &BTreeMap<String, Value>,
+    ) -> Capabilities {
+        self.capabilities()
+    }
 
     /// Starts a session, or goes on with `options.resume`. Emits `Ready` when prompts are taken
     /// (R0-04 … R0-07). Not cancel-safe: a dropped start may leave a child until the adapter is

@@ -13,56 +13,32 @@ mod permit;
 mod sessions;
 mod worker;
 
-use std::{
-    sync::{Arc, atomic::Ordering},
-    time::Duration,
-};
+use std::time::Duration;
 
 use async_trait::async_trait;
-use gangline_os::secret::Secret;
-use tokio::sync::{mpsc, oneshot, watch};
+use gangline_os::{secret::Secret, task::TaskGroup};
+use tokio::sync::{mpsc, oneshot};
 
 use crate::{
     Capabilities, Prompt, Runtime, RuntimeError, RuntimeEvent, SessionFilter, SessionHandle,
     StartOptions, StopReason, Verdict,
-    handle::{Flags, HandleKeeper},
+    door::{self, Door, Wish},
+    handle::HandleKeeper,
 };
 
 const NAME: &str = "native";
-/// The daemon sends at most a prompt, what is added to it, an interrupt and decisions.
-const COMMANDS: usize = 16;
 /// A stopped loop cancels its request and its tool and ends its MCP servers within this; then it is
 /// left behind.
 const STOP_WITHIN: Duration = Duration::from_secs(10);
 
-enum Command {
-    Prompt(Prompt),
-    Interrupt,
-    Decide(Verdict),
-    SetModel(String),
-    Steer(Prompt),
-    Compact,
-    Clear,
-    Stop,
-}
-
 /// The adapter; see the module.
-#[derive(Default)]
 pub struct Native {
-    open: Option<Open>,
+    door: Door,
 }
 
-struct Open {
-    commands: mpsc::Sender<Command>,
-    flags: Arc<Flags>,
-    handle: watch::Receiver<SessionHandle>,
-}
-
-impl Native {
-    async fn tell(&self, command: Command) -> Result<(), RuntimeError> {
-        let gone = || RuntimeError::NotRunning { runtime: NAME };
-        let open = self.open.as_ref().ok_or_else(gone)?;
-        open.commands.send(command).await.map_err(|_| gone())
+impl Default for Native {
+    fn default() -> Self {
+        Self { door: Door::closed(NAME) }
     }
 }
 
@@ -83,6 +59,8 @@ impl Runtime for Native {
             mcp_stdio: true,
             mcp_http: true,
             list_sessions: true,
+            bare: false,
+            structured: true,
         }
     }
 
@@ -93,28 +71,22 @@ impl Runtime for Native {
     ) -> Result<SessionHandle, RuntimeError> {
         let fail = |why: String| RuntimeError::Start { runtime: NAME, why };
         let mut options = with_key(options)?;
-        let initial = options.initial_prompt.take();
+        let first = options.initial_prompt.take();
         let handle = HandleKeeper::begin(NAME, &options, None, None);
         let reader = handle.reader();
-        let (commands, inbox) = mpsc::channel(COMMANDS);
-        let flags = Arc::new(Flags::default());
+        let (outside, inside) = door::sides(events);
         let (started, session) = oneshot::channel::<Result<(), String>>();
-        let shared = Arc::clone(&flags);
         gangline_os::task::thread("native", move || {
-            worker::run(worker::Start { options, events, inbox, flags: shared, handle, started });
+            worker::run(worker::Start { options, inside, handle, started });
         })
         .map_err(|error| fail(error.to_string()))?;
         session.await.map_err(|_| fail("its thread ended at once".to_owned()))?.map_err(fail)?;
-        let begun = reader.borrow().clone();
-        self.open = Some(Open { commands, flags, handle: reader });
-        if let Some(prompt) = initial {
-            self.prompt(prompt).await?;
-        }
-        Ok(begun)
+        // It is a thread: no task is to be ended with it.
+        self.door.open(outside, reader, TaskGroup::new(NAME), first).await
     }
 
     fn session(&self) -> Option<SessionHandle> {
-        self.open.as_ref().map(|open| open.handle.borrow().clone())
+        self.door.session()
     }
 
     async fn list_sessions(
@@ -126,57 +98,41 @@ impl Runtime for Native {
     }
 
     async fn prompt(&mut self, prompt: Prompt) -> Result<(), RuntimeError> {
-        let Some(open) = &self.open else {
-            return Err(RuntimeError::NotRunning { runtime: NAME });
-        };
-        if open.flags.busy.swap(true, Ordering::SeqCst) {
-            return Err(RuntimeError::Busy { runtime: NAME });
-        }
-        self.tell(Command::Prompt(prompt)).await
+        self.door.prompt(prompt).await
     }
 
     async fn steer(&mut self, prompt: Prompt) -> Result<(), RuntimeError> {
-        self.tell(Command::Steer(prompt)).await
+        self.door.tell(Wish::Steer(prompt)).await
     }
 
     async fn interrupt(&mut self) -> Result<(), RuntimeError> {
-        self.tell(Command::Interrupt).await
+        self.door.tell(Wish::Interrupt).await
     }
 
     async fn decide(&mut self, verdict: Verdict) -> Result<(), RuntimeError> {
-        self.tell(Command::Decide(verdict)).await
+        self.door.tell(Wish::Decide(verdict)).await
     }
 
     async fn set_model(&mut self, model: &str) -> Result<(), RuntimeError> {
-        self.tell(Command::SetModel(model.to_owned())).await
+        self.door.tell(Wish::SetModel(model.to_owned())).await
     }
 
     async fn compact(&mut self) -> Result<(), RuntimeError> {
-        self.tell(Command::Compact).await
+        self.door.tell(Wish::Compact).await
     }
 
     async fn clear(&mut self) -> Result<(), RuntimeError> {
-        self.tell(Command::Clear).await
+        self.door.tell(Wish::Clear).await
     }
 
-    async fn stop(&mut self, _reason: StopReason) {
-        let Some(open) = self.open.take() else { return };
-        // A worker that is gone has said its exit already.
-        let ended = async {
-            let _ = open.commands.send(Command::Stop).await;
-            open.commands.closed().await;
-        };
-        if tokio::time::timeout(STOP_WITHIN, ended).await.is_err() {
+    async fn stop(&mut self, reason: StopReason) {
+        if !self.door.stop(reason, STOP_WITHIN).await {
             tracing::error!("the native loop does not end; its thread is left behind");
         }
     }
 
     fn is_ready(&self) -> bool {
-        self.open.as_ref().is_some_and(|open| {
-            !open.commands.is_closed()
-                && open.flags.ready.load(Ordering::SeqCst)
-                && !open.flags.busy.load(Ordering::SeqCst)
-        })
+        self.door.is_ready()
     }
 }
 

@@ -227,4 +227,9 @@ pub struct Capabilities {
     pub mcp_http: bool,
     /// Kept sessions can be listed.
     pub list_sessions: bool,
+    /// A prompt is to be what was said and nothing else: the program takes commands, not prose.
+    pub bare: bool,
+    /// What happens in a turn is told piece by piece: calls, results, thoughts, models, failures.
+    /// Else there is only what a screen shows.
+    pub structured: bool,
 }

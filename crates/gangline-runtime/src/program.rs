@@ -1,9 +1,15 @@
-//! What adapters of foreign programs share: how one is found, its pipes, its version, its end.
+//! What adapters of foreign programs share: the task that owns one, how it is found, its pipes, its
+//! version, its login, its end.
 //!
-//! Knows nothing of any program's format. The process itself belongs to the adapter's task.
+//! Knows nothing of any program's format: that is an adapter's `Protocol`. Start at
+//! [`worker::Worker`].
 
+mod calls;
+pub(crate) mod login;
 pub(crate) mod pipes;
+pub(crate) mod protocol;
 pub(crate) mod version;
+pub(crate) mod worker;
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 

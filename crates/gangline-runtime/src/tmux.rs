@@ -14,47 +14,37 @@ mod text;
 mod turns;
 mod worker;
 
-use std::{
-    sync::{Arc, atomic::Ordering},
-    time::Duration,
-};
+use std::{collections::BTreeMap, path::Path, time::Duration};
 
 use async_trait::async_trait;
 use gangline_os::task::TaskGroup;
-use tokio::sync::{mpsc, watch};
+use serde_json::Value;
+use tokio::sync::mpsc;
 
+use self::profile::Profile;
 use crate::{
     Capabilities, Prompt, Runtime, RuntimeError, RuntimeEvent, SessionHandle, StartOptions,
-    StopReason, Verdict, handle::Flags,
+    StopReason, Verdict,
+    door::{self, Door, Wish},
 };
 
 const NAME: &str = "tmux";
-/// The daemon sends at most a prompt, an interrupt and additions.
-const COMMANDS: usize = 32;
 /// A stopped program has gone through its ladder within this.
 const STOP_WITHIN: Duration = Duration::from_secs(25);
 
-enum Command {
-    Prompt(Prompt),
-    Steer(Prompt),
-    Interrupt,
-    Stop(StopReason),
-}
-
 /// The adapter; see the module.
-#[derive(Default)]
 pub struct Tmux {
     /// The program where the configuration names none.
     usual: Option<&'static str>,
-    open: Option<Open>,
+    /// The program takes texts while it works.
+    steers: bool,
+    door: Door,
 }
 
-struct Open {
-    commands: mpsc::Sender<Command>,
-    flags: Arc<Flags>,
-    handle: watch::Receiver<SessionHandle>,
-    steers: bool,
-    _tasks: TaskGroup,
+impl Default for Tmux {
+    fn default() -> Self {
+        Self { usual: None, steers: false, door: Door::closed(NAME) }
+    }
 }
 
 impl Tmux {
@@ -62,18 +52,19 @@ impl Tmux {
     /// usual name is its `command`, and its profile follows from it.
     #[must_use]
     pub fn of(program: &'static str) -> Self {
-        Self { usual: Some(program), open: None }
-    }
-
-    async fn tell(&self, command: Command) -> Result<(), RuntimeError> {
-        let gone = || RuntimeError::NotRunning { runtime: NAME };
-        let open = self.open.as_ref().ok_or_else(gone)?;
-        open.commands.send(command).await.map_err(|_| gone())
+        Self { usual: Some(program), ..Self::default() }
     }
 }
 
 fn cannot(what: &'static str) -> RuntimeError {
     RuntimeError::Unsupported { runtime: NAME, what }
+}
+
+/// Returns whether sessions of this program, by the name of its file, have in a terminal the ids by
+/// which the program itself knows them.
+pub(crate) fn names_sessions(program: &str) -> bool {
+    let profile = profile::Profile::of(std::path::Path::new(program), None);
+    profile.is_ok_and(|it| !it.new_session.is_empty() && !it.resume.is_empty())
 }
 
 #[async_trait]
@@ -83,61 +74,60 @@ impl Runtime for Tmux {
         Capabilities { resume: true, steer: true, interrupt: true, ..Capabilities::default() }
     }
 
+    fn capabilities_of(
+        &self,
+        command: Option<&[String]>,
+        extra: &BTreeMap<String, Value>,
+    ) -> Capabilities {
+        let named = command.and_then(|words| words.first()).map(String::as_str);
+        let program = Path::new(named.or(self.usual).unwrap_or_default());
+        // A start says what is wrong with the fields.
+        let Ok(profile) = Profile::of(program, extra.get("screen")) else {
+            return self.capabilities();
+        };
+        Capabilities { steer: profile.steer, bare: profile.bare, ..self.capabilities() }
+    }
+
     async fn start(
         &mut self,
         mut options: StartOptions,
         events: mpsc::Sender<RuntimeEvent>,
     ) -> Result<SessionHandle, RuntimeError> {
         let fail = |why: String| RuntimeError::Start { runtime: NAME, why };
-        let initial = options.initial_prompt.take();
+        let first = options.initial_prompt.take();
         let launch = launch::prepare(&options, self.usual).map_err(fail)?;
-        let steers = launch.profile.steer;
-        let (commands, inbox) = mpsc::channel(COMMANDS);
-        let flags = Arc::new(Flags::default());
-        let start = worker::Start { options, launch, events, inbox, flags: Arc::clone(&flags) };
-        let worker = worker::Worker::start(start).await.map_err(fail)?;
+        self.steers = launch.profile.steer;
+        let (outside, inside) = door::sides(events);
+        let worker = worker::Worker::start(&options, launch, inside).await.map_err(fail)?;
         let handle = worker.handle();
         let mut tasks = TaskGroup::new(NAME);
         tasks.spawn("session", worker.run());
-        let begun = handle.borrow().clone();
-        self.open = Some(Open { commands, flags, handle, steers, _tasks: tasks });
-        if let Some(prompt) = initial {
-            self.prompt(prompt).await?;
-        }
-        Ok(begun)
+        self.door.open(outside, handle, tasks, first).await
     }
 
     fn session(&self) -> Option<SessionHandle> {
-        self.open.as_ref().map(|open| open.handle.borrow().clone())
+        self.door.session()
     }
 
     async fn prompt(&mut self, prompt: Prompt) -> Result<(), RuntimeError> {
-        let Some(open) = &self.open else {
-            return Err(RuntimeError::NotRunning { runtime: NAME });
-        };
-        if open.flags.busy.swap(true, Ordering::SeqCst) {
-            return Err(RuntimeError::Busy { runtime: NAME });
-        }
-        self.tell(Command::Prompt(prompt)).await
+        self.door.prompt(prompt).await
     }
 
     async fn steer(&mut self, prompt: Prompt) -> Result<(), RuntimeError> {
-        match &self.open {
-            Some(open) if !open.steers => Err(cannot("type while the program works")),
-            Some(_) | None => self.tell(Command::Steer(prompt)).await,
+        self.door.ensure_open()?;
+        if !self.steers {
+            return Err(cannot("type while the program works"));
         }
+        self.door.tell(Wish::Steer(prompt)).await
     }
 
     async fn interrupt(&mut self) -> Result<(), RuntimeError> {
-        self.tell(Command::Interrupt).await
+        self.door.tell(Wish::Interrupt).await
     }
 
     async fn decide(&mut self, _verdict: Verdict) -> Result<(), RuntimeError> {
         // Nothing was asked.
-        match &self.open {
-            Some(_) => Ok(()),
-            None => Err(RuntimeError::NotRunning { runtime: NAME }),
-        }
+        self.door.ensure_open()
     }
 
     async fn set_model(&mut self, _model: &str) -> Result<(), RuntimeError> {
@@ -153,22 +143,12 @@ impl Runtime for Tmux {
     }
 
     async fn stop(&mut self, reason: StopReason) {
-        let Some(open) = self.open.take() else { return };
-        // A task that is gone has said its exit already.
-        let ended = async {
-            let _ = open.commands.send(Command::Stop(reason)).await;
-            open.commands.closed().await;
-        };
-        if tokio::time::timeout(STOP_WITHIN, ended).await.is_err() {
+        if !self.door.stop(reason, STOP_WITHIN).await {
             tracing::error!("the terminal does not end; it is killed");
         }
     }
 
     fn is_ready(&self) -> bool {
-        self.open.as_ref().is_some_and(|open| {
-            !open.commands.is_closed()
-                && open.flags.ready.load(Ordering::SeqCst)
-                && !open.flags.busy.load(Ordering::SeqCst)
-        })
+        self.door.is_ready()
     }
 }

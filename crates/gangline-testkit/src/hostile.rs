@@ -139,3 +139,9 @@ pub fn codex() -> Hostile {
 pub fn acp() -> Hostile {
     Hostile { wire: "acp", script: include_str!("hostile/acp.js") }
 }
+
+/// The stream of Claude Code, whether its process lives on or has one thing to do.
+#[must_use]
+pub fn claude() -> Hostile {
+    Hostile { wire: "claude", script: include_str!("hostile/claude.js") }
+}

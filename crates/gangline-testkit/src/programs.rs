@@ -56,6 +56,15 @@ pub fn copilot() -> PathBuf {
     installed("copilot", "node_modules/.bin/copilot")
 }
 
+/// Returns the real Gemini CLI.
+///
+/// # Panics
+/// When it is not installed.
+#[must_use]
+pub fn gemini() -> PathBuf {
+    installed("gemini", "node_modules/.bin/gemini")
+}
+
 /// Returns a file of a program's folder.
 fn installed(program: &str, file: &str) -> PathBuf {
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(

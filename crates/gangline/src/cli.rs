@@ -219,6 +219,11 @@ pub(crate) struct Up {
     #[arg(long, value_name = "SECONDS", default_value_t = 60,
           value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) restart_delay_max: u64,
+    /// Have this backend instead of the configured one; `gangline runtime list` names them.
+    /// Every agent of the configuration has it from its next start on, and keeps it until `start`,
+    /// or another --runtime
+    #[arg(long, value_name = "NAME")]
+    pub(crate) runtime: Option<String>,
 }
 
 /// Some agents, or all of them.
@@ -258,6 +263,10 @@ pub(crate) struct Down {
 pub(crate) struct Start {
     #[command(flatten)]
     pub(crate) whom: Whom,
+    /// Have this backend instead of the configured one; `gangline runtime list` names them.
+    /// Kept over restarts of agent and hub. Without it an agent starts with the configured one
+    #[arg(long, value_name = "NAME")]
+    pub(crate) runtime: Option<String>,
     /// Do not wait until they are ready
     #[arg(long)]
     pub(crate) no_wait: bool,
@@ -290,6 +299,11 @@ pub(crate) struct Restart {
     /// Wait with each until it has nothing to do
     #[arg(long)]
     pub(crate) when_idle: bool,
+    /// Have this backend instead of the configured one; `gangline runtime list` names them.
+    /// Kept over restarts of agent and hub; the configured one by its name goes back. Without it
+    /// an agent keeps the backend that it has
+    #[arg(long, value_name = "NAME", conflicts_with = "hub")]
+    pub(crate) runtime: Option<String>,
     /// Do not wait until they are ready
     #[arg(long)]
     pub(crate) no_wait: bool,
@@ -493,6 +507,9 @@ pub(crate) struct RuntimeDoctor {
     /// Run the programs, not only look for them
     #[arg(long)]
     pub(crate) deep: bool,
+    /// Tell what is tried and how long each rule takes
+    #[arg(long, requires = "deep")]
+    pub(crate) times: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -565,6 +582,10 @@ pub(crate) struct Daemon {
     /// Where the IRC server is, if not as configured
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) irc: Option<String>,
+    /// Have this backend instead of the configured one; `gangline runtime list` names them.
+    /// For this process only; without it the one that `up`, `start` or `restart` was given
+    #[arg(long, value_name = "NAME")]
+    pub(crate) runtime: Option<String>,
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 mod approvals;
 mod attach;
 mod care;
+mod choice;
 mod config;
 mod daemon;
 mod decide;

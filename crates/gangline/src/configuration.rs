@@ -14,10 +14,14 @@ use gangline_api::config::{
 };
 use gangline_core::AgentName;
 use gangline_os::fsio::{self, TooLarge};
-use gangline_runtime::registry::{Found, Places, Registry};
+use gangline_runtime::{
+    Capabilities,
+    registry::{Found, Places, Registry},
+};
 
 use crate::failure::Failure;
 
+pub(crate) mod driven;
 pub(crate) mod servers;
 
 #[cfg(test)]
@@ -134,10 +138,7 @@ impl Loaded {
     /// Makes sure that this build can run every agent that shall run, before anything starts.
     pub(crate) fn can_run(&self) -> Result<(), Failure> {
         self.enabled().try_for_each(|agent| {
-            let found = self.backend(agent)?;
-            available(agent, &found)?;
-            has_key(agent, &found)?;
-            has_program(agent, &found)?;
+            self.driven(agent, None)?.can_run()?;
             has_folder(agent)
         })
     }
@@ -153,8 +154,7 @@ impl Loaded {
             idle.push("supervisor".to_owned());
         }
         for agent in &self.config.agents {
-            let make = self.backend(agent).ok().and_then(|found| found.maker().ok());
-            let can = make.map(|make| make().capabilities()).unwrap_or_default();
+            let can = self.backend(agent).ok().and_then(|it| can(agent, &it)).unwrap_or_default();
             if agent.mention_when_busy == MentionWhenBusy::Steer && !can.steer {
                 idle.push(format!("mention_when_busy: steer of {}", agent.nick));
             }
@@ -226,38 +226,13 @@ fn role(agent: &AgentConfig) -> Option<&str> {
     agent.gastown.role.as_deref().or(agent.env.get("GT_ROLE").map(String::as_str))
 }
 
-/// Makes sure that this build has the adapter.
-pub(crate) fn available(agent: &AgentConfig, found: &Found) -> Result<(), Failure> {
-    found.maker().map(drop).map_err(|error| {
-        Failure::config(error)
-            .doing(format!("cannot run {}", agent.nick))
-            .hint("write another `agent`, or switch this one off by `enabled: false`")
-    })
-}
-
-/// A backend that speaks to a model itself wants a key for one that is not on this machine.
-fn has_key(agent: &AgentConfig, found: &Found) -> Result<(), Failure> {
-    let near = ["http://127.0.0.1", "http://localhost", "http://[::1]"];
-    let local =
-        agent.base_url.as_deref().is_some_and(|url| near.iter().any(|near| url.starts_with(near)));
-    if !found.entry.needs_key || local || agent.api_key_env.is_some() {
-        return Ok(());
-    }
-    Err(Failure::config(anyhow::anyhow!("cannot run {}: its model wants a key", agent.nick))
-        .hint("write `api_key_env: NAME`, the environment variable that holds it")
-        .hint("or `base_url: http://127.0.0.1:PORT` for a model on this machine"))
-}
-
-/// A backend that runs any program has to be told which.
-fn has_program(agent: &AgentConfig, found: &Found) -> Result<(), Failure> {
-    if !found.entry.needs_command || found.command.is_some() || agent.command.is_some() {
-        return Ok(());
-    }
-    let (nick, name) = (&agent.nick, &found.name);
-    Err(Failure::config(anyhow::anyhow!(
-        "cannot run {nick}: `{name}` runs any program, none is named"
-    ))
-    .hint("write `command: [PROGRAM, …]`, its words in a list"))
+/// Returns what the agent's backend can do; nothing in a build without its adapter.
+fn can(agent: &AgentConfig, found: &Found) -> Option<Capabilities> {
+    let acp = || found.takes_acp_command().then(|| agent.acp_command.clone());
+    let command = agent.command.clone().or_else(acp).or_else(|| found.command.clone());
+    let mut extra = found.extra.clone();
+    extra.extend(agent.extra.clone());
+    Some(found.maker().ok()?().capabilities_of(command.as_deref(), &extra))
 }
 
 fn has_folder(agent: &AgentConfig) -> Result<(), Failure> {

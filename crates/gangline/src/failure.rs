@@ -62,6 +62,11 @@ impl Failure {
         Self { exit, error, hints: Vec::new() }
     }
 
+    /// Says that no restart mends it, whosever turn it was.
+    pub(crate) fn for_good(self) -> Self {
+        Self { exit: Exit::Config, ..self }
+    }
+
     /// Puts before the error what was tried.
     pub(crate) fn doing(mut self, what: impl Into<String>) -> Self {
         self.error = self.error.context(what.into());

@@ -223,6 +223,11 @@ impl Member {
         text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
     }
 
+    /// Returns the backend of its present or last daemon, if that has said it.
+    pub(crate) fn runtime(&self) -> Option<String> {
+        self.note().runtime
+    }
+
     /// Returns `in a turn`, with its message if that is known.
     fn turn(&self) -> String {
         match self.note().task.and_then(|task| task.message) {

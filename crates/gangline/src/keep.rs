@@ -14,7 +14,11 @@ use gangline_os::{
     process::{Group, Output, Spawn, Stdin, base_env},
 };
 
-use crate::{configuration::servers, failure::Failure, logging, program};
+use crate::{
+    configuration::{Loaded, servers},
+    failure::Failure,
+    logging, program,
+};
 
 #[cfg(test)]
 mod tests;
@@ -48,7 +52,8 @@ impl Keep {
     }
 
     /// Returns the daemon of an agent.
-    pub(crate) fn daemon(&self, agent: &AgentConfig, config: &Config, irc: &str) -> Kept {
+    pub(crate) fn daemon(&self, agent: &AgentConfig, loaded: &Loaded, irc: &str) -> Kept {
+        let config = &loaded.config;
         let args: Vec<OsString> = [
             "daemon".as_ref(),
             agent.nick.as_str().as_ref(),
@@ -63,7 +68,11 @@ impl Keep {
         .to_vec();
         let password = config.network.sasl.as_ref().map(|sasl| sasl.password_env.as_str());
         let servers = servers::variables(agent);
+        // Which backend it has is decided when it starts: the key of any may be needed.
+        let keys = loaded.registry.at(&agent.directory).list();
+        let keys = keys.iter().filter_map(|found| found.api_key_env.as_deref());
         let variables = agent.api_key_env.as_deref().into_iter().chain(password).chain(servers);
+        let variables = variables.chain(keys);
         Kept {
             name: agent.nick.to_string(),
             agent: Some(agent.nick.clone()),

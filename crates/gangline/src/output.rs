@@ -3,7 +3,7 @@
 //! Colours are taken out unless it goes to a terminal. A reader that went away is no error.
 
 use std::{
-    io::{self, Write},
+    io::{self, IsTerminal as _, Write},
     sync::atomic::{AtomicBool, Ordering},
 };
 
@@ -49,6 +49,22 @@ pub(crate) fn json_line(value: &impl Serialize) -> Result<(), Failure> {
 
 /// Tells people something that is not the result, on standard error.
 pub(crate) fn note(text: &str) {
+    let over = if PASSING.swap(false, Ordering::Relaxed) { OVER } else { "" };
     // Nobody can be told that nobody can be told.
-    let _ = writeln!(anstream::stderr(), "{text}");
+    let _ = writeln!(anstream::stderr(), "{over}{text}");
+}
+
+/// Whether the last line on standard error is to be written over.
+static PASSING: AtomicBool = AtomicBool::new(false);
+/// Goes to the line's begin and removes it.
+const OVER: &str = "\r\x1b[2K";
+
+/// Shows what is under way, until the next note; only in a terminal.
+pub(crate) fn passing(text: &str) {
+    if !io::stderr().is_terminal() {
+        return;
+    }
+    PASSING.store(true, Ordering::Relaxed);
+    let mut out = anstream::stderr();
+    let _ = write!(out, "{OVER}{text}").and_then(|()| out.flush());
 }

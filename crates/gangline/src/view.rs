@@ -82,6 +82,8 @@ pub(crate) fn status(facts: &Facts) -> AgentStatus {
         unread: BTreeMap::new(),
         version: note.version,
         model: note.model,
+        runtime: note.runtime,
+        configured_runtime: note.configured_runtime,
         phase,
     }
 }

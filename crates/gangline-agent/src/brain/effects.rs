@@ -109,8 +109,11 @@ impl Brain {
     }
 
     fn steer(&mut self, turn: TurnId, messages: Vec<MessageId>) {
-        let texts: Vec<String> =
-            messages.iter().filter_map(|id| self.rows.get(id)).map(prompt::text).collect();
+        let rows = messages.iter().filter_map(|id| self.rows.get(id));
+        let texts: Vec<String> = match self.bare {
+            true => rows.map(|waiting| prompt::bare(&waiting.row)).collect(),
+            false => rows.map(prompt::text).collect(),
+        };
         let uuid = Uuid::new_v4().to_string();
         self.steers.insert(uuid.clone(), messages);
         let text = texts.join("\n\n");
@@ -122,12 +125,15 @@ impl Brain {
         let rows: Vec<_> = messages.iter().filter_map(|id| self.rows.get(id)).collect();
         let Some(first) = rows.first() else { return };
         let cut_off = self.told.cut_off.remove(&first.row.id);
-        let mut text = prompt::waking(first, self.unread(&first.row), cut_off.as_deref());
+        let text = if self.bare {
+            prompt::bare(&first.row)
+        } else {
+            let unread = self.unread(&first.row);
+            let told = self.restart.told().unwrap_or_default();
+            prompt::waking(first, unread, cut_off.as_deref()) + &told
+        };
         let typing = first.row.target.parse::<Target>().ok();
         let uuid = self.prompt_uuid.clone();
-        if let Some(line) = self.restart.told() {
-            text.push_str(&line);
-        }
         self.session.push(SessionCommand::Prompt(Prompt { turn, text, uuid }));
         if let Some(target) = typing {
             self.typing(target, TypingState::Active);

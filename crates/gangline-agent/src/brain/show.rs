@@ -36,6 +36,9 @@ pub(super) struct Shown {
     pub(super) spoke: String,
     /// The backend's own session id.
     pub(super) session: Option<String>,
+    /// The backend, and the configured one if that is another.
+    pub(super) runtime: Option<String>,
+    pub(super) configured_runtime: Option<String>,
     /// What the open turn is about.
     task: Option<Task>,
     /// The tools that were called and have not come back, by the call's id.
@@ -148,6 +151,8 @@ impl Brain {
             irc: self.shown.irc.clone(),
             version: Some(VERSION.to_owned()),
             model: self.shown.model(),
+            runtime: self.shown.runtime.clone(),
+            configured_runtime: self.shown.configured_runtime.clone(),
         }
     }
 }

@@ -50,6 +50,9 @@ impl Brain {
 
     /// The backend is gone.
     pub(super) fn gone(&mut self, cause: Cause, how: &str) {
+        if std::mem::take(&mut self.shown.compacting) {
+            self.notice(None, "compacted", texts::NOT_COMPACTED.to_owned());
+        }
         match cause {
             Cause::Ours => {}
             Cause::Theirs => {

@@ -215,7 +215,12 @@ impl Courier {
             return Handled::Yes;
         }
         let office = &self.office;
-        let text = match model::choose(&office.paths, &office.agent, model.as_ref()) {
+        let text = match model::choose(
+            &office.paths,
+            &office.agent,
+            &office.model_owner,
+            model.as_ref(),
+        ) {
             Ok(()) => {
                 doorbell::ring(&office.paths.doorbell(office.agent.as_str()));
                 info!(?model, "a model was chosen");

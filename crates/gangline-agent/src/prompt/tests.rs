@@ -49,6 +49,20 @@ fn a_mention_and_a_direct_line_have_their_exact_form() {
     assert_eq!(prompt(cli, vec![]), "two\nlines");
 }
 
+/// A program that takes commands is given what was said and nothing else.
+#[test]
+fn a_bare_prompt_is_what_was_said() {
+    let check = |origin, body: &str, expect: &str| {
+        assert_eq!(bare(&row(origin, "#general", body)), expect);
+    };
+    check(Origin::Mention, "@ada echo $((3+4)); ls", "echo $((3+4)); ls");
+    check(Origin::Mention, "spark-ada: echo @eve", "echo @eve");
+    check(Origin::Mention, "print(1) @spark-ada", "print(1)");
+    check(Origin::Mention, "@ada", "@ada");
+    check(Origin::Direct, "6 * 7", "6 * 7");
+    check(Origin::Cli, "@ada two\nlines", "@ada two\nlines");
+}
+
 /// R0-21: the agent is told of the cut-off attempt. A drain gives the attempt back; what the first
 /// try sent is quoted all the same.
 #[test]

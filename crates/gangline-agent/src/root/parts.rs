@@ -139,7 +139,7 @@ impl Parts {
         let (fatal, fatal_end) = mpsc::channel(4);
         let (rooms, rooms_end) = mpsc::channel(ROOMS_QUEUE);
         let (inquiries, asked) = mpsc::channel(INQUIRY_QUEUE);
-        let can = (settings.make_runtime)().capabilities();
+        let can = can(settings);
         let core = Agent::new(read::agent_options(&settings.agent, started.epoch, can));
         let (view_sender, view) = watch::channel(core.view());
         let (context_sender, context) = watch::channel(None);
@@ -178,7 +178,7 @@ impl Parts {
             inquiries,
             token,
             flush: flush.clone(),
-            model: model::chosen(&settings.paths, &settings.agent.nick),
+            model: model::chosen(&settings.paths, &settings.agent.nick, &settings.backend.owner()),
         };
         let (bell_of_hooks, hook_calls) = HookBell::new(&settings.agent, settings.hooks.as_ref());
         let doors = Doors {
@@ -194,8 +194,17 @@ impl Parts {
             beat: Arc::clone(&beat),
             hooks: bell_of_hooks,
         };
+        let left = || started.left.as_ref().map(|left| left.session.clone());
         let brain_task = Brain::new(read::identity(settings, started.epoch), core, doors)
-            .after(started.session.clone(), settings.agent.directory.display().to_string());
+            .bare(can.bare)
+            .after(
+                started.session.clone().or_else(left),
+                settings.agent.directory.display().to_string(),
+            )
+            .with_backend(
+                settings.backend.name.clone(),
+                settings.instead_of.as_ref().map(|it| it.name.clone()),
+            );
         let mut tasks = TaskGroup::new("daemon");
         let ends = Ends {
             brain: brain_end,
@@ -271,6 +280,7 @@ fn spawn_inner(
         options: start_options(settings, shared, started),
         first: settings.agent.initial_prompt.clone(),
         configured: settings.agent.model.clone(),
+        care: None,
         brain: shared.brain.clone(),
         token: ends.token,
     };
@@ -343,7 +353,7 @@ fn spawn_outer(tasks: &mut TaskGroup, settings: &Settings, shared: &Shared, oute
         epoch: shared.epoch,
         broker: shared.broker.clone(),
         clock: settings.clock.clone(),
-        model_file: model::file(&settings.paths, &settings.agent.nick),
+        model_file: model::file(&settings.paths, &settings.agent.nick, &settings.backend.owner()),
         model: shared.model.clone(),
         brain: shared.brain.clone(),
         rescan: Arc::clone(&shared.rescan),
@@ -384,8 +394,9 @@ fn office(
         outbox: Arc::clone(&shared.outbox),
         rescan: Arc::clone(&shared.rescan),
         showing: shared.showing.clone(),
-        can: (settings.make_runtime)().capabilities(),
+        can: can(settings),
         paths: settings.paths.clone(),
+        model_owner: settings.backend.owner(),
         joined,
         wanted,
         kept_out,
@@ -476,6 +487,15 @@ fn start_options(settings: &Settings, shared: &Shared, started: &EpochStart) -> 
     };
     settings.backend.apply(&mut options);
     options
+}
+
+/// Returns what the backend can do, as the agent is configured.
+fn can(settings: &Settings) -> Capabilities {
+    let backend = &settings.backend;
+    let command = command(settings).or_else(|| backend.command.clone());
+    let mut extra = backend.extra.clone();
+    extra.extend(settings.agent.extra.clone());
+    (settings.make_runtime)().capabilities_of(command.as_deref(), &extra)
 }
 
 /// Returns the words that start the backend's program, if the agent's configuration has some.

@@ -27,6 +27,8 @@ fn status(phase: &str, pid: Option<u32>) -> AgentStatus {
         unread: BTreeMap::new(),
         version: Some("0.1.0".to_owned()),
         model: None,
+        runtime: None,
+        configured_runtime: None,
     }
 }
 

@@ -211,6 +211,8 @@ fn status_has_its_golden_form() {
         unread: BTreeMap::new(),
         version: None,
         model: None,
+        runtime: None,
+        configured_runtime: None,
     };
     let working = AgentStatus {
         turn_count: 4,
@@ -237,6 +239,8 @@ fn status_has_its_golden_form() {
         unread: [("#general".to_owned(), 3)].into(),
         version: Some("0.1.0".into()),
         model: Some("haiku".into()),
+        runtime: Some("native".into()),
+        configured_runtime: Some("claude".into()),
         ..idle.clone()
     };
     let older: AgentStatus = serde_json::from_str(

@@ -8,23 +8,28 @@ use crate::{
     error::BrokerError,
     op,
     sqlite::{Writer, agents},
-    types::{AccountRow, AgentRow, AgentUpdate, EpochStart, NewUsage, UsageSum},
+    types::{AccountRow, AgentRow, AgentUpdate, EpochStart, NewUsage, UsageSum, Whose},
 };
 
 impl Broker {
     /// Begins the agent's next epoch. Every older writer is fenced from this commit on; this
-    /// process's writes for the agent, also those that name no epoch, are bound to the new one.
+    /// process's writes for the agent, also those that name no epoch, are bound to the new one. The
+    /// session that it returns is one of that runtime's own.
     ///
     /// # Errors
     /// The storage's.
     pub async fn begin_epoch(
         &self,
         agent: &AgentName,
-        pid: u32,
-        note: &str,
+        (pid, note): (u32, &str),
+        whose: Whose<'_>,
     ) -> Result<EpochStart, BrokerError> {
         let (agent, note) = (agent.clone(), note.to_owned());
-        let work = move |w: &mut Writer| agents::begin(w, &agent, pid, &note);
+        let (runtime, configured) = (whose.runtime.to_owned(), whose.configured.to_owned());
+        let work = move |w: &mut Writer| {
+            let whose = Whose { runtime: &runtime, configured: &configured };
+            agents::begin(w, &agent, (pid, &note), whose)
+        };
         self.store.write(&op::BEGIN_EPOCH, work).await
     }
 

@@ -44,6 +44,24 @@ impl Broker {
         self.store.write(&op::ORDER, work).await
     }
 
+    /// Orders which backend the agent's daemon has from its next start on, in place of the
+    /// configured one; `None` = the configured one. Whether it shall run stays as it is. Returns the
+    /// whole order.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn order_runtime(
+        &self,
+        agent: &AgentName,
+        runtime: Option<&str>,
+        by: &str,
+    ) -> Result<Order, BrokerError> {
+        let (agent, by) = (agent.clone(), by.to_owned());
+        let runtime = runtime.map(str::to_owned);
+        let work = move |w: &mut Writer| orders::runtime(w, &agent, runtime.as_deref(), &by);
+        self.store.write(&op::ORDER, work).await
+    }
+
     /// Returns every order by agent; an agent without one shall run.
     ///
     /// # Errors

@@ -7,7 +7,9 @@ use rusqlite::{Connection, Row, params};
 use super::{Writer, fault::Fault, rows, sql};
 use crate::{
     error::BrokerError,
-    types::{AccountRow, AgentRow, AgentUpdate, EpochStart, NewUsage, UsageSum},
+    types::{
+        AccountRow, AgentRow, AgentUpdate, EpochStart, LeftSession, NewUsage, UsageSum, Whose,
+    },
 };
 
 fn current(w: &mut Writer, agent: &AgentName) -> Result<Epoch, Fault> {
@@ -43,23 +45,48 @@ pub(super) fn fence_end(w: &mut Writer, agent: &AgentName, turn: TurnId) -> Resu
 pub(crate) fn begin(
     w: &mut Writer,
     agent: &AgentName,
-    pid: u32,
-    note: &str,
+    (pid, note): (u32, &str),
+    whose: Whose<'_>,
 ) -> Result<EpochStart, Fault> {
-    let sql = "INSERT INTO agents (agent, installation_id, epoch, pid, note, started_at, updated_at) \
-               VALUES (?1, ?2, 1, ?3, ?4, ?5, ?5) ON CONFLICT (agent) DO UPDATE SET \
+    let (session, left) = sessions(w, agent, whose)?;
+    let sql = "INSERT INTO agents (agent, installation_id, epoch, pid, note, started_at, \
+               updated_at, runtime, session) \
+               VALUES (?1, ?2, 1, ?3, ?4, ?5, ?5, ?6, ?7) ON CONFLICT (agent) DO UPDATE SET \
                epoch = epoch + 1, pid = excluded.pid, note = excluded.note, \
                started_at = excluded.started_at, updated_at = excluded.updated_at, \
-               ready_at = NULL, phase = NULL RETURNING epoch, session, paused";
-    let with = params![agent.folded(), &w.installation_id, pid, note, w.now.0];
-    let (epoch, session, paused) = sql::one(&w.connection, sql, with, |row| {
-        Ok((Epoch(row.get(0)?), row.get(1)?, row.get(2)?))
-    })?;
+               runtime = excluded.runtime, session = excluded.session, \
+               ready_at = NULL, phase = NULL RETURNING epoch, paused";
+    let with =
+        params![agent.folded(), &w.installation_id, pid, note, w.now.0, whose.runtime, &session];
+    let (epoch, paused) =
+        sql::one(&w.connection, sql, with, |row| Ok((Epoch(row.get(0)?), row.get(1)?)))?;
     let rooms = "SELECT target FROM stand_downs WHERE agent = ? ORDER BY target";
     let stood_down = sql::all(&w.connection, rooms, params![agent.folded()], sql::column)?;
     // Should this commit fail, the process is bound to an epoch that is not there, and fenced.
     w.epochs.insert(agent.clone(), epoch);
-    Ok(EpochStart { epoch, session, paused, stood_down })
+    Ok(EpochStart { epoch, session, left, paused, stood_down })
+}
+
+/// Returns the session that the runtime had last, and the one that another had since. Gives one
+/// that has nobody's name to the configured runtime.
+fn sessions(
+    w: &mut Writer,
+    agent: &AgentName,
+    whose: Whose<'_>,
+) -> Result<(Option<String>, Option<LeftSession>), Fault> {
+    let sql = "INSERT OR REPLACE INTO sessions (agent, runtime, installation_id, session, epoch) \
+               SELECT agent, ?2, ?3, session, epoch FROM agents \
+               WHERE agent = ?1 AND runtime IS NULL AND session IS NOT NULL";
+    sql::run(&w.connection, sql, params![agent.folded(), whose.configured, &w.installation_id])?;
+    let sql = "SELECT runtime, session FROM sessions WHERE agent = ? ORDER BY epoch DESC";
+    let kept: Vec<(String, String)> =
+        sql::all(&w.connection, sql, params![agent.folded()], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
+    let own = kept.iter().find(|(runtime, _)| runtime == whose.runtime);
+    let session = own.map(|(_, session)| session.clone());
+    let left = kept.into_iter().next().filter(|(runtime, _)| runtime != whose.runtime);
+    Ok((session, left.map(|(runtime, session)| LeftSession { runtime, session })))
 }
 
 pub(crate) fn update(
@@ -88,6 +115,33 @@ pub(crate) fn update(
             w.now.0
         ],
     )?;
+    match &update.session {
+        Some(session) => keep(w, agent, session.as_deref()),
+        None => Ok(()),
+    }
+}
+
+/// Keeps or forgets the session of the epoch's runtime.
+fn keep(w: &mut Writer, agent: &AgentName, session: Option<&str>) -> Result<(), Fault> {
+    let sql = match session {
+        Some(_) => {
+            "INSERT INTO sessions (agent, runtime, installation_id, session, epoch) \
+             SELECT agent, runtime, ?2, ?3, epoch FROM agents \
+             WHERE agent = ?1 AND runtime IS NOT NULL \
+             ON CONFLICT (agent, runtime) DO UPDATE SET session = excluded.session, \
+             epoch = excluded.epoch"
+        }
+        None => {
+            "DELETE FROM sessions WHERE agent = ?1 AND runtime = \
+             (SELECT runtime FROM agents WHERE agent = ?1)"
+        }
+    };
+    match session {
+        Some(session) => {
+            sql::run(&w.connection, sql, params![agent.folded(), &w.installation_id, session])?
+        }
+        None => sql::run(&w.connection, sql, params![agent.folded()])?,
+    };
     Ok(())
 }
 
@@ -98,6 +152,7 @@ fn agent_row(row: &Row<'_>) -> Result<AgentRow, rusqlite::Error> {
         pid: row.get("pid")?,
         note: row.get("note")?,
         phase: row.get("phase")?,
+        runtime: row.get("runtime")?,
         session: row.get("session")?,
         paused: row.get("paused")?,
         status_json: row.get("status_json")?,
@@ -108,14 +163,14 @@ fn agent_row(row: &Row<'_>) -> Result<AgentRow, rusqlite::Error> {
 }
 
 pub(crate) fn one(c: &Connection, agent: &AgentName) -> Result<Option<AgentRow>, Fault> {
-    let sql = "SELECT agent, epoch, pid, note, phase, session, paused, status_json, started_at, \
-               ready_at, updated_at FROM agents WHERE agent = ?";
+    let sql = "SELECT agent, epoch, pid, note, phase, runtime, session, paused, status_json, \
+               started_at, ready_at, updated_at FROM agents WHERE agent = ?";
     Ok(sql::first(c, sql, params![agent.folded()], agent_row)?)
 }
 
 pub(crate) fn list(c: &Connection) -> Result<Vec<AgentRow>, Fault> {
-    let sql = "SELECT agent, epoch, pid, note, phase, session, paused, status_json, started_at, \
-               ready_at, updated_at FROM agents ORDER BY agent";
+    let sql = "SELECT agent, epoch, pid, note, phase, runtime, session, paused, status_json, \
+               started_at, ready_at, updated_at FROM agents ORDER BY agent";
     Ok(sql::all(c, sql, [], agent_row)?)
 }
 

@@ -11,7 +11,7 @@ macro_rules! returned {
         concat!(
             $sql,
             " RETURNING agent, desired, desired_by, desired_at, restart_number, restart_when, \
-             restart_ends, restart_by, restart_at"
+             restart_ends, restart_by, restart_at, runtime"
         )
     };
 }
@@ -63,9 +63,24 @@ pub(crate) fn restart(
     )?)
 }
 
+pub(crate) fn runtime(
+    w: &mut Writer,
+    agent: &AgentName,
+    runtime: Option<&str>,
+    by: &str,
+) -> Result<Order, Fault> {
+    let sql = returned!(
+        "INSERT INTO orders (agent, installation_id, desired, desired_by, desired_at, runtime) \
+         VALUES (?1, ?2, 'up', ?3, ?4, ?5) ON CONFLICT (agent) DO UPDATE SET \
+         runtime = excluded.runtime"
+    );
+    let with = params![agent.folded(), &w.installation_id, by, w.now.0, runtime];
+    Ok(sql::one(&w.connection, sql, with, order)?)
+}
+
 pub(crate) fn list(c: &Connection) -> Result<Vec<Order>, Fault> {
     let sql = "SELECT agent, desired, desired_by, desired_at, restart_number, restart_when, \
-               restart_ends, restart_by, restart_at FROM orders ORDER BY agent";
+               restart_ends, restart_by, restart_at, runtime FROM orders ORDER BY agent";
     Ok(sql::all(c, sql, [], order)?)
 }
 
@@ -86,6 +101,7 @@ fn order(row: &Row<'_>) -> Result<Order, rusqlite::Error> {
         desired: rows::word(row, "desired", Desired::from_word)?,
         by: row.get("desired_by")?,
         at: rows::time(row, "desired_at")?,
+        runtime: row.get("runtime")?,
         restart,
     })
 }

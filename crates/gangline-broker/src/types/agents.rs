@@ -3,17 +3,37 @@
 use gangline_core::{AgentName, Epoch, Principal, Tier, TurnId};
 use gangline_os::clock::UnixMicros;
 
+/// Whose sessions a daemon goes on with: a backend by the name under which its sessions are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Whose<'a> {
+    /// The backend that the daemon has.
+    pub runtime: &'a str,
+    /// The configured one: a session of which nobody knows whose it is counts as its own.
+    pub configured: &'a str,
+}
+
 /// What a daemon finds when it begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EpochStart {
     /// Its epoch; every older writer is fenced from now on.
     pub epoch: Epoch,
-    /// The runtime's session of the predecessor.
+    /// The session that this runtime had last.
     pub session: Option<String>,
+    /// The session that another runtime had since: it stays kept for that one.
+    pub left: Option<LeftSession>,
     /// Whether a human paused the agent.
     pub paused: bool,
     /// The rooms in which a human told it to stand down.
     pub stood_down: Vec<String>,
+}
+
+/// A session that is not gone on with, since another runtime made it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftSession {
+    /// The name of that runtime.
+    pub runtime: String,
+    /// Its session.
+    pub session: String,
 }
 
 /// What a daemon says of itself; `None` leaves a value as it is.
@@ -21,7 +41,7 @@ pub struct EpochStart {
 pub struct AgentUpdate {
     /// The phase's word.
     pub phase: Option<String>,
-    /// The runtime's session; `Some(None)` forgets it.
+    /// The session of the epoch's runtime; `Some(None)` forgets it. Those of others stay.
     pub session: Option<Option<String>>,
     /// Whether new turns are stopped.
     pub paused: Option<bool>,
@@ -44,6 +64,9 @@ pub struct AgentRow {
     pub note: String,
     /// The phase's word.
     pub phase: Option<String>,
+    /// The name under which the sessions of that epoch's runtime are kept; none of an epoch that
+    /// began before names were.
+    pub runtime: Option<String>,
     /// The runtime's session.
     pub session: Option<String>,
     /// Whether new turns are stopped.

@@ -38,6 +38,8 @@ pub struct Order {
     pub by: String,
     /// When.
     pub at: UnixMicros,
+    /// The backend that it shall have in place of the configured one (R3-17).
+    pub runtime: Option<String>,
     /// The latest restart that was asked for, carried out or not.
     pub restart: Option<Restart>,
 }

@@ -136,7 +136,7 @@ async fn follow(path: &Path, tag: &str, count: i64) {
     let options = OpenOptions { path: path.to_owned(), clock: clock::system() };
     let tuning = Tuning { followed_within: Duration::from_secs(20), ..Tuning::default() };
     let broker = Broker::open_tuned(options, tuning).await.unwrap();
-    let epoch = broker.begin_epoch(&ada(), 1, "").await.unwrap().epoch;
+    let epoch = broker.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
     let bell = Arc::new(Notify::new());
     for n in 1..=count {
         let key = format!("{tag}-{n}");
@@ -193,7 +193,7 @@ async fn life(path: &Path) {
 }
 
 async fn first_half(broker: &Broker) -> Epoch {
-    let epoch = broker.begin_epoch(&ada(), 1, "").await.unwrap().epoch;
+    let epoch = broker.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
     say("begin_epoch");
     let session = Some(Some("session".to_owned()));
     let update = AgentUpdate { session, ..AgentUpdate::default() };
@@ -255,7 +255,7 @@ async fn second_half(broker: &Broker, epoch: Epoch) {
     say("mark_delivered");
     let second = OpenApproval { request: "second".to_owned(), ..ask(&ada(), turn, id) };
     broker.open_approval(second).await.unwrap();
-    let next = broker.begin_epoch(&ada(), 2, "").await.unwrap().epoch;
+    let next = broker.begin_epoch(&ada(), (2, ""), claude()).await.unwrap().epoch;
     broker.void_older(&ada(), next).await.unwrap();
     say("void_older");
     let held = settle(id, MessageState::Held);

@@ -71,6 +71,7 @@ mod sqlite {
             another_question_gets_another_number;
         agents:
             each_start_raises_the_epoch_and_keeps_the_session,
+            a_session_belongs_to_the_backend_that_made_it,
             an_older_daemon_is_fenced_from_every_write,
             a_process_bound_to_an_epoch_is_fenced_without_naming_it,
             a_pause_outlives_the_daemon,
@@ -83,6 +84,7 @@ mod sqlite {
         orders:
             an_order_is_kept_until_another_is_given,
             a_restart_names_the_epoch_that_ends_and_numbers_rise,
-            a_restart_of_what_is_down_orders_it_up;
+            a_restart_of_what_is_down_orders_it_up,
+            another_backend_is_kept_until_it_is_taken_back;
     }
 }

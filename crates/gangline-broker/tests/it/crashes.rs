@@ -37,7 +37,9 @@ async fn seen(broker: &Broker, write: &str) -> Option<bool> {
         "begin_epoch" => agent.is_some(),
         "set_agent" => agent.is_some_and(|row| row.session.is_some()),
         "pause" => agent.is_some_and(|row| row.paused),
-        "stand_down" => !broker.begin_epoch(&ada(), 9, "").await.unwrap().stood_down.is_empty(),
+        "stand_down" => {
+            !broker.begin_epoch(&ada(), (9, ""), claude()).await.unwrap().stood_down.is_empty()
+        }
         "order" => !broker.orders().await.unwrap().is_empty(),
         "accept" => state("first").is_some(),
         "move_cursor" => !broker.cursors(&ada(), "local").await.unwrap().is_empty(),

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use gangline_broker::{Broker, BrokerError, OpenError, Written};
+use gangline_broker::{Broker, BrokerError, LeftSession, OpenError, Whose, Written};
 use rusqlite::Connection;
 
 use crate::{child::Other, crashes::sound, support::*};
@@ -44,17 +44,59 @@ async fn a_store_of_a_newer_program_is_refused_and_kept() {
     connection.execute_batch("PRAGMA user_version = 99").unwrap();
     connection.close().unwrap();
     let error = refused(&store).await;
-    let OpenError::NewerSchema { found: 99, known: 2, min_binary, .. } = error else {
+    let OpenError::NewerSchema { found: 99, known: 3, min_binary, .. } = error else {
         panic!("{error}");
     };
     assert_eq!(min_binary, "9.9.9");
+}
+
+/// A store as schema 2 has it, with a session of which nobody knows whose it is.
+async fn schema_2() -> Fixture {
+    let store = Fixture::new();
+    fs::create_dir(store.path().parent().unwrap()).unwrap();
+    let connection = foreign(&store.path());
+    connection.execute_batch(include_str!("../../src/sqlite/migrations/0001.sql")).unwrap();
+    connection.execute_batch(include_str!("../../src/sqlite/migrations/0002.sql")).unwrap();
+    connection
+        .execute_batch(
+            "INSERT INTO meta VALUES ('installation_id', 'i'), ('min_binary', '0.1.0'); \
+         INSERT INTO agents (agent, installation_id, epoch, pid, note, session, started_at, \
+         updated_at) VALUES ('spark-ada', 'i', 7, 1, '', 'old', 1, 1); \
+         INSERT INTO orders (agent, installation_id, desired, desired_by, desired_at) \
+         VALUES ('spark-ada', 'i', 'down', 'otto', 1); \
+         PRAGMA application_id = 1195462215; PRAGMA user_version = 2;",
+        )
+        .unwrap();
+    connection.close().unwrap();
+    store
+}
+
+#[tokio::test]
+async fn a_session_kept_before_it_had_a_name_is_the_configured_backend_s() {
+    let store = schema_2().await;
+    let broker = store.open().await;
+    let row = broker.agent(&ada()).await.unwrap().unwrap();
+    assert_eq!((row.session.as_deref(), row.runtime), (Some("old"), None));
+    let order = &broker.orders().await.unwrap()[0];
+    assert_eq!((order.is_up(), &order.runtime), (false, &None));
+    let whose = Whose { runtime: "native", configured: "claude" };
+    let other = broker.begin_epoch(&ada(), (1, ""), whose).await.unwrap();
+    let left = LeftSession { runtime: "claude".to_owned(), session: "old".to_owned() };
+    assert_eq!((other.epoch.0, other.session, other.left), (8, None, Some(left)));
+    let back = broker.begin_epoch(&ada(), (1, ""), claude()).await.unwrap();
+    assert_eq!((back.session.as_deref(), back.left), (Some("old"), None));
 }
 
 #[tokio::test]
 async fn a_store_of_an_older_program_is_brought_up_to_date_and_keeps_its_rows() {
     let store = made().await;
     let connection = foreign(&store.path());
-    connection.execute_batch("DROP TABLE orders; PRAGMA user_version = 1").unwrap();
+    connection
+        .execute_batch(
+            "DROP TABLE orders; DROP TABLE sessions; ALTER TABLE agents DROP COLUMN runtime; \
+         PRAGMA user_version = 1",
+        )
+        .unwrap();
     connection.close().unwrap();
     let broker = store.open().await;
     assert_eq!(broker.messages(Default::default(), 9).await.unwrap().len(), 1);

@@ -7,6 +7,7 @@ use std::{
 
 use gangline_broker::{
     Broker, EndTurn, LineKind, NewMessage, OpenApproval, OpenOptions, Send, Settle, Take, Tuning,
+    Whose,
 };
 use gangline_core::{
     AgentName, Epoch, MessageId, MessageState, Origin, Principal, Tier, TurnId, redact::Redacted,
@@ -47,6 +48,11 @@ pub(crate) fn hasty(lock_wait: Duration) -> Tuning {
 
 pub(crate) fn ada() -> AgentName {
     "spark-ada".parse().unwrap()
+}
+
+/// A daemon whose configured backend is the one that it has.
+pub(crate) fn claude() -> Whose<'static> {
+    Whose { runtime: "claude", configured: "claude" }
 }
 
 pub(crate) fn bob() -> AgentName {

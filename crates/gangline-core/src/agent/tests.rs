@@ -1,4 +1,5 @@
-//! The state machine told as stories; what holds for every story is in `properties`.
+//! The state machine told as stories: turns here, deaths and what comes in mid-turn beside it; what
+//! holds for every story is in `properties`.
 
 use std::time::Duration;
 
@@ -12,6 +13,8 @@ use crate::{
     time::WallMicros,
 };
 
+mod busy;
+mod deaths;
 mod properties;
 mod world;
 
@@ -231,101 +234,6 @@ fn an_approval_of_another_turn_is_denied() {
     story.runtime(asked, "decide a Deny");
 }
 
-/// R0-20, R0-21, R1-46, C7: a death gives the message back, and the session goes on after 5 s.
-#[test]
-fn an_exit_in_a_turn_gives_the_message_back_and_the_runtime_comes_back_after_its_delay() {
-    let mut story = Story::working();
-    story.asks("a");
-    story.exits(1, "withdraw a; end t1.1 lost m1=accepted; rescan");
-    story.is(Input::Message(Queued { attempt: 1, ..queued(1) }), "");
-    assert_eq!(story.deadline(), Some(5));
-    story.after(4).is(Input::Tick, "");
-    story.after(1).is(Input::Tick, "start 2 Resume");
-}
-
-/// R0-22, R0-53, R1-46: three deaths within 300 s open the breaker; the queue is released.
-#[test]
-fn three_deaths_in_300_seconds_park_the_agent_and_a_resume_half_opens() {
-    let mut story = Story::working();
-    story.exits(1, "end t1.1 lost m1=accepted; rescan");
-    story.is(Input::Message(queued(2)), "");
-    story.after(5).is(Input::Tick, "start 2 Resume");
-    story.runtime(RuntimeInput::Ready { life: Life(2) }, "take t1.2 m2");
-    story.is(Input::Taken { turn: turn(2) }, "prompt t1.2");
-    story.exits(2, "end t1.2 lost m2=accepted; rescan");
-    story.is(Input::Message(queued(2)), "");
-    story.after(5).is(Input::Tick, "start 3 Resume");
-    story.exits(3, "parked 3");
-    story.is(Input::Message(queued(3)), "");
-    assert_eq!(story.agent.view().waiting, 0);
-    assert_eq!(story.deadline(), None);
-    let unparked = format!("({:?}); rescan", Notice::Unparked);
-    story.is(Input::Operator(Operator::Resume), &unparked);
-    story.after(5).is(Input::Message(queued(3)), "start 4 Resume");
-    story.exits(4, "");
-    story.after(5).is(Input::Tick, "start 5 Fresh");
-    story.exits(5, "parked 3");
-}
-
-/// C7, R0-22: a crash and two refused resumes are three deaths, but a new session is tried before
-/// the agent is parked, once.
-#[test]
-fn refused_resumes_do_not_park_before_a_new_session_was_tried() {
-    let mut story = Story::working();
-    story.exits(1, "end t1.1 lost m1=accepted; rescan");
-    story.is(Input::Message(queued(1)), "");
-    for life in [2, 3] {
-        story.after(5).is(Input::Tick, &format!("start {life} Resume"));
-        story.exits(life, "");
-    }
-    story.after(5).is(Input::Tick, "start 4 Fresh");
-    story.exits(4, "parked 3");
-}
-
-/// R0-22.
-#[test]
-fn deaths_that_are_far_apart_do_not_park() {
-    let mut story = Story::working();
-    story.exits(1, "end t1.1 lost m1=accepted; rescan");
-    story.is(Input::Message(queued(2)), "");
-    for life in 2..6 {
-        story.after(150).is(Input::Tick, &format!("start {life} Resume"));
-        story.runtime(RuntimeInput::Ready { life: Life(life) }, &format!("take t1.{life} m2"));
-        story.is(Input::Taken { turn: turn(life) }, &format!("prompt t1.{life}"));
-        story.exits(life, &format!("end t1.{life} lost m2=accepted; rescan"));
-        story.is(Input::Message(queued(2)), "");
-    }
-}
-
-/// R0-20, R0-22.
-#[test]
-fn deaths_that_we_caused_do_not_count() {
-    let mut story = Story::with(AgentOptions { start: StartMode::Eager, ..Default::default() });
-    story.is(Input::Tick, "start 1 Resume");
-    for life in 1..8 {
-        story.runtime(RuntimeInput::Ready { life: Life(life) }, "");
-        let exited = RuntimeInput::Exited { life: Life(life), cause: Cause::Ours };
-        story.runtime(exited, &format!("start {} Resume", life + 1));
-    }
-}
-
-/// C7: two failed resumes in a row fall back to a new session.
-#[test]
-fn two_failed_resumes_fall_back_to_a_new_session() {
-    let options = AgentOptions { breaker_deaths: 9, ..Default::default() };
-    let mut story = Story::with(options);
-    story.is(Input::Message(queued(1)), "start 1 Resume");
-    story.after(60).is(Input::Tick, "missed Start; kill 1");
-    story.after(5).is(Input::Tick, "start 2 Resume");
-    story.exits(2, "");
-    story.after(5).is(Input::Tick, "start 3 Fresh");
-    story.runtime(RuntimeInput::Ready { life: Life(3) }, "take t1.1 m1");
-    story.is(Input::Taken { turn: turn(1) }, "prompt t1.1");
-    story.exits(3, "end t1.1 lost m1=accepted; rescan");
-    story.is(Input::Message(queued(1)), "");
-    story.after(5).is(Input::Tick, "start 4 Resume");
-}
-
 /// C3: pause keeps what waits and feeds nothing.
 #[test]
 fn a_pause_keeps_messages_and_the_open_turn() {
@@ -453,113 +361,6 @@ fn an_exit_while_a_turn_is_recorded_ends_it_without_using_up_an_attempt() {
     let Some(Effect::EndTurn { settle, .. }) = effects.first() else { panic!("{effects:?}") };
     assert!(settle.iter().all(|one| !one.counts_attempt), "{settle:?}");
     assert_eq!(story.agent.view().phase, PhaseName::Down);
-}
-
-/// C3: reading is taking part in the turn.
-#[test]
-fn messages_that_are_read_join_the_turn() {
-    let mut story = Story::working();
-    story.is(Input::Message(queued(2)), "");
-    story.is(Input::Message(queued(3)), "");
-    let read = Input::Read { messages: vec![MessageId(2), MessageId(9)] };
-    story.is(read, "join t1.1 m2");
-    story.text("both done");
-    let expect = "end t1.1 completed m1=answered `both done` m2=answered; take t1.2 m3";
-    story.finish(1, Finish::Completed, expect);
-}
-
-fn busy(when_busy: WhenBusy) -> Story {
-    let mut story = Story::with(AgentOptions { when_busy, ..AgentOptions::default() });
-    story.is(Input::Message(queued(1)), "start 1 Resume");
-    story.runtime(RuntimeInput::Ready { life: Life(1) }, "take t1.1 m1");
-    story.is(Input::Taken { turn: turn(1) }, "prompt t1.1");
-    story.runtime(RuntimeInput::Accepted { turn: turn(1) }, "");
-    story
-}
-
-/// C3: one that the runtime has taken up is answered by what comes after that.
-#[test]
-fn a_steered_message_takes_part_in_the_turn_from_where_the_runtime_has_it() {
-    let mut story = busy(WhenBusy::Steer);
-    story.is(Input::Message(queued(2)), "steer t1.1 m2");
-    story.is(Input::Message(queued(2)), "");
-    let messages = vec![MessageId(2)];
-    let joined = Input::Joined { turn: turn(1), messages: messages.clone() };
-    story.is(joined, "send steer t1.1 m2");
-    story.text("for the first alone");
-    story.runtime(RuntimeInput::Steered { turn: turn(1), messages }, "");
-    story.runtime(RuntimeInput::ToolResult { turn: turn(1), tool: Tool::Other }, "");
-    story.text("for both");
-    let expect = "end t1.1 completed m1=answered `for both` m2=answered";
-    story.finish(1, Finish::Completed, expect);
-}
-
-/// C3: what did not reach the runtime is not lost and not answered by what was meant for another.
-#[test]
-fn a_message_that_could_not_be_steered_in_time_waits_again() {
-    let mut story = busy(WhenBusy::Steer);
-    story.is(Input::Message(queued(2)), "steer t1.1 m2");
-    story.text("done");
-    let expect = "end t1.1 completed m1=answered `done` m2=accepted; rescan";
-    story.finish(1, Finish::Completed, expect);
-    let late = Input::Joined { turn: turn(1), messages: vec![MessageId(2)] };
-    story.is(late, "");
-    // Neither does a failed turn take it along.
-    let mut story = busy(WhenBusy::Steer);
-    story.is(Input::Message(queued(2)), "steer t1.1 m2");
-    let expect = "end t1.1 failed:x m1=failed m2=accepted; rescan";
-    story.finish(1, Finish::Failed("x".to_owned()), expect);
-}
-
-/// C3: order is kept: nothing overtakes what waits already, and a paused agent is not steered.
-#[test]
-fn what_cannot_be_steered_is_queued() {
-    let mut story = busy(WhenBusy::Steer);
-    story.is(Input::Operator(Operator::Pause), "(Paused)");
-    story.is(Input::Message(queued(2)), "");
-    story.is(Input::Operator(Operator::Resume), "(Resumed)");
-    story.is(Input::Message(queued(3)), "");
-    story.text("done");
-    story.finish(1, Finish::Completed, "end t1.1 completed m1=answered `done`; take t1.2 m2");
-    let failed = Input::JoinFailed { turn: turn(2), messages: vec![MessageId(3)] };
-    story.is(failed, "");
-    assert_eq!(story.agent.view().waiting, 1);
-}
-
-/// R1-29, C3: what came in a turn wakes nobody for a minute, unless something else does.
-#[test]
-fn a_buffered_message_may_be_read_and_is_fed_when_nobody_read_it() {
-    let mut story = busy(WhenBusy::Buffer);
-    story.is(Input::Message(queued(2)), "");
-    story.is(Input::Message(queued(3)), "");
-    story.is(Input::Read { messages: vec![MessageId(3)] }, "join t1.1 m3");
-    story.text("done");
-    story.finish(1, Finish::Completed, "end t1.1 completed m1=answered `done` m3=answered");
-    assert_eq!(story.deadline(), Some(60));
-    story.after(59).is(Input::Tick, "");
-    story.after(1).is(Input::Tick, "take t1.2 m2");
-    story.is(Input::Taken { turn: turn(2) }, "prompt t1.2");
-    story.is(Input::Message(queued(4)), "");
-    let text = RuntimeInput::Text { turn: turn(2), text: "two".to_owned() };
-    story.runtime(text, "");
-    story.finish(2, Finish::Completed, "end t1.2 completed m2=answered `two`");
-    // Somebody else asks the idle agent: all that waits is fed in order.
-    story.is(Input::Message(queued(5)), "take t1.3 m4");
-}
-
-/// C3: the agent may read a line before its message is told of here.
-#[test]
-fn a_message_that_was_read_before_it_was_queued_joins_when_it_comes() {
-    let mut story = Story::working();
-    story.is(Input::Read { messages: vec![MessageId(2)] }, "");
-    story.is(Input::Message(queued(3)), "");
-    story.is(Input::Message(queued(2)), "join t1.1 m2");
-    story.is(Input::Message(queued(2)), "");
-    story.text("both done");
-    let expect = "end t1.1 completed m1=answered `both done` m2=answered; take t1.2 m3";
-    story.finish(1, Finish::Completed, expect);
-    // Another turn does not expect it.
-    story.is(Input::Message(queued(2)), "");
 }
 
 #[test]

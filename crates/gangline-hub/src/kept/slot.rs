@@ -53,8 +53,8 @@ pub(super) struct Slot {
     holder: Option<Running>,
     asked: Option<Asked>,
     code: Option<i32>,
-    /// What it was started with; none if we did not start it.
-    started_with: Option<u64>,
+    /// The settings and the ordered backend that it was started with; none if we did not start it.
+    started_with: Option<(u64, Option<String>)>,
     /// The order that was obeyed last.
     pub(super) order: Option<Order>,
 }
@@ -85,8 +85,16 @@ impl Slot {
             wanted: self.wanted(),
             code: self.code,
             ordered_at: self.order.as_ref().map_or(UnixMicros(0), Order::given_at),
-            outdated: self.runs() && self.started_with.is_some_and(|it| it != self.kept.settings),
+            outdated: self.runs()
+                && self.started_with.as_ref().is_some_and(|(settings, runtime)| {
+                    *settings != self.kept.settings || runtime.as_deref() != self.runtime()
+                }),
         }
+    }
+
+    /// Returns the backend that was ordered in place of the configured one (R3-17).
+    fn runtime(&self) -> Option<&str> {
+        self.order.as_ref().and_then(|order| order.runtime.as_deref())
     }
 
     pub(super) fn wanted(&self) -> bool {
@@ -138,7 +146,7 @@ impl Slot {
 
     pub(super) fn started(&mut self, pid: u32, now: Duration) {
         self.child = Some(pid);
-        self.started_with = Some(self.kept.settings);
+        self.started_with = Some((self.kept.settings, self.runtime().map(str::to_owned)));
         self.set(Standing::Starting, now);
     }
 

@@ -49,11 +49,29 @@ fn order(desired: Desired, at: i64) -> Order {
         desired,
         by: "otto".to_owned(),
         at: UnixMicros(at),
+        runtime: None,
         restart: None,
     }
 }
 
 const UP: Standing = Standing::Up { pid: Some(NOBODY) };
+
+/// R3-17: the backend that was ordered is one of the settings that a start takes.
+#[test]
+fn another_backend_makes_a_daemon_outdated_until_it_is_started_anew() {
+    let mut slot = slot();
+    slot.started(7, at(1));
+    slot.seen(holder(1), at(1));
+    let native = Order { runtime: Some("native".to_owned()), ..order(Desired::Up, 1) };
+    slot.obey(Some(&native), at(2));
+    assert!(slot.known().outdated);
+    assert_eq!(slot.standing, UP, "nobody said that it ends");
+    slot.started(8, at(3));
+    slot.seen(holder(1), at(3));
+    assert!(!slot.known().outdated);
+    slot.obey(Some(&order(Desired::Up, 1)), at(4));
+    assert!(slot.known().outdated);
+}
 
 #[test]
 fn a_stopped_daemon_is_left_down_until_it_is_ordered_up() {

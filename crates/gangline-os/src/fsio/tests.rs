@@ -92,6 +92,24 @@ fn a_file_without_end_is_refused_too() {
     assert_eq!(error.to_string(), "/dev/zero is too large: 1001 bytes, the limit is 1000");
 }
 
+/// Somebody else's folder may hold a pipe that nobody ever writes to.
+#[test]
+fn a_foreign_file_that_is_none_is_refused_and_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let (pipe, file) = (folder.path().join("pipe"), folder.path().join("file"));
+    nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    for path in [pipe.as_path(), folder.path(), Path::new("/dev/zero")] {
+        let error = read_foreign_text(path, 10).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+        let why = error.get_ref().unwrap().source().unwrap().to_string();
+        assert_eq!(why, "it is no regular file");
+    }
+    fs::write(&file, "text").unwrap();
+    assert_eq!(read_foreign_text(&file, 10).unwrap(), "text");
+    symlink(&file, folder.path().join("link")).unwrap();
+    assert_eq!(read_foreign_text(&folder.path().join("link"), 10).unwrap(), "text");
+}
+
 #[test]
 fn errors_name_the_file_and_keep_kind_and_source() {
     let folder = tempfile::tempdir().unwrap();

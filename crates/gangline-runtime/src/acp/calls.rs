@@ -86,6 +86,10 @@ impl Calls {
         if let Some(kind) = &patch.kind {
             call.kind.clone_from(kind);
         }
+        // Whoever is asked has to see what is asked: with some programs it stands nowhere else.
+        if let (Some(title), false) = (&patch.title, has_arguments(&call.input)) {
+            merge(&mut call.input, &json!({ "title": title }));
+        }
         let mut news = Vec::new();
         if !call.told {
             call.told = true;

@@ -13,10 +13,19 @@ use gangline_os::{
 use tokio::sync::watch;
 
 use super::{
-    recipe::{By, Given, Introduction, Recipe, Wanted},
-    session::Own,
+    permit::Gate,
+    recipe::{By, Given, Introduction, Names, Recipe, Wanted},
+    session::{Own, Session, Setup},
 };
-use crate::{McpPlace, McpServer, StartOptions, toolserver::ToolServer};
+use crate::{
+    McpPlace, McpServer, StartOptions,
+    door::Inside,
+    program::{
+        login::Sign,
+        worker::{Life, Start, Worker},
+    },
+    toolserver::ToolServer,
+};
 
 /// What agents leave to their children, and what is not ours to pass on.
 const INHERITED: [&str; 3] = ["AI_AGENT", "NODE_OPTIONS", "OPENCODE_SERVER_PASSWORD"];
@@ -102,6 +111,48 @@ pub(super) fn prepare(
         Introduction::Recipe => String::new(),
     };
     Ok(Launch { spawn, mark, servers, own, introduction, tools, notices })
+}
+
+impl Launch {
+    /// Starts the program of a session; `turn` is where its open turn is seen. What serves the
+    /// daemon's tools lasts as long as what is returned beside. Must be called within a tokio
+    /// runtime.
+    ///
+    /// # Errors
+    /// One line that says why it cannot be started.
+    pub(super) fn start(
+        self,
+        (name, recipe): (&'static str, &'static Recipe),
+        options: &StartOptions,
+        turn: watch::Sender<Option<TurnId>>,
+        inside: Inside,
+    ) -> Result<(Worker<Session>, Option<ToolServer>), String> {
+        let given = options.base_url.is_some();
+        let session = Session::new(Setup {
+            recipe,
+            gate: Gate::new(options),
+            folder: options.workdir.display().to_string(),
+            servers: self.servers,
+            own: self.own,
+            introduction: self.introduction,
+            names: if given { recipe.names } else { Names::WithProvider },
+            resume: options.resume.clone(),
+            model: options.model.clone(),
+        });
+        let start = Start {
+            name,
+            protocol: session,
+            spawn: self.spawn,
+            mark: self.mark,
+            session: options.resume.clone(),
+            login: Sign::Asking,
+            notices: self.notices,
+            life: Life::Session,
+            turn,
+            inside,
+        };
+        Ok((Worker::start(start, options)?, self.tools))
+    }
 }
 
 /// Returns the program and its arguments: those of the configuration, or the usual ones. A command

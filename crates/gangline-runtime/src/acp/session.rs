@@ -3,7 +3,11 @@
 //! Pure: lines and wishes go in, [`Act`]s come out. Never more than one prompt is under way:
 //! programs differ widely in what they do with a second one. Start at [`Session::line`].
 
-use std::collections::{HashMap, VecDeque};
+use std::{
+    collections::{HashMap, VecDeque},
+    convert::Infallible,
+    time::Duration,
+};
 
 use gangline_core::TurnId;
 use serde_json::Value;
@@ -16,7 +20,10 @@ use super::{
     update::{self, Choice, Context, Update},
     wire::{self, Line, Refusal},
 };
-use crate::{McpServer, Prompt, RuntimeEvent, SessionId, TurnResult, Verdict};
+use crate::{
+    McpServer, Prompt, RuntimeEvent, SessionId, TurnResult, Verdict,
+    program::protocol::{self, Now, Odd, Protocol},
+};
 
 mod ask;
 mod open;
@@ -26,22 +33,11 @@ mod state;
 mod tests;
 mod turn;
 
-/// What is to be done, in order.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Act {
-    /// Tell the daemon.
-    Tell(RuntimeEvent),
-    /// Write a line to the program.
-    Write(String),
-    /// This turn is open now, or none.
-    Turn(Option<TurnId>),
-    /// No turn is open any more.
-    Free,
-    /// Say [`Session::try_again`] now and then: a login is missing.
-    WatchLogin,
-    /// The program cannot be used; end it.
-    GiveUp,
-}
+/// Between two signs of life of a turn.
+const ALIVE_EVERY: Duration = Duration::from_secs(1);
+
+/// What is to be done; no tool of the daemon is called over the pipe.
+pub(super) type Act = protocol::Act<Infallible>;
 
 /// What a session is told about at its start.
 pub(super) struct Setup {
@@ -103,6 +99,7 @@ pub(super) struct Session {
     calls: Calls,
     counted: Counted,
     context: Context,
+    last_alive: Duration,
     out: Vec<Act>,
 }
 
@@ -131,29 +128,30 @@ impl Session {
             calls: Calls::default(),
             counted: Counted::default(),
             context: Context::default(),
+            last_alive: Duration::ZERO,
             out: Vec::new(),
             setup,
         }
     }
+}
 
-    /// Says whether prompts are taken.
-    pub(super) fn is_ready(&self) -> bool {
+impl Protocol for Session {
+    type Caller = Infallible;
+
+    fn is_ready(&self) -> bool {
         self.ready
     }
 
-    /// Says whether something is under way that an interrupt would end.
-    pub(super) fn busy(&self) -> bool {
+    fn busy(&self) -> bool {
         self.turn.is_some() || self.waiting.is_some()
     }
 
-    /// Begins the conversation with the program.
-    pub(super) fn hello(&mut self) -> Vec<Act> {
+    fn hello(&mut self) -> Vec<Act> {
         self.greet();
         self.done()
     }
 
-    /// Gives a prompt; the caller has made sure that no turn is open.
-    pub(super) fn prompt(&mut self, prompt: Prompt) -> Vec<Act> {
+    fn prompt(&mut self, prompt: Prompt) -> Vec<Act> {
         self.waiting = Some(prompt);
         if self.stage == Stage::LoggedOut {
             // Somebody may have logged in meanwhile.
@@ -163,8 +161,7 @@ impl Session {
         self.done()
     }
 
-    /// Asks for the end of the turn. A prompt that was not begun is taken back.
-    pub(super) fn interrupt(&mut self) -> Vec<Act> {
+    fn interrupt(&mut self) -> Vec<Act> {
         if let Some(prompt) = self.waiting.take() {
             if self.order == Some(Order::Compact) {
                 // It stands in the way of every prompt.
@@ -181,49 +178,53 @@ impl Session {
         self.done()
     }
 
-    /// Tells the program to end the prompt that is under way. Two programs wait for the answers to
-    /// their questions before they do.
-    fn cancel(&mut self) {
-        let params = serde_json::json!({"sessionId": self.id});
-        self.write(wire::notification("session/cancel", &params));
-        self.withdraw_asks();
-    }
-
-    /// Answers an approval; nothing happens when nobody waits for it.
-    pub(super) fn decide(&mut self, verdict: &Verdict) -> Vec<Act> {
+    fn decide(&mut self, verdict: &Verdict) -> Vec<Act> {
         self.answer_ask(verdict);
         self.done()
     }
 
-    /// Changes the model once no turn is open.
-    pub(super) fn set_model(&mut self, model: String) -> Vec<Act> {
-        self.order(Order::Model(named(self.setup.names, model)))
+    fn set_model(&mut self, model: &str) -> Vec<Act> {
+        self.order(Order::Model(named(self.setup.names, model.to_owned())))
     }
 
-    /// Shortens the context once no turn is open.
-    pub(super) fn compact(&mut self) -> Vec<Act> {
+    fn compact(&mut self) -> Vec<Act> {
         self.order(Order::Compact)
     }
 
-    /// Begins an empty session once no turn is open.
-    pub(super) fn clear(&mut self) -> Vec<Act> {
+    fn clear(&mut self) -> Vec<Act> {
         self.order(Order::Clear)
     }
 
-    fn order(&mut self, order: Order) -> Vec<Act> {
-        self.orders.push_back(order);
-        self.go_on();
-        self.done()
-    }
-
-    /// Looks whether somebody has logged in.
-    pub(super) fn try_again(&mut self) -> Vec<Act> {
+    fn try_again(&mut self) -> Vec<Act> {
         if self.stage == Stage::LoggedOut {
             self.open();
         }
         self.done()
     }
 
+    fn read(&mut self, line: &str, now: Now) -> Result<Vec<Act>, Odd> {
+        let line = wire::decode(line)?;
+        let open = self.turn.as_ref().map(|turn| turn.id);
+        let mut acts = self.line(line);
+        if acts.iter().any(|act| matches!(act, Act::Tell(_))) {
+            self.last_alive = now.mono;
+        } else {
+            acts.splice(0..0, self.alive(open, now));
+        }
+        Ok(acts)
+    }
+
+    fn sign_of_life(&mut self, now: Now) -> Vec<Act> {
+        let open = self.turn.as_ref().map(|turn| turn.id);
+        self.alive(open, now).into_iter().collect()
+    }
+
+    fn answer(caller: &Infallible, _outcome: &Result<String, String>) -> String {
+        match *caller {}
+    }
+}
+
+impl Session {
     /// Takes one line.
     pub(super) fn line(&mut self, line: Line) -> Vec<Act> {
         match line {
@@ -240,6 +241,27 @@ impl Session {
             }
         }
         self.done()
+    }
+
+    /// Tells the program to end the prompt that is under way. Two programs wait for the answers to
+    /// their questions before they do.
+    fn cancel(&mut self) {
+        let params = serde_json::json!({"sessionId": self.id});
+        self.write(wire::notification("session/cancel", &params));
+        self.withdraw_asks();
+    }
+
+    fn order(&mut self, order: Order) -> Vec<Act> {
+        self.orders.push_back(order);
+        self.go_on();
+        self.done()
+    }
+
+    /// Every line is a sign of life of the turn, whatever it says; one a second is told.
+    fn alive(&mut self, open: Option<TurnId>, now: Now) -> Option<Act> {
+        let turn = open.filter(|_| now.mono.saturating_sub(self.last_alive) >= ALIVE_EVERY)?;
+        self.last_alive = now.mono;
+        Some(Act::Tell(RuntimeEvent::Alive { turn }))
     }
 
     fn answered(&mut self, sent: Sent, outcome: Result<Value, Refusal>) {

@@ -6,10 +6,8 @@ use super::{
     recipe::{Meaning, Recipe, WORDS},
     wire::{AUTH_REQUIRED, Refusal},
 };
+pub(super) use crate::program::one_line;
 use crate::{FailureKind, TurnResult};
-
-/// The longest text of a failure that is passed on, in characters.
-const WHY_MAX: usize = 300;
 
 /// What was seen before the end.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -100,16 +98,6 @@ fn told(meaning: Meaning, why: String, login: &str) -> TurnResult {
 /// Returns what a human is told who has to log in.
 pub(super) fn hint(why: &str, login: &str) -> String {
     format!("{why}. To log in: {login}; or give the agent a valid key")
-}
-
-/// Returns a text as one line of at most [`WHY_MAX`] characters.
-pub(super) fn one_line(text: &str) -> String {
-    let words = text.split(|c: char| c.is_whitespace() || c.is_control());
-    let line = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(WHY_MAX) {
-        Some((cut, _)) => format!("{}…", &line[..cut]),
-        None => line,
-    }
 }
 
 #[cfg(test)]

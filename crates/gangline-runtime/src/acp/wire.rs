@@ -5,6 +5,8 @@
 
 use serde_json::{Value, json};
 
+use crate::program::protocol::Odd;
+
 /// One line of the program.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Line {
@@ -27,31 +29,28 @@ pub(super) struct Refusal {
 /// The program wants a login first.
 pub(super) const AUTH_REQUIRED: i64 = -32000;
 
-/// A line that is no message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a line that is no message")]
-pub(super) struct NoMessage;
-
 /// Reads one line. Fields beyond the frame's are left in the parameters and results.
 ///
 /// # Errors
-/// [`NoMessage`] when it is not JSON, or not a message of JSON-RPC.
-pub(super) fn decode(line: &str) -> Result<Line, NoMessage> {
-    let Ok(Value::Object(mut message)) = serde_json::from_str(line) else { return Err(NoMessage) };
+/// [`Odd::NoMessage`] when it is not JSON, or not a message of JSON-RPC.
+pub(super) fn decode(line: &str) -> Result<Line, Odd> {
+    let Ok(Value::Object(mut message)) = serde_json::from_str(line) else {
+        return Err(Odd::NoMessage);
+    };
     let id = message.remove("id").filter(|id| !id.is_null());
     let params = message.remove("params").unwrap_or(Value::Null);
     match (message.remove("method"), id) {
         (Some(Value::String(method)), Some(id)) => Ok(Line::Request { id, method, params }),
         (Some(Value::String(method)), None) => Ok(Line::Notification { method, params }),
         (None, Some(id)) => {
-            let id = id.as_u64().ok_or(NoMessage)?;
+            let id = id.as_u64().ok_or(Odd::NoMessage)?;
             let outcome = match (message.remove("result"), message.remove("error")) {
                 (_, Some(error)) if !error.is_null() => Err(refusal(&error)),
                 (result, _) => Ok(result.unwrap_or(Value::Null)),
             };
             Ok(Line::Answer { id, outcome })
         }
-        _ => Err(NoMessage),
+        _ => Err(Odd::NoMessage),
     }
 }
 

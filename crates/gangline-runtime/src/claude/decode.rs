@@ -1,12 +1,12 @@
 //! One line of the program's output to a value: first its kind, then its body.
 //!
-//! What is not known is [`Line::Unknown`]; a known kind with a broken body is an error; fields that
+//! What is not known is [`Odd::Unknown`]; a known kind with a broken body is an error; fields that
 //! are not needed here are passed over. No I/O, no state. Start at [`decode`].
 
 use serde::Deserialize;
 use serde_json::{Map, Value, value::RawValue};
 
-use crate::Block;
+use crate::{Block, program::protocol::Odd};
 
 /// A line that says what the session does.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,19 +37,6 @@ pub(super) enum Line {
     Response { id: String, answer: Result<Value, String> },
     /// A sign of life.
     Noise,
-    /// A kind that this version does not know.
-    Unknown { kind: String },
-}
-
-/// Why a line says nothing.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum DecodeError {
-    /// It is no JSON object with a kind.
-    #[error("a line that is no message")]
-    NoMessage,
-    /// Its kind is known and its body is not what that kind has.
-    #[error("a malformed `{kind}` line: {why}")]
-    Broken { kind: String, why: String },
 }
 
 /// The head of a run.
@@ -223,14 +210,14 @@ where
 /// Reads one line.
 ///
 /// # Errors
-/// [`DecodeError`] says what is wrong with it.
-pub(super) fn decode(line: &str) -> Result<Line, DecodeError> {
+/// [`Odd`] says what is wrong with it.
+pub(super) fn decode(line: &str) -> Result<Line, Odd> {
     let kind = match kind_in_front(line) {
         Some(kind) => kind.to_owned(),
         None => kind_anywhere(line)?,
     };
     let broken = |error: serde_json::Error| match kind_anywhere(line) {
-        Ok(kind) => DecodeError::Broken { kind, why: error.to_string() },
+        Ok(kind) => Odd::Broken { kind, why: error.to_string() },
         Err(no_message) => no_message,
     };
     match kind.as_str() {
@@ -247,7 +234,7 @@ pub(super) fn decode(line: &str) -> Result<Line, DecodeError> {
         "control_cancel_request" => cancelled(line),
         "control_response" => response(line),
         known if is_noise(known) => Ok(Line::Noise),
-        _ => Ok(Line::Unknown { kind: kind.clone() }),
+        _ => return Err(Odd::Unknown { kind }),
     }
     .map_err(broken)
 }
@@ -259,8 +246,8 @@ fn kind_in_front(line: &str) -> Option<&str> {
     matches!(kind, "assistant" | "user" | "result" | "control_request").then_some(kind)
 }
 
-fn kind_anywhere(line: &str) -> Result<String, DecodeError> {
-    let head: Head<'_> = serde_json::from_str(line).map_err(|_| DecodeError::NoMessage)?;
+fn kind_anywhere(line: &str) -> Result<String, Odd> {
+    let head: Head<'_> = serde_json::from_str(line).map_err(|_| Odd::NoMessage)?;
     Ok(match (&*head.kind, head.subtype.as_deref()) {
         ("system", Some(subtype)) => format!("system/{subtype}"),
         (kind, _) => kind.to_owned(),

@@ -15,13 +15,22 @@ use gangline_os::{
     process::{Group, Output, Spawn, Stdin},
 };
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
-use super::{NAME, login::Login};
+use super::{
+    NAME,
+    login::Login,
+    permit::Gate,
+    turns::{Setup, Turns},
+};
 use crate::{
     McpPlace, McpServer, Mode, SessionId, StartOptions,
+    door::Inside,
     program::{
         self,
+        login::Sign,
         version::{self, Version, Wanted},
+        worker::{Life, Start, Worker},
     },
 };
 
@@ -133,6 +142,39 @@ pub(super) fn again(options: &StartOptions) -> Result<Launch, String> {
     };
     let mark = env.get(RUN_MARK).and_then(|mark| mark.parse().ok());
     Ok(Launch { spawn, session, mark, login, notice })
+}
+
+impl Launch {
+    /// Starts the program of a session, or of one turn. Must be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// One line that says why it cannot be started.
+    pub(super) fn start(
+        self,
+        options: &StartOptions,
+        inside: Inside,
+    ) -> Result<Worker<Turns>, String> {
+        let tools = options.tools.tools();
+        let names = tools.iter().map(|tool| tool.name).collect();
+        let gate = Gate::new(options.policy(), options.tools.server_key(), names);
+        let setup = Setup { session: self.session.clone(), gate, tools, login: self.login.shown() };
+        let start = Start {
+            name: NAME,
+            protocol: Turns::new(setup),
+            spawn: self.spawn,
+            mark: self.mark,
+            session: Some(self.session),
+            login: Sign::Files(self.login.files()),
+            notices: self.notice.into_iter().collect(),
+            life: match options.mode {
+                Mode::PerTurn => Life::OneThing,
+                Mode::Resident | Mode::Tmux => Life::Session,
+            },
+            turn: watch::Sender::default(),
+            inside,
+        };
+        Worker::start(start, options)
+    }
 }
 
 /// Returns where the program keeps its sessions and its login.

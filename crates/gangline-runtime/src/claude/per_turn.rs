@@ -2,7 +2,7 @@
 //!
 //! Between turns there is no process; what lasts is the session, by its id. A child that dies in
 //! its turn ends the whole, as the death of a resident process does: what follows is the daemon's
-//! decision. Start at [`PerTurn::run`]; the process of a turn belongs to a [`Worker`].
+//! decision. Start at [`PerTurn::run`]; the process of a turn belongs to a [`Worker`](program::worker::Worker).
 
 use std::{
     collections::VecDeque,
@@ -18,15 +18,19 @@ use gangline_os::{
 use tokio::sync::{mpsc, watch};
 
 use super::{
-    COMMANDS, Command, NAME,
+    NAME,
     launch::{self, Launch},
-    login::{Login, Look},
-    worker::{self, LOGIN_EVERY, Start, Worker},
 };
 use crate::{
-    EVENT_QUEUE, Prompt, RuntimeEvent, SessionHandle, SessionId, StartOptions, TurnResult,
+    EVENT_QUEUE, Prompt, RuntimeEvent, SessionHandle, SessionId, StartOptions, StopReason,
+    TurnResult,
+    door::{self, Command, Inside, Wish},
     handle::{Flags, HandleKeeper},
-    program,
+    program::{
+        self,
+        login::{Found, Sign, Watch},
+        worker::pause,
+    },
 };
 
 /// A process that has done its work, and a stopped one, are gone within this; else it is ended
@@ -38,7 +42,8 @@ pub(super) struct PerTurn {
     /// What every process is started with; its session and model change.
     options: StartOptions,
     session: SessionId,
-    login: Login,
+    /// For a login that was refused.
+    login: Watch,
     mark: Option<RunMark>,
     notice: Option<String>,
     inbox: mpsc::Receiver<Command>,
@@ -48,8 +53,6 @@ pub(super) struct PerTurn {
     clock: SharedClock,
     /// What was asked for while something was under way.
     waiting: VecDeque<Work>,
-    /// The login as it was when it was refused, and when to look next.
-    watch: Option<(Look, Duration)>,
 }
 
 /// What a process is started for.
@@ -80,14 +83,14 @@ enum Step {
 
 impl PerTurn {
     /// Takes over what `launch` has found out; its process is not started.
-    pub(super) fn new(start: Start) -> Self {
-        let Start { options, launch, events, inbox, flags } = start;
+    pub(super) fn new(options: StartOptions, launch: Launch, inside: Inside) -> Self {
+        let Inside { inbox, events, flags } = inside;
         let Launch { session, mark, login, notice, .. } = launch;
         let handle = HandleKeeper::begin(NAME, &options, Some(session.clone()), None);
         Self {
             options,
             session,
-            login,
+            login: Watch::of(Sign::Files(login.files())),
             mark,
             notice,
             inbox,
@@ -96,7 +99,6 @@ impl PerTurn {
             handle,
             clock: clock::system(),
             waiting: VecDeque::new(),
-            watch: None,
         }
     }
 
@@ -134,15 +136,14 @@ impl PerTurn {
 
     /// Waits for something to do.
     async fn idle(&mut self) -> After {
-        let due = self.watch.as_ref().map(|(_, next)| *next);
-        let wait = due.map(|due| due.saturating_sub(self.clock.monotonic()));
+        let wait = self.login.due().map(|due| due.saturating_sub(self.clock.monotonic()));
         let step = tokio::select! {
             command = self.inbox.recv() => Step::Command(command),
-            () = worker::pause(wait) => Step::Due,
+            () = pause(wait) => Step::Due,
         };
         match step {
             Step::Command(None | Some(Command::Stop(_))) => return After::End(0),
-            Step::Command(Some(command)) => self.take(command).await,
+            Step::Command(Some(Command::Wish(wish))) => self.take(wish).await,
             Step::Event(_) => {}
             Step::Due => self.look_at_login().await,
         }
@@ -150,22 +151,22 @@ impl PerTurn {
     }
 
     /// Takes what concerns no process that runs.
-    async fn take(&mut self, command: Command) {
-        match command {
-            Command::Prompt(prompt) => self.waiting.push_back(Work::Prompt(prompt)),
-            Command::Compact => self.waiting.push_back(Work::Compact),
+    async fn take(&mut self, wish: Wish) {
+        match wish {
+            Wish::Prompt(prompt) => self.waiting.push_back(Work::Prompt(prompt)),
+            Wish::Compact => self.waiting.push_back(Work::Compact),
             // The next turn begins an empty session (R2-06).
-            Command::Clear => {
+            Wish::Clear => {
                 let session = SessionId(uuid::Uuid::new_v4().to_string());
                 self.session = session.clone();
                 self.send(RuntimeEvent::Session { session }).await;
             }
             // The next turn uses it (R2-04).
-            Command::SetModel(model) => self.options.model = Some(model),
+            Wish::SetModel(model) => self.options.model = Some(model),
             // Nothing begins by itself here; whoever adopts waits for an end.
-            Command::Adopt(turn) => self.finish(turn, TurnResult::Completed).await,
-            Command::Interrupt => self.drop_waiting().await,
-            Command::Steer(_) | Command::Decide(_) | Command::Stop(_) => {}
+            Wish::Adopt(turn) => self.finish(turn, TurnResult::Completed).await,
+            Wish::Interrupt => self.drop_waiting().await,
+            Wish::Steer(_) | Wish::Decide(_) => {}
         }
     }
 
@@ -195,12 +196,12 @@ impl PerTurn {
                 return After::End(-1);
             }
         };
-        let (command, is_turn) = match work {
-            Work::Prompt(prompt) => (Command::Prompt(prompt), true),
-            Work::Compact => (Command::Compact, false),
+        let (wish, is_turn) = match work {
+            Work::Prompt(prompt) => (Wish::Prompt(prompt), true),
+            Work::Compact => (Wish::Compact, false),
         };
         // A process that is gone already tells so below.
-        let _ = inner.commands.send(command).await;
+        let _ = inner.commands.send(Command::Wish(wish)).await;
         let after = self.follow(&mut inner, is_turn).await;
         self.handle.child(None);
         after
@@ -211,14 +212,13 @@ impl PerTurn {
         options.resume = Some(self.session.clone());
         // What commands left running is ended with the session, not with the turn.
         let launch = Launch { mark: None, notice: None, ..launch::again(&options)? };
-        let (commands, inbox) = mpsc::channel(COMMANDS);
         let (sender, events) = mpsc::channel(EVENT_QUEUE);
-        let flags = Arc::new(Flags::default());
-        let worker = Worker::start(Start { options, launch, events: sender, inbox, flags })?;
+        let (outside, inside) = door::sides(sender);
+        let worker = launch.start(&options, inside)?;
         self.handle.child(worker.handle().borrow().pid);
         let mut tasks = TaskGroup::new(NAME);
         tasks.spawn("turn", worker.run());
-        Ok(Inner { commands, events, _tasks: tasks })
+        Ok(Inner { commands: outside.commands, events, _tasks: tasks })
     }
 
     /// Passes on what the process tells. The turn's end comes last: then there is no process.
@@ -232,11 +232,11 @@ impl PerTurn {
             let step = tokio::select! {
                 event = inner.events.recv() => Step::Event(event),
                 command = self.inbox.recv(), if !stopped => Step::Command(command),
-                () = worker::pause(wait) => Step::Due,
+                () = pause(wait) => Step::Due,
             };
             let event = match step {
                 Step::Command(command) => {
-                    let command = command.unwrap_or(Command::Stop(crate::StopReason::Shutdown));
+                    let command = command.unwrap_or(Command::Stop(StopReason::Shutdown));
                     stopped = self.pass(command, inner).await;
                     if stopped {
                         due = Some(self.clock.monotonic() + GONE_WITHIN);
@@ -288,42 +288,41 @@ impl PerTurn {
     /// Gives a command to the process, or keeps it for later. Says whether it is to end.
     async fn pass(&mut self, command: Command, inner: &Inner) -> bool {
         match command {
-            Command::Interrupt => {
-                self.drop_waiting().await;
-                let _ = inner.commands.send(Command::Interrupt).await;
-            }
-            Command::Steer(_) | Command::Decide(_) => {
-                let _ = inner.commands.send(command).await;
-            }
             Command::Stop(_) => {
                 self.drop_waiting().await;
                 let _ = inner.commands.send(command).await;
                 return true;
             }
-            Command::Prompt(_)
-            | Command::Adopt(_)
-            | Command::SetModel(_)
-            | Command::Compact
-            | Command::Clear => self.take(command).await,
+            Command::Wish(Wish::Interrupt) => {
+                self.drop_waiting().await;
+                let _ = inner.commands.send(command).await;
+            }
+            Command::Wish(Wish::Steer(_) | Wish::Decide(_)) => {
+                let _ = inner.commands.send(command).await;
+            }
+            Command::Wish(
+                wish @ (Wish::Prompt(_)
+                | Wish::Adopt(_)
+                | Wish::SetModel(_)
+                | Wish::Compact
+                | Wish::Clear),
+            ) => self.take(wish).await,
         }
         false
     }
 
     async fn settle(&mut self, end: RuntimeEvent) {
         if let RuntimeEvent::Finished { result: TurnResult::NeedsLogin { .. }, .. } = &end {
-            let next = self.clock.monotonic() + LOGIN_EVERY;
-            self.watch = Some((self.login.look(), next));
+            self.login.begin(self.clock.monotonic());
         }
         self.flags.busy.store(false, Ordering::SeqCst);
         self.send(end).await;
     }
 
     async fn look_at_login(&mut self) {
-        let Some((before, _)) = self.watch.take() else { return };
-        if self.login.look() == before {
-            self.watch = Some((before, self.clock.monotonic() + LOGIN_EVERY));
-        } else {
-            self.send(RuntimeEvent::LoggedIn).await;
+        match self.login.look(self.clock.monotonic()) {
+            Found::LoggedIn => self.send(RuntimeEvent::LoggedIn).await,
+            Found::Nothing | Found::Ask => {}
         }
     }
 

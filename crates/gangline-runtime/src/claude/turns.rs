@@ -12,12 +12,16 @@ use serde_json::{Value, json};
 
 use self::state::{Bundle, Held, Job, Order, Out, Owner, Run, Sent, Turn, event_turn};
 use super::{
-    decode::Line,
+    decode::{self, Line},
     encode::{self, Place},
+    mcp,
     permit::Gate,
     verdict::Asked,
 };
-use crate::{Prompt, RuntimeEvent, SessionId, ToolCall, ToolSpec, TurnResult, Verdict};
+use crate::{
+    Prompt, RuntimeEvent, SessionId, ToolSpec, TurnResult, Verdict,
+    program::protocol::{self, Now, Odd, Protocol},
+};
 
 mod output;
 mod requests;
@@ -31,31 +35,16 @@ const HELD_MAX: usize = 512;
 /// Between two signs of life of a turn.
 const ALIVE_EVERY: Duration = Duration::from_secs(1);
 
-/// The time of a line.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Now {
-    /// Monotonic.
-    pub(super) mono: Duration,
-    /// Seconds since 1970.
-    pub(super) unix: i64,
+/// Who calls a tool of the daemon.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Caller {
+    /// The program's control request that waits.
+    pub(super) request: String,
+    /// The id of the message within it.
+    pub(super) rpc: Value,
 }
 
-/// What is to be done, in order.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Act {
-    /// Tell the daemon.
-    Tell(RuntimeEvent),
-    /// Write a line to the program.
-    Write(String),
-    /// Run a tool of the daemon; then [`mcp::called`].
-    Call { call: ToolCall, request: String, rpc: Value },
-    /// No turn is open any more.
-    Free,
-    /// Look for a login from now on.
-    WatchLogin,
-    /// The program cannot be used; end it.
-    GiveUp,
-}
+pub(super) type Act = protocol::Act<Caller>;
 
 /// What a session is told about at its start.
 pub(super) struct Setup {
@@ -110,32 +99,31 @@ impl Turns {
             out: Vec::new(),
         }
     }
+}
 
-    /// Says whether something is under way that an interrupt would end.
-    pub(super) fn busy(&self) -> bool {
+impl Protocol for Turns {
+    type Caller = Caller;
+
+    fn busy(&self) -> bool {
         self.turn.is_some() || self.run.is_some()
     }
 
-    /// Says whether nothing is under way and nothing waits to be.
-    pub(super) fn is_done(&self) -> bool {
+    fn is_done(&self) -> bool {
         !self.busy() && self.jobs.is_empty()
     }
 
-    /// Says whether prompts are taken.
-    pub(super) fn is_ready(&self) -> bool {
+    fn is_ready(&self) -> bool {
         self.ready
     }
 
-    /// Begins the conversation with the program.
-    pub(super) fn hello(&mut self) -> Vec<Act> {
+    fn hello(&mut self) -> Vec<Act> {
         let server = [self.setup.gate.server()];
         let servers: &[&str] = if self.setup.tools.is_empty() { &[] } else { &server };
         self.request(Sent::Initialize, &encode::initialize(servers));
         self.done()
     }
 
-    /// Gives a prompt; the caller has made sure that no turn is open.
-    pub(super) fn prompt(&mut self, prompt: &Prompt) -> Vec<Act> {
+    fn prompt(&mut self, prompt: Prompt) -> Vec<Act> {
         let uuid = as_uuid(&prompt.uuid);
         self.turn = Some(Turn {
             id: prompt.turn,
@@ -158,12 +146,7 @@ impl Turns {
         self.done()
     }
 
-    fn changes_model(&self) -> bool {
-        self.sent.values().any(|sent| matches!(sent, Sent::SetModel(_)))
-    }
-
-    /// Adds a text to the open turn. When that has just ended, nobody gets it.
-    pub(super) fn steer(&mut self, prompt: &Prompt) -> Vec<Act> {
+    fn steer(&mut self, prompt: Prompt) -> Vec<Act> {
         let uuid = as_uuid(&prompt.uuid);
         if let Some(turn) = &mut self.turn {
             turn.waiting.push(uuid.clone());
@@ -178,9 +161,7 @@ impl Turns {
         self.done()
     }
 
-    /// Makes the turn that began unasked this one. Without such a turn it is over at once: whoever
-    /// adopted it waits for an end.
-    pub(super) fn adopt(&mut self, id: TurnId) -> Vec<Act> {
+    fn adopt(&mut self, id: TurnId) -> Vec<Act> {
         let Some(bundle) = self.bundle.take() else {
             if self.turn.is_none() {
                 self.out.push(Act::Free);
@@ -214,8 +195,7 @@ impl Turns {
         self.done()
     }
 
-    /// Asks for the end of what is under way. A prompt that was not begun is taken back.
-    pub(super) fn interrupt(&mut self) -> Vec<Act> {
+    fn interrupt(&mut self) -> Vec<Act> {
         if !std::mem::take(&mut self.held).is_empty() {
             let waiting = self.turn.as_ref().map(|turn| turn.waiting.clone());
             waiting.unwrap_or_default().iter().for_each(|uuid| self.withdrawn(uuid));
@@ -242,36 +222,40 @@ impl Turns {
         self.done()
     }
 
-    /// Answers an approval; nothing happens when nobody waits for it.
-    pub(super) fn decide(&mut self, verdict: &Verdict) -> Vec<Act> {
+    fn decide(&mut self, verdict: &Verdict) -> Vec<Act> {
         self.answer_ask(verdict);
         self.done()
     }
 
-    /// Changes the model from the next run on.
-    pub(super) fn set_model(&mut self, model: &str) -> Vec<Act> {
+    fn set_model(&mut self, model: &str) -> Vec<Act> {
         let request = json!({"subtype": "set_model", "model": model});
         self.request(Sent::SetModel(model.to_owned()), &request);
         self.done()
     }
 
-    /// Shortens the context once nothing is under way.
-    pub(super) fn compact(&mut self) -> Vec<Act> {
+    fn compact(&mut self) -> Vec<Act> {
         self.order(Order::Compact, "/compact")
     }
 
-    /// Empties the context once nothing is under way.
-    pub(super) fn clear(&mut self) -> Vec<Act> {
+    fn clear(&mut self) -> Vec<Act> {
         self.order(Order::Clear, "/clear")
     }
 
-    fn order(&mut self, order: Order, command: &str) -> Vec<Act> {
-        let uuid = new_uuid();
-        self.write(encode::command(command, &uuid));
-        self.jobs.push(Job { uuid, order, told: false });
+    fn sign_of_life(&mut self, now: Now) -> Vec<Act> {
+        self.alive(now);
         self.done()
     }
 
+    fn read(&mut self, line: &str, now: Now) -> Result<Vec<Act>, Odd> {
+        Ok(self.line(decode::decode(line)?, now))
+    }
+
+    fn answer(caller: &Caller, outcome: &Result<String, String>) -> String {
+        encode::mcp(&caller.request, &mcp::called(&caller.rpc, outcome))
+    }
+}
+
+impl Turns {
     /// Takes one line.
     pub(super) fn line(&mut self, line: Line, now: Now) -> Vec<Act> {
         match line {
@@ -289,15 +273,20 @@ impl Turns {
                 self.asks.remove(&id);
             }
             Line::Response { id, answer } => self.response(&id, answer),
-            Line::Noise | Line::Unknown { .. } => {}
+            Line::Noise => {}
         }
         self.alive(now);
         self.done()
     }
 
-    /// Takes a sign of life that says nothing, such as a line that cannot be read.
-    pub(super) fn sign_of_life(&mut self, now: Now) -> Vec<Act> {
-        self.alive(now);
+    fn changes_model(&self) -> bool {
+        self.sent.values().any(|sent| matches!(sent, Sent::SetModel(_)))
+    }
+
+    fn order(&mut self, order: Order, command: &str) -> Vec<Act> {
+        let uuid = new_uuid();
+        self.write(encode::command(command, &uuid));
+        self.jobs.push(Job { uuid, order, told: false });
         self.done()
     }
 
@@ -328,10 +317,8 @@ impl Turns {
 
     fn alive(&mut self, now: Now) {
         let Some(turn) = &self.turn else { return };
-        let told = |act: &Act| match act {
-            Act::Tell(event) => event_turn(event) == Some(turn.id),
-            Act::Write(_) | Act::Call { .. } | Act::Free | Act::WatchLogin | Act::GiveUp => false,
-        };
+        let told =
+            |act: &Act| matches!(act, Act::Tell(event) if event_turn(event) == Some(turn.id));
         let since = self.last_alive.map(|last| now.mono.saturating_sub(last));
         if self.out.iter().any(told) {
             self.last_alive = Some(now.mono);

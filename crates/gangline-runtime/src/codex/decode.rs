@@ -1,12 +1,13 @@
 //! One line of the program's output to a value: first what it is, then its body.
 //!
-//! What is not known is [`Line::Unknown`]; a known kind with a broken body is an error; fields that
+//! What is not known is [`Odd::Unknown`]; a known kind with a broken body is an error; fields that
 //! are not needed here are passed over. No I/O, no state. Start at [`decode`].
 
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, value::RawValue};
 
 use super::items::Item;
+use crate::program::protocol::Odd;
 
 /// A line that says what the session does.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,19 +36,6 @@ pub(super) enum Line {
     Warning { text: String },
     /// A sign of life.
     Noise,
-    /// A kind that this version does not know.
-    Unknown { kind: String },
-}
-
-/// Why a line says nothing.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum DecodeError {
-    /// It is no JSON object of this protocol.
-    #[error("a line that is no message")]
-    NoMessage,
-    /// Its kind is known and its body is not what that kind has.
-    #[error("a malformed `{kind}` line: {why}")]
-    Broken { kind: String, why: String },
 }
 
 /// Where something belongs.
@@ -207,14 +195,14 @@ struct RpcError {
 /// program's.
 ///
 /// # Errors
-/// [`DecodeError`] says what is wrong with it.
-pub(super) fn decode(line: &str) -> Result<Line, DecodeError> {
+/// [`Odd`] says what is wrong with it.
+pub(super) fn decode(line: &str) -> Result<Line, Odd> {
     if let Some(line) = item_in_front(line) {
         return Ok(line);
     }
-    let head: Head<'_> = serde_json::from_str(line).map_err(|_| DecodeError::NoMessage)?;
+    let head: Head<'_> = serde_json::from_str(line).map_err(|_| Odd::NoMessage)?;
     let Some(method) = head.method else {
-        let id = head.id.as_ref().and_then(Value::as_u64).ok_or(DecodeError::NoMessage)?;
+        let id = head.id.as_ref().and_then(Value::as_u64).ok_or(Odd::NoMessage)?;
         let answer = match head.error {
             Some(error) => Err(error.message),
             None => Ok(head.result.unwrap_or_default()),
@@ -228,10 +216,14 @@ pub(super) fn decode(line: &str) -> Result<Line, DecodeError> {
             let request = request(&method, params).unwrap_or_else(|why| broken(why.to_string()));
             Ok(Line::Request { id, request })
         }
-        None => notification(&method, params).map_err(|error| DecodeError::Broken {
-            kind: method.into_owned(),
-            why: error.to_string(),
-        }),
+        None => {
+            let line = notification(&method, params);
+            let kind = method.into_owned();
+            match line {
+                Ok(line) => line.ok_or(Odd::Unknown { kind }),
+                Err(error) => Err(Odd::Broken { kind, why: error.to_string() }),
+            }
+        }
     }
 }
 
@@ -260,8 +252,9 @@ fn item_in_front(line: &str) -> Option<Line> {
     Some(if begins { Line::ItemStarted { of, item } } else { Line::ItemCompleted { of, item } })
 }
 
-fn notification(method: &str, params: &str) -> serde_json::Result<Line> {
-    Ok(match method {
+/// Returns nothing for a kind that is not known.
+fn notification(method: &str, params: &str) -> serde_json::Result<Option<Line>> {
+    Ok(Some(match method {
         "turn/started" => {
             let Turn { thread_id: thread, turn } = read(params)?;
             Line::TurnStarted { thread, turn: turn.id }
@@ -306,8 +299,8 @@ fn notification(method: &str, params: &str) -> serde_json::Result<Line> {
             Line::Warning { text }
         }
         known if is_noise(known) => Line::Noise,
-        _ => Line::Unknown { kind: method.to_owned() },
-    })
+        _ => return Ok(None),
+    }))
 }
 
 /// Says whether a line of this kind only shows that the program is alive.

@@ -15,12 +15,24 @@ use gangline_os::{
     process::{Group, Output, Spawn, Stdin},
 };
 
-use super::{NAME, login::Login, permit, permit::Gate};
+use tokio::sync::watch;
+
+use super::{
+    NAME,
+    login::Login,
+    permit,
+    permit::Gate,
+    thread::{self, Thread},
+    turns::{Credentials, Setup, Turns},
+};
 use crate::{
     PermissionMode, StartOptions,
+    door::Inside,
     program::{
         self,
+        login::Sign,
         version::{self, Version, Wanted},
+        worker::{Life, Start, Worker},
     },
 };
 
@@ -103,6 +115,60 @@ pub(super) async fn prepare(options: &StartOptions) -> Result<Launch, String> {
         format!("what the files in {}/rules allow runs without being asked about", login.shown())
     });
     Ok(Launch { spawn, mark, login, notice })
+}
+
+impl Launch {
+    /// Starts the program of a session. Must be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// One line that says why it cannot be started.
+    pub(super) fn start(
+        self,
+        options: &StartOptions,
+        inside: Inside,
+    ) -> Result<Worker<Turns>, String> {
+        let start = Start {
+            name: NAME,
+            protocol: Turns::new(setup(options, &self.login)),
+            spawn: self.spawn,
+            mark: self.mark,
+            session: options.resume.clone(),
+            login: Sign::Files(self.login.files()),
+            notices: self.notice.into_iter().collect(),
+            life: Life::Session,
+            turn: watch::Sender::default(),
+            inside,
+        };
+        Worker::start(start, options)
+    }
+}
+
+fn setup(options: &StartOptions, login: &Login) -> Setup {
+    let tools = options.tools.tools();
+    let credentials = if thread::has_provider(options) {
+        Credentials::OfTheOptions
+    } else {
+        Credentials::OfTheProgram
+    };
+    let hint = match credentials {
+        Credentials::OfTheProgram => format!(
+            "Run `codex login` as the agent's user (its login is kept in {}), or give the agent a \
+             key by `api_key_env`",
+            login.shown()
+        ),
+        Credentials::OfTheOptions => {
+            "Give the agent a valid key by `api_key_env` and start it again".to_owned()
+        }
+    };
+    Setup {
+        thread: Thread::new(options, &tools),
+        resume: options.resume.clone(),
+        model: options.model.clone(),
+        gate: Gate::of(options),
+        tools: tools.iter().map(|tool| tool.name).collect(),
+        credentials,
+        login: hint,
+    }
 }
 
 fn private_dir(path: &Path) -> Result<(), String> {

@@ -4,8 +4,9 @@ use std::{
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
-    time::SystemTime,
 };
+
+use crate::program::login::Files;
 
 /// Files by which a login comes: the program's own, and a configuration that names another provider.
 const FILES: [&str; 2] = ["auth.json", "config.toml"];
@@ -15,10 +16,6 @@ const FILES: [&str; 2] = ["auth.json", "config.toml"];
 pub(super) struct Login {
     folder: Option<PathBuf>,
 }
-
-/// How the files of a login look; a different one means that somebody wrote them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Look([Option<(u64, Option<SystemTime>)>; FILES.len()]);
 
 impl Login {
     pub(super) fn new(env: &BTreeMap<String, String>) -> Self {
@@ -41,13 +38,9 @@ impl Login {
         }
     }
 
-    /// Looks at the files of the login.
-    pub(super) fn look(&self) -> Look {
-        let state = |name: &str| {
-            let data = fs::metadata(self.folder.as_ref()?.join(name)).ok()?;
-            Some((data.len(), data.modified().ok()))
-        };
-        Look(FILES.map(state))
+    /// Returns the files by which a login comes.
+    pub(super) fn files(&self) -> Files {
+        Files::of(self.folder.as_deref(), &FILES)
     }
 
     /// Returns whether the program has rules of its own that let commands run unasked.

@@ -14,13 +14,16 @@ use gangline_core::TurnId;
 use serde_json::{Value, json};
 
 use super::{
-    decode::{Line, Place},
+    decode::{self, Line, Place},
     encode::{self, Form},
     items::Tool,
     permit::Gate,
     thread::Thread,
 };
-use crate::{Prompt, RuntimeEvent, SessionId, ToolCall, TurnResult, Verdict};
+use crate::{
+    Prompt, RuntimeEvent, SessionId, TurnResult, Verdict,
+    program::protocol::{self, Now, Odd, Protocol},
+};
 
 mod opening;
 mod output;
@@ -33,24 +36,8 @@ const ALIVE_EVERY: Duration = Duration::from_secs(1);
 /// Warnings that are remembered as told.
 const TOLD_MAX: usize = 64;
 
-/// What is to be done, in order.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Act {
-    /// Tell the daemon.
-    Tell(RuntimeEvent),
-    /// Write a line to the program.
-    Write(String),
-    /// Run a tool of the daemon; then [`encode::called`] with this id.
-    Call { call: ToolCall, id: Value },
-    /// No turn is open any more.
-    Free,
-    /// Look for a login from now on.
-    WatchLogin,
-    /// End the program and start it again: it reads its login only then.
-    Relaunch,
-    /// The program cannot be used; end it.
-    GiveUp,
-}
+/// What is to be done; a call is answered by its request's id.
+pub(super) type Act = protocol::Act<Value>;
 
 /// Whose login the program works with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -214,19 +201,38 @@ impl Turns {
             out: Vec::new(),
         }
     }
+}
 
-    /// Says whether something is under way that an interrupt would end.
-    pub(super) fn busy(&self) -> bool {
+impl Protocol for Turns {
+    type Caller = Value;
+
+    fn hello(&mut self) -> Vec<Act> {
+        self.stage = Stage::Hello;
+        self.login = Login::Fine;
+        // What an earlier process was asked is answered by nobody.
+        self.sent.clear();
+        self.asks.clear();
+        self.request(Sent::Initialize, "initialize", &encode::initialize());
+        std::mem::take(&mut self.out)
+    }
+
+    fn read(&mut self, line: &str, now: Now) -> Result<Vec<Act>, Odd> {
+        Ok(self.line(decode::decode(line)?, now.mono))
+    }
+
+    fn answer(caller: &Value, outcome: &Result<String, String>) -> String {
+        encode::called(caller, outcome)
+    }
+
+    fn busy(&self) -> bool {
         self.turn.is_some() || self.job.is_some()
     }
 
-    /// Says whether prompts go through to the program.
-    pub(super) fn is_open(&self) -> bool {
+    fn is_ready(&self) -> bool {
         self.stage == Stage::Open
     }
 
-    /// Gives a prompt; the caller has made sure that no turn is open.
-    pub(super) fn prompt(&mut self, prompt: Prompt) -> Vec<Act> {
+    fn prompt(&mut self, prompt: Prompt) -> Vec<Act> {
         self.turn = Some(Turn {
             id: prompt.turn,
             prompt,
@@ -241,8 +247,7 @@ impl Turns {
         self.done()
     }
 
-    /// Adds a text to the open turn. When that has just ended, nobody gets it.
-    pub(super) fn steer(&mut self, prompt: Prompt) -> Vec<Act> {
+    fn steer(&mut self, prompt: Prompt) -> Vec<Act> {
         if let Some(turn) = self.turn.as_mut().filter(|turn| turn.id == prompt.turn) {
             turn.added.push(Added { prompt, sent: false });
         }
@@ -250,8 +255,7 @@ impl Turns {
         self.done()
     }
 
-    /// Asks for the end of what is under way. A prompt that was not sent is taken back.
-    pub(super) fn interrupt(&mut self) -> Vec<Act> {
+    fn interrupt(&mut self) -> Vec<Act> {
         match &mut self.turn {
             Some(turn) => {
                 let first = !turn.asked;
@@ -273,35 +277,33 @@ impl Turns {
         self.done()
     }
 
-    fn interrupt_remote(&mut self, remote: &str) {
-        let params = json!({"threadId": self.thread, "turnId": remote});
-        self.request(Sent::Aside, "turn/interrupt", &params);
-    }
-
-    /// Answers an approval; nothing happens when nobody waits for it.
-    pub(super) fn decide(&mut self, verdict: &Verdict) -> Vec<Act> {
+    fn decide(&mut self, verdict: &Verdict) -> Vec<Act> {
         self.answer_ask(verdict);
         self.done()
     }
 
-    /// Changes the model from the next turn on.
-    pub(super) fn set_model(&mut self, model: &str) -> Vec<Act> {
+    fn set_model(&mut self, model: &str) -> Vec<Act> {
         self.setup.model = Some(model.to_owned());
         self.done()
     }
 
-    /// Shortens the context once nothing is under way.
-    pub(super) fn compact(&mut self) -> Vec<Act> {
+    fn compact(&mut self) -> Vec<Act> {
         self.jobs.push_back(Order::Compact);
         self.done()
     }
 
-    /// Begins an empty conversation once nothing is under way.
-    pub(super) fn clear(&mut self) -> Vec<Act> {
+    fn clear(&mut self) -> Vec<Act> {
         self.jobs.push_back(Order::Clear);
         self.done()
     }
 
+    fn sign_of_life(&mut self, now: Now) -> Vec<Act> {
+        self.alive(now.mono);
+        self.done()
+    }
+}
+
+impl Turns {
     /// Takes one line at a monotonic time.
     pub(super) fn line(&mut self, line: Line, now: Duration) -> Vec<Act> {
         match line {
@@ -327,17 +329,15 @@ impl Turns {
             | Line::Tokens { .. }
             // Its end says the same.
             | Line::Error { .. }
-            | Line::Noise
-            | Line::Unknown { .. } => {}
+            | Line::Noise => {}
         }
         self.alive(now);
         self.done()
     }
 
-    /// Takes a sign of life that says nothing, such as a line that cannot be read.
-    pub(super) fn sign_of_life(&mut self, now: Duration) -> Vec<Act> {
-        self.alive(now);
-        self.done()
+    fn interrupt_remote(&mut self, remote: &str) {
+        let params = json!({"threadId": self.thread, "turnId": remote});
+        self.request(Sent::Aside, "turn/interrupt", &params);
     }
 
     fn is_of_turn(&self, of: &Place) -> bool {

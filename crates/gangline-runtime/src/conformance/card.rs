@@ -2,22 +2,31 @@
 
 use std::{
     collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use gangline_os::clock::{self, SharedClock};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{
-    Outcome, Report, Subject, Verdict,
+    Outcome, Progress, Report, Subject, Verdict,
     cells::{self, CELLS},
+    dialect::{How, Known},
 };
+use crate::SessionId;
+
+/// How many programs start at the same time: a start is work, what comes later is waiting.
+const STARTS: usize = 2;
+/// What is judged once everything is over.
+const LAST: [&str; 2] = ["apart", "contract"];
 
 /// The verdicts so far; several sessions write to it at once.
 pub(super) struct Card<'a> {
-    subject: &'a Subject,
-    progress: &'a (dyn Fn(&Outcome) + Send + Sync),
+    pub(super) subject: &'a Subject,
+    progress: &'a (dyn Fn(Progress<'_>) + Send + Sync),
     clock: SharedClock,
+    starts: Arc<Semaphore>,
     noted: Mutex<Noted>,
 }
 
@@ -25,14 +34,38 @@ pub(super) struct Card<'a> {
 struct Noted {
     outcomes: HashMap<&'static str, Outcome>,
     faults: Vec<String>,
+    met: Vec<Met>,
+}
+
+/// A session that was open beside others.
+struct Met {
+    session: Option<SessionId>,
+    /// What was said to it and to no other.
+    word: String,
 }
 
 impl<'a> Card<'a> {
     pub(super) fn new(
         subject: &'a Subject,
-        progress: &'a (dyn Fn(&Outcome) + Send + Sync),
+        progress: &'a (dyn Fn(Progress<'_>) + Send + Sync),
     ) -> Self {
-        Self { subject, progress, clock: clock::system(), noted: Mutex::default() }
+        let starts = Arc::new(Semaphore::new(STARTS));
+        Self { subject, progress, clock: clock::system(), starts, noted: Mutex::default() }
+    }
+
+    /// Waits until one more program may start; it has started when what is returned is dropped.
+    /// Cancel-safe: yes.
+    pub(super) async fn may_start(&self) -> Option<OwnedSemaphorePermit> {
+        // It is never closed.
+        Arc::clone(&self.starts).acquire_owned().await.ok()
+    }
+
+    /// Tells what is about to be tried.
+    pub(super) fn trying(&self, cells: &[&'static str]) {
+        let wanted = cells.iter().filter(|id| self.wants(id)).filter_map(|id| cells::find(id));
+        if let Some(first) = wanted.into_iter().next() {
+            (self.progress)(Progress::Trying(first));
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Noted> {
@@ -49,16 +82,65 @@ impl<'a> Card<'a> {
         self.note_since(id, verdict, self.now());
     }
 
+    /// Notes that it was not tried.
+    pub(super) fn skip(&self, id: &'static str, why: &str) {
+        if !LAST.contains(&id) {
+            self.note(id, Verdict::Skipped(why.to_owned()));
+        }
+    }
+
     /// Notes what came of trying it, begun at `since`. What the dialect knows to be impossible with
-    /// this program is hidden, not failed.
+    /// this program is hidden, not failed. What can be judged at the end only is left out.
     pub(super) fn judge(&self, id: &'static str, tried: &Result<(), String>, since: Duration) {
-        let known = self.subject.dialect.known.iter().find(|(cell, _)| *cell == id);
+        if !LAST.contains(&id) {
+            self.judge_at_last(id, tried, since);
+        }
+    }
+
+    fn judge_at_last(&self, id: &'static str, tried: &Result<(), String>, since: Duration) {
+        let known = self.known(id).filter(|known| known.how == How::Otherwise);
         let verdict = match (tried, known) {
             (Ok(()), _) => Verdict::Yes,
-            (Err(_), Some((_, why))) => Verdict::Hidden((*why).to_owned()),
+            (Err(_), Some(known)) => Verdict::Hidden(known.why.to_owned()),
             (Err(why), None) => Verdict::No(why.clone()),
         };
         self.note_since(id, verdict, since);
+    }
+
+    /// Returns what the dialect knows of a cell.
+    pub(super) fn known(&self, id: &str) -> Option<&'static Known> {
+        self.subject.dialect.known.iter().find(|known| known.cell == id)
+    }
+
+    /// Notes that nothing was said for so long, which the dialect knows of.
+    pub(super) fn silent(&self, known: &Known, waited: Duration, since: Duration) {
+        let Some(cell) = cells::find(known.cell) else { return };
+        let why = format!("nothing within {} s: {}", waited.as_secs(), known.why);
+        self.note_since(cell.id, Verdict::Hidden(why), since);
+    }
+
+    /// Notes a session that is open beside others, and a word that only it was told.
+    pub(super) fn met(&self, session: Option<SessionId>, word: String) {
+        self.lock().met.push(Met { session, word });
+    }
+
+    /// Says whether the sessions that were open at once had anything of each other.
+    fn apart(&self) -> Result<(), String> {
+        let noted = self.lock();
+        if noted.met.len() < 2 {
+            return Err("no two sessions were open at once".to_owned());
+        }
+        for (at, one) in noted.met.iter().enumerate() {
+            for other in &noted.met[at + 1..] {
+                if one.session == other.session {
+                    return Err(format!("both have the session {:?}", one.session));
+                }
+                if self.subject.model.newest_with(&[&one.word, &other.word]).is_some() {
+                    return Err("a request of one holds what was said to the other".to_owned());
+                }
+            }
+        }
+        Ok(())
     }
 
     fn note_since(&self, id: &'static str, verdict: Verdict, since: Duration) {
@@ -74,7 +156,7 @@ impl<'a> Card<'a> {
         }
         noted.outcomes.insert(id, outcome.clone());
         drop(noted);
-        (self.progress)(&outcome);
+        (self.progress)(Progress::Found(&outcome));
     }
 
     /// Returns whether the cell still has to be tried.
@@ -91,13 +173,14 @@ impl<'a> Card<'a> {
     pub(super) fn report(&self, took: Duration) -> Report {
         let faults = std::mem::take(&mut self.lock().faults);
         let tried = faults.first().map_or(Ok(()), |first| Err(first.clone()));
-        self.judge("contract", &tried, self.now());
+        self.judge_at_last("contract", &tried, self.now());
+        self.judge_at_last("apart", &self.apart(), self.now());
         for cell in CELLS {
             self.note(cell.id, Verdict::Skipped("it was not come to".to_owned()));
         }
         let noted = self.lock();
         Report {
-            backend: self.subject.dialect.backend,
+            backend: self.subject.dialect.name(),
             version: self.subject.version.clone(),
             outcomes: CELLS.iter().filter_map(|it| noted.outcomes.get(it.id).cloned()).collect(),
             took,

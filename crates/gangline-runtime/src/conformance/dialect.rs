@@ -4,19 +4,27 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::Mode;
+
 /// How a backend has to be spoken to, and what of it cannot be.
 #[derive(Debug, Clone, Copy)]
 pub struct Dialect {
     /// The backend's name in the registry.
     pub backend: &'static str,
+    /// What it is called in a table; empty = as in the registry.
+    pub column: &'static str,
+    /// How its process lives.
+    pub mode: Mode,
     /// Its program as it is looked for on the PATH; empty = it is a part of Gangline.
     pub program: &'static str,
     /// The version that the suite was last run with in the tests; empty = it has none.
     pub tested: &'static str,
     /// How it is installed, for the operator.
     pub install: &'static str,
-    /// What its `base_url` has behind the model's origin.
-    pub base: &'static str,
+    /// Arguments of the program, where the adapter has none of its own.
+    pub args: &'static [&'static str],
+    /// What its `base_url` has behind the model's origin; `None` = it takes no address.
+    pub base: Option<&'static str>,
     /// A model that it takes, and whose window it knows, if it knows any.
     pub model: &'static str,
     /// Another one.
@@ -27,8 +35,12 @@ pub struct Dialect {
     pub listed: &'static str,
     /// That tool's arguments for a command.
     pub shell_input: fn(&str) -> Value,
-    /// What its environment should have besides: fewer tries, no looking for news.
+    /// What its environment should have besides: fewer tries, no looking for news. `{origin}`
+    /// stands for the model's.
     pub env: &'static [(&'static str, &'static str)],
+    /// Files of its user that it does not begin without, by their paths in the home folder.
+    /// `{origin}` stands for the model's.
+    pub files: &'static [(&'static str, &'static str)],
     /// What it calls a tool of an MCP server where its own name is not enough: `{key}` stands for
     /// the server's key, `{tool}` for the tool.
     pub mcp_tool: &'static str,
@@ -36,8 +48,28 @@ pub struct Dialect {
     pub extra: &'static [(&'static str, &'static str)],
     /// How long things may take.
     pub pace: Pace,
-    /// Cells that the program itself does not allow: their names, and why.
-    pub known: &'static [(&'static str, &'static str)],
+    /// Cells that the program itself does not allow.
+    pub known: &'static [Known],
+}
+
+/// A cell that the program itself does not allow.
+#[derive(Debug, Clone, Copy)]
+pub struct Known {
+    /// The cell's name.
+    pub cell: &'static str,
+    /// How that shows.
+    pub how: How,
+    /// Why, in one line.
+    pub why: &'static str,
+}
+
+/// How it shows that a program does not allow a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    /// It does something else.
+    Otherwise,
+    /// It says nothing, for longer than anybody waits here. What it does say has to be right.
+    Silent,
 }
 
 /// How long things may take before they count as failed.
@@ -58,47 +90,71 @@ const USUAL: Pace = Pace {
 };
 const RETRIES: &str = "it tries again for minutes and says nothing meanwhile";
 
+const fn otherwise(cell: &'static str, why: &'static str) -> Known {
+    Known { cell, how: How::Otherwise, why }
+}
+
+const fn silent(cell: &'static str) -> Known {
+    Known { cell, how: How::Silent, why: RETRIES }
+}
+
 /// What most of them have in common.
-const COMMON: Dialect = Dialect {
+pub const COMMON: Dialect = Dialect {
     backend: "",
+    column: "",
+    mode: Mode::Resident,
     program: "",
     tested: "",
     install: "",
-    base: "/v1",
+    args: &[],
+    base: Some("/v1"),
     model: "lab/first",
     other_model: "lab/second",
     shell: "bash",
     shell_input: described,
     listed: "Bash",
     env: &[],
+    files: &[],
     mcp_tool: "{tool}",
     extra: &[],
     pace: USUAL,
     known: &[],
 };
 
-/// The dialects of the built-in backends.
+const CLAUDE: Dialect = Dialect {
+    backend: "claude",
+    program: "claude",
+    tested: "2.1.330",
+    install: "npm install -g @anthropic-ai/claude-code@2.1.330",
+    base: Some(""),
+    model: "claude-haiku-4-5",
+    other_model: "claude-sonnet-4-6",
+    shell: "Bash",
+    env: &[("CLAUDE_CODE_MAX_RETRIES", "1")],
+    ..COMMON
+};
+
+const OPENCODE: Dialect = Dialect {
+    backend: "opencode",
+    program: "opencode",
+    tested: "1.18.33",
+    install: "npm install -g opencode-ai@1.18.33",
+    extra: &[("models", "[\"second\"]")],
+    known: &[silent("error_500"), silent("error_529"), silent("error_429")],
+    ..COMMON
+};
+
+/// The dialects of the built-in backends, each as it usually runs.
 pub const DIALECTS: &[Dialect] = &[
     Dialect {
         backend: "native",
-        base: "",
+        base: Some(""),
         model: "claude-haiku-4-5",
         other_model: "claude-sonnet-4-6",
         shell: "Bash",
         ..COMMON
     },
-    Dialect {
-        backend: "claude",
-        program: "claude",
-        tested: "2.1.330",
-        install: "npm install -g @anthropic-ai/claude-code@2.1.330",
-        base: "",
-        model: "claude-haiku-4-5",
-        other_model: "claude-sonnet-4-6",
-        shell: "Bash",
-        env: &[("CLAUDE_CODE_MAX_RETRIES", "1")],
-        ..COMMON
-    },
+    CLAUDE,
     Dialect {
         backend: "codex",
         program: "codex",
@@ -112,15 +168,7 @@ pub const DIALECTS: &[Dialect] = &[
         mcp_tool: "mcp__{key}__{tool}",
         ..COMMON
     },
-    Dialect {
-        backend: "opencode",
-        program: "opencode",
-        tested: "1.18.33",
-        install: "npm install -g opencode-ai@1.18.33",
-        extra: &[("models", "[\"second\"]")],
-        known: &[("error_500", RETRIES), ("error_529", RETRIES), ("error_429", RETRIES)],
-        ..COMMON
-    },
+    OPENCODE,
     Dialect {
         backend: "cline",
         program: "cline",
@@ -129,10 +177,13 @@ pub const DIALECTS: &[Dialect] = &[
         shell: "run_commands",
         shell_input: |command| json!({ "commands": [command] }),
         known: &[
-            ("deny_told", "the model is told that it was denied, in the program's own words only"),
-            ("error_500", RETRIES),
-            ("error_529", RETRIES),
-            ("error_429", RETRIES),
+            otherwise(
+                "deny_told",
+                "the model is told that it was denied, in the program's own words only",
+            ),
+            silent("error_500"),
+            silent("error_529"),
+            silent("error_429"),
         ],
         ..COMMON
     },
@@ -142,6 +193,69 @@ pub const DIALECTS: &[Dialect] = &[
         tested: "1.0.102",
         install: "npm install -g @github/copilot@1.0.102",
         ..COMMON
+    },
+    Dialect {
+        backend: "gemini",
+        program: "gemini",
+        tested: "0.61.0",
+        install: "npm install -g @google/gemini-cli@0.61.0",
+        base: Some(""),
+        model: "gemini-2.5-pro",
+        other_model: "gemini-2.5-flash",
+        shell: "run_shell_command",
+        files: &[(
+            ".gemini/settings.json",
+            r#"{"security": {"auth": {"selectedType": "gemini-api-key"},
+                "folderTrust": {"enabled": false}},
+                "general": {"enableAutoUpdate": false}, "telemetry": {"enabled": false},
+                "privacy": {"usageStatisticsEnabled": false}}"#,
+        )],
+        known: &[silent("error_500"), silent("error_529"), silent("error_429")],
+        ..COMMON
+    },
+];
+
+/// Other ways in which some of them run.
+pub const OTHERS: &[Dialect] = &[
+    Dialect { column: "claude per turn", mode: Mode::PerTurn, ..CLAUDE },
+    Dialect {
+        backend: "acp",
+        column: "acp (opencode)",
+        // By a name that no recipe knows.
+        args: &["acp"],
+        base: None,
+        files: &[(
+            ".config/opencode/opencode.json",
+            r#"{"model": "lab/first", "small_model": "lab/first", "autoupdate": false,
+                "share": "disabled", "enabled_providers": ["lab"],
+                "permission": {"bash": "ask", "edit": "ask"},
+                "provider": {"lab": {"npm": "@ai-sdk/openai-compatible", "name": "Lab",
+                "options": {"baseURL": "{origin}/v1", "apiKey": "none"},
+                "models": {"first": {"name": "First", "limit": {"context": 128000, "output": 8000}},
+                "second": {"name": "Second", "limit": {"context": 128000, "output": 8000}}}}}}"#,
+        )],
+        env: &[
+            ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
+            ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
+            ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),
+            ("OPENCODE_DISABLE_DEFAULT_PLUGINS", "1"),
+        ],
+        extra: &[],
+        ..OPENCODE
+    },
+    Dialect {
+        backend: "tmux",
+        column: "tmux (claude)",
+        mode: Mode::Tmux,
+        files: &[
+            (
+                ".claude.json",
+                r#"{"hasCompletedOnboarding": true, "theme": "dark",
+                    "customApiKeyResponses": {"approved": ["none"], "rejected": []}}"#,
+            ),
+            (".claude/settings.json", r#"{"permissions": {"allow": ["Bash"]}}"#),
+        ],
+        ..CLAUDE
     },
 ];
 
@@ -155,10 +269,18 @@ pub const OFFLINE: &[(&str, &str)] = &[
     ("no_proxy", "127.0.0.1,localhost"),
 ];
 
-/// Returns the dialect of a built-in backend.
+/// Returns the dialect of that name in a table.
 #[must_use]
-pub fn find(backend: &str) -> Option<&'static Dialect> {
-    DIALECTS.iter().find(|dialect| dialect.backend == backend)
+pub fn find(column: &str) -> Option<&'static Dialect> {
+    DIALECTS.iter().chain(OTHERS).find(|dialect| dialect.name() == column)
+}
+
+impl Dialect {
+    /// Returns what it is called in a table.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        if self.column.is_empty() { self.backend } else { self.column }
+    }
 }
 
 /// The arguments that most shells take.

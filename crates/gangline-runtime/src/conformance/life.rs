@@ -1,18 +1,21 @@
-//! Two sessions at once, and what becomes of them: a stop in mid-turn, a crash, a resume.
+//! A session that everything is permitted to, and what becomes of it: a crash, a resume under other
+//! permissions, a stop in mid-turn.
 
 use std::time::Duration;
 
 use super::{
-    Subject, Verdict,
+    Verdict,
     card::Card,
+    faults,
     plan::{Fields, Initial, Listed, Plan, Servers},
     session::Session,
     stage::{self, Try},
-    tools,
-    turn::{Said, Turn, Why},
+    surroundings, tools,
+    turn::{Said, Why},
 };
 use crate::{PermissionMode, RuntimeEvent, SessionHandle, SessionId};
 
+/// Everything is permitted to it.
 const BOB: Plan = Plan {
     tag: "bob",
     permissions: PermissionMode::Bypass,
@@ -22,25 +25,39 @@ const BOB: Plan = Plan {
     servers: Servers::Http,
 };
 
+/// Only what is listed is permitted to it, and the shell is not.
 const CY: Plan = Plan {
     tag: "cyd",
     permissions: PermissionMode::Allowlist,
-    shell: Listed::No,
-    initial: Initial::None,
     fields: Fields::Known,
     servers: Servers::None,
+    ..BOB
 };
 
+/// The first one, gone on with under other permissions.
+const BOB_AGAIN: Plan = Plan { tag: BOB.tag, ..CY };
+
+/// It goes on with what there never was.
+const EVE: Plan = Plan { tag: "eve", ..BOB };
+
 const STEPS_OF_BOB: &[Try] = &[
+    Try {
+        cells: &["early_prompt", "unknown_fields", "apart"],
+        step: |session, _| Box::pin(early(session)),
+    },
     Try { cells: &["bypass"], step: |session, _| Box::pin(tools::unasked(session)) },
     Try {
         cells: &["workdir", "environment", "no_leak"],
-        step: |session, card| Box::pin(environment(session, card)),
+        step: |session, card| Box::pin(surroundings::seen(session, card)),
     },
     Try { cells: &["steer"], step: |session, _| Box::pin(steer(session)) },
     Try {
         cells: &["mcp_http"],
         step: |session, card| Box::pin(tools::server(session, card, "mcp_http")),
+    },
+    Try {
+        cells: &["error_500"],
+        step: |session, card| Box::pin(faults::refused(session, card, &faults::BROKEN)),
     },
 ];
 
@@ -49,128 +66,51 @@ const STEPS_OF_CY: &[Try] = &[
     Try { cells: &["stop_mid_turn"], step: |session, _| Box::pin(stop_mid_turn(session)) },
 ];
 
-/// Cells that are noted here and not by steps.
-const OWN: [&str; 3] = ["early_prompt", "unknown_fields", "apart"];
+/// Cells of its end.
 const ENDS: [&str; 3] = ["crash", "resume", "lost_session"];
 
 /// How long a text that was added may take to be told, before the tool beside it goes on.
 const STEER_GRACE: Duration = Duration::from_millis(700);
 
-/// Plays both sessions.
-pub(super) async fn pair<'a>(subject: &'a Subject, card: &Card<'a>) {
-    let steps = STEPS_OF_BOB.iter().chain(STEPS_OF_CY).flat_map(|step| step.cells);
-    if !steps.chain(&OWN).chain(&ENDS).any(|id| card.wants(id)) {
+/// Plays a session, its crash and what comes after it.
+pub(super) async fn play(card: &Card<'_>) {
+    let later = || STEPS_OF_CY.iter().flat_map(|step| step.cells).chain(&ENDS);
+    let all = || STEPS_OF_BOB.iter().flat_map(|step| step.cells).chain(later());
+    if !all().any(|id| card.wants(id)) {
         return;
     }
     let since = card.now();
-    let (bob, cy) = tokio::join!(early(subject, &BOB), early(subject, &CY));
-    let tried = match (&bob, &cy) {
-        (Ok(_), Ok(_)) => Ok(()),
-        (Err(why), _) | (_, Err(why)) => Err(why.clone()),
-    };
-    card.judge("early_prompt", &tried, since);
-    card.judge("unknown_fields", &bob.as_ref().map(|_| ()).map_err(Why::clone), since);
-    if let (Ok((bob, of_bob)), Ok((cy, of_cy))) = (&bob, &cy) {
-        card.judge("apart", &apart(subject, (bob, of_bob), (cy, of_cy)), since);
-    }
-    OWN.iter().for_each(|id| card.judge(id, &tried, since));
-    let of_cy = async {
-        if let Some(session) = opened(cy, STEPS_OF_CY, card) {
-            let left = stage::go_through(STEPS_OF_CY, session, card).await;
-            stage::end(left, card).await;
-        }
-    };
-    let of_bob = async {
-        let Ok((session, first)) = bob else {
-            ENDS.iter().for_each(|id| card.judge(id, &tried, card.now()));
-            drop(opened(bob, STEPS_OF_BOB, card));
-            return;
-        };
-        if let Some(session) = stage::go_through(STEPS_OF_BOB, session, card).await {
-            ends(subject, card, session, &first).await;
-        }
-    };
-    tokio::join!(of_cy, of_bob);
-}
-
-type Early<'a> = Result<(Session<'a>, Turn), Why>;
-
-fn opened<'a>(early: Early<'a>, steps: &[Try], card: &Card<'a>) -> Option<Session<'a>> {
-    match early {
-        Ok((session, _)) => Some(session),
+    card.trying(STEPS_OF_BOB[0].cells);
+    let session = match Session::begin(card, &BOB, None).await {
+        Ok(begun) => stage::go_through(STEPS_OF_BOB, begun, card).await,
         Err(why) => {
             let tried = Err(format!("no session: {why}"));
-            let cells = steps.iter().flat_map(|step| step.cells);
-            cells.for_each(|id| card.judge(id, &tried, card.now()));
-            None
+            return all().for_each(|id| card.judge(id, &tried, since));
+        }
+    };
+    if !later().any(|id| card.wants(id)) {
+        return stage::end(session, card).await;
+    }
+    let session = match session {
+        Some(session) => Some(session),
+        None => stage::again(&BOB, card).await,
+    };
+    match session {
+        Some(session) => ends(card, session).await,
+        None => {
+            let tried = Err("no session was left to try it in".to_owned());
+            later().for_each(|id| card.judge(id, &tried, since));
         }
     }
 }
 
-/// Starts a session and gives a prompt at once, ready or not.
-async fn early<'a>(subject: &'a Subject, plan: &Plan) -> Early<'a> {
-    let mut session = Session::begin(subject, plan, None).await?;
+/// A prompt that is given at once, ready or not.
+async fn early(session: &mut Session<'_>) -> Result<(), Why> {
     let said = session.say("say").await?;
-    let patience = subject.dialect.pace.ready + subject.dialect.pace.turn;
+    let patience = session.subject.dialect.pace.ready + session.subject.dialect.pace.turn;
     let turn = session.finish_with(said, &crate::Answer::Allow, patience).await?;
     turn.completed()?;
-    turn.said_text(&format!("answer {}", turn.said.word))?;
-    Ok((session, turn))
-}
-
-fn apart(
-    subject: &Subject,
-    (one, of_one): (&Session<'_>, &Turn),
-    (other, of_other): (&Session<'_>, &Turn),
-) -> Result<(), Why> {
-    if one.ready == other.ready {
-        return Err(format!("both have the session {:?}", one.ready));
-    }
-    match subject.model.newest_with(&[&of_one.said.word, &of_other.said.word]) {
-        Some(_) => Err("a request of one holds what was said to the other".to_owned()),
-        None => Ok(()),
-    }
-}
-
-/// What commands see of their surroundings.
-async fn environment(session: &mut Session<'_>, card: &Card<'_>) -> Result<(), Why> {
-    let since = card.now();
-    let turn = session.turn("env").await?;
-    turn.completed()?;
-    let text = session.file(&format!("env-{}.txt", turn.said.word)).await?;
-    card.judge("workdir", &Ok(()), since);
-    let seen: Vec<(&str, &str)> = text.lines().filter_map(|line| line.split_once('=')).collect();
-    let given = &session.options.env;
-    let missing = ["GANGLINE_AGENT", "GANGLINE_RUN", "GT_SESSION_ID", "CULTURE_NICK"]
-        .into_iter()
-        .find(|name| {
-            let given = given.iter().find(|(known, _)| known == name);
-            !seen.iter().any(|(seen, value)| seen == name && given.is_some_and(|it| it.1 == *value))
-        });
-    let passed = missing.map_or(Ok(()), |name| Err(format!("a command does not see {name}")));
-    card.judge("environment", &passed, since);
-    match leaked(given, &seen) {
-        Some(name) => Err(format!("a command sees {name} of the daemon's own environment")),
-        None => Ok(()),
-    }
-}
-
-/// Variables that every shell sets, or that are the machine's and no secret.
-const HARMLESS: [&str; 12] = [
-    "_", "HOME", "HOSTNAME", "LANG", "LOGNAME", "OLDPWD", "PATH", "PWD", "SHELL", "SHLVL", "TERM",
-    "USER",
-];
-
-/// Returns a variable of this process that was not given to the session and is seen in it.
-fn leaked(given: &[(String, String)], seen: &[(&str, &str)]) -> Option<String> {
-    let ours = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    let foreign = |name: &String| {
-        !HARMLESS.contains(&name.as_str()) && !given.iter().any(|(given, _)| given == name)
-    };
-    ours.filter(|(name, value)| foreign(name) && value.len() >= 4)
-        .find(|(name, value)| seen.contains(&(name.as_str(), value.as_str())))
-        .map(|(name, _)| name)
+    turn.said_text(&format!("answer {}", turn.said.word))
 }
 
 /// A text that is added while a command runs.
@@ -202,32 +142,44 @@ async fn stop_mid_turn(session: &mut Session<'_>) -> Result<(), Why> {
 }
 
 /// A crash in mid-turn, and what comes after it.
-async fn ends<'a>(subject: &'a Subject, card: &Card<'a>, mut session: Session<'a>, first: &Turn) {
-    let since = card.now();
+async fn ends(card: &Card<'_>, mut session: Session<'_>) {
     let handle = session.runtime.session().unwrap_or_else(|| session.begun.clone());
-    if handle.pid.is_none() {
-        card.note("crash", Verdict::Unsupported);
-    } else if card.wants("crash") {
-        let tried = crash(&mut session).await;
-        card.judge("crash", &tried, since);
+    let resumes = ["resume", "lost_session"].iter().any(|id| card.wants(id));
+    if resumes && session.first.is_none() {
+        // What is gone on with has to have something in it.
+        let said = session.works().await;
+        tracing::debug!(?said, "a session to go on with");
     }
+    let first = session.first.clone();
+    if card.wants("crash") {
+        let since = card.now();
+        card.trying(&["crash"]);
+        match crash(&mut session).await {
+            Ok(Crash::NoProgram) => card.note("crash", Verdict::Unsupported),
+            Ok(Crash::Told) => card.judge("crash", &Ok(()), since),
+            Err(why) => card.judge("crash", &Err(why), since),
+        }
+    }
+    card.faults(session.faults());
     stage::end(Some(session), card).await;
-    if card.wants("resume") {
-        let since = card.now();
-        let tried = resume(subject, card, &handle, &first.said).await;
-        card.judge("resume", &tried, since);
-    }
-    if card.wants("lost_session") {
-        let since = card.now();
-        let tried = lost(subject, card, &handle).await;
-        card.judge("lost_session", &tried, since);
-    }
+    tokio::join!(goes_on(card, &handle, first), lost(card, &handle));
 }
 
-async fn crash(session: &mut Session<'_>) -> Result<(), Why> {
+/// What became of a program that was killed.
+enum Crash {
+    /// It was told.
+    Told,
+    /// There is none.
+    NoProgram,
+}
+
+async fn crash(session: &mut Session<'_>) -> Result<Crash, Why> {
     let said = session.say("wait").await?;
     session.request_with(&said.word).await?;
-    session.kill()?;
+    // Some have a program in a turn only.
+    let handle = session.runtime.session().ok_or("there is no handle")?;
+    let Some(pid) = handle.pid else { return Ok(Crash::NoProgram) };
+    session.kill(pid, handle.pid_start)?;
     let code = session.until_exited().await?;
     if code == 0 {
         return Err("it is told as an exit with 0".to_owned());
@@ -235,26 +187,47 @@ async fn crash(session: &mut Session<'_>) -> Result<(), Why> {
     if session.runtime.is_ready() {
         return Err("it says that it is ready after its end".to_owned());
     }
-    session.nothing_left().await
+    session.nothing_left().await.map(|()| Crash::Told)
+}
+
+/// Goes on with it, and tries in there what needs a session of its own otherwise.
+async fn goes_on(card: &Card<'_>, handle: &SessionHandle, first: Option<Said>) {
+    let mut session = None;
+    if card.wants("resume") {
+        let since = card.now();
+        card.trying(&["resume"]);
+        let tried = resume(card, handle, first, &mut session).await;
+        card.judge("resume", &tried, since);
+    }
+    if !STEPS_OF_CY.iter().flat_map(|step| step.cells).any(|id| card.wants(id)) {
+        return stage::end(session, card).await;
+    }
+    if let Some(open) = &mut session
+        && !open.settle().await
+    {
+        stage::end(session.take(), card).await;
+    }
+    let session = match session {
+        Some(session) => Some(session),
+        None => stage::again(&CY, card).await,
+    };
+    if let Some(session) = session {
+        let left = stage::go_through(STEPS_OF_CY, session, card).await;
+        return stage::end(left, card).await;
+    }
+    let tried = Err("no session began to try it in".to_owned());
+    let cells = STEPS_OF_CY.iter().flat_map(|step| step.cells);
+    cells.for_each(|id| card.judge(id, &tried, card.now()));
 }
 
 async fn resume<'a>(
-    subject: &'a Subject,
     card: &Card<'a>,
     handle: &SessionHandle,
-    first: &Said,
+    first: Option<Said>,
+    session: &mut Option<Session<'a>>,
 ) -> Result<(), Why> {
-    let mut session = Session::begin(subject, &BOB, Some(handle)).await?;
-    let tried = goes_on(&mut session, handle, first).await;
-    stage::end(Some(session), card).await;
-    tried
-}
-
-async fn goes_on(
-    session: &mut Session<'_>,
-    handle: &SessionHandle,
-    first: &Said,
-) -> Result<(), Why> {
+    let first = first.ok_or("nothing was said in the session before")?;
+    let session = session.insert(Session::begin(card, &BOB_AGAIN, Some(handle)).await?);
     session.until_ready().await?;
     if session.ready != handle.session {
         return Err(format!("{:?} goes on as {:?}", handle.session, session.ready));
@@ -267,15 +240,22 @@ async fn goes_on(
     }
 }
 
+/// A session that there never was.
+async fn lost(card: &Card<'_>, handle: &SessionHandle) {
+    if !card.wants("lost_session") {
+        return;
+    }
+    let since = card.now();
+    card.trying(&["lost_session"]);
+    let tried = none_such(card, handle).await;
+    card.judge("lost_session", &tried, since);
+}
+
 /// A session that there never was: the start fails, it exits, or it says that it begins anew.
-async fn lost<'a>(
-    subject: &'a Subject,
-    card: &Card<'a>,
-    handle: &SessionHandle,
-) -> Result<(), Why> {
+async fn none_such(card: &Card<'_>, handle: &SessionHandle) -> Result<(), Why> {
     let Some(known) = &handle.session else { return Err("no session to begin from".to_owned()) };
     let gone = SessionHandle { session: Some(another(known)), ..handle.clone() };
-    let Ok(mut session) = Session::begin(subject, &BOB, Some(&gone)).await else { return Ok(()) };
+    let Ok(mut session) = Session::begin(card, &EVE, Some(&gone)).await else { return Ok(()) };
     let tried = match session.until_ready().await {
         Err(_) => match session.exit_code() {
             Some(0) => Err("it exits with 0".to_owned()),

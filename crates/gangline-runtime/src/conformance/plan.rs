@@ -79,8 +79,12 @@ pub(super) fn options(subject: &Subject, plan: &Plan) -> Result<StartOptions, Wh
     options.session_dir = below(&given.session_dir)?;
     options.tmp_dir = below(&given.tmp_dir)?;
     let mark = format!("{}/{}/1", installation(given), plan.tag);
+    let origin = subject.model.origin();
     for (name, value) in dialect::OFFLINE.iter().chain(spoken.env) {
-        set(&mut options.env, name, (*value).to_owned());
+        set(&mut options.env, name, value.replace("{origin}", &origin));
+    }
+    for (name, text) in spoken.files {
+        of_user(&options, name, &text.replace("{origin}", &origin))?;
     }
     for (name, value) in spoken.extra {
         let value = serde_json::from_str(value).map_err(|error| error.to_string())?;
@@ -95,7 +99,11 @@ pub(super) fn options(subject: &Subject, plan: &Plan) -> Result<StartOptions, Wh
     for (name, value) in own {
         set(&mut options.env, name, value);
     }
-    options.base_url = Some(format!("{}{}", subject.model.origin(), spoken.base));
+    options.base_url = spoken.base.map(|base| format!("{origin}{base}"));
+    options.mode = spoken.mode;
+    if let Some(command) = &mut options.command {
+        command.extend(spoken.args.iter().map(|word| (*word).to_owned()));
+    }
     options.model = Some(spoken.model.to_owned());
     options.permissions = plan.permissions;
     options.allowed_tools = match plan.shell {
@@ -110,6 +118,18 @@ pub(super) fn options(subject: &Subject, plan: &Plan) -> Result<StartOptions, Wh
         options.thinking = Some("medium".to_owned());
     }
     Ok(options)
+}
+
+/// Writes a file of the program's user, unless it is there: it may have been changed since.
+fn of_user(options: &StartOptions, name: &str, text: &str) -> Result<(), Why> {
+    let home = options.env.iter().find(|(name, _)| name == "HOME");
+    let path = PathBuf::from(home.map(|(_, home)| home).ok_or("no HOME is given")?).join(name);
+    if path.exists() {
+        return Ok(());
+    }
+    let folder = path.parent().ok_or("it has no folder")?;
+    fsio::private_dir(folder).map_err(|error| error.to_string())?;
+    fsio::write_private(&path, text.as_bytes()).map_err(|error| error.to_string())
 }
 
 fn set(env: &mut Vec<(String, String)>, name: &str, value: String) {

@@ -56,7 +56,7 @@ pub struct Outcome {
 /// What the suite found about one backend; every cell once, in the order of the table.
 #[derive(Debug, Clone)]
 pub struct Report {
-    /// The backend's name.
+    /// The backend's name in a table.
     pub backend: &'static str,
     /// The program's version; empty = it has none.
     pub version: String,

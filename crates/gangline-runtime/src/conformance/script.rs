@@ -2,6 +2,8 @@
 //!
 //! A prompt of the suite is `conformance VERB ARGUMENT`; the answer follows from it alone.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::Dialect;
@@ -10,6 +12,9 @@ use super::Dialect;
 pub(super) const OUTPUT_TOKENS: u64 = 77;
 /// How long the model is held by `wait`, in milliseconds: longer than any budget.
 const HELD_MS: u64 = 600_000;
+/// How long the provider wants to be left alone after its first answer to `later`: more than
+/// programs wait before their first retry where nobody says.
+pub(super) const RETRY_AFTER: Duration = Duration::from_secs(3);
 
 impl Dialect {
     /// Returns the stand-in's script (YAML, as `gangline standin serve --script` takes it) for this
@@ -23,8 +28,13 @@ impl Dialect {
         let shell = |command: &str| call(self.shell, (self.shell_input)(command));
         // In the words that the vendor has for it.
         let refused = |status: u16| json!([{ "http_error": { "status": status } }]);
+        let limited = |seconds: u64| {
+            let headers = json!({ "retry-after": seconds.to_string() });
+            json!([{ "http_error": { "status": 429, "headers": headers } }])
+        };
         let usage = json!({ "usage": { "input_tokens": 1234, "output_tokens": OUTPUT_TOKENS } });
         let rule = |when: Value, reply: Value| json!({ "when": when, "reply": reply });
+        let once = |when: Value, reply: Value| json!({ "when": when, "times": 1, "reply": reply });
         let rules = vec![
             // Requests of the programs' own that quote a prompt: a title, a summary.
             rule(json!({ "system": "(?i)title generator" }), text("a title")),
@@ -54,7 +64,9 @@ impl Dialect {
             rule(verb("add"), text("added $1")),
             rule(verb("fail500"), refused(500)),
             rule(verb("fail529"), refused(529)),
-            rule(verb("fail429"), refused(429)),
+            rule(verb("fail429"), limited(1)),
+            once(verb("later"), limited(RETRY_AFTER.as_secs())),
+            rule(verb("later"), text("answer $1")),
             rule(verb("fail401"), refused(401)),
             rule(verb("overflow"), json!(["overflow"])),
             // Whatever else a program asks by itself.

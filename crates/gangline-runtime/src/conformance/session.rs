@@ -3,11 +3,12 @@
 use std::{sync::Arc, time::Duration};
 
 use gangline_os::{mark, proc, process::Signal};
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use super::{
-    Subject, ledger,
-    ledger::Ledger,
+    Subject,
+    card::Card,
+    ledger::{self, Ledger},
     plan::{self, Initial, Plan},
     probe::Probe,
     turn::{Said, Turn, Why},
@@ -38,19 +39,25 @@ pub(super) struct Session<'a> {
     pub(super) calls: mpsc::Receiver<ToolCall>,
     /// The prompt that was given with the start.
     pub(super) initial: Option<Said>,
+    /// The first prompt that it took.
+    pub(super) first: Option<Said>,
     /// What it told so far.
     pub(super) told: Vec<RuntimeEvent>,
     events: mpsc::Receiver<RuntimeEvent>,
     ledger: Ledger,
+    /// As long as it starts.
+    starts: Option<OwnedSemaphorePermit>,
 }
 
 impl<'a> Session<'a> {
     /// Starts a session, or goes on with `resume`; returns once the adapter has.
     pub(super) async fn begin(
-        subject: &'a Subject,
+        card: &Card<'a>,
         plan: &Plan,
         resume: Option<&SessionHandle>,
     ) -> Result<Self, Why> {
+        let subject = card.subject;
+        let starts = card.may_start().await;
         let (probe, calls) = Probe::new();
         let mut options = plan::options(subject, plan)?;
         options.tools = Arc::new(probe);
@@ -85,10 +92,12 @@ impl<'a> Session<'a> {
             begun,
             ready: None,
             calls,
+            first: initial.clone(),
             initial,
             told: Vec::new(),
             events,
             ledger,
+            starts,
         })
     }
 
@@ -101,6 +110,9 @@ impl<'a> Session<'a> {
             return Err(format!("its events ended after {}", self.tail()));
         };
         self.ledger.see(&event);
+        if matches!(event, RuntimeEvent::Ready { .. } | RuntimeEvent::Exited { .. }) {
+            self.starts = None;
+        }
         if let RuntimeEvent::Ready { session } | RuntimeEvent::Session { session } = &event {
             self.ready = Some(session.clone());
         }
@@ -173,7 +185,10 @@ impl<'a> Session<'a> {
     pub(super) async fn say_with(&mut self, verb: &str, before: &str) -> Result<Said, Why> {
         let (said, prompt) = self.prompt_of(verb, before);
         match self.give(prompt).await? {
-            Ok(()) => Ok(said),
+            Ok(()) => {
+                self.first.get_or_insert_with(|| said.clone());
+                Ok(said)
+            }
             Err(error) => Err(format!("the prompt is refused: {error}")),
         }
     }
@@ -211,6 +226,15 @@ impl<'a> Session<'a> {
     /// Waits for the end of a turn; what it asks is allowed.
     pub(super) async fn finish(&mut self, said: Said) -> Result<Turn, Why> {
         self.finish_with(said, &Answer::Allow, self.subject.dialect.pace.turn).await
+    }
+
+    /// Waits for the end of a turn whose model refuses, the program's own tries included.
+    /// Cancel-safe: what was told till then stands in `told`.
+    pub(super) async fn finish_after_retries(&mut self, said: Said) -> Result<Turn, Why> {
+        let patience = self.subject.dialect.pace.retries;
+        let finished = self.finish_with(said, &Answer::Allow, patience);
+        let late = |_| format!("no end of turn within {patience:?}");
+        tokio::time::timeout(patience, finished).await.map_err(late)?
     }
 
     /// Waits for the end of a turn; what it asks is answered so.
@@ -350,11 +374,8 @@ impl<'a> Session<'a> {
     }
 
     /// Kills the program behind it, as a crash would.
-    pub(super) fn kill(&self) -> Result<(), Why> {
-        let handle = self.runtime.session().unwrap_or_else(|| self.begun.clone());
-        let (Some(pid), Some(start)) = (handle.pid, handle.pid_start) else {
-            return Err("its handle names no process".to_owned());
-        };
+    pub(super) fn kill(&self, pid: u32, start: Option<u64>) -> Result<(), Why> {
+        let start = start.ok_or("its handle does not say when its process began")?;
         match proc::signal_exact(pid, start, Signal::Kill) {
             Ok(true) => Ok(()),
             Ok(false) => Err("the process of its handle does not run".to_owned()),

@@ -3,7 +3,6 @@
 use std::pin::Pin;
 
 use super::{
-    Subject, Verdict,
     card::Card,
     plan::{Initial, Plan},
     session::Session,
@@ -30,7 +29,7 @@ pub(super) struct Stage {
 }
 
 /// Plays a stage and ends its session.
-pub(super) async fn play<'a>(stage: &Stage, subject: &'a Subject, card: &Card<'a>) {
+pub(super) async fn play(stage: &Stage, card: &Card<'_>) {
     let cells = stage.steps.iter().flat_map(|step| step.cells);
     if !cells.clone().any(|id| card.wants(id)) {
         return;
@@ -42,7 +41,8 @@ pub(super) async fn play<'a>(stage: &Stage, subject: &'a Subject, card: &Card<'a
         true => stage.plan.clone(),
         false => Plan { initial: Initial::None, ..stage.plan.clone() },
     };
-    match Session::begin(subject, &plan, None).await {
+    card.trying(stage.steps.first().map_or(&[], |step| step.cells));
+    match Session::begin(card, &plan, None).await {
         Ok(begun) => {
             let session = go_through(stage.steps, begun, card).await;
             end(session, card).await;
@@ -61,35 +61,41 @@ pub(super) async fn go_through<'a>(
     session: Session<'a>,
     card: &Card<'a>,
 ) -> Option<Session<'a>> {
-    let subject = session.subject;
     let plan = Plan { initial: Initial::None, ..session.plan.clone() };
     let mut session = Some(session);
     let mut left = AGAIN;
-    for step in steps {
+    for (at, step) in steps.iter().enumerate() {
         if !step.cells.iter().any(|id| card.wants(id)) {
             continue;
         }
         let since = card.now();
         if session.is_none() && left > 0 {
             left -= 1;
-            session = again(subject, &plan, card).await;
+            session = again(&plan, card).await;
         }
         let Some(open) = &mut session else { break };
+        card.trying(step.cells);
         let tried = (step.step)(open, card).await;
+        if let (Ok(()), true, Some(first)) = (&tried, step.cells.contains(&"apart"), &open.first) {
+            card.met(open.ready.clone(), first.word.clone());
+        }
         step.cells.iter().for_each(|id| card.judge(id, &tried, since));
         card.faults(open.faults());
-        if !open.settle().await {
+        let more = steps[at + 1..].iter().flat_map(|step| step.cells).any(|id| card.wants(id));
+        let usable = open.settle().await && (tried.is_ok() || !more || open.works().await.is_ok());
+        if !usable {
             end(session.take(), card).await;
         }
     }
     for id in steps.iter().flat_map(|step| step.cells) {
-        card.note(id, Verdict::Skipped("no session was left to try it in".to_owned()));
+        card.skip(id, "no session was left to try it in");
     }
     session
 }
 
-async fn again<'a>(subject: &'a Subject, plan: &Plan, card: &Card<'a>) -> Option<Session<'a>> {
-    let mut session = Session::begin(subject, plan, None).await.ok()?;
+/// Begins a session anew and waits until it takes prompts.
+pub(super) async fn again<'a>(plan: &Plan, card: &Card<'a>) -> Option<Session<'a>> {
+    let mut session = Session::begin(card, plan, None).await.ok()?;
     if session.settle().await {
         return Some(session);
     }

@@ -28,7 +28,7 @@ pub(super) const STAGE: Stage = Stage {
     },
     steps: &[
         Try {
-            cells: &["first_prompt", "accepted", "starts", "session_id", "handle"],
+            cells: &["starts", "session_id", "handle", "first_prompt", "accepted", "apart"],
             step: |session, card| Box::pin(first(session, card)),
         },
         Try {
@@ -142,7 +142,8 @@ async fn answers(session: &mut Session<'_>, card: &Card<'_>) -> Result<(), Why> 
         RuntimeEvent::Message { message, .. } => Some(message.model.as_str()),
         _ => None,
     });
-    match models.any(str::is_empty) {
+    let structured = session.runtime.capabilities().structured;
+    match structured && models.any(str::is_empty) {
         true => Err("a message does not name its model".to_owned()),
         false => Ok(()),
     }
@@ -236,23 +237,25 @@ async fn set_model(session: &mut Session<'_>) -> Result<(), Why> {
 
 async fn list(session: &mut Session<'_>) -> Result<(), Why> {
     let filter = SessionFilter { workdir: Some(session.options.workdir.clone()), limit: 50 };
-    let listing = session.runtime.list_sessions(&session.options, &filter);
+    let elsewhere = SessionFilter { workdir: Some("/no/such/folder".into()), limit: 50 };
     let patience = session.subject.dialect.pace.ready;
-    let listed = tokio::time::timeout(patience, listing)
+    let listing = async {
+        let all = session.runtime.list_sessions(&session.options, &filter);
+        let none = session.runtime.list_sessions(&session.options, &elsewhere);
+        tokio::join!(all, none)
+    };
+    let (listed, others) = tokio::time::timeout(patience, listing)
         .await
-        .map_err(|_| format!("no list within {patience:?}"))?
-        .map_err(|error| error.to_string())?;
+        .map_err(|_| format!("no list within {patience:?}"))?;
+    let listed = listed.map_err(|error| error.to_string())?;
     let ours = session.runtime.session().and_then(|handle| handle.session);
     if !listed.iter().any(|handle| handle.session == ours) {
         return Err(format!("{ours:?} is not among {} sessions", listed.len()));
     }
-    let elsewhere = SessionFilter { workdir: Some("/no/such/folder".into()), limit: 50 };
-    let listing = session.runtime.list_sessions(&session.options, &elsewhere);
-    match tokio::time::timeout(patience, listing).await {
-        Ok(Ok(none)) if none.is_empty() => Ok(()),
-        Ok(Ok(some)) => Err(format!("{} sessions are listed for another folder", some.len())),
-        Ok(Err(error)) => Err(error.to_string()),
-        Err(_) => Err(format!("no list within {patience:?}")),
+    match others {
+        Ok(none) if none.is_empty() => Ok(()),
+        Ok(some) => Err(format!("{} sessions are listed for another folder", some.len())),
+        Err(error) => Err(error.to_string()),
     }
 }
 

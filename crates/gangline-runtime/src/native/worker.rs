@@ -14,7 +14,6 @@ use gangline_harness::{
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
-    Command,
     build::{self, Built},
     events::{Events, with_causes},
     outcome,
@@ -22,14 +21,13 @@ use super::{
 };
 use crate::{
     Prompt, RuntimeEvent, SessionId, StartOptions, TurnResult,
+    door::{Command, Inside, Wish},
     handle::{Flags, HandleKeeper},
 };
 
 pub(super) struct Start {
     pub(super) options: StartOptions,
-    pub(super) events: mpsc::Sender<RuntimeEvent>,
-    pub(super) inbox: mpsc::Receiver<Command>,
-    pub(super) flags: Arc<Flags>,
+    pub(super) inside: Inside,
     pub(super) handle: HandleKeeper,
     pub(super) started: oneshot::Sender<Result<(), String>>,
 }
@@ -49,7 +47,8 @@ pub(super) fn run(start: Start) {
 }
 
 async fn serve(start: Start) {
-    let Start { options, events, mut inbox, flags, handle, started } = start;
+    let Start { options, inside, handle, started } = start;
+    let Inside { mut inbox, events, flags } = inside;
     let shared = Arc::new(Events::default());
     let permits = Arc::new(Permits::new(Arc::clone(&shared), options.policy()));
     let Built { harness, session, mut notices } = match build::build(&options, &shared, &permits) {
@@ -127,12 +126,6 @@ enum Step {
     EventWaits,
 }
 
-/// Whether the worker goes on.
-enum Then {
-    GoOn,
-    Stop,
-}
-
 impl Worker {
     /// Connects the MCP servers, which may take half a minute. Nothing if the session is stopped
     /// meanwhile; what was started is gone then.
@@ -148,9 +141,9 @@ impl Worker {
                 connected = &mut connecting => return Some(connected),
                 command = inbox.recv() => command,
             };
-            match self.obey(command?).await {
-                Then::GoOn => {}
-                Then::Stop => return None,
+            match command? {
+                Command::Wish(wish) => self.obey(wish).await,
+                Command::Stop(_) => return None,
             }
         }
     }
@@ -177,34 +170,31 @@ impl Worker {
             match self.step(inbox).await {
                 Step::EventWaits => self.pass_on().await,
                 Step::Ended(ended) => self.finish(ended).await,
-                Step::Command(None) => return self.wind_up().await,
-                Step::Command(Some(command)) => match self.obey(command).await {
-                    Then::GoOn => {}
-                    Then::Stop => return self.wind_up().await,
-                },
+                Step::Command(None | Some(Command::Stop(_))) => return self.wind_up().await,
+                Step::Command(Some(Command::Wish(wish))) => self.obey(wish).await,
             }
         }
     }
 
-    async fn obey(&mut self, command: Command) -> Then {
-        match command {
-            Command::Prompt(prompt) => self.next = Some(prompt),
-            Command::Interrupt => match self.next.take() {
+    async fn obey(&mut self, wish: Wish) {
+        match wish {
+            Wish::Prompt(prompt) => self.next = Some(prompt),
+            Wish::Interrupt => match self.next.take() {
                 Some(prompt) => self.end_turn(prompt.turn, TurnResult::Interrupted).await,
                 None if matches!(self.work, Some(Work::Turn(..))) => self.harness.cancel(),
                 None => {}
             },
-            Command::Steer(prompt) => self.steer(prompt),
-            Command::Decide(verdict) => self.permits.decide(verdict),
-            Command::SetModel(model) => {
+            Wish::Steer(prompt) => self.steer(prompt),
+            Wish::Decide(verdict) => self.permits.decide(verdict),
+            Wish::SetModel(model) => {
                 self.harness.set_model(&model);
                 self.shared.model_is(&model);
             }
-            Command::Compact => self.care = Some(Care::Compact),
-            Command::Clear => self.care = Some(Care::Clear),
-            Command::Stop => return Then::Stop,
+            Wish::Compact => self.care = Some(Care::Compact),
+            Wish::Clear => self.care = Some(Care::Clear),
+            // No turn begins by itself.
+            Wish::Adopt(_) => {}
         }
-        Then::GoOn
     }
 
     /// Adds a text to the open turn. What cannot be added is not told: the daemon gives it again.

@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use super::{item::Problem, json::Text};
+use super::{
+    item::Problem,
+    json::{Lines, Text},
+};
 
 /// Returns the text of a `runtimes.json` with `name` as its default; `file` is for messages. An
 /// empty text becomes a file that says only that.
@@ -14,7 +17,8 @@ pub fn with_default(file: &Path, text: &str, name: &str) -> Result<String, Probl
     if text.trim_start_matches('\u{feff}').trim().is_empty() {
         return Ok(format!("{{\n  \"default\": {value}\n}}\n"));
     }
-    let root = Text { file, text }.root()?;
+    let lines = Lines::of(text);
+    let root = Text { file, text, lines: &lines }.root()?;
     let members = root.members()?;
     // The last one holds.
     if let Some((_, node)) = members.iter().rev().find(|(key, _)| key == "default") {

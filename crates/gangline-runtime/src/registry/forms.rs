@@ -7,7 +7,7 @@ use gangline_os::fsio;
 
 use super::{
     item::{Delivery, Files, Form, Item, Problem, Ready, Said, Source},
-    json::{Node, Text},
+    json::{Lines, Node, Text},
 };
 
 /// The largest file that is read, in bytes.
@@ -15,6 +15,8 @@ pub(super) const LARGEST: u64 = 1024 * 1024;
 /// The longest name, in bytes.
 const LONGEST_NAME: usize = 64;
 const NO_NAME: &str = "is no backend's name: write a-z, 0-9, and -, _ or . between them";
+/// So much of what is wrong with a file, or of no use in it, is told.
+const MOST_TOLD: usize = 20;
 /// The longest warm-up: ten minutes.
 const LONGEST_DELAY_MS: u64 = 600_000;
 
@@ -24,12 +26,15 @@ pub(super) fn file(
     files: &mut Files,
     take: impl FnOnce(&Node<'_>, &mut Files) -> Result<(), Problem>,
 ) {
-    let text = match fsio::read_text_capped(path, LARGEST) {
+    let text = match fsio::read_foreign_text(path, LARGEST) {
         Ok(text) => text,
         Err(error) if is_absent(&error) => return,
         Err(error) => {
             let source = Source::File { file: path.to_owned(), line: 1, path: String::new() };
-            let cause = error.get_ref().map_or_else(|| error.to_string(), ToString::to_string);
+            let inner = error.get_ref();
+            let said = inner.and_then(|it| it.source()).map(ToString::to_string);
+            let said = said.or_else(|| inner.map(ToString::to_string));
+            let cause = said.unwrap_or_else(|| error.to_string());
             files.problems.push(Problem { source, message: format!("it cannot be read: {cause}") });
             return;
         }
@@ -43,9 +48,22 @@ fn text_of(
     files: &mut Files,
     take: impl FnOnce(&Node<'_>, &mut Files) -> Result<(), Problem>,
 ) {
-    let root = Text { file: path, text }.root();
+    let (problems, ignored) = (files.problems.len(), files.ignored.len());
+    let lines = Lines::of(text);
+    let root = Text { file: path, text, lines: &lines }.root();
     if let Err(problem) = root.and_then(|root| take(&root, files)) {
         files.problems.push(problem);
+    }
+    shorten(&mut files.problems, problems);
+    shorten(&mut files.ignored, ignored);
+}
+
+/// A file may have a hundred thousand faults; whoever reads of them has not the time.
+fn shorten(all: &mut Vec<Problem>, before: usize) {
+    let more = all.len().saturating_sub(before + MOST_TOLD);
+    all.truncate(before + MOST_TOLD);
+    if let (Some(last), 1..) = (all.last_mut(), more) {
+        last.message.push_str(&format!("; and {more} more like it"));
     }
 }
 
@@ -189,6 +207,8 @@ fn entry(
             }
             ("args", _) => item.args = node.texts()?,
             ("env", _) => item.env = node.variables()?,
+            ("base_url", Form::Runtimes) => item.base_url = Some(url(&node)?),
+            ("api_key_env", Form::Runtimes) => item.api_key_env = Some(variable(&node)?),
             ("adapter", Form::Runtimes) => item.adapter = Some(node.text()?),
             ("delivery", Form::Runtimes) => item.delivery = Some(delivery(&node)?),
             ("ready", Form::Runtimes) => item.ready = Some(ready(&node)?),
@@ -220,6 +240,25 @@ fn delivery(node: &Node<'_>) -> Result<Delivery, Problem> {
         "rpc" => Ok(Delivery::Rpc),
         _ => Err(node.problem(format!("{} is tmux, stdin or rpc", node.shown()))),
     }
+}
+
+fn url(node: &Node<'_>) -> Result<String, Problem> {
+    let url = node.text()?;
+    let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+    if rest.is_some_and(|rest| !rest.is_empty()) && !url.contains(char::is_whitespace) {
+        return Ok(url);
+    }
+    Err(node.problem(format!("{} begins with http:// or https:// and a host", node.shown())))
+}
+
+/// The value is not quoted: somebody may have written the secret itself.
+fn variable(node: &Node<'_>) -> Result<String, Problem> {
+    let name = node.text()?;
+    let legal = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(legal) {
+        return Ok(name);
+    }
+    Err(node.problem(format!("{} is the name of an environment variable", node.shown())))
 }
 
 fn ready(node: &Node<'_>) -> Result<Ready, Problem> {

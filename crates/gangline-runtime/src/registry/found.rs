@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{Entry, Source, TERMINAL, built_in};
-use crate::{Runtime, StartOptions};
+use crate::{Runtime, StartOptions, tmux};
 
 /// A backend whose adapter this build has not.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -30,6 +30,12 @@ pub struct Found {
     pub env: BTreeMap<String, String>,
     /// Fields for the adapter; the agent's own win.
     pub extra: BTreeMap<String, Value>,
+    /// Where its model is served; the agent's own wins.
+    pub base_url: Option<String>,
+    /// The variable that holds the key for that model; the agent's own wins.
+    pub api_key_env: Option<String>,
+    /// Of a program in a terminal that has a backend of its own: that backend.
+    pub(super) beneath: Option<&'static Entry>,
 }
 
 impl Found {
@@ -43,6 +49,9 @@ impl Found {
             command: entry.whole_command(),
             env: BTreeMap::new(),
             extra: BTreeMap::new(),
+            base_url: None,
+            api_key_env: None,
+            beneath: None,
         }
     }
 
@@ -75,7 +84,24 @@ impl Found {
     pub fn in_terminal(self) -> Self {
         let Some(terminal) = built_in(TERMINAL) else { return self };
         let usual = self.entry.program.map(|program| vec![program.to_owned()]);
-        Self { entry: terminal, command: self.command.or(usual), ..self }
+        let beneath = (self.entry.name != TERMINAL).then_some(self.entry);
+        Self { entry: terminal, command: self.command.or(usual), beneath, ..self }
+    }
+
+    /// Returns the name under which its sessions and the choice of its model are kept: two backends
+    /// of one owner understand each other's.
+    #[must_use]
+    pub fn owner(&self) -> String {
+        let runs_any = |entry: &Entry| entry.needs_command || entry.takes_acp_command;
+        match self.beneath {
+            // The program's own sessions are gone on with, by the ids that it knows.
+            Some(entry) if entry.program.is_some_and(tmux::names_sessions) => entry.name.to_owned(),
+            Some(_) => format!("{}@{TERMINAL}", self.name),
+            None if runs_any(self.entry) && self.name != self.entry.name => {
+                format!("{}@{}", self.name, self.entry.name)
+            }
+            None => self.entry.name.to_owned(),
+        }
     }
 
     /// Puts into a start what is not said there already: the command, variables and fields.

@@ -106,6 +106,8 @@ pub(super) struct Item {
     pub(super) program: Option<String>,
     pub(super) args: Vec<String>,
     pub(super) env: BTreeMap<String, String>,
+    pub(super) base_url: Option<String>,
+    pub(super) api_key_env: Option<String>,
     pub(super) adapter: Option<String>,
     pub(super) delivery: Option<Delivery>,
     pub(super) ready: Option<Ready>,
@@ -205,6 +207,9 @@ impl Item {
             command: self.command(entry, home)?,
             env: self.env.clone(),
             extra,
+            base_url: self.base_url.clone(),
+            api_key_env: self.api_key_env.clone(),
+            beneath: None,
         })
     }
 

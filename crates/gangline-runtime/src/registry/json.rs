@@ -15,6 +15,22 @@ use super::item::{Problem, Source};
 pub(super) struct Text<'a> {
     pub(super) file: &'a Path,
     pub(super) text: &'a str,
+    pub(super) lines: &'a Lines,
+}
+
+/// Where its line breaks are: each of its values is asked for its line.
+pub(super) struct Lines(Vec<usize>);
+
+impl Lines {
+    pub(super) fn of(text: &str) -> Self {
+        let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        Self(breaks.map(|(at, _)| at).collect())
+    }
+
+    /// Returns the line, from 1, of a byte.
+    fn line(&self, at: usize) -> usize {
+        1 + self.0.partition_point(|end| *end < at)
+    }
 }
 
 /// One value of it.
@@ -78,8 +94,7 @@ fn without_place(error: &serde_json::Error) -> String {
 impl<'a> Node<'a> {
     /// Returns its place.
     pub(super) fn source(&self) -> Source {
-        let line = 1 + self.of.text[..self.offset()].bytes().filter(|b| *b == b'\n').count();
-        self.of.source(line, &self.path)
+        self.of.source(self.of.lines.line(self.offset()), &self.path)
     }
 
     /// Returns how many bytes of the file stand before it.

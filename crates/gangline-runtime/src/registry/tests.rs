@@ -322,6 +322,53 @@ fn a_program_of_any_adapter_can_be_driven_in_a_terminal() {
     assert_eq!(in_terminal("codex").entry.name, "tmux");
 }
 
+/// A session goes on with the same program only, whatever the entry is called.
+#[test]
+fn sessions_are_kept_by_what_can_go_on_with_them() {
+    let home = Home::new(&[(
+        OURS,
+        r#"{"runtimes": {
+            "beta": {"adapter": "claude", "bin": "claude-beta"},
+            "mine": {"adapter": "acp", "bin": "mine"},
+            "pair": {"adapter": "tmux", "bin": "aider"},
+            "codex": {"adapter": "tmux", "bin": "codex"}
+        }}"#,
+    )]);
+    let owner = |name: &str| home.registry().find(name).unwrap().owner();
+    for name in ["native", "claude", "acp", "goose", "opencode", "tmux"] {
+        assert_eq!(owner(name), name);
+    }
+    let given = ["beta", "mine", "pair", "codex"].map(owner);
+    assert_eq!(given, ["claude", "mine@acp", "pair@tmux", "codex@tmux"]);
+    let in_terminal = |name: &str| home.registry().find(name).unwrap().in_terminal().owner();
+    let given = ["claude", "beta", "opencode", "mine", "pair", "codex"].map(in_terminal);
+    assert_eq!(
+        given,
+        ["claude", "claude", "opencode@tmux", "mine@tmux", "pair@tmux", "codex@tmux"]
+    );
+}
+
+/// R3-17: an entry can say where its model is, for an agent that has it by `--runtime`.
+#[test]
+fn an_entry_says_where_its_model_is_and_by_which_variable_it_is_paid() {
+    let text = "{\"runtimes\": {\n\"native\": {\"base_url\": \"http://127.0.0.1:9\", \
+                \"api_key_env\": \"KEY_2\"},\n\"a\": {\"adapter\": \"native\", \"base_url\": \
+                \"ftp://x\"},\n\"b\": {\"adapter\": \"native\", \"api_key_env\": \"sk-ant-1\"}}}";
+    let home = Home::new(&[(OURS, text)]);
+    let found = home.registry().find("native").unwrap();
+    assert_eq!(found.base_url.as_deref(), Some("http://127.0.0.1:9"));
+    assert_eq!(found.api_key_env.as_deref(), Some("KEY_2"));
+    let told: Vec<String> =
+        home.registry().problems().iter().map(|it| it.message.clone()).collect();
+    assert_eq!(
+        told,
+        [
+            "`runtimes.a.base_url` begins with http:// or https:// and a host",
+            "`runtimes.b.api_key_env` is the name of an environment variable"
+        ]
+    );
+}
+
 /// R3-16: another default changes that value alone.
 #[test]
 fn another_default_leaves_all_other_text_as_it_is() {
@@ -389,6 +436,22 @@ fn json() -> impl Strategy<Value = String> {
                 .prop_map(|items| format!("{{{}}}", items.join(",\n"))),
         ]
     })
+}
+
+/// A project's file is somebody else's: one with a great many faults is told shortly, and soon.
+#[test]
+fn a_file_of_nothing_but_faults_is_told_shortly() {
+    for (member, told) in [("\"x\": 0", "stands here twice"), ("\"aN\": 0", "not used")] {
+        let home = Home::new(&[]);
+        let members: Vec<String> =
+            (0..60_000).map(|n| member.replace('N', &n.to_string())).collect();
+        home.write(OURS, &format!("{{{}}}", members.join(",\n")));
+        let registry = home.registry();
+        let all: Vec<_> = registry.problems().iter().chain(registry.ignored()).collect();
+        assert!((20..=21).contains(&all.len()), "{}", all.len());
+        assert!(all.iter().any(|it| it.message.contains(told)), "{:?}", all[0]);
+        assert!(all.iter().any(|it| it.message.contains("more like it")), "{:?}", all.last());
+    }
 }
 
 proptest! {

@@ -56,6 +56,9 @@ pub(super) struct Profile {
     pub(super) kind: Kind,
     /// What stands before the cursor when prompts are taken; empty = not known.
     pub(super) ready: Vec<String>,
+    /// What stands alone before the cursor when it wants the rest of what was typed, such as an end
+    /// of the quotation.
+    pub(super) more: Vec<String>,
     /// What is near the bottom of the screen as long as it works.
     pub(super) busy: Vec<String>,
     /// What is near the bottom when it waits for a human.
@@ -75,6 +78,8 @@ pub(super) struct Profile {
     pub(super) exit: Vec<String>,
     /// Whether it takes text while it works.
     pub(super) steer: bool,
+    /// Whether it is given what was said and nothing else: neither who said it nor where.
+    pub(super) bare: bool,
     /// Variables that are set unless the agent's environment has them, and those that are taken
     /// away.
     pub(super) env: BTreeMap<String, String>,
@@ -107,6 +112,7 @@ impl Default for Profile {
             programs: Vec::new(),
             kind: Kind::Line,
             ready: Vec::new(),
+            more: Vec::new(),
             busy: Vec::new(),
             asks: Vec::new(),
             placeholders: Vec::new(),
@@ -119,6 +125,7 @@ impl Default for Profile {
             interrupt: keys("C-c"),
             exit: vec!["C-c".to_owned(), "C-d".to_owned()],
             steer: false,
+            bare: false,
             env: BTreeMap::new(),
             unset: Vec::new(),
             key_variable: None,

@@ -76,6 +76,14 @@ impl Screen {
         format!("{row:<x$}").chars().take(x).collect()
     }
 
+    /// Returns the sign by which the program wants the rest of what was typed, if it stands alone
+    /// before the cursor.
+    pub(super) fn wants_more<'a>(&self, profile: &'a Profile) -> Option<&'a str> {
+        let before = self.before_cursor();
+        let sign = profile.more.iter().find(|sign| before.trim() == sign.as_str());
+        sign.filter(|_| !self.lent).map(String::as_str)
+    }
+
     /// Returns the last rows that are not empty, the last one first.
     fn bottom(&self) -> impl Iterator<Item = &String> {
         self.rows.iter().rev().filter(|row| !row.trim().is_empty()).take(BOTTOM)

@@ -72,6 +72,10 @@ struct Turn {
     sent_at: Duration,
     worked: bool,
     asks: bool,
+    /// It stood at such a sign already when the text was pasted; for some it is the usual one.
+    wanted_more: bool,
+    /// At its end it wants the rest of what was typed.
+    wants_more: bool,
     /// When the keys for an interrupt were pressed last, and how often.
     interrupted: Option<(Duration, u32)>,
     reading: bool,
@@ -162,6 +166,8 @@ impl Turns {
             sent_at: now,
             worked: false,
             asks: false,
+            wanted_more: false,
+            wants_more: false,
             interrupted: None,
             reading: false,
         });
@@ -313,6 +319,8 @@ impl Turns {
         if !busy && !asks && shown && still >= settle {
             if let (Some(from), false) = (turn.from_line, turn.reading) {
                 turn.reading = true;
+                let more = screen.wants_more(&self.profile).is_some();
+                turn.wants_more = more && !turn.wanted_more;
                 self.out.push(Act::Read(from));
             }
             return;
@@ -332,13 +340,23 @@ impl Turns {
         let Some(turn) = &mut self.turn else { return self.done() };
         turn.reading = false;
         let (id, interrupted) = (turn.id, turn.interrupted.is_some());
+        let wants_more = turn.wants_more;
         let answer = Since { captured, prompt: &turn.typed }.answer(&self.profile);
         if interrupted {
             self.finish(id, TurnResult::Interrupted);
+        } else if wants_more {
+            // Else the next message would be taken for the rest of this one.
+            self.out.push(Act::Keys(self.profile.interrupt.clone()));
+            let why = "the program wants the rest of what was typed, such as the end of a \
+                       quotation; it was taken back";
+            self.fail(id, why.to_owned());
         } else if !answer.is_empty() {
             let content = vec![Block::Text { text: answer }];
             let message = AssistantMessage { model: String::new(), content };
             self.tell(RuntimeEvent::Message { turn: id, message });
+            self.finish(id, TurnResult::Completed);
+        } else if self.profile.bare {
+            // Most commands say nothing when they succeed.
             self.finish(id, TurnResult::Completed);
         } else if self.nothing_more_comes(now) {
             let why = "the program took the message and takes the next one, and has shown nothing";

@@ -10,7 +10,7 @@ use std::{
 
 use gangline_os::{
     clock::{self, SharedClock},
-    mark::{self, RunMark},
+    mark::RunMark,
     proc,
     process::Ladder,
 };
@@ -20,7 +20,7 @@ use tokio::{
 };
 
 use super::{
-    Command, NAME,
+    NAME,
     launch::Launch,
     screen::{Death, Screen},
     server::Server,
@@ -28,7 +28,9 @@ use super::{
 };
 use crate::{
     RuntimeEvent, SessionHandle, StartOptions, StopReason,
+    door::{Command, Inside, Wish},
     handle::{Flags, HandleKeeper},
+    program::{self, worker::pause},
 };
 
 /// From the interrupt of a stop to the end of the turn.
@@ -40,19 +42,8 @@ const BETWEEN_KEYS: Duration = Duration::from_millis(150);
 /// How often, and between, it is asked how the program ended.
 const HOW_LOOKS: u32 = 20;
 const HOW_AGAIN: Duration = Duration::from_millis(50);
-/// What is left of its descendants gets this long between TERM and KILL.
-const SWEEP_GRACE: Duration = Duration::from_secs(1);
 
 const LADDER: Ladder = Ladder { term_after: Duration::ZERO, kill_after: Duration::from_secs(2) };
-
-/// What the task begins with.
-pub(super) struct Start {
-    pub(super) options: StartOptions,
-    pub(super) launch: Launch,
-    pub(super) events: mpsc::Sender<RuntimeEvent>,
-    pub(super) inbox: mpsc::Receiver<Command>,
-    pub(super) flags: Arc<Flags>,
-}
 
 /// The state of the task; see the module.
 pub(super) struct Worker {
@@ -85,12 +76,16 @@ enum Why {
 
 impl Worker {
     /// Starts server and program. Not cancel-safe: they may be left until the sweep.
-    pub(super) async fn start(start: Start) -> Result<Self, String> {
-        let Start { options, launch, events, inbox, flags } = start;
+    pub(super) async fn start(
+        options: &StartOptions,
+        launch: Launch,
+        inside: Inside,
+    ) -> Result<Self, String> {
+        let Inside { inbox, events, flags } = inside;
         let Launch { pane, env, profile, session, mark, folder, notice } = launch;
         let server = Server::start(&folder, env, pane, &profile).await?;
         let handle =
-            HandleKeeper::begin(NAME, &options, Some(session.clone()), Some(server.program));
+            HandleKeeper::begin(NAME, options, Some(session.clone()), Some(server.program));
         let clock = clock::system();
         let turns = Turns::new(profile, session, clock.monotonic());
         Ok(Self {
@@ -124,7 +119,7 @@ impl Worker {
             Why::Useless => -1,
         };
         self.server.end(&LADDER).await;
-        sweep(self.mark.as_ref()).await;
+        program::sweep(NAME, self.mark.as_ref()).await;
         self.flags.busy.store(false, Ordering::SeqCst);
         let _ = self.events.send(RuntimeEvent::Exited { code }).await;
         // Closed last: by it the adapter sees that everything was told.
@@ -136,7 +131,7 @@ impl Worker {
             let done = match self.step().await {
                 Step::Command(Some(Command::Stop(reason))) => Err(Why::Stop(reason)),
                 Step::Command(None) => Err(Why::Stop(StopReason::Shutdown)),
-                Step::Command(Some(command)) => self.obey(command).await,
+                Step::Command(Some(Command::Wish(wish))) => self.obey(wish).await,
                 Step::Gone => Err(Why::Gone),
                 Step::Look => self.look().await,
             };
@@ -156,13 +151,16 @@ impl Worker {
         }
     }
 
-    async fn obey(&mut self, command: Command) -> Result<(), Why> {
+    async fn obey(&mut self, wish: Wish) -> Result<(), Why> {
         let now = self.clock.monotonic();
-        let acts = match command {
-            Command::Prompt(prompt) => self.turns.prompt(prompt, now),
-            Command::Steer(prompt) => self.turns.steer(prompt, now),
-            Command::Interrupt => self.turns.interrupt(now),
-            Command::Stop(reason) => return Err(Why::Stop(reason)),
+        let acts = match wish {
+            Wish::Prompt(prompt) => self.turns.prompt(prompt, now),
+            Wish::Steer(prompt) => self.turns.steer(prompt, now),
+            Wish::Interrupt => self.turns.interrupt(now),
+            // The adapter refuses these; there is nothing to be decided.
+            Wish::Adopt(_) | Wish::Decide(_) | Wish::SetModel(_) | Wish::Compact | Wish::Clear => {
+                return Ok(());
+            }
         };
         self.act(acts).await
     }
@@ -310,21 +308,4 @@ impl Worker {
 fn useless(error: &str) -> Why {
     tracing::error!(error, "the terminal cannot be driven any more");
     Why::Useless
-}
-
-async fn pause(wait: Option<Duration>) {
-    match wait {
-        Some(wait) => time::sleep(wait).await,
-        None => std::future::pending().await,
-    }
-}
-
-/// Ends what the program started in sessions of their own. Everything with the daemon's mark is a
-/// descendant of the program, or of tmux.
-async fn sweep(mark: Option<&RunMark>) {
-    let Some(mark) = mark else { return };
-    let report = mark::sweep(|found| found.mark != *mark, SWEEP_GRACE).await;
-    if !report.killed.is_empty() || !report.left.is_empty() {
-        tracing::info!(killed = report.killed.len(), left = report.left.len(), "swept a terminal");
-    }
 }

@@ -2,9 +2,10 @@
 
 mod failures;
 mod fake;
+mod hostile;
 mod life;
 mod per_turn;
-pub(crate) mod rig;
+mod rig;
 mod servers;
 mod tools;
 mod turns;

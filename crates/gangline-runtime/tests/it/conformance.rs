@@ -3,6 +3,7 @@
 mod bench;
 mod flawed;
 mod flaws;
+mod foreign;
 mod guide;
 mod real;
 mod toy;

@@ -6,5 +6,6 @@ mod claude;
 mod codex;
 mod conformance;
 mod native;
+mod rig;
 mod tmux;
 mod toolserver;

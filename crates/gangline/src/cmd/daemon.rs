@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
-use gangline_agent::{IrcSettings, Settings};
+use gangline_agent::{Ended, IrcSettings, Opened, Settings};
 use gangline_api::config::AgentConfig;
 use gangline_hub::credentials;
 use gangline_os::{
@@ -15,7 +15,7 @@ use gangline_runtime::registry::Found;
 
 use crate::{
     cli::{Daemon, Global},
-    configuration::{self, Loaded, servers},
+    configuration::{self, Loaded, driven::Driven, servers},
     failure::Failure,
     output, place, program,
 };
@@ -29,31 +29,61 @@ const TOKEN_MAX: u64 = 4096;
 const PROGRAM: &str = "gangline";
 
 pub(super) async fn run(global: &Global, args: Daemon) -> Result<u8, Failure> {
-    let settings = settings(global, &args)?;
-    if let Err(error) = detach_session() {
-        // Started by hand from a shell: the terminal stays.
-        tracing::debug!(%error, "stays in its session");
-    }
-    let ended = gangline_agent::run(settings).await;
-    match ended.code {
-        0 => tracing::info!(why = ended.why, "ended"),
-        _ => output::note(&format!("error: {}", ended.why)),
-    }
-    Ok(ended.code)
-}
-
-fn settings(global: &Global, args: &Daemon) -> Result<Settings, Failure> {
     let mut paths = place::plain(global)?;
     let loaded = configuration::load(&paths.config_file)?;
     if let (None, Some(state)) = (&global.state, loaded.state()) {
         paths.state = state;
     }
-    let mut agent = loaded.agent(&args.agent)?.clone();
-    let found = loaded.backend(&agent)?;
-    configuration::available(&agent, &found)?;
+    let nick = &loaded.agent(&args.agent)?.nick;
+    let opened = match Opened::new(&paths, nick, &clock::system()).await {
+        Ok(opened) => opened,
+        Err(ended) => return Ok(told(&ended)),
+    };
+    let runtime = match &args.runtime {
+        Some(runtime) => Some(runtime.clone()),
+        None => match opened.runtime(nick).await {
+            Ok(runtime) => runtime,
+            Err(ended) => return Ok(told(&ended)),
+        },
+    };
+    let settings = settings((paths, &loaded), &args, runtime.as_deref())?;
+    if let Err(error) = detach_session() {
+        // Started by hand from a shell: the terminal stays.
+        tracing::debug!(%error, "stays in its session");
+    }
+    let ended = gangline_agent::run(opened, settings).await;
+    Ok(told(&ended))
+}
+
+/// Says how the daemon ended; returns its exit code.
+fn told(ended: &Ended) -> u8 {
+    match ended.code {
+        0 => tracing::info!(why = ended.why, "ended"),
+        _ => output::note(&format!("error: {}", ended.why)),
+    }
+    ended.code
+}
+
+fn settings(
+    (paths, loaded): (Paths, &Loaded),
+    args: &Daemon,
+    runtime: Option<&str>,
+) -> Result<Settings, Failure> {
+    let driven = loaded.driven(loaded.agent(&args.agent)?, runtime).map_err(|failure| {
+        // No restart makes it another name.
+        match runtime {
+            Some(name) => failure.for_good().hint(format!(
+                "`gangline restart {} --runtime NAME` orders another than `{name}`",
+                args.agent
+            )),
+            None => failure,
+        }
+    })?;
+    driven.available()?;
+    let Driven { mut agent, found, instead_of } = driven;
     agent.agent = Some(found.name.parse().map_err(Failure::config)?);
     let make = found.maker().map_err(Failure::config)?;
-    let irc = irc(&loaded, &agent, &paths, args.irc.as_deref())?;
+    let irc = irc(loaded, &agent, &paths, args.irc.as_deref())?;
     let api_key = agent.api_key_env.as_deref().map(from_environment).transpose()?;
     let secrets = secrets((&agent, &found), &paths, irc.login.as_ref(), api_key.as_ref());
     Ok(Settings {
@@ -70,6 +100,7 @@ fn settings(global: &Global, args: &Daemon) -> Result<Settings, Failure> {
         clock: clock::system(),
         make_runtime: Arc::new(make),
         backend: found,
+        instead_of,
         paths,
         agent,
     })

@@ -45,7 +45,7 @@ pub(super) async fn run(global: &Global, args: Demo) -> Result<u8, Failure> {
         options: Vec::new(),
     };
     let plan = |listening: &Listening| -> Result<Plan, Refused> {
-        let daemon = |agent| keep.daemon(agent, &loaded.config, &listening.irc);
+        let daemon = |agent| keep.daemon(agent, &loaded, &listening.irc);
         Ok(Plan {
             kept: std::iter::once(standin.clone()).chain(loaded.enabled().map(daemon)).collect(),
             accounts: loaded.enabled().map(|agent| agent.nick.clone()).collect(),

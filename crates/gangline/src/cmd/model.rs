@@ -1,6 +1,7 @@
 //! `gangline model`: which model an agent uses, and another one from its next turn on (R2-04).
 
 use gangline_agent::model;
+use gangline_broker::Broker;
 use gangline_core::{AgentName, model::ModelName};
 use gangline_os::{doorbell, paths::Paths};
 use serde::Serialize;
@@ -9,7 +10,8 @@ use crate::{
     cli::{Global, ModelArgs},
     configuration,
     failure::Failure,
-    output, place, store, unmark, view,
+    output, place, store, unmark,
+    view::{self, Facts},
 };
 
 /// Where a model's name comes from.
@@ -45,14 +47,13 @@ pub(super) async fn run(global: &Global, args: ModelArgs) -> Result<u8, Failure>
     let paths = place::of_existing(global)?;
     let broker = store::existing(&paths).await?;
     store::known(&broker, &paths, &agent).await?;
-    if name.is_some() || default {
-        choose(&paths, &agent, name.as_ref())?;
-    }
     let facts = store::facts(&broker, &paths, &agent).await?;
+    let (owner, configured) = backend(&broker, &paths, &facts).await?;
+    if name.is_some() || default {
+        choose(&paths, (&agent, &owner), name.as_ref())?;
+    }
     let runs = facts.holder.is_some();
-    let config = configuration::quiet(&paths.config_file);
-    let configured = config.and_then(|config| config.agent(&agent).ok()?.model.clone());
-    let chosen = model::chosen(&paths, &agent).map(|model| model.to_string());
+    let chosen = model::chosen(&paths, &agent, &owner).map(|model| model.to_string());
     let from = match (&chosen, &configured) {
         (Some(_), _) => From::Chosen,
         (None, Some(_)) => From::Configuration,
@@ -68,8 +69,36 @@ pub(super) async fn run(global: &Global, args: ModelArgs) -> Result<u8, Failure>
     if global.json { output::json(&told) } else { output::print(&told.text()) }.map(|()| 0)
 }
 
-fn choose(paths: &Paths, agent: &AgentName, name: Option<&ModelName>) -> Result<(), Failure> {
-    model::choose(paths, agent, name)
+/// Returns for which backend a model is chosen, and which one is configured for it: the backend
+/// that the agent starts with the next time, else the one that it had last.
+async fn backend(
+    broker: &Broker,
+    paths: &Paths,
+    facts: &Facts,
+) -> Result<(String, Option<String>), Failure> {
+    let loaded = configuration::quiet(&paths.config_file);
+    let orders = broker.orders().await?;
+    let order = orders.iter().find(|order| order.agent == facts.nick);
+    let driven = loaded.as_ref().and_then(|loaded| {
+        let agent = loaded.agent(&facts.nick).ok()?;
+        let driven = loaded.driven(agent, order.and_then(|order| order.runtime.as_deref())).ok()?;
+        let configured = driven.instead_of.as_ref().map(|it| it.owner.clone());
+        model::adopt(paths, &facts.nick, &configured.unwrap_or_else(|| driven.found.owner()));
+        Some((driven.found.owner(), driven.agent.model))
+    });
+    let last = || facts.row.as_ref()?.runtime.clone().map(|owner| (owner, None));
+    driven.or_else(last).ok_or_else(|| {
+        Failure::user(format!("nothing says which backend {} has", facts.nick))
+            .hint("it is not in the configuration, or that cannot be used: `gangline config check`")
+    })
+}
+
+fn choose(
+    paths: &Paths,
+    (agent, owner): (&AgentName, &str),
+    name: Option<&ModelName>,
+) -> Result<(), Failure> {
+    model::choose(paths, agent, owner, name)
         .map_err(|error| Failure::environment(error).doing("cannot keep the choice"))?;
     doorbell::ring(&paths.doorbell(agent.folded()));
     Ok(())

@@ -11,6 +11,7 @@ use gangline_os::{
 };
 
 use super::{
+    choice::{self, Choice},
     down,
     start::{PATIENCE, Started, Starter, by, may_run},
     up,
@@ -42,6 +43,8 @@ pub(super) async fn run(global: &Global, args: Restart) -> Result<u8, Failure> {
     for member in &chosen {
         may_run(&loaded, &member.name)?;
     }
+    let choice = Choice::of(args.runtime.as_deref(), Choice::AsOrdered);
+    choice::order(&fleet, &choice::check(&loaded, chosen.iter(), choice)?).await?;
     let when = if args.when_idle { RestartWhen::WhenIdle } else { RestartWhen::Immediately };
     match Starter::find(&fleet, &loaded, &chosen) {
         Ok(Starter::Hub) => by_hub(&fleet, &chosen, (when, !args.no_wait)).await,

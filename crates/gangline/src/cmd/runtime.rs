@@ -46,7 +46,10 @@ pub(super) async fn doctor(global: &Global, args: &RuntimeDoctor) -> Result<u8, 
         looked.push(deep::Entry { dialect: *dialect, found: deep::look(dialect).await });
     }
     match args.deep {
-        true => deep::deep(global, looked).await,
+        true => {
+            let telling = if args.times { deep::Telling::Times } else { deep::Telling::Verdicts };
+            deep::deep(global, looked, telling).await
+        }
         false => shown::looked(global, &looked),
     }
 }

@@ -10,6 +10,7 @@ use gangline_os::{
     process::{self, Child},
 };
 
+use super::choice::{self, Choice};
 use crate::{
     cli::{Global, Start},
     configuration::{self, Loaded},
@@ -30,6 +31,11 @@ pub(super) async fn run(global: &Global, args: Start) -> Result<u8, Failure> {
     for member in &chosen {
         may_run(&loaded, &member.name)?;
     }
+    let choice = Choice::of(args.runtime.as_deref(), Choice::Configured);
+    choice::refuse_running(&loaded, &chosen, choice)?;
+    // One that runs keeps the backend that it has.
+    let down = chosen.iter().filter(|member| !member.runs());
+    choice::order(&fleet, &choice::check(&loaded, down, choice)?).await?;
     for member in &chosen {
         fleet.broker.order(&member.name, Desired::Up, &by()).await?;
     }
@@ -105,9 +111,8 @@ impl Starter {
         let irc = loaded.config.server.address();
         for member in members {
             let agent = loaded.agent(&member.name)?;
-            configuration::available(agent, &loaded.backend(agent)?)?;
             keep.prepare(agent)?;
-            let daemon = keep.daemon(agent, &loaded.config, &irc);
+            let daemon = keep.daemon(agent, loaded, &irc);
             let child = process::spawn(daemon.spawn).map_err(|error| {
                 Failure::environment(error).doing(format!("cannot start {}", member.name))
             })?;

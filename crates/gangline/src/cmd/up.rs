@@ -9,13 +9,14 @@ use gangline_api::ready::ReadyLine;
 use gangline_hub::hub::{self, HubOptions, Left, Listening, OnTerm, Progress};
 use gangline_os::{clock, paths::Paths, process::detach_session};
 
+use super::{choice, start::by};
 use crate::{
     cli::{Global, Up},
     configuration::{self, Loaded},
     failure::Failure,
-    invite,
+    fleet, invite,
     keep::Keep,
-    output, place,
+    output, place, store,
 };
 pub(super) use detached::again;
 use planner::Planner;
@@ -32,6 +33,10 @@ pub(super) async fn run(global: &Global, args: Up) -> Result<u8, Failure> {
     let checked = check(global, &args)?;
     if args.detach {
         return detached::run(global, &args, checked).await;
+    }
+    // One that runs already is not this one's to order about; it is told below.
+    if fleet::hub(&checked.paths)?.is_none() {
+        order(&checked, args.runtime.as_deref()).await?;
     }
     let service = args.service;
     if service && let Err(error) = detach_session() {
@@ -62,6 +67,14 @@ fn check(global: &Global, args: &Up) -> Result<Checked, Failure> {
         output::note(&format!("warning: {warning}"));
     }
     loaded.can_run()?;
+    if let Some(name) = args.runtime.as_deref() {
+        for agent in loaded.enabled() {
+            let driven = loaded.driven(agent, Some(name))?;
+            driven.can_run()?;
+            let missing = driven.missing().map(choice::missing);
+            driven.told().into_iter().chain(missing).for_each(|text| output::note(&text));
+        }
+    }
     let irc = address(&loaded, args.listen)?;
     Ok(Checked { paths, loaded, irc })
 }
@@ -75,6 +88,32 @@ fn address(loaded: &Loaded, listen: Option<SocketAddr>) -> Result<Option<SocketA
         (false, Some(_)) => Err(Failure::user("--listen is for the embedded IRC server")
             .hint("the configuration has `network: {embedded: false}`")),
     }
+}
+
+/// Orders the backend that was named for every agent; without one, says which agents have another
+/// than the configured one.
+async fn order(checked: &Checked, named: Option<&str>) -> Result<(), Failure> {
+    let (paths, loaded) = (&checked.paths, &checked.loaded);
+    if named.is_none() && !paths.database().is_file() {
+        return Ok(());
+    }
+    let broker = store::configured(paths, Some(loaded)).await?;
+    for order in broker.orders().await? {
+        let agent = loaded.enabled().find(|agent| agent.nick == order.agent);
+        let ordered = order.runtime.as_deref().filter(|_| named.is_none());
+        let (Some(agent), Some(name)) = (agent, ordered) else { continue };
+        match loaded.driven(agent, Some(name)).map(|driven| driven.told()) {
+            Ok(told) => told.iter().for_each(|it| output::note(&format!("note: --runtime: {it}"))),
+            // Its daemon says so, too; the others are none the worse for it.
+            Err(failure) => failure.doing(format!("{}: --runtime", agent.nick)).report(),
+        }
+    }
+    for agent in loaded.enabled().filter(|_| named.is_some()) {
+        let driven = loaded.driven(agent, named)?;
+        let name = driven.instead_of.is_some().then_some(driven.found.name.as_str());
+        broker.order_runtime(&agent.nick, name, &by()).await?;
+    }
+    Ok(broker.close().await?)
 }
 
 fn options(checked: &Checked, args: Up) -> Result<HubOptions, Failure> {

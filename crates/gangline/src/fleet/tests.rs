@@ -64,7 +64,7 @@ fn what_no_waiting_mends_is_a_failure_once_the_hub_has_seen_the_order() {
     assert_eq!(member.start(Epoch(3), UnixMicros(0)), told);
     let by = "otto".to_owned();
     let agent = member.name.clone();
-    let order = Order { agent, desired: Desired::Up, by, at: at(0), restart: None };
+    let order = Order { agent, desired: Desired::Up, by, at: at(0), runtime: None, restart: None };
     member.order = Some(order);
     assert_eq!(member.start(Epoch(3), UnixMicros(0)), waiting("starting"));
     if let Some(kept) = &mut member.kept {

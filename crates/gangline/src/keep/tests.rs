@@ -2,8 +2,10 @@ use std::path::PathBuf;
 
 use gangline_api::config;
 use gangline_os::{paths::Paths, process::Group};
+use gangline_runtime::registry::Registry;
 
 use super::{Keep, make_room};
+use crate::configuration::Loaded;
 
 /// R1-03.
 #[test]
@@ -12,7 +14,12 @@ fn a_daemon_is_this_program_with_its_paths_and_a_session_of_its_own() {
         Paths { config_file: "/c/agents.yaml".into(), state: "/s".into(), runtime: "/r".into() };
     let text = "server: {name: oak}\nagents:\n  - {nick: oak-ada, agent: native, directory: /w}\n";
     let config = config::parse(text, "agents.yaml").unwrap();
-    let kept = Keep::new(&paths).unwrap().daemon(&config.agents[0], &config, "127.0.0.1:7");
+    let loaded = Loaded {
+        config,
+        file: "/c/agents.yaml".into(),
+        registry: <Registry as Default>::default(),
+    };
+    let kept = Keep::new(&paths).unwrap().daemon(&loaded.config.agents[0], &loaded, "127.0.0.1:7");
     let words: Vec<_> = kept.spawn.args.iter().map(|arg| arg.to_str().unwrap()).collect();
     assert_eq!(
         words,

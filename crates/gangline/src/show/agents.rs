@@ -42,6 +42,11 @@ pub(crate) fn whole(agent: &AgentStatus, now: UnixMicros) -> String {
     line("doing", &one_line(&agent.description));
     line("daemon", &daemon(agent));
     line("turns", &turns(agent, now));
+    if let Some(runtime) = &agent.runtime {
+        let instead = agent.configured_runtime.as_ref();
+        let of = instead.map(|of| format!(" instead of {}, by --runtime", one_line(of)));
+        line("runtime", &format!("{}{}", one_line(runtime), of.unwrap_or_default()));
+    }
     if let Some(session) = &agent.session {
         line("session", &one_line(session));
     }

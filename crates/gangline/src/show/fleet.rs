@@ -31,13 +31,14 @@ pub(crate) fn list(agents: &[AgentListing], now: UnixMicros) -> String {
         "PID",
         "UP",
         "VERSION",
+        "RUNTIME",
         "WAITING-FOR",
         "CHANNELS",
     ];
     table(heading, &rows)
 }
 
-fn row(agent: &AgentListing, now: UnixMicros) -> [Cell; 10] {
+fn row(agent: &AgentListing, now: UnixMicros) -> [Cell; 11] {
     let status = &agent.status;
     let dash = || "-".to_owned();
     let since = |at: &Option<String>| {
@@ -57,6 +58,7 @@ fn row(agent: &AgentListing, now: UnixMicros) -> [Cell; 10] {
         Cell::from(status.pid.map_or_else(dash, |pid| pid.to_string())),
         Cell::from(since(&agent.started_at)),
         version(agent),
+        runtime(agent),
         waiting_for(agent),
         Cell::from(channels(agent)),
     ]
@@ -91,6 +93,18 @@ fn version(agent: &AgentListing) -> Cell {
         (Some(version), false) => Cell::from(version),
         (None, true) => Cell::painted(Paint::Yellow, "old"),
         (None, false) => Cell::from("-"),
+    }
+}
+
+/// The backend of the daemon that runs, marked when it is not the configured one.
+fn runtime(agent: &AgentListing) -> Cell {
+    let status = &agent.status;
+    match (status.runtime.as_deref().filter(|_| status.pid.is_some()), &status.configured_runtime) {
+        (Some(name), Some(_)) => {
+            Cell::painted(Paint::Yellow, format!("{} (--runtime)", one_line(name)))
+        }
+        (Some(name), None) => Cell::from(one_line(name)),
+        (None, _) => Cell::from("-"),
     }
 }
 

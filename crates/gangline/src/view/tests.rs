@@ -35,6 +35,7 @@ pub(crate) fn row() -> AgentRow {
         pid: 77,
         note: String::new(),
         phase: Some("idle".into()),
+        runtime: Some("claude".into()),
         session: Some("s-1".into()),
         paused: false,
         status_json: Some(r#"{"turn_count":4,"last_activation":1795262390.5}"#.into()),

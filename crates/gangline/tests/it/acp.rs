@@ -156,7 +156,7 @@ fn a_daemon_killed_in_mid_turn_answers_once_in_the_same_session() {
                    0.1; done; }; echo ended >> log; echo all well";
     ori.say("#general", &format!("@lab-ada please run {command}"));
     let log = rig.work("log");
-    eventually("the tool to run", || log.exists().then_some(()));
+    eventually("the tool to wait", || rig.work("again").exists().then_some(()));
     for pid in rig.world.processes_like("daemon lab-ada") {
         kill_hard(pid);
     }

@@ -62,7 +62,7 @@ fn a_death_in_mid_turn_is_recovered_from_and_answered_once() {
                        while [ ! -e go ]; do sleep 0.1; done; }; echo ended >> log; echo all well'";
         ori.say("#general", &format!("@lab-ada run {command}"));
         let log = rig.work("lab-ada", "log");
-        eventually("the tool to run", || log.exists().then_some(()));
+        eventually("the tool to wait", || rig.work("lab-ada", "again").exists().then_some(()));
         rig.world.processes_like(victim).into_iter().for_each(kill_hard);
         ori.hears("lab-ada", "#general", "all well");
         fs::write(rig.work("lab-ada", "go"), "").unwrap();

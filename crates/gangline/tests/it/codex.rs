@@ -163,7 +163,7 @@ fn a_daemon_killed_in_mid_turn_leaves_no_program_and_answers_once_in_the_same_se
                    do sleep 0.1; done; }; echo ended >> log; echo all well";
     ori.say("#general", &format!("@lab-ada run {command}"));
     let log = rig.work("log");
-    eventually("the tool to run", || log.exists().then_some(()));
+    eventually("the tool to wait", || rig.work("again").exists().then_some(()));
     let old: Vec<i32> = rig.world.processes_like("app-server");
     assert_eq!(old.len(), 1, "{:?}", rig.world.processes());
     for pid in rig.world.processes_like("daemon lab-ada") {

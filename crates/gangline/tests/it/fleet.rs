@@ -15,6 +15,7 @@ use serde_json::Value;
 mod background;
 mod orders;
 mod service;
+mod swap;
 mod upgrade;
 mod words;
 

@@ -13,6 +13,7 @@ mod channel;
 mod claude;
 mod claude_fire;
 mod claude_per_turn;
+mod claude_swap;
 mod clients;
 mod codex;
 mod config;

@@ -311,3 +311,64 @@ fn a_new_session_is_not_forgotten_for_a_shorter_context() {
     assert!(!request.contains("plum") && !request.contains("<notes>"), "{request}");
     rig.put_away(hub);
 }
+
+/// R2-06, R0-21: a new session that was promised begins, whoever dies before it does: the program
+/// or the whole daemon.
+#[test]
+fn a_new_session_is_not_forgotten_when_somebody_dies() {
+    for victim in ["program", "daemon"] {
+        let rig = rig("claude", "");
+        let hub = rig.up();
+        let (mut owner, mut ori) = (rig.owner(), rig.member("ori"));
+        ask(&mut ori, "remember plum");
+        ori.say("#general", "@lab-ada hold on");
+        eventually("a turn", || {
+            let status = rig.world.run(&["status", "lab-ada", "--json"]).json();
+            (status["phase"] == "working").then_some(())
+        });
+        owner.say("#general", "@lab-ada new session");
+        owner.hears("lab-ada", "#general", "begins a new session");
+        match victim {
+            "daemon" => daemon_dies_in_a_turn(&rig),
+            _ => crate::claude::kill_hard(program_of(&rig)),
+        }
+        ori.hears("lab-ada", "#general", "at last");
+        ask(&mut ori, "what now");
+        let request = last_request(&rig).to_string();
+        assert!(!request.contains("plum"), "{victim}: {request}");
+        rig.put_away(hub);
+    }
+}
+
+/// A backend that dies while it shortens its context no longer does, and that is told.
+#[test]
+fn a_compaction_ends_with_its_backend() {
+    let slow = SCRIPT.replace("reply: [text: \"<sum", "reply: [delay_ms: 60000, text: \"<sum");
+    let rig = Rig::new(&["lab-ada"], Some(&slow), "");
+    let hub = rig.up();
+    let (mut owner, mut ori) = (rig.owner(), rig.member("ori"));
+    ask(&mut ori, "remember plum");
+    owner.say("#general", "@lab-ada compact");
+    let compacting =
+        || rig.world.run(&["status", "lab-ada", "--json"]).json()["compacting"].clone();
+    eventually("the compaction", || (compacting() == true).then_some(()));
+    crate::claude::kill_hard(program_of(&rig));
+    eventually("the end of the compaction", || (compacting() == false).then_some(()));
+    let told = "SELECT count(*) FROM events WHERE kind = 'notice' AND payload LIKE \
+                '%ended before its context was shorter%'";
+    eventually("a notice", || (rig.query(told) == ["1"]).then_some(()));
+    ask(&mut ori, "go on");
+    rig.put_away(hub);
+}
+
+/// The process of the agent's program.
+fn program_of(rig: &Rig) -> i32 {
+    let found = rig.world.processes_like("--print --verbose");
+    *found.first().unwrap()
+}
+
+fn daemon_dies_in_a_turn(rig: &Rig) {
+    for daemon in rig.world.processes_like("daemon lab-ada") {
+        crate::claude::kill_hard(daemon);
+    }
+}

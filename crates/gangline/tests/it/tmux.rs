@@ -45,7 +45,7 @@ impl Rig {
             "server:\n  name: lab\n  host: 127.0.0.1\n  port: {port}\nagents:\n  \
              - nick: lab-term\n    agent: tmux\n    command: [\"{program}\"]\n    \
              directory: {}\n    channels: [\"#general\"]\n    \
-             screen: {{like: shell, ready: [\"ask> \"], deliver_within_ms: 4000}}\n",
+             screen: {{like: lines, ready: [\"ask> \"], deliver_within_ms: 4000}}\n",
             world.path("work").display(),
         );
         let config = world.file("agents.yaml", &yaml);
@@ -147,6 +147,39 @@ fn a_program_in_a_terminal_is_asked_and_answers() {
     let notices =
         "SELECT state || ' ' || coalesce(reason, '') FROM messages WHERE body LIKE '%hear me%'";
     assert!(rig.query(notices)[0].starts_with("failed"), "{:?}", rig.query(notices));
+    rig.put_away(hub);
+}
+
+/// C29: an interpreter and a shell are given the command alone, and what they say is the answer.
+#[test]
+fn an_interpreter_and_a_shell_are_asked_and_answer() {
+    let rig = Rig::new();
+    let yaml = fs::read_to_string(&rig.config).unwrap();
+    let (head, _) = yaml.split_once("  - nick").unwrap();
+    let agent = |nick: &str, command: &str| {
+        let work = rig.world.path("work");
+        let work = work.display();
+        format!(
+            "  - {{nick: lab-{nick}, agent: tmux, command: {command}, directory: {work}, \
+             channels: [\"#general\"]}}\n"
+        )
+    };
+    let (sh, py) = (agent("sh", "[bash, --norc, --noprofile]"), agent("py", "[python3, -q]"));
+    fs::write(&rig.config, format!("{head}{sh}{py}")).unwrap();
+    let hub = rig.up();
+    let mut ori = rig.member("ori");
+    ori.say("#general", "@py 6 * 7");
+    assert!(ori.hears("lab-py", "#general", "").ends_with("42"));
+    ori.say("#general", "lab-sh: echo $((3 + 4)); echo that is \"all\"");
+    ori.hears("lab-sh", "#general", "7");
+    ori.hears("lab-sh", "#general", "that is all");
+    ori.say("#general", "@sh echo what's up");
+    ori.hears("lab-sh", "#general", "no answer");
+    ori.say("#general", "@sh echo still here");
+    ori.hears("lab-sh", "#general", "still here");
+    ori.say("#general", "@sh mkdir made");
+    ori.hears("lab-sh", "#general", "without a word");
+    assert!(rig.world.path("work/made").is_dir());
     rig.put_away(hub);
 }
 

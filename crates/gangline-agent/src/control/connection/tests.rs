@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use gangline_api::ipc::LINE_MAX;
-use gangline_broker::{Broker, NewEvent, OpenOptions};
+use gangline_broker::{Broker, NewEvent, OpenOptions, Whose};
 use gangline_core::{
     AgentName, Epoch,
     agent::{Agent, AgentOptions},
@@ -49,7 +49,10 @@ impl Door {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("gangline.db");
         let broker = Broker::open(OpenOptions { path, clock: clock::system() }).await.unwrap();
-        broker.begin_epoch(&ada(), 1, "test").await.unwrap();
+        broker
+            .begin_epoch(&ada(), (1, "test"), Whose { runtime: "claude", configured: "claude" })
+            .await
+            .unwrap();
         std::fs::write(folder.path().join("owner.token"), "the owner\n").unwrap();
         let redactor = Arc::new(Redactor::default());
         let (brain_sender, brain) = mpsc::channel(64);

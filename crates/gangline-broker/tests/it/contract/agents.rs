@@ -1,6 +1,6 @@
 //! Agents, epochs, accounts, usage; and the handle itself.
 
-use gangline_broker::{AgentUpdate, Broker, BrokerError, NewEvent, NewUsage};
+use gangline_broker::{AgentUpdate, Broker, BrokerError, LeftSession, NewEvent, NewUsage, Whose};
 use gangline_core::{Epoch, MessageState, Principal, Tier};
 use gangline_os::clock::UnixMicros;
 
@@ -8,7 +8,7 @@ use crate::support::*;
 
 pub(crate) async fn each_start_raises_the_epoch_and_keeps_the_session(store: &Fixture) {
     let broker = store.open().await;
-    let first = broker.begin_epoch(&ada(), 11, "one").await.unwrap();
+    let first = broker.begin_epoch(&ada(), (11, "one"), claude()).await.unwrap();
     assert_eq!((first.epoch, first.session, first.paused), (Epoch(1), None, false));
     let update = AgentUpdate {
         phase: Some("idle".to_owned()),
@@ -23,14 +23,50 @@ pub(crate) async fn each_start_raises_the_epoch_and_keeps_the_session(store: &Fi
     broker.set_agent(&ada(), first.epoch, AgentUpdate::default()).await.unwrap();
     let same = broker.agent(&ada()).await.unwrap().unwrap();
     assert_eq!((&same.session, same.ready_at), (&row.session, row.ready_at));
-    let second = broker.begin_epoch(&ada(), 12, "two").await.unwrap();
+    let second = broker.begin_epoch(&ada(), (12, "two"), claude()).await.unwrap();
     assert_eq!((second.epoch, second.session.as_deref()), (Epoch(2), Some("session")));
     let row = broker.agent(&ada()).await.unwrap().unwrap();
     assert_eq!((row.ready_at, row.note.as_str()), (None, "two"));
     let forget = AgentUpdate { session: Some(None), ..AgentUpdate::default() };
     broker.set_agent(&ada(), second.epoch, forget).await.unwrap();
     assert_eq!(broker.agents().await.unwrap()[0].session, None);
-    assert_eq!(broker.begin_epoch(&bob(), 1, "").await.unwrap().epoch, Epoch(1));
+    assert_eq!(broker.begin_epoch(&bob(), (1, ""), claude()).await.unwrap().epoch, Epoch(1));
+}
+
+/// Each backend has its own session, and hears whose another one is.
+pub(crate) async fn a_session_belongs_to_the_backend_that_made_it(store: &Fixture) {
+    let broker = store.open().await;
+    let native = Whose { runtime: "native", configured: "claude" };
+    let begin = async |whose| broker.begin_epoch(&ada(), (1, ""), whose).await.unwrap();
+    let ready = async |epoch, session: &str| {
+        let session = Some(Some(session.to_owned()));
+        let update = AgentUpdate { session, ..AgentUpdate::default() };
+        broker.set_agent(&ada(), epoch, update).await.unwrap();
+    };
+    let left = |runtime: &str, session: &str| {
+        Some(LeftSession { runtime: runtime.to_owned(), session: session.to_owned() })
+    };
+    let row = async || broker.agent(&ada()).await.unwrap().unwrap();
+    ready(begin(claude()).await.epoch, "c1").await;
+    let first = begin(native).await;
+    assert_eq!((first.session, first.left), (None, left("claude", "c1")));
+    assert_eq!((row().await.runtime.as_deref(), row().await.session), (Some("native"), None));
+    // As long as it has none of its own, it hears it again.
+    let second = begin(native).await;
+    assert_eq!((&second.session, second.left), (&None, left("claude", "c1")));
+    ready(second.epoch, "n1").await;
+    ready(second.epoch, "n2").await;
+    let third = begin(native).await;
+    assert_eq!((third.session.as_deref(), third.left), (Some("n2"), None));
+    let back = begin(claude()).await;
+    assert_eq!((back.session.as_deref(), back.left), (Some("c1"), left("native", "n2")));
+    assert_eq!(row().await.session.as_deref(), Some("c1"));
+    ready(back.epoch, "c1").await;
+    assert_eq!(begin(claude()).await.left, None);
+    let forget = AgentUpdate { session: Some(None), ..AgentUpdate::default() };
+    broker.set_agent(&ada(), row().await.epoch, forget).await.unwrap();
+    let empty = begin(claude()).await;
+    assert_eq!((empty.session, empty.left), (None, left("native", "n2")), "only its own is gone");
 }
 
 fn fenced<T: std::fmt::Debug>(result: Result<T, BrokerError>) {
@@ -62,10 +98,10 @@ async fn writes_are_fenced(broker: &Broker, old: Epoch) {
 
 pub(crate) async fn an_older_daemon_is_fenced_from_every_write(store: &Fixture) {
     let (old, new, nobody) = (store.open().await, store.open().await, store.open().await);
-    let epoch = old.begin_epoch(&ada(), 1, "").await.unwrap().epoch;
+    let epoch = old.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
     let id = old.accept(message(&ada(), "a")).await.unwrap().id;
     old.take(take(&ada(), turn(epoch, 1), &[id])).await.unwrap();
-    new.begin_epoch(&ada(), 2, "").await.unwrap();
+    new.begin_epoch(&ada(), (2, ""), claude()).await.unwrap();
     writes_are_fenced(&old, epoch).await;
     writes_are_fenced(&nobody, epoch).await;
     let row = new.message(id).await.unwrap().unwrap();
@@ -74,13 +110,13 @@ pub(crate) async fn an_older_daemon_is_fenced_from_every_write(store: &Fixture) 
 
 pub(crate) async fn a_process_bound_to_an_epoch_is_fenced_without_naming_it(store: &Fixture) {
     let (old, new, hub) = (store.open().await, store.open().await, store.open().await);
-    let epoch = old.begin_epoch(&ada(), 1, "").await.unwrap().epoch;
+    let epoch = old.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
     let turn = turn(epoch, 1);
     let asked = old.accept(message(&ada(), "a")).await.unwrap().id;
     old.take(take(&ada(), turn, &[asked])).await.unwrap();
     let number = old.open_approval(ask(&ada(), turn, asked)).await.unwrap().number;
     let line = old.send(send(&ada(), "k", &["x"])).await.unwrap().outbox[0];
-    new.begin_epoch(&ada(), 2, "").await.unwrap();
+    new.begin_epoch(&ada(), (2, ""), claude()).await.unwrap();
     fenced(old.accept(message(&ada(), "b")).await);
     fenced(old.move_cursor(&ada(), "local", "#room", "1").await);
     fenced(old.send(send(&ada(), "l", &["x"])).await);
@@ -98,24 +134,24 @@ pub(crate) async fn a_process_bound_to_an_epoch_is_fenced_without_naming_it(stor
 pub(crate) async fn a_pause_outlives_the_daemon(store: &Fixture) {
     let broker = store.open().await;
     broker.pause(&ada()).await.unwrap();
-    let start = broker.begin_epoch(&ada(), 1, "").await.unwrap();
+    let start = broker.begin_epoch(&ada(), (1, ""), claude()).await.unwrap();
     assert_eq!((start.paused, start.epoch), (true, Epoch(1)));
     let update = AgentUpdate { paused: Some(false), ..AgentUpdate::default() };
     broker.set_agent(&ada(), start.epoch, update).await.unwrap();
     assert!(!broker.agent(&ada()).await.unwrap().unwrap().paused);
     broker.pause(&ada()).await.unwrap();
     broker.resume(&ada()).await.unwrap();
-    assert!(!broker.begin_epoch(&ada(), 1, "").await.unwrap().paused);
+    assert!(!broker.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().paused);
 }
 
 pub(crate) async fn a_stand_down_lasts_until_it_is_lifted(store: &Fixture) {
     let broker = store.open().await;
     broker.stand_down(&ada(), "#room", "otto").await.unwrap();
     broker.stand_down(&ada(), "#room", "otto").await.unwrap();
-    assert_eq!(broker.begin_epoch(&ada(), 1, "").await.unwrap().stood_down, ["#room"]);
+    assert_eq!(broker.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().stood_down, ["#room"]);
     assert!(broker.lift_stand_down(&ada(), "#room").await.unwrap());
     assert!(!broker.lift_stand_down(&ada(), "#room").await.unwrap());
-    assert!(broker.begin_epoch(&ada(), 1, "").await.unwrap().stood_down.is_empty());
+    assert!(broker.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().stood_down.is_empty());
 }
 
 fn usage(input: i64, turn: Option<gangline_core::TurnId>) -> NewUsage {
@@ -178,7 +214,7 @@ pub(crate) async fn a_closed_store_says_so(store: &Fixture) {
 /// Writes that wait share a commit; each is undone by itself, also what it had written already.
 pub(crate) async fn one_failing_write_does_not_spoil_its_group(store: &Fixture) {
     let broker = store.open().await;
-    let epoch = broker.begin_epoch(&ada(), 1, "").await.unwrap().epoch;
+    let epoch = broker.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
     let turn = turn(epoch, 1);
     let id = broker.accept(keyed(&ada(), "in a turn")).await.unwrap().id;
     broker.take(take(&ada(), turn, &[id])).await.unwrap();

@@ -17,7 +17,7 @@ impl Daemon {
     async fn start(store: &Fixture) -> Self {
         let broker = store.open().await;
         let message = broker.accept(keyed(&ada(), "the message")).await.unwrap().id;
-        let epoch = broker.begin_epoch(&ada(), 1, "").await.unwrap().epoch;
+        let epoch = broker.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
         Self { broker, epoch, turns: 0, message }
     }
 
@@ -37,7 +37,7 @@ impl Daemon {
 
     /// Dies, and starts again with what a start does.
     async fn restart(&mut self) -> Vec<ApprovalNumber> {
-        self.epoch = self.broker.begin_epoch(&ada(), 2, "").await.unwrap().epoch;
+        self.epoch = self.broker.begin_epoch(&ada(), (2, ""), claude()).await.unwrap().epoch;
         self.turns = 0;
         let void = self.broker.void_older(&ada(), self.epoch).await.unwrap();
         for lost in self.broker.open_turns(&ada(), self.epoch).await.unwrap() {

@@ -50,7 +50,7 @@ pub(crate) async fn the_newest_events_come_oldest_first(store: &Fixture) {
 
 pub(crate) async fn a_turn_has_its_own_events(store: &Fixture) {
     let broker = store.open().await;
-    let epoch = broker.begin_epoch(&ada(), 1, "").await.unwrap().epoch;
+    let epoch = broker.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
     let (one, two) = (turn(epoch, 1), turn(epoch, 2));
     let both = vec![event(&ada(), "a", Some(one)), event(&ada(), "b", Some(two))];
     broker.append(both).await.unwrap();
@@ -65,7 +65,7 @@ pub(crate) async fn a_turn_has_its_own_events(store: &Fixture) {
 
 pub(crate) async fn events_are_recorded_together_or_not_at_all(store: &Fixture) {
     let broker = store.open().await;
-    let epoch = broker.begin_epoch(&ada(), 1, "").await.unwrap().epoch;
+    let epoch = broker.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
     let stale = NewEvent { epoch: Some(Epoch(epoch.0 - 1)), ..event(&ada(), "stale", None) };
     let refused = broker.append(vec![event(&ada(), "fine", None), stale]).await;
     assert!(matches!(refused, Err(BrokerError::Fenced { .. })), "{refused:?}");

@@ -109,7 +109,7 @@ pub(crate) async fn a_new_message_has_no_other_state(store: &Fixture) {
 
 pub(crate) async fn only_what_waits_can_be_cancelled(store: &Fixture) {
     let broker = store.open().await;
-    let epoch = broker.begin_epoch(&ada(), 1, "").await.unwrap().epoch;
+    let epoch = broker.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
     let waiting = broker.accept(message(&ada(), "a")).await.unwrap().id;
     let taken = broker.accept(message(&ada(), "b")).await.unwrap().id;
     let turn = turn(epoch, 1);
@@ -125,7 +125,7 @@ pub(crate) async fn only_what_waits_can_be_cancelled(store: &Fixture) {
 
 pub(crate) async fn a_held_message_waits_again_when_released(store: &Fixture) {
     let broker = store.open().await;
-    let epoch = broker.begin_epoch(&ada(), 1, "").await.unwrap().epoch;
+    let epoch = broker.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
     let id = broker.accept(message(&ada(), "a")).await.unwrap().id;
     assert!(!broker.release_held(id).await.unwrap());
     broker.take(take(&ada(), turn(epoch, 1), &[id])).await.unwrap();
@@ -157,7 +157,7 @@ pub(crate) async fn lists_are_newest_first_and_narrowed(store: &Fixture) {
 
 pub(crate) async fn a_trace_shows_the_whole_life(store: &Fixture) {
     let broker = store.open().await;
-    let epoch = broker.begin_epoch(&ada(), 1, "").await.unwrap().epoch;
+    let epoch = broker.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
     let turn = turn(epoch, 1);
     let id = broker.accept(message(&ada(), "a")).await.unwrap().id;
     let other = broker.accept(message(&bob(), "b")).await.unwrap().id;

@@ -15,6 +15,7 @@ pub(crate) async fn an_order_is_kept_until_another_is_given(store: &Fixture) {
         desired: Desired::Down,
         by: "otto".to_owned(),
         at: down.at,
+        runtime: None,
         restart: None,
     };
     assert_eq!(down, kept);
@@ -32,8 +33,8 @@ pub(crate) async fn an_order_is_kept_until_another_is_given(store: &Fixture) {
 
 pub(crate) async fn a_restart_names_the_epoch_that_ends_and_numbers_rise(store: &Fixture) {
     let broker = store.open().await;
-    broker.begin_epoch(&ada(), 1, "").await.unwrap();
-    broker.begin_epoch(&ada(), 1, "").await.unwrap();
+    broker.begin_epoch(&ada(), (1, ""), claude()).await.unwrap();
+    broker.begin_epoch(&ada(), (1, ""), claude()).await.unwrap();
     let first = broker.order_restart(&ada(), RestartWhen::WhenIdle, "otto").await.unwrap();
     let asked = first.restart.clone().unwrap();
     let whole = Restart {
@@ -47,11 +48,28 @@ pub(crate) async fn a_restart_names_the_epoch_that_ends_and_numbers_rise(store: 
     let bob_s = broker.order_restart(&bob(), RestartWhen::Immediately, "otto").await.unwrap();
     let of_bob = bob_s.restart.unwrap();
     assert_eq!((of_bob.number, of_bob.ends), (2, Epoch(0)), "it never ran");
-    broker.begin_epoch(&ada(), 1, "").await.unwrap();
+    broker.begin_epoch(&ada(), (1, ""), claude()).await.unwrap();
     let again = broker.order_restart(&ada(), RestartWhen::Immediately, "emma").await.unwrap();
     let again = again.restart.unwrap();
     assert_eq!((again.number, again.ends, again.by.as_str()), (3, Epoch(3), "emma"));
     assert_eq!(again.when, RestartWhen::Immediately);
+}
+
+/// R3-17.
+pub(crate) async fn another_backend_is_kept_until_it_is_taken_back(store: &Fixture) {
+    let broker = store.open().await;
+    let first = broker.order_runtime(&ada(), Some("native"), "otto").await.unwrap();
+    assert_eq!((first.is_up(), first.runtime.as_deref()), (true, Some("native")));
+    let down = broker.order(&ada(), Desired::Down, "emma").await.unwrap();
+    let other = broker.order_runtime(&ada(), Some("codex"), "otto").await.unwrap();
+    assert_eq!((other.is_up(), other.by.as_str(), other.at), (false, "emma", down.at));
+    broker.close().await.unwrap();
+    let broker = store.open().await;
+    assert_eq!(broker.orders().await.unwrap(), [other]);
+    let again = broker.order_restart(&ada(), RestartWhen::Immediately, "otto").await.unwrap();
+    assert_eq!((again.is_up(), again.runtime.as_deref()), (true, Some("codex")));
+    let back = broker.order_runtime(&ada(), None, "otto").await.unwrap();
+    assert_eq!((back.runtime, back.restart), (None, again.restart));
 }
 
 pub(crate) async fn a_restart_of_what_is_down_orders_it_up(store: &Fixture) {

@@ -93,7 +93,7 @@ pub(crate) async fn a_delivery_to_an_agent_is_made_once(store: &Fixture) {
 
 pub(crate) async fn a_line_knows_its_cause(store: &Fixture) {
     let broker = store.open().await;
-    let epoch = broker.begin_epoch(&ada(), 1, "").await.unwrap().epoch;
+    let epoch = broker.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
     let human = broker.accept(message(&ada(), "a")).await.unwrap().id;
     let passed =
         NewMessage { cause_root: Some(MessageId(77)), hops: 3, ..message(&ada(), "from an agent") };

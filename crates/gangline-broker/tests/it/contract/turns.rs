@@ -8,7 +8,7 @@ use crate::support::*;
 
 async fn started(store: &Fixture) -> (Broker, Epoch, MessageId) {
     let broker = store.open().await;
-    let epoch = broker.begin_epoch(&ada(), 1, "").await.unwrap().epoch;
+    let epoch = broker.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
     let id = broker.accept(message(&ada(), "a")).await.unwrap().id;
     (broker, epoch, id)
 }
@@ -177,7 +177,7 @@ pub(crate) async fn a_lost_turn_is_found_and_ended_by_the_next_epoch(store: &Fix
     broker.take(take(&ada(), lost, &[id])).await.unwrap();
     drop(broker);
     let broker = store.open().await;
-    let next = broker.begin_epoch(&ada(), 2, "").await.unwrap().epoch;
+    let next = broker.begin_epoch(&ada(), (2, ""), claude()).await.unwrap().epoch;
     let open = broker.open_turns(&ada(), next).await.unwrap();
     assert_eq!(open[0].turn.turn, lost);
     assert_eq!(broker.open_turns(&ada(), epoch).await.unwrap(), []);

@@ -56,7 +56,7 @@ fn a_question_may_be_the_only_word_of_a_call() {
     let body = json!({"toolCallId": "c", "title": "write", "kind": "edit", "rawInput": {}});
     let (call, news) = calls.asked(&patch(&body).unwrap());
     assert_eq!(call.kind, "edit");
-    assert_eq!(news.iter().map(line).collect::<Vec<_>>(), ["wants write {}"]);
+    assert_eq!(news.iter().map(line).collect::<Vec<_>>(), [r#"wants write {"title":"write"}"#]);
     // An end without any word before it.
     let only = json!({"toolCallId": "d", "title": "t", "status": "completed", "rawOutput": [1]});
     assert_eq!(told(&mut calls, &only), ["wants t {}", "over false [1]"]);
@@ -107,9 +107,13 @@ fn a_question_is_about_its_own_arguments() {
         ("execute", json!({"command": "rm", "cwd": "/w"}))
     );
     // An empty question leaves what is known.
-    let empty = json!({"toolCallId": "c", "rawInput": {}});
+    let empty = json!({"toolCallId": "c", "title": "ls", "rawInput": {}});
     let (call, _) = calls.asked(&patch(&empty).unwrap());
-    assert_eq!(input(&call)["command"], "rm");
+    assert_eq!(input(&call), json!({"command": "rm", "cwd": "/w"}));
+    // Some say what is asked in the title only.
+    let titled = json!({"toolCallId": "d", "kind": "execute", "title": "rm -r /"});
+    let (call, _) = calls.asked(&patch(&titled).unwrap());
+    assert_eq!(input(&call), json!({"title": "rm -r /"}));
 }
 
 /// C5: what an earlier call with the same id was counts for nothing.

@@ -42,7 +42,7 @@ fn split(acts: Vec<Act>) -> (Vec<Value>, Vec<RuntimeEvent>) {
         match act {
             Act::Write(line) => lines.push(serde_json::from_str(&line).unwrap()),
             Act::Tell(event) => events.push(event),
-            Act::Turn(_) | Act::Free | Act::WatchLogin | Act::GiveUp => {}
+            _ => {}
         }
     }
     (lines, events)
@@ -265,7 +265,7 @@ fn orders_wait_for_the_turn_and_prompts_for_orders() {
     let mut session = open(&OPENCODE);
     session.prompt(prompt(1));
     assert_eq!(session.compact(), []);
-    assert_eq!(session.set_model("b/c".to_owned()), []);
+    assert_eq!(session.set_model("b/c"), []);
     says(&mut session, "hi");
     let (lines, events) = answer(&mut session, json!({"stopReason": "end_turn"}));
     assert_eq!(lines[0]["params"]["prompt"][0]["text"], "/compact");
@@ -320,7 +320,7 @@ proptest! {
                     let result = json!({"stopReason": "end_turn", "sessionId": "s"});
                     session.line(Line::Answer { id, outcome: Ok(result) })
                 }
-                _ => session.set_model("a/b".to_owned()),
+                _ => session.set_model("a/b"),
             };
             for act in acts {
                 match act {

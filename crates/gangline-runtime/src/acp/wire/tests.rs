@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::{Line, NoMessage, Refusal, answer, decode, not_served, notification, request};
+use super::{Line, Odd, Refusal, answer, decode, not_served, notification, request};
 
 #[test]
 fn each_kind_of_message_is_known_by_its_frame() {
     let refusal = Refusal { code: -32000, message: "no".to_owned(), data: json!({"a": 1}) };
-    let cases: [(Value, Result<Line, NoMessage>); 9] = [
+    let cases: [(Value, Result<Line, Odd>); 9] = [
         (
             json!({"id": 3, "result": {"x": 1}}),
             Ok(Line::Answer { id: 3, outcome: Ok(json!({"x": 1})) }),
@@ -31,15 +31,15 @@ fn each_kind_of_message_is_known_by_its_frame() {
             json!({"method": "m", "params": [1]}),
             Ok(Line::Notification { method: "m".to_owned(), params: json!([1]) }),
         ),
-        (json!({"id": "x", "result": {}}), Err(NoMessage)),
-        (json!({"id": null}), Err(NoMessage)),
-        (json!([1, 2]), Err(NoMessage)),
+        (json!({"id": "x", "result": {}}), Err(Odd::NoMessage)),
+        (json!({"id": null}), Err(Odd::NoMessage)),
+        (json!([1, 2]), Err(Odd::NoMessage)),
     ];
     for (message, expected) in cases {
         assert_eq!(decode(&message.to_string()), expected, "{message}");
     }
     for text in ["", "hello", "{", "\u{fffd}", "42"] {
-        assert_eq!(decode(text), Err(NoMessage), "{text}");
+        assert_eq!(decode(text), Err(Odd::NoMessage), "{text}");
     }
 }
 

@@ -162,8 +162,6 @@ fn short_lines_are_read() {
         (r#"{"type":"system","subtype":"session_state_changed","state":"idle"}"#, Line::Idle),
         (r#"{"type":"system","subtype":"session_state_changed","state":"running"}"#, Line::Noise),
         (r#"{"type":"tool_progress","tool_use_id":"t","heartbeat":true}"#, Line::Noise),
-        (r#"{"type":"system","subtype":"new"}"#, Line::Unknown { kind: "system/new".into() }),
-        (r#"{"type":"new","subtype":"init"}"#, Line::Unknown { kind: "new".into() }),
         (
             r#"{"type":"control_cancel_request","request_id":"r"}"#,
             Line::Cancelled { id: "r".into() },
@@ -246,7 +244,13 @@ fn answers_to_our_requests_are_a_value_or_a_reason() {
 fn what_is_no_message_and_what_is_broken_are_told_apart() {
     for line in ["", "hello", "7", "[]", "{}", r#"{"type":7}"#, r#"{"type":"result""#, "\u{fffd}{"]
     {
-        assert_eq!(decode(line), Err(DecodeError::NoMessage), "{line}");
+        assert_eq!(decode(line), Err(Odd::NoMessage), "{line}");
+    }
+    for (line, kind) in [
+        (r#"{"type":"system","subtype":"new"}"#, "system/new"),
+        (r#"{"type":"new","subtype":"init"}"#, "new"),
+    ] {
+        assert_eq!(decode(line), Err(Odd::Unknown { kind: kind.to_owned() }));
     }
     for (line, kind) in [
         (r#"{"type":"assistant"}"#, "assistant"),
@@ -259,8 +263,7 @@ fn what_is_no_message_and_what_is_broken_are_told_apart() {
         ),
         (r#"{"type":"command_lifecycle"}"#, "command_lifecycle"),
     ] {
-        let broken =
-            matches!(decode(line), Err(DecodeError::Broken { kind: it, .. }) if it == kind);
+        let broken = matches!(decode(line), Err(Odd::Broken { kind: it, .. }) if it == kind);
         assert!(broken, "{line}: {:?}", decode(line));
     }
 }

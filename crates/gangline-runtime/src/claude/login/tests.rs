@@ -28,10 +28,10 @@ fn a_transcript_is_missing_only_where_one_can_look() {
 fn a_login_that_is_written_looks_different() {
     let home = tempfile::tempdir().unwrap();
     let login = at("CLAUDE_CONFIG_DIR", home.path());
-    let before = login.look();
-    assert_eq!(login.look(), before);
+    let before = login.files().look();
+    assert_eq!(login.files().look(), before);
     fs::write(home.path().join(".claude.json"), "{}").unwrap();
-    assert_eq!(login.look(), before, "the program writes that one by itself");
+    assert_eq!(login.files().look(), before, "the program writes that one by itself");
     fs::write(home.path().join(".credentials.json"), "{}").unwrap();
-    assert_ne!(login.look(), before);
+    assert_ne!(login.files().look(), before);
 }

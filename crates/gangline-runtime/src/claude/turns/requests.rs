@@ -4,7 +4,7 @@ use gangline_core::{TurnId, permission};
 use serde_json::{Value, json};
 
 use super::{
-    Act, Turns,
+    Act, Caller, Turns,
     state::{Held, Out, Owner, Sent},
 };
 use crate::{
@@ -95,7 +95,8 @@ impl Turns {
 
     pub(super) fn call(&mut self, turn: TurnId, call: mcp::Call) {
         let mcp::Call { request, rpc, id, name, input } = call;
-        self.out.push(Act::Call { call: ToolCall { turn, id, name, input }, request, rpc });
+        let caller = Caller { request, rpc };
+        self.out.push(Act::Call { call: ToolCall { turn, id, name, input }, caller });
     }
 
     /// Where a question or a call of the run that is under way belongs.

@@ -49,10 +49,7 @@ fn fresh() -> Turns {
 
 /// Only the events.
 fn told(acts: Vec<Act>) -> Vec<RuntimeEvent> {
-    let told = |act| match act {
-        Act::Tell(event) => Some(event),
-        Act::Write(_) | Act::Call { .. } | Act::Free | Act::WatchLogin | Act::GiveUp => None,
-    };
+    let told = |act| if let Act::Tell(event) = act { Some(event) } else { None };
     acts.into_iter().filter_map(told).collect()
 }
 
@@ -145,7 +142,7 @@ fn play(turns: &mut Turns, lines: impl IntoIterator<Item = Line>) -> Vec<String>
 fn written(acts: &[Act]) -> Vec<Value> {
     let written = |act: &Act| match act {
         Act::Write(line) => serde_json::from_str(line).ok(),
-        Act::Tell(_) | Act::Call { .. } | Act::Free | Act::WatchLogin | Act::GiveUp => None,
+        _ => None,
     };
     acts.iter().filter_map(written).collect()
 }
@@ -153,8 +150,8 @@ fn written(acts: &[Act]) -> Vec<Value> {
 #[test]
 fn one_result_may_end_a_prompt_and_what_was_added_to_it() {
     let mut turns = fresh();
-    turns.prompt(&prompt(1, P1));
-    turns.steer(&prompt(1, S1));
+    turns.prompt(prompt(1, P1));
+    turns.steer(prompt(1, S1));
     let seen = play(
         &mut turns,
         [started(P1), said("a"), started(S1), over(S1), said("b"), result(&[P1, S1]), over(P1)],
@@ -169,8 +166,8 @@ fn one_result_may_end_a_prompt_and_what_was_added_to_it() {
 #[test]
 fn what_was_added_too_late_for_one_run_has_the_next_one_in_the_same_turn() {
     let mut turns = fresh();
-    turns.prompt(&prompt(1, P1));
-    turns.steer(&prompt(1, S1));
+    turns.prompt(prompt(1, P1));
+    turns.steer(prompt(1, S1));
     let seen = play(&mut turns, [started(P1), said("a"), result(&[P1]), over(P1)]);
     assert_eq!(seen, ["1: accepted", "1: said a", "1: usage"]);
     let seen = play(&mut turns, [started(S1), said("b"), result(&[S1]), over(S1)]);
@@ -180,13 +177,13 @@ fn what_was_added_too_late_for_one_run_has_the_next_one_in_the_same_turn() {
 #[test]
 fn a_result_of_something_else_ends_no_turn() {
     let mut turns = fresh();
-    turns.prompt(&prompt(1, P1));
+    turns.prompt(prompt(1, P1));
     assert_eq!(play(&mut turns, [result(&["other"]), result(&[])]), [""; 0]);
     assert_eq!(play(&mut turns, [started(P1), result(&["other"])]), ["1: accepted"]);
     assert_eq!(play(&mut turns, [result(&[P1])]), ["1: completed"]);
     assert_eq!(play(&mut turns, [result(&[P1]), over(P1), over("other")]), [""; 0]);
     // One without names belongs to what runs: so did those of releases before 2.1.270.
-    turns.prompt(&prompt(2, P2));
+    turns.prompt(prompt(2, P2));
     assert_eq!(play(&mut turns, [started(P2), result(&[])]), ["2: accepted", "2: completed"]);
 }
 
@@ -194,7 +191,7 @@ fn a_result_of_something_else_ends_no_turn() {
 #[test]
 fn a_run_in_front_of_the_prompt_is_told_in_a_line() {
     let mut turns = fresh();
-    turns.prompt(&prompt(1, P1));
+    turns.prompt(prompt(1, P1));
     let seen = play(&mut turns, [said("bell\nrang"), by_itself()]);
     let told = "notice claude began a turn by itself, before the prompt; it said: bell rang";
     assert_eq!(seen, [told]);
@@ -233,7 +230,7 @@ fn a_turn_that_is_over_before_it_is_adopted_is_told_at_once() {
 fn a_prompt_that_comes_before_the_adoption_sets_the_turn_aside() {
     let mut turns = fresh();
     play(&mut turns, [said("a"), may_use("q", "Bash"), call("c")]);
-    let acts = turns.prompt(&prompt(1, P1));
+    let acts = turns.prompt(prompt(1, P1));
     let calls =
         acts.iter().filter(|act| matches!(act, Act::Call { call, .. } if call.turn == id(1)));
     assert_eq!(calls.count(), 1, "somebody waits for it");
@@ -244,14 +241,14 @@ fn a_prompt_that_comes_before_the_adoption_sets_the_turn_aside() {
 
     play(&mut turns, [said("c"), by_itself()]);
     let told = "notice claude began a turn by itself, before the prompt; it said: c";
-    assert_eq!(kinds(turns.prompt(&prompt(2, P2))), [told]);
+    assert_eq!(kinds(turns.prompt(prompt(2, P2))), [told]);
 }
 
 #[test]
 fn an_interrupt_is_one_only_for_what_runs() {
     let mut turns = fresh();
     assert_eq!(turns.interrupt(), [], "nothing runs");
-    turns.prompt(&prompt(1, P1));
+    turns.prompt(prompt(1, P1));
     let sent = written(&turns.interrupt());
     assert_eq!(sent.len(), 1, "it was not begun: it is taken back");
     let request = json!({"subtype": "cancel_async_message", "message_uuid": P1});
@@ -265,7 +262,7 @@ fn an_interrupt_is_one_only_for_what_runs() {
 
     // It was begun in the same moment.
     let mut turns = fresh();
-    turns.prompt(&prompt(1, P1));
+    turns.prompt(prompt(1, P1));
     turns.interrupt();
     let acts = [started(P1), answer(false)].map(|line| turns.line(line, Now::default())).concat();
     assert_eq!(written(&acts)[0]["request"], json!({"subtype": "interrupt"}));
@@ -282,9 +279,9 @@ fn an_interrupt_is_one_only_for_what_runs() {
 #[test]
 fn an_interrupt_takes_back_what_was_added() {
     let mut turns = fresh();
-    turns.prompt(&prompt(1, P1));
+    turns.prompt(prompt(1, P1));
     play(&mut turns, [started(P1)]);
-    turns.steer(&prompt(1, S1));
+    turns.steer(prompt(1, S1));
     let sent = written(&turns.interrupt());
     assert_eq!(sent[0]["request"]["message_uuid"], S1);
     assert_eq!(sent[1]["request"], json!({"subtype": "interrupt"}));
@@ -301,9 +298,9 @@ fn an_interrupt_takes_back_what_was_added() {
 #[test]
 fn a_prompt_that_the_program_drops_has_failed() {
     let mut turns = fresh();
-    turns.prompt(&prompt(1, P1));
+    turns.prompt(prompt(1, P1));
     assert_eq!(play(&mut turns, [cancelled(P1)]), ["1: failed other"]);
-    turns.prompt(&prompt(2, P2));
+    turns.prompt(prompt(2, P2));
     let seen = play(&mut turns, [started(P2), cancelled(P2)]);
     assert_eq!(seen, ["2: accepted"], "its result may still come");
     assert_eq!(play(&mut turns, [Line::Idle]), ["2: failed other"]);
@@ -347,7 +344,7 @@ fn rules_are_asked_about_every_tool_before_it_runs() {
 #[test]
 fn an_approval_is_answered_once_and_not_after_it_was_withdrawn() {
     let mut turns = fresh();
-    turns.prompt(&prompt(1, P1));
+    turns.prompt(prompt(1, P1));
     let asked = play(&mut turns, [started(P1), may_use("a", "Bash"), may_use("b", "Write")]);
     assert_eq!(asked, ["1: accepted", "1: asked Bash", "1: asked Write"]);
     let deny = |request: &str| Verdict {

@@ -56,15 +56,15 @@ fn the_turn_and_its_end_are_named() {
 
 #[test]
 fn what_is_not_known_is_passed_over_and_what_is_broken_is_told() {
-    let unknown = |kind: &str| Line::Unknown { kind: kind.to_owned() };
-    assert_eq!(decoded(&json!({"method": "weather/changed"})), unknown("weather/changed"));
+    let unknown = Err(Odd::Unknown { kind: "weather/changed".to_owned() });
+    assert_eq!(decode(r#"{"method":"weather/changed"}"#), unknown);
     for noise in ["thread/status/changed", "item/agentMessage/delta", "deprecationNotice"] {
         assert_eq!(decoded(&json!({"method": noise, "params": {"x": 1}})), Line::Noise, "{noise}");
     }
     for line in
         ["", "7", "null", "[]", "{}", "{\"id\":null}", "{\"id\":\"x\",\"result\":1}", "{\"id\":"]
     {
-        assert_eq!(decode(line), Err(DecodeError::NoMessage), "{line}");
+        assert_eq!(decode(line), Err(Odd::NoMessage), "{line}");
     }
     for method in ["turn/completed", "item/started", "error", "item/tool/call"] {
         let broken = decode(&json!({"method": method, "id": 1, "params": {}}).to_string());
@@ -72,7 +72,7 @@ fn what_is_not_known_is_passed_over_and_what_is_broken_is_told() {
         let expected = method == "item/tool/call";
         assert_eq!(broken, expected, "{method}");
         let broken = decode(&json!({"method": method, "params": {}}).to_string());
-        assert_eq!(matches!(broken, Err(DecodeError::Broken { .. })), !expected, "{method}");
+        assert_eq!(matches!(broken, Err(Odd::Broken { .. })), !expected, "{method}");
     }
 }
 

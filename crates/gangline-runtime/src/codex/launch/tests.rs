@@ -68,8 +68,8 @@ fn rules_of_the_user_s_are_seen() {
     assert!(!login.has_rules());
     std::fs::write(folder.path().join("rules/default.rules"), "").unwrap();
     assert!(login.has_rules());
-    let before = login.look();
-    assert_eq!(before, login.look());
+    let before = login.files().look();
+    assert_eq!(before, login.files().look());
     std::fs::write(folder.path().join("auth.json"), "{}").unwrap();
-    assert_ne!(before, login.look());
+    assert_ne!(before, login.files().look());
 }

@@ -6,17 +6,6 @@ use super::{Act, Credentials, Login, Order, Sent, Stage, Step, Turn, Turns};
 use crate::{FailureKind, RuntimeEvent, SessionId, TurnResult, codex::encode, program::one_line};
 
 impl Turns {
-    /// Begins the talk with a process that was just started.
-    pub(in crate::codex) fn hello(&mut self) -> Vec<Act> {
-        self.stage = Stage::Hello;
-        self.login = Login::Fine;
-        // What an earlier process was asked is answered by nobody.
-        self.sent.clear();
-        self.asks.clear();
-        self.request(Sent::Initialize, "initialize", &encode::initialize());
-        std::mem::take(&mut self.out)
-    }
-
     pub(super) fn response(&mut self, id: u64, answer: Result<Value, String>) {
         let Some(sent) = self.sent.remove(&id) else { return };
         match (sent, answer) {

@@ -11,6 +11,7 @@ use crate::{
         turns::Act,
         verdict::{self, Signs},
     },
+    program::protocol::Protocol,
 };
 
 /// What is said of a tool that was still running at the end of its turn.

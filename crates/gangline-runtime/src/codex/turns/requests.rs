@@ -149,7 +149,7 @@ impl Turns {
         let Some(turn) = &self.turn else { return };
         let Call { call_id, tool, arguments } = call;
         let call = ToolCall { turn: turn.id, id: call_id, name: tool, input: arguments };
-        self.out.push(Act::Call { call, id: id.clone() });
+        self.out.push(Act::Call { call, caller: id.clone() });
     }
 }
 

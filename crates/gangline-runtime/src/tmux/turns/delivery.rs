@@ -151,6 +151,9 @@ impl Turns {
             return Stage::Clearing { presses: presses + 1, vain, at: now, before: Some(input) };
         }
         delivery.attempts += 1;
+        if let Some(turn) = self.turn.as_mut().filter(|_| delivery.steer.is_none()) {
+            turn.wanted_more = screen.wants_more(&self.profile).is_some();
+        }
         self.out.push(Act::Paste(delivery.text.clone()));
         self.looks = 0;
         let line = screen.cursor_line();

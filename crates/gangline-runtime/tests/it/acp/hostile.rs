@@ -116,7 +116,7 @@ async fn a_program_that_asks_nobody_is_made_to_ask() {
     assert_eq!(asks.len(), 1, "{done:#?}");
     let mut rig = of("cline", Play::Good);
     rig.options.env.push(("AGENT_AUTO".to_owned(), "always".to_owned()));
-    rig.launch().await;
+    rig.begin().await;
     let seen = rig.rest().await;
     let notices = rig::Done(seen).notices().join(" ");
     assert!(notices.contains("cannot be told not to: it is so"), "{notices}");
@@ -243,7 +243,7 @@ async fn every_play_is_survived() {
     for play in Play::ALL {
         let mut rig = any(play);
         let end = ends(play);
-        rig.launch().await;
+        rig.begin().await;
         if !matches!(end, Ends::NeverBegins) {
             rig.until(|event| matches!(event, RuntimeEvent::Ready { .. })).await;
         }

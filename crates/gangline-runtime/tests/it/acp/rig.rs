@@ -3,9 +3,9 @@
 use std::{collections::BTreeSet, path::Path};
 
 use gangline_os::secret::Secret;
-use gangline_runtime::{Answer, ApprovalAsk, Block, RuntimeEvent, SessionId, Usage, Verdict};
+use gangline_runtime::{Answer, ApprovalAsk, Block, RuntimeEvent, Usage, Verdict};
 
-pub(crate) use crate::claude::rig::{Done, Rig, turn};
+pub(crate) use crate::rig::{Done, Rig, turn};
 
 /// A rig for a real program, whose model follows the script. Its first session waits for nobody's
 /// answer: everything that it may ask the network for is refused at once.
@@ -34,19 +34,6 @@ impl Rig {
         let path = self.path("bridge.js");
         std::fs::write(&path, BRIDGE).unwrap();
         self.options.tool_bridge = vec!["node".to_owned(), path.display().to_string()];
-    }
-
-    /// Starts and waits until prompts are taken. Returns the session and what was noticed.
-    pub(crate) async fn opened(&mut self) -> (SessionId, Vec<String>) {
-        self.launch().await;
-        let mut notices = Vec::new();
-        loop {
-            match self.next().await {
-                RuntimeEvent::Ready { session } => return (session, notices),
-                RuntimeEvent::Notice { text } => notices.push(text),
-                other => panic!("not ready but {other:?} after {notices:?}"),
-            }
-        }
     }
 
     /// Says it, answers what is asked by `allow`, and returns the turn and what was asked.
@@ -122,15 +109,6 @@ impl Done {
     pub(crate) fn accepted(&self) -> bool {
         let accepted = |event: &&RuntimeEvent| matches!(event, RuntimeEvent::Accepted { .. });
         self.0.iter().filter(accepted).count() == 1
-    }
-
-    /// What the operator was told.
-    pub(crate) fn notices(&self) -> Vec<&str> {
-        let notices = self.0.iter().filter_map(|event| match event {
-            RuntimeEvent::Notice { text } => Some(text.as_str()),
-            _ => None,
-        });
-        notices.collect()
     }
 }
 

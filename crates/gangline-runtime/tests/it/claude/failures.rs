@@ -37,7 +37,7 @@ fn kind_of(result: &TurnResult) -> &'static str {
 /// model's; each retry is told; the session survives all of them.
 #[tokio::test]
 async fn refusals_of_the_server_are_told_apart() {
-    let mut rig = Rig::real(REFUSALS).await;
+    let mut rig = Rig::claude(REFUSALS).await;
     rig.start().await;
     for (number, text, kind, words, retries) in [
         (1, "too long", "context_overflow", "Prompt is too long", 0),
@@ -76,7 +76,7 @@ async fn refusals_of_the_server_are_told_apart() {
 /// logged in that is told, and the same process answers.
 #[tokio::test]
 async fn a_login_that_comes_later_is_noticed() {
-    let mut rig = Rig::real(REFUSALS).await;
+    let mut rig = Rig::claude(REFUSALS).await;
     rig.options.api_key = None;
     let account = rig.path("account");
     rig.options.account_dir = Some(account.clone());
@@ -97,7 +97,7 @@ async fn a_login_that_comes_later_is_noticed() {
 /// A server that cannot be reached is the provider's failure.
 #[tokio::test]
 async fn a_server_that_is_not_there_is_told() {
-    let mut rig = Rig::real(REFUSALS).await;
+    let mut rig = Rig::claude(REFUSALS).await;
     rig.options.base_url = Some("http://127.0.0.1:9".to_owned());
     rig.start().await;
     let done = rig.ask(1, "hello").await;

@@ -34,7 +34,7 @@ rules:
 const SHELL: &str = "tail -f notes.txt";
 
 async fn rig(permissions: PermissionMode) -> Rig {
-    let mut rig = Rig::real(SCRIPT).await;
+    let mut rig = Rig::claude(SCRIPT).await;
     rig.options.permissions = permissions;
     rig.options.mode = Mode::PerTurn;
     rig

@@ -38,7 +38,7 @@ fn unasked(key: &str, place: McpPlace, tools: &[&str]) -> McpServer {
 /// others wait for a human.
 #[tokio::test]
 async fn configured_servers_are_called() {
-    let mut rig = Rig::real(CALLS).await;
+    let mut rig = Rig::claude(CALLS).await;
     let web = mcp::http();
     let env = BTreeMap::from([("PROBE".to_owned(), "a value".to_owned())]);
     let program = McpPlace::Stdio { command: mcp::stdio(&rig.path("work")), env };
@@ -76,7 +76,7 @@ async fn configured_servers_are_called() {
 /// R2-34: under `allowlist` a server's listed tools are on the list, and no other tool of it is.
 #[tokio::test]
 async fn a_servers_list_is_part_of_the_allow_list() {
-    let mut rig = Rig::real(CALLS).await;
+    let mut rig = Rig::claude(CALLS).await;
     rig.options.permissions = PermissionMode::Allowlist;
     let program =
         || McpPlace::Stdio { command: mcp::stdio(&rig.path("work")), env: BTreeMap::new() };
@@ -90,7 +90,7 @@ async fn a_servers_list_is_part_of_the_allow_list() {
 /// R2-16: the daemon's tools as a server over HTTP, called by the real program.
 #[tokio::test]
 async fn the_daemons_tools_are_called_over_http() {
-    let mut rig = Rig::real(CALLS).await;
+    let mut rig = Rig::claude(CALLS).await;
     let (_open, open) = watch::channel(Some(turn(1)));
     let folder = rig.path("t");
     let server = ToolServer::start(rig.options.tools.clone(), open, &folder).unwrap();
@@ -129,7 +129,7 @@ impl ToolHost for Older {
 /// C35, R2-18: the daemon's own tools are known by the key that is configured, and by no other.
 #[tokio::test]
 async fn the_daemons_tools_are_known_by_the_configured_key() {
-    let mut rig = Rig::real(CALLS).await;
+    let mut rig = Rig::claude(CALLS).await;
     rig.options.tools = Arc::new(Older(rig.options.tools.clone()));
     rig.start().await;
     let done = rig.ask(1, "post by hyperhive").await;

@@ -48,7 +48,7 @@ async fn asked(rig: &mut Rig, number: i64, text: &str) -> ApprovalAsk {
 /// asks nobody by a tool of its own.
 #[tokio::test]
 async fn a_shell_command_waits_for_its_verdict() {
-    let mut rig = Rig::real(TOOLS).await;
+    let mut rig = Rig::claude(TOOLS).await;
     rig.start().await;
     let file = rig.path("work").join("made");
 
@@ -88,7 +88,7 @@ async fn a_shell_command_waits_for_its_verdict() {
 /// settings of the user or the project say.
 #[tokio::test]
 async fn what_is_not_on_the_list_is_denied() {
-    let mut rig = Rig::real(TOOLS).await;
+    let mut rig = Rig::claude(TOOLS).await;
     rig.options.permissions = PermissionMode::Allowlist;
     let settings = rig.path("work").join(".claude");
     std::fs::create_dir(&settings).unwrap();
@@ -108,7 +108,7 @@ async fn what_is_not_on_the_list_is_denied() {
 /// R2-42: the agent's own list takes the place of the built-in one.
 #[tokio::test]
 async fn an_own_list_takes_the_place_of_the_default() {
-    let mut rig = Rig::real(TOOLS).await;
+    let mut rig = Rig::claude(TOOLS).await;
     rig.options.permissions = PermissionMode::Allowlist;
     rig.options.allowed_tools = vec!["Read".to_owned()];
     rig.start().await;
@@ -120,7 +120,7 @@ async fn an_own_list_takes_the_place_of_the_default() {
 /// The words of a subagent are not the agent's.
 #[tokio::test]
 async fn bypass_asks_nobody() {
-    let mut rig = Rig::real(TOOLS).await;
+    let mut rig = Rig::claude(TOOLS).await;
     rig.options.permissions = PermissionMode::Bypass;
     rig.start().await;
     let done = rig.ask(1, "bash touch made; id -u").await;
@@ -140,7 +140,7 @@ async fn bypass_asks_nobody() {
 /// their plain names and without approval; their refusals reach the model.
 #[tokio::test]
 async fn a_tool_of_the_daemon_is_called_with_its_turn() {
-    let mut rig = Rig::real(TOOLS).await;
+    let mut rig = Rig::claude(TOOLS).await;
     rig.start().await;
     let done = rig.ask(7, "post plum").await;
     assert_eq!(done.text(), "posting\nit said: sent");

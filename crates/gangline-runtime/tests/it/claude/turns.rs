@@ -14,7 +14,7 @@ rules:
 /// and the size of the context are told.
 #[tokio::test]
 async fn prompts_are_answered_one_after_the_other() {
-    let mut rig = Rig::real(ECHO).await;
+    let mut rig = Rig::claude(ECHO).await;
     rig.start().await;
     for (number, text, answer) in [
         (1, "one", "you said one"),
@@ -64,7 +64,7 @@ rules:
 "#;
 
 async fn rig(script: &str) -> Rig {
-    let mut rig = Rig::real(script).await;
+    let mut rig = Rig::claude(script).await;
     rig.options.permissions = PermissionMode::Bypass;
     rig
 }

@@ -39,7 +39,7 @@ fn kind_of(result: &TurnResult) -> &'static str {
 /// survives all of them. A turn of success in which nothing was said or done is a failure.
 #[tokio::test]
 async fn refusals_of_the_server_are_told_apart() {
-    let mut rig = Rig::real(REFUSALS).await;
+    let mut rig = Rig::codex(REFUSALS).await;
     rig.start().await;
     for (number, text, kind, words) in [
         (1, "c400", "request", "bad thing"),
@@ -70,13 +70,13 @@ async fn refusals_of_the_server_are_told_apart() {
 /// logged in that is told, and the next prompt reaches a program that knows it.
 #[tokio::test]
 async fn a_login_that_comes_later_is_noticed() {
-    let mut rig = Rig::real(REFUSALS).await;
+    let mut rig = Rig::codex(REFUSALS).await;
     let address = rig.options.base_url.take().unwrap();
     rig.options.api_key = None;
     let account = rig.path("account");
     rig.options.account_dir = Some(account.clone());
     rig.begin().await;
-    let session = rig.start_seen().await;
+    let session = rig.until_ready().await.0;
     let done = rig.ask(1, "hello").await;
     let TurnResult::NeedsLogin { hint } = done.result() else { panic!("{done:?}") };
     assert!(hint.contains("codex login") && hint.contains(account.to_str().unwrap()), "{hint}");
@@ -104,7 +104,7 @@ async fn a_login_that_comes_later_is_noticed() {
 /// A server that cannot be reached is the provider's failure, told within seconds.
 #[tokio::test]
 async fn a_server_that_is_not_there_is_told() {
-    let mut rig = Rig::real(REFUSALS).await;
+    let mut rig = Rig::codex(REFUSALS).await;
     rig.options.base_url = Some("http://127.0.0.1:9/v1".to_owned());
     rig.start().await;
     let done = rig.ask(1, "hello").await;

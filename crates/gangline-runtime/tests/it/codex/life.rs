@@ -25,7 +25,7 @@ rules:
 const SHELL: &str = "tail -f notes.txt";
 
 async fn rig() -> Rig {
-    let mut rig = Rig::real(WORK).await;
+    let mut rig = Rig::codex(WORK).await;
     rig.options.permissions = PermissionMode::Bypass;
     rig
 }
@@ -111,7 +111,7 @@ async fn a_stopped_session_leaves_nothing_and_is_resumed() {
     let (sender, events) = tokio::sync::mpsc::channel(64);
     rig.follow(events);
     rig.runtime.resume(&listed[0], rig.options.clone(), sender).await.unwrap();
-    assert_eq!(rig.start_seen().await, session);
+    assert_eq!(rig.until_ready().await.0, session);
     rig.ask(3, "and now").await;
     let last = rig.requests().pop().unwrap();
     assert!(last.contains("remember plum") && last.contains("and now"));
@@ -205,7 +205,7 @@ async fn the_context_is_shortened_and_cleared_between_turns() {
 #[tokio::test]
 async fn a_compaction_that_fails_is_told() {
     let script = WORK.replace(r#"[text: "we talked"]"#, "[http_error: {status: 400}]");
-    let mut rig = Rig::real(&script).await;
+    let mut rig = Rig::codex(&script).await;
     rig.start().await;
     rig.ask(1, "one").await;
     rig.runtime.compact().await.unwrap();

@@ -71,7 +71,7 @@ fn results(done: &Done) -> Vec<(&str, bool, &str)> {
 /// harmless, and each patch; a denial reaches the model with its reason, and the turn goes on.
 #[tokio::test]
 async fn commands_and_patches_wait_for_their_verdict() {
-    let mut rig = Rig::real(TOOLS).await;
+    let mut rig = Rig::codex(TOOLS).await;
     rig.start().await;
     let file = rig.path("work").join("made");
 
@@ -117,7 +117,7 @@ async fn commands_and_patches_wait_for_their_verdict() {
 /// there is no terminal, and without one the input is closed.
 #[tokio::test]
 async fn nothing_is_typed_into_what_was_allowed() {
-    let mut rig = Rig::real(TOOLS).await;
+    let mut rig = Rig::codex(TOOLS).await;
     rig.start().await;
     let done = rig.ask(1, "terminal true").await;
     assert!(done.text().contains("TTY execution is disabled"), "{done:?}");
@@ -130,7 +130,7 @@ async fn nothing_is_typed_into_what_was_allowed() {
 /// user's own configuration says; the model hears why.
 #[tokio::test]
 async fn what_is_not_on_the_list_is_denied() {
-    let mut rig = Rig::real(TOOLS).await;
+    let mut rig = Rig::codex(TOOLS).await;
     rig.options.permissions = PermissionMode::Allowlist;
     rig.options.allowed_tools = vec!["Write".to_owned()];
     let home = rig.path("home").join(".codex");
@@ -150,7 +150,7 @@ async fn what_is_not_on_the_list_is_denied() {
 /// What the user's own rules of the program allow is not asked about, which is told.
 #[tokio::test]
 async fn rules_of_the_user_s_are_told() {
-    let mut rig = Rig::real(TOOLS).await;
+    let mut rig = Rig::codex(TOOLS).await;
     let rules = rig.path("home").join(".codex/rules");
     std::fs::create_dir_all(&rules).unwrap();
     let rule = "prefix_rule(pattern=[\"touch\"], decision=\"allow\")\n";
@@ -164,7 +164,7 @@ async fn rules_of_the_user_s_are_told() {
 /// answered. R0-18: a large output is passed on with its middle left out.
 #[tokio::test]
 async fn bypass_asks_nobody() {
-    let mut rig = Rig::real(TOOLS).await;
+    let mut rig = Rig::codex(TOOLS).await;
     rig.options.permissions = PermissionMode::Bypass;
     rig.start().await;
     let done = rig.ask(1, "run touch made; id -u; touch ../outside").await;
@@ -184,7 +184,7 @@ async fn bypass_asks_nobody() {
 /// their plain names and without approval; their refusals reach the model.
 #[tokio::test]
 async fn a_tool_of_the_daemon_is_called_with_its_turn() {
-    let mut rig = Rig::real(TOOLS).await;
+    let mut rig = Rig::codex(TOOLS).await;
     rig.start().await;
     let done = rig.ask(7, "post plum").await;
     assert_eq!(done.text(), "posting\nit said: sent");
@@ -255,7 +255,7 @@ fn server(key: &str, place: McpPlace, allowed: &[&str]) -> McpServer {
 /// after a verdict; a server that does not start is told and hinders nothing.
 #[tokio::test]
 async fn tools_of_servers_are_called() {
-    let mut rig = Rig::real(TOOLS).await;
+    let mut rig = Rig::codex(TOOLS).await;
     let node = |file: &str, rest: &[&str]| {
         let words = ["node", file].into_iter().chain(rest.iter().copied());
         words.map(str::to_owned).collect::<Vec<_>>()
@@ -296,7 +296,7 @@ async fn tools_of_servers_are_called() {
 /// do not see the model's key, and nothing of another program of this kind.
 #[tokio::test]
 async fn its_shells_know_the_agent_and_not_the_key() {
-    let mut rig = Rig::real(TOOLS).await;
+    let mut rig = Rig::codex(TOOLS).await;
     rig.options.permissions = PermissionMode::Bypass;
     let home = rig.path("home").join(".codex");
     std::fs::create_dir(&home).unwrap();

@@ -13,7 +13,7 @@ rules:
 /// accepted, answered in order and finished, each once; tokens and the size of the context are told.
 #[tokio::test]
 async fn prompts_are_answered_one_after_the_other() {
-    let mut rig = Rig::real(ECHO).await;
+    let mut rig = Rig::codex(ECHO).await;
     rig.start().await;
     for (number, text, answer) in [
         (1, "one", "you said one"),
@@ -47,7 +47,7 @@ async fn prompts_are_answered_one_after_the_other() {
 /// waits until the session is ready.
 #[tokio::test]
 async fn the_initial_prompt_is_the_first_message() {
-    let mut rig = Rig::real(ECHO).await;
+    let mut rig = Rig::codex(ECHO).await;
     let text = "wake up".to_owned();
     rig.options.initial_prompt =
         Some(Prompt { turn: turn(1), text, uuid: "not-a-uuid".to_owned() });
@@ -77,7 +77,7 @@ rules:
 "#;
 
 async fn rig(script: &str) -> Rig {
-    let mut rig = Rig::real(script).await;
+    let mut rig = Rig::codex(script).await;
     rig.options.permissions = PermissionMode::Bypass;
     rig
 }

@@ -11,7 +11,7 @@ use std::{
 use gangline_os::{CancellationToken, clock, mark, secret::Secret, task::TaskGroup};
 use gangline_runtime::{
     McpPlace, McpServer, Mode, PermissionMode, Runtime, StartOptions,
-    conformance::{self, Dialect, McpProbe, Model, Report, Subject},
+    conformance::{self, Dialect, McpProbe, Model, Progress, Report, Subject},
     registry,
 };
 use gangline_standin::{Records, Script, StandinOptions, serve};
@@ -58,10 +58,10 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// A bench for a built-in backend; `command` is its program, if it has one.
-    pub(crate) async fn new(backend: &str, command: Option<PathBuf>) -> Self {
-        let dialect = conformance::dialect::find(backend).unwrap();
-        let make = registry::maker(backend).unwrap();
+    /// A bench for a column of the table; `command` is its program, if it has one.
+    pub(crate) async fn new(column: &str, command: Option<PathBuf>) -> Self {
+        let dialect = conformance::dialect::find(column).unwrap();
+        let make = registry::maker(dialect.backend).unwrap();
         Self::with(*dialect, Box::new(make), command).await
     }
 
@@ -140,7 +140,8 @@ impl Bench {
 
     /// Runs the suite and shows each verdict as it falls.
     pub(crate) async fn run(&self) -> Report {
-        let report = conformance::run(&self.subject, &|outcome| {
+        let report = conformance::run(&self.subject, &|progress| {
+            let Progress::Found(outcome) = progress else { return };
             println!(
                 "{:6.2} s  {:11} {}{}",
                 outcome.took.as_secs_f64(),

@@ -6,7 +6,10 @@ use gangline_os::task::{HowEnded, TaskGroup};
 use gangline_runtime::{
     AssistantMessage, PermissionMode, Runtime, RuntimeEvent, SessionId, ToolCall, ToolHost,
     ToolSpec, TurnResult, Usage,
-    conformance::{Verdict, cells, dialect},
+    conformance::{
+        Verdict, cells,
+        dialect::{self, How, Known},
+    },
     registry,
 };
 use tokio::sync::mpsc;
@@ -103,6 +106,28 @@ fn of_the_toy() -> Vec<Case> {
                 "error_401",
                 "overflow",
             ],
+        ),
+        (
+            "limited for ever",
+            told!(E::Finished { turn, result: TurnResult::RateLimited { .. } } => {
+                vec![E::Finished { turn, result: TurnResult::RateLimited { retry_after: None } }]
+            }),
+            &["retry_after"],
+        ),
+        (
+            "limited for long",
+            told!(E::Finished { turn, result: TurnResult::RateLimited { .. } } => {
+                let result = TurnResult::RateLimited { retry_after: Some(3000) };
+                vec![E::Finished { turn, result }]
+            }),
+            &["retry_after"],
+        ),
+        (
+            "does not wait",
+            told!(E::Finished { turn, result: TurnResult::RateLimited { .. } } => {
+                vec![E::Finished { turn, result: TurnResult::Completed }]
+            }),
+            &["retry_after", "error_429"],
         ),
         ("sulks", Flaw::act(Act::RefusesAfterAnInterrupt), &["goes_on", "interrupt_idle"]),
         ("despairs", Flaw::act(Act::RefusesAfterAnError), &["after_error"]),
@@ -284,6 +309,28 @@ async fn each_flaw_is_seen() {
 #[tokio::test]
 async fn each_flaw_of_an_able_backend_is_seen() {
     all_are_seen(of_native(), || registry::make("native").unwrap()).await;
+}
+
+/// What a program is known to be silent about is hidden only while it is silent: a wrong word is a
+/// wrong word.
+#[tokio::test]
+async fn silence_excuses_silence_only() {
+    use RuntimeEvent as E;
+    const KNOWN: &[Known] =
+        &[Known { cell: "error_500", how: How::Silent, why: "it is like that" }];
+    let silent = told!(E::Finished { result: TurnResult::Failed { .. }, .. } => vec![]);
+    let wrong = told!(E::Finished { turn, result: TurnResult::Failed { .. } } => {
+        vec![E::Finished { turn, result: TurnResult::Completed }]
+    });
+    let hidden = Verdict::Hidden("nothing within 4 s: it is like that".to_owned());
+    let no = Verdict::No("the turn ended as Completed".to_owned());
+    for (flaw, expected) in [(silent, hidden), (wrong, no), (Flaw::NONE, Verdict::Yes)] {
+        let mut bench =
+            toys::bench(move || Box::new(Flawed::new(Box::new(Toy::default()), flaw))).await;
+        bench.subject.dialect.known = KNOWN;
+        bench.subject.only = vec!["error_500"];
+        assert_eq!(bench.run().await.verdict("error_500"), Some(&expected));
+    }
 }
 
 /// No cell is there that nothing above makes fail. The window of a context is told or hidden.

@@ -1,51 +1,86 @@
 //! The built-in backends with their real programs.
 
-use gangline_runtime::conformance::Report;
+use std::{os::unix::fs::symlink, path::PathBuf};
+
 use gangline_testkit::programs;
 
-use super::{bench::Bench, verdicts};
+use super::{bench::Bench, foreign, verdicts};
 
-fn all_hold(report: &Report) {
+/// Runs the suite over a column of the table, in surroundings that are another's. `test` is the
+/// name of the test that asks for it.
+async fn all_hold(test: &str, column: &str, program: Option<PathBuf>) {
+    let Some(foreign) = foreign::surroundings(test) else { return };
+    foreign.check();
+    let bench = Bench::new(column, program).await;
+    let report = bench.run().await;
     let failures: Vec<String> = report
         .failures()
         .map(|it| format!("{}: {}", it.cell.id, it.verdict.why().unwrap_or_default()))
         .collect();
     assert!(failures.is_empty(), "{failures:#?}");
-    verdicts::check(report);
+    verdicts::check(&report);
 }
 
 /// R0-02: the native loop passes the suite.
 #[tokio::test]
 async fn native_passes() {
-    all_hold(&Bench::new("native", None).await.run().await);
+    all_hold("native_passes", "native", None).await;
 }
 
 /// R0-02: Claude Code passes the suite.
 #[tokio::test]
 async fn claude_passes() {
-    all_hold(&Bench::new("claude", Some(programs::claude())).await.run().await);
+    all_hold("claude_passes", "claude", Some(programs::claude())).await;
 }
 
 /// R0-02: Codex passes the suite.
 #[tokio::test]
 async fn codex_passes() {
-    all_hold(&Bench::new("codex", Some(programs::codex())).await.run().await);
+    all_hold("codex_passes", "codex", Some(programs::codex())).await;
 }
 
 /// R0-02: OpenCode passes the suite.
 #[tokio::test]
 async fn opencode_passes() {
-    all_hold(&Bench::new("opencode", Some(programs::opencode())).await.run().await);
+    all_hold("opencode_passes", "opencode", Some(programs::opencode())).await;
 }
 
 /// R0-02: Cline passes the suite.
 #[tokio::test]
 async fn cline_passes() {
-    all_hold(&Bench::new("cline", Some(programs::cline())).await.run().await);
+    all_hold("cline_passes", "cline", Some(programs::cline())).await;
 }
 
 /// R0-02: Copilot passes the suite.
 #[tokio::test]
 async fn copilot_passes() {
-    all_hold(&Bench::new("copilot", Some(programs::copilot())).await.run().await);
+    all_hold("copilot_passes", "copilot", Some(programs::copilot())).await;
+}
+
+/// R0-02: Gemini CLI passes the suite.
+#[tokio::test]
+async fn gemini_passes() {
+    all_hold("gemini_passes", "gemini", Some(programs::gemini())).await;
+}
+
+/// R0-02, R2-02: Claude Code with a process for each turn passes the suite.
+#[tokio::test]
+async fn claude_per_turn_passes() {
+    all_hold("claude_per_turn_passes", "claude per turn", Some(programs::claude())).await;
+}
+
+/// R0-02, R0-63: a program of which nothing but its command is known passes the suite.
+#[tokio::test]
+async fn acp_passes() {
+    let folder = tempfile::tempdir().unwrap();
+    // By this name nobody knows it.
+    let program = folder.path().join("somebody-s-agent");
+    symlink(programs::opencode(), &program).unwrap();
+    all_hold("acp_passes", "acp (opencode)", Some(program)).await;
+}
+
+/// R0-02, R3-14: Claude Code in a terminal passes the suite.
+#[tokio::test]
+async fn tmux_passes() {
+    all_hold("tmux_passes", "tmux (claude)", Some(programs::claude())).await;
 }

@@ -52,7 +52,13 @@ impl Toy {
 #[async_trait]
 impl Runtime for Toy {
     fn capabilities(&self) -> Capabilities {
-        Capabilities { interrupt: true, approvals: true, usage: true, ..Capabilities::default() }
+        Capabilities {
+            interrupt: true,
+            approvals: true,
+            usage: true,
+            structured: true,
+            ..Capabilities::default()
+        }
     }
 
     async fn start(

@@ -13,23 +13,16 @@ use super::{bench::Bench, toy::Toy};
 pub(crate) const TOY: Dialect = Dialect {
     backend: "toy",
     program: "toy-agent",
-    tested: "",
-    install: "",
-    base: "/v1",
     model: "toy-1",
     other_model: "toy-2",
     shell: "shell",
-    shell_input: dialect::described,
     listed: "shell",
-    env: &[],
-    mcp_tool: "{tool}",
-    extra: &[],
     pace: dialect::Pace {
         ready: Duration::from_secs(20),
         turn: Duration::from_secs(20),
         retries: Duration::from_secs(20),
     },
-    known: &[],
+    ..dialect::COMMON
 };
 
 /// Returns the toy's program, made runnable.

@@ -54,28 +54,28 @@ async fn no_flood_leaves_a_turn_open_or_a_process_behind() {
 async fn check(plays: impl IntoIterator<Item = Play>) {
     for play in plays {
         let Some(end) = end_of(play) else { continue };
-        let screen = json!({"like": "shell", "ready": ["> "], "start_within_ms": 3000});
+        let screen = json!({"like": "lines", "start_within_ms": 3000});
         let mut rig = Rig::new(&[], screen);
         let program = Hostile::terminal().program(play, &rig.path("work"));
         rig.options.command = Some(vec![program.display().to_string()]);
         if let End::NotReady = end {
             rig.begin().await;
             assert_eq!(rig.rest().await.last(), Some(&RuntimeEvent::Exited { code: -1 }));
-            assert_eq!(rig.processes(), [], "{play:?}");
+            assert_eq!(rig.marked(), [], "{play:?}");
             continue;
         }
         rig.start().await;
         rig.say(1, "hello").await;
         match end {
             End::Answer => {
-                let done = rig.until_finished().await;
+                let done = rig.done().await;
                 assert!(done.text().ends_with("you said hello"), "{play:?}: {:?}", done.result());
-                let server = rig.processes().into_iter().find(|(_, line)| line.contains(" -D "));
+                let server = rig.marked().into_iter().find(|(_, line)| line.contains(" -D "));
                 let memory = proc::pss_kib(server.unwrap().0).unwrap();
                 assert!(memory < 128 * 1024, "{play:?}: {memory} KiB");
             }
             End::Failed(why) => {
-                let done = rig.until_finished().await;
+                let done = rig.done().await;
                 assert!(done.why().contains(why), "{play:?}: {done:?}");
             }
             End::Exit(code) => {
@@ -92,6 +92,6 @@ async fn check(plays: impl IntoIterator<Item = Play>) {
             }
         }
         rig.runtime.stop(StopReason::Stuck).await;
-        assert_eq!(rig.processes(), [], "{play:?}");
+        assert_eq!(rig.marked(), [], "{play:?}");
     }
 }

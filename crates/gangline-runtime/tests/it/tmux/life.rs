@@ -25,7 +25,11 @@ async fn what_cannot_start_says_why() {
         (json!(null), None, "`command` names no program"),
         (json!({}), Some("no-such-program"), "no-such-program is not on PATH"),
         (json!({}), Some("/no/such/program"), "there is no file /no/such/program"),
-        (json!({"like": "emacs"}), Some("bash"), "one of claude, codex, plain, shell, not `emacs`"),
+        (
+            json!({"like": "emacs"}),
+            Some("bash"),
+            "one of claude, codex, lines, plain, shell, not `emacs`",
+        ),
         (json!({"redy": ["$ "]}), Some("bash"), "unknown field `redy`"),
         (json!({"ready": [" "]}), Some("bash"), "a text to look for is empty"),
         (json!([]), Some("bash"), "`screen` must be a map"),
@@ -38,7 +42,7 @@ async fn what_cannot_start_says_why() {
         let error = rig.runtime.start(rig.options.clone(), sender).await.unwrap_err();
         let RuntimeError::Start { why, .. } = &error else { panic!("{error}") };
         assert!(why.contains(expect), "{expect} in {why}");
-        assert_eq!(rig.processes(), []);
+        assert_eq!(rig.marked(), []);
     }
     let mut rig = bash();
     rig.options.mode = Mode::PerTurn;
@@ -50,16 +54,16 @@ async fn what_cannot_start_says_why() {
 #[tokio::test]
 async fn the_handle_is_that_of_the_program() {
     let mut rig = bash();
-    let handle = rig.start().await;
-    let pid = handle.pid.unwrap();
-    let program = rig.processes().into_iter().find(|(found, _)| *found == pid).unwrap();
+    rig.start().await;
+    let pid = rig.pid.unwrap();
+    let program = rig.marked().into_iter().find(|(found, _)| *found == pid).unwrap();
     assert!(program.1.starts_with("bash"), "{program:?}");
     let open = rig.runtime.session().unwrap();
     assert!(open.ready_at.is_some() && open.workdir == rig.path("work"));
     assert!(rig.runtime.detect_running(&open));
     assert_eq!(rig.ask(1, "pwd").await.text(), rig.path("work").display().to_string());
     rig.put_away().await;
-    assert!(!proc::alive(pid, handle.pid_start.unwrap()));
+    assert!(!proc::alive(pid, open.pid_start.unwrap()));
 }
 
 /// R0-20: a program that exits is told with its code, also in a turn.
@@ -77,7 +81,7 @@ async fn an_exit_is_told_with_its_code() {
         assert_eq!(rest.last(), Some(&RuntimeEvent::Exited { code }), "{rest:?}");
         assert!(notices(&rest).contains(how), "{rest:?}");
         assert!(!rig.runtime.is_ready());
-        assert_eq!(rig.processes(), []);
+        assert_eq!(rig.marked(), []);
     }
 }
 
@@ -90,7 +94,7 @@ async fn a_killed_server_is_an_exit() {
     rig.until_accepted().await;
     rig.tmux(&["kill-server"]);
     assert_eq!(rig.rest().await.last(), Some(&RuntimeEvent::Exited { code: -1 }));
-    assert_eq!(rig.processes(), []);
+    assert_eq!(rig.marked(), []);
 }
 
 /// R0-11: a stop in mid-turn interrupts it, and ends everything that the program has started, also
@@ -106,7 +110,7 @@ async fn a_stop_leaves_nothing() {
     rig.until_there("work/away").await;
     rig.runtime.stop(StopReason::Shutdown).await;
     assert_eq!(rig.rest().await.last(), Some(&RuntimeEvent::Exited { code: 0 }));
-    assert_eq!(rig.processes(), []);
+    assert_eq!(rig.marked(), []);
 }
 
 /// An interrupt that the program ignores does not end the turn; the daemon's stop does.
@@ -123,7 +127,7 @@ async fn an_interrupt_that_is_ignored_ends_nothing() {
     rig.runtime.stop(StopReason::Stuck).await;
     let rest = rig.rest().await;
     assert_eq!(rest.last(), Some(&RuntimeEvent::Exited { code: 0 }), "{rest:?}");
-    assert_eq!(rig.processes(), []);
+    assert_eq!(rig.marked(), []);
 }
 
 /// R3-08: a program that never shows its prompt is given up, and its screen is told.
@@ -135,16 +139,17 @@ async fn a_program_without_its_prompt_is_given_up() {
     let rest = rig.rest().await;
     assert!(notices(&rest).contains("please log in"), "{rest:?}");
     assert_eq!(rest.last(), Some(&RuntimeEvent::Exited { code: -1 }));
-    assert_eq!(rig.processes(), []);
+    assert_eq!(rig.marked(), []);
 }
 
 /// R0-21: what a dead daemon left of its own is ended; a program that cannot go on says so.
 #[tokio::test]
 async fn a_terminal_of_a_dead_daemon_is_ended() {
     let mut rig = bash();
-    let old = rig.start().await;
+    rig.start().await;
+    let old = rig.runtime.session().unwrap();
     // The daemon dies: nothing of the adapter's runs any more.
-    let server = rig.processes().into_iter().find(|(_, line)| line.contains(" -D ")).unwrap().0;
+    let server = rig.marked().into_iter().find(|(_, line)| line.contains(" -D ")).unwrap().0;
     let mut second = bash();
     second.options.session_dir = rig.options.session_dir.clone();
     second.options.resume = Some(SessionId("of another daemon".to_owned()));
@@ -173,10 +178,10 @@ async fn a_flood_is_bounded() {
     }
     let spent = proc::cpu_ticks(std::process::id()).unwrap() - before;
     assert!(spent < 100, "{spent} ticks for three looks of a second");
-    let server = rig.processes().into_iter().find(|(_, line)| line.contains(" -D ")).unwrap().0;
+    let server = rig.marked().into_iter().find(|(_, line)| line.contains(" -D ")).unwrap().0;
     assert!(proc::pss_kib(server).unwrap() < 64 * 1024);
     rig.runtime.interrupt().await.unwrap();
-    assert_eq!(rig.until_finished().await.result(), &TurnResult::Interrupted);
+    assert_eq!(rig.done().await.result(), &TurnResult::Interrupted);
     let done = rig.ask(2, "seq 1 200000").await;
     assert!(done.text().starts_with("[the beginning is left out]\n"), "{}", &done.text()[..80]);
     assert!(done.text().ends_with("\n200000") && done.text().len() <= 256 * 1024);
@@ -189,11 +194,11 @@ async fn a_flood_is_bounded() {
 async fn a_hanging_server_is_ended() {
     let mut rig = bash();
     rig.start().await;
-    let all = mark::marked_processes(&rig.installation());
-    let server = rig.processes().into_iter().find(|(_, line)| line.contains(" -D ")).unwrap().0;
+    let all = mark::marked_processes(&rig.installation);
+    let server = rig.marked().into_iter().find(|(_, line)| line.contains(" -D ")).unwrap().0;
     let server = all.into_iter().find(|it| it.pid == server).unwrap();
     proc::signal_exact(server.pid, server.start_time, Signal::Stop).unwrap();
     rig.say(1, "echo x").await;
     assert_eq!(rig.rest().await.last(), Some(&RuntimeEvent::Exited { code: -1 }));
-    assert_eq!(rig.processes(), []);
+    assert_eq!(rig.marked(), []);
 }

@@ -25,7 +25,7 @@ const SECOND: &str = "\n\nSecond paragraph with\n\n- a list\n- of two";
 
 async fn claude() -> Rig {
     let mut rig = Rig::new(&[&programs::claude().display().to_string()], json!({}));
-    rig.options.base_url = Some(rig.model(SCRIPT).await);
+    rig.options.base_url = Some(rig.served(SCRIPT).await);
     rig.options.system_prompt = "You are oak-ada.".to_owned();
     // Somebody has run it once.
     let told = json!({
@@ -55,7 +55,7 @@ async fn claude_in_a_terminal() {
     rig.until_accepted().await;
     rig.until_shown("esc to interrupt").await;
     rig.runtime.interrupt().await.unwrap();
-    assert_eq!(rig.until_finished().await.result(), &TurnResult::Interrupted);
+    assert_eq!(rig.done().await.result(), &TurnResult::Interrupted);
     // What is typed into a turn is taken by it.
     rig.say(5, "slow one").await;
     rig.until_accepted().await;
@@ -65,7 +65,7 @@ async fn claude_in_a_terminal() {
         uuid: "more".to_owned(),
     };
     rig.runtime.steer(more).await.unwrap();
-    let done = rig.until_finished().await;
+    let done = rig.done().await;
     assert!(
         done.0
             .iter()
@@ -76,11 +76,11 @@ async fn claude_in_a_terminal() {
     // Words of its dialogs are none in an answer.
     assert_eq!(rig.ask(7, "ask me").await.text(), "Done.\n\nDo you want to see it?");
     rig.runtime.stop(gangline_runtime::StopReason::Restart).await;
-    assert_eq!(rig.processes(), []);
+    assert_eq!(rig.marked(), []);
     // Its session goes on.
-    rig.options.resume = begun.session.clone();
+    rig.options.resume = Some(begun.clone());
     let again = rig.start().await;
-    assert_eq!(again.session, begun.session);
+    assert_eq!(again, begun);
     assert_eq!(rig.ask(8, "what was it").await.text(), "turn 7");
     rig.put_away().await;
 }
@@ -89,7 +89,7 @@ async fn claude_in_a_terminal() {
 #[tokio::test]
 async fn codex_in_a_terminal() {
     let mut rig = Rig::new(&[&programs::codex().display().to_string()], json!({}));
-    let url = rig.model(SCRIPT).await;
+    let url = rig.served(SCRIPT).await;
     // Not below the folder for temporary files: Codex refuses that.
     let home = tempfile::Builder::new()
         .prefix("codex-")
@@ -113,7 +113,7 @@ async fn codex_in_a_terminal() {
     rig.until_accepted().await;
     rig.until_shown("esc to interrupt").await;
     rig.runtime.interrupt().await.unwrap();
-    assert_eq!(rig.until_finished().await.result(), &TurnResult::Interrupted);
+    assert_eq!(rig.done().await.result(), &TurnResult::Interrupted);
     assert_eq!(rig.ask(4, "what was it").await.text(), "turn 3", "{}", rig.screen());
     rig.put_away().await;
 }

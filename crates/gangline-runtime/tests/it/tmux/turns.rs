@@ -30,12 +30,28 @@ async fn what_a_program_shows_is_the_answer() {
     // The screen is emptied.
     let done = rig.ask(4, "clear; echo fresh").await;
     assert_eq!(done.text(), "fresh");
-    // Nothing is nothing.
+    // A command that says nothing has done what it should.
     let done = rig.ask(5, "true").await;
-    assert!(done.why().contains("has shown nothing"), "{done:?}");
+    assert_eq!((done.text().as_str(), done.result()), ("", &TurnResult::Completed));
     assert_eq!(rig.tmux(&["show-environment", "-g", "TMUX"]), "");
     assert_eq!(rig.ask(6, "echo \"t=$TMUX.\"").await.text(), "t=.");
     rig.put_away().await;
+}
+
+/// C29: what is only the beginning of a command is taken back, so that the next message is not
+/// taken for its rest.
+#[tokio::test]
+async fn a_quotation_without_an_end_does_not_swallow_the_next_message() {
+    let python = Rig::new(&["python3", "-q"], json!({}));
+    for (mut rig, half, whole) in
+        [(bash(), "echo what's up", "echo two"), (python, "print((1,", "print('two')")]
+    {
+        rig.start().await;
+        let done = rig.ask(1, half).await;
+        assert!(done.why().contains("wants the rest of what was typed"), "{done:?}");
+        assert_eq!(rig.ask(2, whole).await.text(), "two");
+        rig.put_away().await;
+    }
 }
 
 /// R3-08: a prompt from before the program is ready waits for that.
@@ -46,7 +62,7 @@ async fn a_first_prompt_waits_for_the_start() {
         Some(Prompt { turn: turn(1), text: "echo early".to_owned(), uuid: "u".to_owned() });
     rig.begin().await;
     assert!(!rig.runtime.is_ready());
-    let done = rig.until_finished().await;
+    let done = rig.done().await;
     assert!(matches!(done.0[0], RuntimeEvent::Ready { .. }), "{done:?}");
     assert_eq!(done.text(), "early");
     rig.put_away().await;
@@ -89,7 +105,7 @@ while True:
     assert!(!done.0.iter().any(|event| matches!(event, RuntimeEvent::Accepted { .. })));
     assert!(rig.runtime.is_ready());
     rig.runtime.stop(gangline_runtime::StopReason::Stuck).await;
-    assert_eq!(rig.processes(), []);
+    assert_eq!(rig.marked(), []);
 }
 
 /// R3-07: keys that were lost are pressed again, and the message arrives once.
@@ -177,7 +193,7 @@ async fn an_interrupt_ends_the_turn() {
         Err(gangline_runtime::RuntimeError::Busy { .. })
     ));
     rig.runtime.interrupt().await.unwrap();
-    assert_eq!(rig.until_finished().await.result(), &TurnResult::Interrupted);
+    assert_eq!(rig.done().await.result(), &TurnResult::Interrupted);
     assert_eq!(rig.ask(2, "echo back").await.text(), "back");
     rig.put_away().await;
 }

@@ -6,7 +6,7 @@ use gangline_os::{
     lines::{Line, LineReader},
     process::{self, Group, Ladder, Output, Spawn, Stdin, base_env},
 };
-use gangline_runtime::conformance::{self, Dialect, Outcome, Report};
+use gangline_runtime::conformance::{self, Dialect, Outcome, Progress, Report};
 
 use super::{lab::Lab, on_path, shown};
 use crate::{cli::Global, failure::Failure, output, place};
@@ -90,11 +90,15 @@ fn version_in(line: &str) -> Option<String> {
 
 /// Runs the suite over what was found. Exits with 1 if a rule is broken. A Ctrl-C ends it and
 /// leaves neither a process nor a file.
-pub(super) async fn deep(global: &Global, entries: Vec<Entry>) -> Result<u8, Failure> {
+pub(super) async fn deep(
+    global: &Global,
+    entries: Vec<Entry>,
+    telling: Telling,
+) -> Result<u8, Failure> {
     let lab = Lab::open(&place::plain(global)?.state)?;
     let (stop, asked) = crate::cmd::until_asked()?;
     let reports = tokio::select! {
-        reports = run(&lab, &entries) => Some(reports?),
+        reports = run(&lab, &entries, telling) => Some(reports?),
         () = stop.cancelled() => None,
         () = asked => None,
     };
@@ -107,7 +111,7 @@ pub(super) async fn deep(global: &Global, entries: Vec<Entry>) -> Result<u8, Fai
     Ok(u8::from(reports.iter().any(|report| report.failures().next().is_some())))
 }
 
-async fn run(lab: &Lab, entries: &[Entry]) -> Result<Vec<Report>, Failure> {
+async fn run(lab: &Lab, entries: &[Entry], telling: Telling) -> Result<Vec<Report>, Failure> {
     let mut reports = Vec::new();
     for Entry { dialect, found } in entries {
         let (program, version) = match found {
@@ -120,18 +124,40 @@ async fn run(lab: &Lab, entries: &[Entry]) -> Result<Vec<Report>, Failure> {
         };
         output::note(&format!("{} {version}", dialect.backend));
         let bench = lab.bench(dialect, program, version).await?;
-        let report = conformance::run(&bench.subject, &progress).await;
-        output::note(&format!("  {:.1} s", report.took.as_secs_f64()));
+        let report = conformance::run(&bench.subject, &|it| progress(telling, it)).await;
+        output::note(&format!("  {} took {:.1} s", dialect.backend, report.took.as_secs_f64()));
         reports.push(report);
     }
     Ok(reports)
 }
 
-/// One line on standard error for each verdict.
-fn progress(outcome: &Outcome) {
-    let Outcome { cell, verdict, .. } = outcome;
+/// How much is told while it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Telling {
+    /// What was found.
+    Verdicts,
+    /// What is tried, what was found, and how long that took.
+    Times,
+}
+
+/// Lines on standard error: one for each verdict, and what is tried meanwhile.
+fn progress(telling: Telling, progress: Progress<'_>) {
+    let Outcome { cell, verdict, took } = match (progress, telling) {
+        (Progress::Found(outcome), _) => outcome,
+        (Progress::Trying(cell), Telling::Times) => {
+            return output::note(&format!("  trying      {}", cell.title));
+        }
+        // In a terminal it is written over by what is found.
+        (Progress::Trying(cell), Telling::Verdicts) => {
+            return output::passing(&format!("  trying      {}", cell.title));
+        }
+    };
     let why = verdict.why().map(|why| format!(": {why}")).unwrap_or_default();
-    output::note(&format!("  {:11} {}{why}", verdict.word(), cell.title));
+    let took = match telling {
+        Telling::Verdicts => String::new(),
+        Telling::Times => format!("{:6.1} s  ", took.as_secs_f64()),
+    };
+    output::note(&format!("  {:11} {took}{}{why}", verdict.word(), cell.title));
 }
 
 #[cfg(test)]

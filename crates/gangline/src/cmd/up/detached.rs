@@ -39,8 +39,9 @@ pub(super) async fn run(global: &Global, args: &Up, checked: Checked) -> Result<
     let patience = Duration::from_secs(args.timeout);
     fsio::private_dir(&checked.paths.state).map_err(Failure::environment)?;
     match fleet::hub(&checked.paths)? {
-        Some(hub) => reload(global, &checked, (&hub, patience)).await,
+        Some(hub) => reload(global, &checked, (&hub, patience), args.runtime.as_deref()).await,
         None => {
+            super::order(&checked, args.runtime.as_deref()).await?;
             let mut options = words(args);
             if let Some(file) = &args.ready_file {
                 let file = crate::place::absolute(file);
@@ -138,6 +139,7 @@ async fn reload(
     global: &Global,
     checked: &Checked,
     (hub, patience): (&Hub, Duration),
+    runtime: Option<&str>,
 ) -> Result<u8, Failure> {
     let fleet = Fleet::open(global).await?;
     let before = fleet.hub()?.and_then(|hub| hub.about);
@@ -155,6 +157,8 @@ async fn reload(
         ))
         .hint("name that one by --config, or end the hub by `gangline down`"));
     }
+    super::order(checked, runtime).await?;
+    fleet.ring();
     fleet::signal(&hub.holder, Signal::Hup)?;
     let about = reloaded(&checked.paths, &before).await?;
     if let Some(why) = &about.refused {

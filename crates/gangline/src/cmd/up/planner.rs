@@ -69,7 +69,7 @@ impl Planner {
     fn made(&self, loaded: &Loaded, listening: &Listening) -> Result<Plan, Failure> {
         let agents: Vec<&AgentConfig> = loaded.enabled().collect();
         agents.iter().try_for_each(|agent| self.keep.prepare(agent))?;
-        let daemon = |agent: &&AgentConfig| self.keep.daemon(agent, &loaded.config, &listening.irc);
+        let daemon = |agent: &&AgentConfig| self.keep.daemon(agent, loaded, &listening.irc);
         Ok(Plan {
             kept: if self.keeps_agents { agents.iter().map(daemon).collect() } else { Vec::new() },
             accounts: agents.iter().map(|agent| agent.nick.clone()).collect(),

@@ -16,6 +16,7 @@ fn listing(nick: &str) -> AgentListing {
     facts.nick = nick.parse().unwrap();
     let mut status = status(&facts);
     status.version = Some("0.1.0".to_owned());
+    status.runtime = Some("claude".to_owned());
     AgentListing {
         standing: Standing::of(&status, Desired::Up, Keeping::Quiet),
         status,
@@ -49,6 +50,8 @@ fn ps_has_one_aligned_line_an_agent() {
     ];
     busy.standing = Standing::Working;
     busy.replaced = true;
+    busy.status.runtime = Some("native".to_owned());
+    busy.status.configured_runtime = Some("claude".to_owned());
     let mut stopped = listing("oak-cleo");
     stopped.status.pid = None;
     stopped.status.last_activation = None;
@@ -59,10 +62,10 @@ fn ps_has_one_aligned_line_an_agent() {
     stopped.channels = Vec::new();
     let text = list(&[idle, busy, stopped], at(50));
     insta::assert_snapshot!(strip_str(&text).to_string(), @r"
-    NICK             STATUS   TURN  AGE  QUEUE  PID  UP  VERSION    WAITING-FOR                   CHANNELS
-    oak-ada          idle     -     59s  -      77   2h  0.1.0      -                             #general #dev
-    oak-bartholomew  working  t3.7  48s  3      77   2h  0.1.0 old  approval 12 (Ba ⏎ sh), login  #general #dev
-    oak-cleo         stopped  -     -    -      -    -   -          start (stopped by otto)       -
+    NICK             STATUS   TURN  AGE  QUEUE  PID  UP  VERSION    RUNTIME             WAITING-FOR                   CHANNELS
+    oak-ada          idle     -     59s  -      77   2h  0.1.0      claude              -                             #general #dev
+    oak-bartholomew  working  t3.7  48s  3      77   2h  0.1.0 old  native (--runtime)  approval 12 (Ba ⏎ sh), login  #general #dev
+    oak-cleo         stopped  -     -    -      -    -   -          -                   start (stopped by otto)       -
     ");
 }
 

@@ -100,6 +100,8 @@ fn the_beginning_tells_how_it_stands_and_what_is_waited_for() {
         unread: [].into(),
         version: None,
         model: None,
+        runtime: None,
+        configured_runtime: None,
     };
     let text = status(&agent, UnixMicros::from_seconds(1_090));
     insta::assert_snapshot!(strip_str(&text).to_string(), @"

@@ -50,6 +50,12 @@ const PACKAGES: &[Package] = &[
         version: "1.0.102",
         why: "the backend `copilot` is tested against it, with no model behind it (about 190 MB)",
     },
+    Package {
+        program: "gemini",
+        name: "@google/gemini-cli",
+        version: "0.61.0",
+        why: "the backend `gemini` is tested against it, with no model behind it (about 100 MB)",
+    },
 ];
 
 /// Installs the packages that are not there in their version. A failure is a failure: the tests

@@ -56,6 +56,7 @@ impl Daemon {
                     }
                 }
                 Act::Free | Act::WatchLogin => {}
+                Act::Turn(_) | Act::Relaunch => panic!("nothing for this program"),
                 Act::GiveUp => panic!("nothing of this is hopeless"),
             }
         }
@@ -86,12 +87,12 @@ impl Daemon {
         let acts = match step {
             Step::Prompt if self.open.is_none() => {
                 self.began = false;
-                turns.prompt(&self.new_prompt())
+                turns.prompt(self.new_prompt())
             }
             Step::Steer if self.open.is_some() => {
                 let turn = self.open.unwrap();
                 let uuid = uuid::Uuid::from_u128(u128::try_from(self.sent.len()).unwrap());
-                turns.steer(&Prompt { turn, text: "x".to_owned(), uuid: uuid.to_string() })
+                turns.steer(Prompt { turn, text: "x".to_owned(), uuid: uuid.to_string() })
             }
             Step::Adopt if self.open.is_none() && self.began => {
                 self.began = false;

@@ -47,7 +47,7 @@ fn a_compaction_is_told_once_from_begin_to_end() {
     assert_eq!(play(&mut turns, [cancelled(&job)]).len(), 2);
 
     // By the program itself, in the middle of a turn.
-    turns.prompt(&prompt(1, P1));
+    turns.prompt(prompt(1, P1));
     let seen = play(
         &mut turns,
         [
@@ -72,7 +72,7 @@ fn a_clearing_is_told_by_the_new_session() {
 #[test]
 fn words_of_others_are_not_the_agents() {
     let mut turns = fresh();
-    turns.prompt(&prompt(1, P1));
+    turns.prompt(prompt(1, P1));
     let mut inner = said("inner");
     if let Line::Assistant(inner) = &mut inner {
         inner.parent = Some("toolu".to_owned());
@@ -113,7 +113,7 @@ fn the_time_to_wait_is_the_limits_or_the_last_retrys() {
     });
     let told = "notice the model did not answer (429 rate_limit); try 1 of 4 in 2275 ms";
     let mut turns = fresh();
-    turns.prompt(&prompt(1, P1));
+    turns.prompt(prompt(1, P1));
     let seen = play(&mut turns, [started(P1), retry, limited()]);
     assert_eq!(seen, ["1: accepted", told, "1: limited Some(3)"]);
 
@@ -124,7 +124,7 @@ fn the_time_to_wait_is_the_limits_or_the_last_retrys() {
             rate_limit_type: Some("five_hour".to_owned()),
         })
     };
-    turns.prompt(&prompt(2, P1));
+    turns.prompt(prompt(2, P1));
     let at = |unix| Now { unix, ..Now::default() };
     assert_eq!(kinds(turns.line(limit("allowed_warning"), at(1_000))), [""; 0]);
     let told = "notice the provider's five_hour limit is reached";
@@ -138,7 +138,7 @@ fn signs_of_life_come_once_a_second() {
     let mut turns = fresh();
     let at = |millis| Now { mono: Duration::from_millis(millis), unix: 0 };
     assert_eq!(turns.line(Line::Noise, at(0)), [], "no turn");
-    turns.prompt(&prompt(1, P1));
+    turns.prompt(prompt(1, P1));
     assert_eq!(turns.line(Line::Noise, at(0)), [], "the model has not got it");
     turns.line(started(P1), at(100));
     let alive = [Act::Tell(RuntimeEvent::Alive { turn: id(1) })];
@@ -172,7 +172,7 @@ fn the_cost_of_a_run_is_its_own() {
         (1.0, None, None),
         (3.0, Some(0.25), Some(250_000)),
     ] {
-        turns.prompt(&prompt(1, P1));
+        turns.prompt(prompt(1, P1));
         turns.line(started(P1), Now::default());
         turns.line(said("a"), Now::default());
         let events = told(turns.line(of(total, since, P1), Now::default()));
@@ -226,8 +226,8 @@ fn written(acts: &[Act]) -> usize {
 fn a_prompt_waits_for_the_change_of_the_model() {
     let mut turns = fresh();
     assert_eq!(written(&turns.set_model("m2")), 1);
-    assert_eq!(written(&turns.prompt(&prompt(1, P1))), 0);
-    assert_eq!(written(&turns.steer(&prompt(1, P2))), 0);
+    assert_eq!(written(&turns.prompt(prompt(1, P1))), 0);
+    assert_eq!(written(&turns.steer(prompt(1, P2))), 0);
     let acts = turns.line(model_changed(), Now::default());
     let lines = |act: &Act| match act {
         Act::Write(line) => Some([P1, P2].map(|uuid| line.contains(uuid))),
@@ -243,8 +243,8 @@ fn a_prompt_waits_for_the_change_of_the_model() {
 fn a_prompt_that_waits_for_the_model_is_interrupted() {
     let mut turns = fresh();
     turns.set_model("m2");
-    turns.prompt(&prompt(1, P1));
+    turns.prompt(prompt(1, P1));
     assert_eq!(kinds(turns.interrupt()), ["1: interrupted"]);
     assert_eq!(written(&turns.line(model_changed(), Now::default())), 0);
-    assert_eq!(written(&turns.prompt(&prompt(2, P2))), 1);
+    assert_eq!(written(&turns.prompt(prompt(2, P2))), 1);
 }

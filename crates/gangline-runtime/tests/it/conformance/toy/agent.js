@@ -27,7 +27,11 @@ async function ask() {
     body: JSON.stringify({ model, messages, tools }),
   });
   const body = await response.json();
-  if (!response.ok) throw { status: response.status, code: body.error.code, why: body.error.message };
+  if (!response.ok) {
+    const wait = response.headers.get("retry-after");
+    const retry_after = wait === null ? null : Number(wait);
+    throw { status: response.status, code: body.error.code, why: body.error.message, retry_after };
+  }
   return body;
 }
 
@@ -88,7 +92,7 @@ async function take(order) {
       tell({ kind: "done" });
     } catch (error) {
       if (abort.signal.aborted) tell({ kind: "interrupted" });
-      else tell({ kind: "failed", status: error.status || 0, code: error.code || "", why: String(error.why || error) });
+      else tell({ kind: "failed", status: error.status || 0, code: error.code || "", why: String(error.why || error), retry_after: error.retry_after });
     }
   } else if (order.interrupt) {
     abort.abort();

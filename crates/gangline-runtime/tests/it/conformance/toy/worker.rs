@@ -52,7 +52,7 @@ enum Told {
     Result { id: String, name: String, output: String, failed: bool },
     Done,
     Interrupted,
-    Failed { status: u16, code: String, why: String },
+    Failed { status: u16, code: String, why: String, retry_after: Option<u64> },
 }
 
 #[derive(Deserialize)]
@@ -215,8 +215,8 @@ impl Worker {
             }
             (Told::Done, Some(_)) => self.finish(TurnResult::Completed).await,
             (Told::Interrupted, Some(_)) => self.finish(TurnResult::Interrupted).await,
-            (Told::Failed { status, code, why }, Some(_)) => {
-                self.finish(failure(status, &code, why)).await;
+            (Told::Failed { status, code, why, retry_after }, Some(_)) => {
+                self.finish(failure(status, &code, why, retry_after)).await;
             }
             (_, None) => tracing::debug!("the toy said something without a turn"),
         }
@@ -265,10 +265,10 @@ fn blocks(thinking: String, text: String, calls: Vec<Call>) -> Vec<Block> {
     thinking.into_iter().chain(text).chain(calls).collect()
 }
 
-fn failure(status: u16, code: &str, why: String) -> TurnResult {
+fn failure(status: u16, code: &str, why: String, retry_after: Option<u64>) -> TurnResult {
     let kind = match status {
         401 | 403 => FailureKind::Auth,
-        429 => return TurnResult::RateLimited { retry_after: None },
+        429 => return TurnResult::RateLimited { retry_after },
         _ if code == "context_length_exceeded" => FailureKind::ContextOverflow,
         400..=499 => FailureKind::Request,
         500..=599 => FailureKind::Provider,

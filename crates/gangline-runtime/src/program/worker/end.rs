@@ -8,21 +8,38 @@ use gangline_os::{
 };
 use tokio::time;
 
-use super::{Step, Why, Worker, now};
-use crate::{
-    RuntimeEvent, StopReason,
-    claude::{decode, turns::Act, verdict},
-    program::{LADDER, SHORT_LADDER},
-};
+use super::{Act, LADDER, Protocol, SHORT_LADDER, Step, Why, Worker, now, one_line};
+use crate::{RuntimeEvent, StopReason};
 
 /// From the interrupt of a stop to the end of the turn.
 const RESULT_WITHIN: Duration = Duration::from_secs(3);
 /// After its end, for what it wrote before.
 const LAST_WORDS_WITHIN: Duration = Duration::from_millis(500);
 /// For a program that has done its one thing: it writes its session, then ends by itself.
-pub(super) const CLOSING: Ladder =
+const CLOSING: Ladder =
     Ladder { term_after: Duration::from_secs(5), kill_after: Duration::from_secs(2) };
-impl Worker {
+
+impl<P: Protocol> Worker<P> {
+    /// Ends what is left of the program. Returns the code to tell. Not cancel-safe.
+    pub(super) async fn finish(&mut self, why: Why) -> i32 {
+        match why {
+            Why::Stop(reason) => self.wind_up(reason).await,
+            Why::Exited(exit) => self.ended(exit).await,
+            Why::Done => {
+                self.end(&CLOSING).await;
+                0
+            }
+            Why::Useless => {
+                let exit = self.end(&SHORT_LADDER).await;
+                // Some end well when their input closes; 0 would say that a stop was asked for.
+                match self.ended(exit).await {
+                    0 => -1,
+                    code => code,
+                }
+            }
+        }
+    }
+
     /// Both outputs are closed: it is about to exit, or of no use any more.
     pub(super) async fn outputs_closed(&mut self) -> Why {
         match time::timeout(LAST_WORDS_WITHIN, self.child.wait()).await {
@@ -32,7 +49,7 @@ impl Worker {
     }
 
     /// Ends the turn, then the program, as it was asked for. Returns the code to tell.
-    pub(super) async fn wind_up(&mut self, reason: StopReason) -> i32 {
+    async fn wind_up(&mut self, reason: StopReason) -> i32 {
         let ladder = match reason {
             StopReason::Shutdown | StopReason::Restart => {
                 self.finish_turn().await;
@@ -45,19 +62,18 @@ impl Worker {
     }
 
     async fn finish_turn(&mut self) {
-        if !self.turns.busy() {
+        if !self.protocol.busy() {
             return;
         }
-        let acts = self.turns.interrupt();
+        let acts = self.protocol.interrupt();
         let finish = async {
             if self.act(acts).await.is_err() {
                 return;
             }
-            while self.turns.busy() {
+            while self.protocol.busy() {
                 let done = match self.step().await {
                     Step::Output(Some(output)) => self.output(output).await,
-                    Step::Called((request, outcome)) => self.answer(&request, &outcome),
-                    Step::CallEnded(end) => self.call_ended(&end),
+                    Step::Called(caller, outcome) => self.write(P::answer(&caller, &outcome)),
                     Step::Due => self.due().await,
                     // It is being stopped already.
                     Step::Command(Some(_)) => Ok(()),
@@ -72,10 +88,10 @@ impl Worker {
     }
 
     /// Ends the process and its group, and takes in what it still says.
-    pub(super) async fn end(&mut self, ladder: &Ladder) -> Exit {
+    async fn end(&mut self, ladder: &Ladder) -> Exit {
         self.pipes.close_input().await;
         let exit = {
-            let Self { child, pipes, turns, events, clock, .. } = self;
+            let Self { child, pipes, protocol, events, clock, .. } = self;
             let ending = child.end(ladder);
             tokio::pin!(ending);
             loop {
@@ -85,10 +101,9 @@ impl Worker {
                 };
                 // Only events are of use now: nothing is written any more.
                 if let Line::Text(text) = output
-                    && let Ok(line) = decode::decode(&text)
+                    && let Ok(acts) = protocol.read(&text, now(clock))
                 {
-                    let now = now(clock);
-                    for act in turns.line(line, now) {
+                    for act in acts {
                         if let Act::Tell(event) = act {
                             let _ = events.send(event).await;
                         }
@@ -96,13 +111,14 @@ impl Worker {
                 }
             }
         };
+        self.turn.send_replace(None);
         self.flags.busy.store(false, Ordering::SeqCst);
         exit
     }
 
     /// It has ended by itself: takes in its last words and ends what is left of its group.
     /// Returns the code to tell.
-    pub(super) async fn ended(&mut self, exit: Exit) -> i32 {
+    async fn ended(&mut self, exit: Exit) -> i32 {
         let words = async {
             while let Some(output) = self.pipes.next().await {
                 if self.output(output).await.is_err() {
@@ -118,9 +134,9 @@ impl Worker {
                 (None, Some(signal)) => format!("signal {signal}"),
                 (None, None) => "no code".to_owned(),
             };
-            let said = verdict::one_line(&self.pipes.errors());
-            let said = if said.is_empty() { "nothing".to_owned() } else { said };
-            let text = format!("claude ended with {how}; it said: {said}");
+            let said = one_line(&self.pipes.errors());
+            let said = if said.is_empty() { "nothing" } else { &said };
+            let text = format!("{} ended with {how}; it said: {said}", self.name);
             self.send(RuntimeEvent::Notice { text }).await;
         }
         exit.code.unwrap_or(-1)

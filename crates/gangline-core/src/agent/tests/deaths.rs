@@ -1,0 +1,98 @@
+//! The runtime dies: the message comes back, the session goes on, and too many deaths park.
+
+use super::*;
+
+/// R0-20, R0-21, R1-46, C7: a death gives the message back, and the session goes on after 5 s.
+#[test]
+fn an_exit_in_a_turn_gives_the_message_back_and_the_runtime_comes_back_after_its_delay() {
+    let mut story = Story::working();
+    story.asks("a");
+    story.exits(1, "withdraw a; end t1.1 lost m1=accepted; rescan");
+    story.is(Input::Message(Queued { attempt: 1, ..queued(1) }), "");
+    assert_eq!(story.deadline(), Some(5));
+    story.after(4).is(Input::Tick, "");
+    story.after(1).is(Input::Tick, "start 2 Resume");
+}
+
+/// R0-22, R0-53, R1-46: three deaths within 300 s open the breaker; the queue is released.
+#[test]
+fn three_deaths_in_300_seconds_park_the_agent_and_a_resume_half_opens() {
+    let mut story = Story::working();
+    story.exits(1, "end t1.1 lost m1=accepted; rescan");
+    story.is(Input::Message(queued(2)), "");
+    story.after(5).is(Input::Tick, "start 2 Resume");
+    story.runtime(RuntimeInput::Ready { life: Life(2) }, "take t1.2 m2");
+    story.is(Input::Taken { turn: turn(2) }, "prompt t1.2");
+    story.exits(2, "end t1.2 lost m2=accepted; rescan");
+    story.is(Input::Message(queued(2)), "");
+    story.after(5).is(Input::Tick, "start 3 Resume");
+    story.exits(3, "parked 3");
+    story.is(Input::Message(queued(3)), "");
+    assert_eq!(story.agent.view().waiting, 0);
+    assert_eq!(story.deadline(), None);
+    let unparked = format!("({:?}); rescan", Notice::Unparked);
+    story.is(Input::Operator(Operator::Resume), &unparked);
+    story.after(5).is(Input::Message(queued(3)), "start 4 Resume");
+    story.exits(4, "");
+    story.after(5).is(Input::Tick, "start 5 Fresh");
+    story.exits(5, "parked 3");
+}
+
+/// C7, R0-22: a crash and two refused resumes are three deaths, but a new session is tried before
+/// the agent is parked, once.
+#[test]
+fn refused_resumes_do_not_park_before_a_new_session_was_tried() {
+    let mut story = Story::working();
+    story.exits(1, "end t1.1 lost m1=accepted; rescan");
+    story.is(Input::Message(queued(1)), "");
+    for life in [2, 3] {
+        story.after(5).is(Input::Tick, &format!("start {life} Resume"));
+        story.exits(life, "");
+    }
+    story.after(5).is(Input::Tick, "start 4 Fresh");
+    story.exits(4, "parked 3");
+}
+
+/// R0-22.
+#[test]
+fn deaths_that_are_far_apart_do_not_park() {
+    let mut story = Story::working();
+    story.exits(1, "end t1.1 lost m1=accepted; rescan");
+    story.is(Input::Message(queued(2)), "");
+    for life in 2..6 {
+        story.after(150).is(Input::Tick, &format!("start {life} Resume"));
+        story.runtime(RuntimeInput::Ready { life: Life(life) }, &format!("take t1.{life} m2"));
+        story.is(Input::Taken { turn: turn(life) }, &format!("prompt t1.{life}"));
+        story.exits(life, &format!("end t1.{life} lost m2=accepted; rescan"));
+        story.is(Input::Message(queued(2)), "");
+    }
+}
+
+/// R0-20, R0-22.
+#[test]
+fn deaths_that_we_caused_do_not_count() {
+    let mut story = Story::with(AgentOptions { start: StartMode::Eager, ..Default::default() });
+    story.is(Input::Tick, "start 1 Resume");
+    for life in 1..8 {
+        story.runtime(RuntimeInput::Ready { life: Life(life) }, "");
+        let exited = RuntimeInput::Exited { life: Life(life), cause: Cause::Ours };
+        story.runtime(exited, &format!("start {} Resume", life + 1));
+    }
+}
+
+/// C7: two failed resumes in a row fall back to a new session.
+#[test]
+fn two_failed_resumes_fall_back_to_a_new_session() {
+    let options = AgentOptions { breaker_deaths: 9, ..Default::default() };
+    let mut story = Story::with(options);
+    story.is(Input::Message(queued(1)), "start 1 Resume");
+    story.after(60).is(Input::Tick, "missed Start; kill 1");
+    story.after(5).is(Input::Tick, "start 2 Resume");
+    story.exits(2, "");
+    story.after(5).is(Input::Tick, "start 3 Fresh");
+    story.runtime(RuntimeInput::Ready { life: Life(3) }, "take t1.1 m1");
+    story.is(Input::Taken { turn: turn(1) }, "prompt t1.1");
+    story.exits(3, "end t1.1 lost m1=accepted; rescan");
+    story.is(Input::Message(queued(1)), "");
+    story.after(5).is(Input::Tick, "start 4 Resume");
+}

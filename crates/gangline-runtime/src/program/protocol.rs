@@ -1,0 +1,124 @@
+//! What one program's protocol is to the task that owns the program: lines and wishes go in,
+//! [`Act`]s come out.
+//!
+//! An adapter implements [`Protocol`] for its state of a session, and nothing else of it touches a
+//! process, a pipe or a clock.
+
+use std::time::Duration;
+
+use gangline_core::TurnId;
+
+use crate::{Prompt, RuntimeEvent, ToolCall, Verdict};
+
+/// The time of a line.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Now {
+    /// Monotonic.
+    pub(crate) mono: Duration,
+    /// Seconds since 1970.
+    pub(crate) unix: i64,
+}
+
+/// What is to be done, in order.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Act<C> {
+    /// Tell the daemon.
+    Tell(RuntimeEvent),
+    /// Write a line to the program.
+    Write(String),
+    /// Run a tool of the daemon; then write [`Protocol::answer`].
+    Call { call: ToolCall, caller: C },
+    /// This turn is open now, or none: for who serves the daemon's tools beside the pipe.
+    Turn(Option<TurnId>),
+    /// No turn is open any more.
+    Free,
+    /// A login is missing: look for one from now on.
+    WatchLogin,
+    /// End the program and start it again. Nothing is under way in it.
+    Relaunch,
+    /// The program cannot be used; end it.
+    GiveUp,
+}
+
+/// What a session with that protocol wants done.
+pub(crate) type Acts<P> = Vec<Act<<P as Protocol>::Caller>>;
+
+/// Why a line says nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Odd {
+    /// It is no message of this protocol.
+    #[error("a line that is no message")]
+    NoMessage,
+    /// Its kind is known and its body is not what that kind has.
+    #[error("a malformed `{kind}` line: {why}")]
+    Broken { kind: String, why: String },
+    /// A kind that this version does not know.
+    #[error("a line of the unknown kind `{kind}`")]
+    Unknown { kind: String },
+}
+
+/// One session in the words of one program; see the module. Pure.
+pub(crate) trait Protocol: Send + 'static {
+    /// What is kept of who calls a tool of the daemon, until it is answered.
+    type Caller: Send + 'static;
+
+    /// Begins the talk with a process that was just started.
+    fn hello(&mut self) -> Acts<Self>;
+
+    /// Takes one line.
+    ///
+    /// # Errors
+    /// [`Odd`] says why it means nothing; [`Protocol::sign_of_life`] follows.
+    fn read(&mut self, line: &str, now: Now) -> Result<Acts<Self>, Odd>;
+
+    /// Takes a sign of life that says nothing, such as a line that cannot be read.
+    fn sign_of_life(&mut self, now: Now) -> Acts<Self>;
+
+    /// Gives a prompt; the caller has made sure that no turn is open.
+    fn prompt(&mut self, prompt: Prompt) -> Acts<Self>;
+
+    /// Adds a text to the open turn. When that has just ended, nobody gets it.
+    fn steer(&mut self, _prompt: Prompt) -> Acts<Self> {
+        Vec::new()
+    }
+
+    /// Makes the turn that began unasked this one. Without such a turn it is over at once: whoever
+    /// adopted it waits for an end.
+    fn adopt(&mut self, _turn: TurnId) -> Acts<Self> {
+        Vec::new()
+    }
+
+    /// Asks for the end of what is under way. A prompt that was not begun is taken back.
+    fn interrupt(&mut self) -> Acts<Self>;
+
+    /// Answers an approval; nothing happens when nobody waits for it.
+    fn decide(&mut self, verdict: &Verdict) -> Acts<Self>;
+
+    /// Changes the model from the next turn on.
+    fn set_model(&mut self, model: &str) -> Acts<Self>;
+
+    /// Shortens the context once nothing is under way.
+    fn compact(&mut self) -> Acts<Self>;
+
+    /// Begins an empty context once nothing is under way.
+    fn clear(&mut self) -> Acts<Self>;
+
+    /// Asks the program whether somebody has logged in, where no file shows it.
+    fn try_again(&mut self) -> Acts<Self> {
+        Vec::new()
+    }
+
+    /// Returns the line that answers a call of a daemon's tool.
+    fn answer(caller: &Self::Caller, outcome: &Result<String, String>) -> String;
+
+    /// Says whether prompts go through to the program.
+    fn is_ready(&self) -> bool;
+
+    /// Says whether something is under way that an interrupt would end.
+    fn busy(&self) -> bool;
+
+    /// Says whether nothing is under way and nothing waits to be.
+    fn is_done(&self) -> bool {
+        !self.busy()
+    }
+}

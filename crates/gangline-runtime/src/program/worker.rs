@@ -1,0 +1,371 @@
+//! The task that owns a program: lines in, wishes in, events out, until one of both is gone.
+//!
+//! What a line means is decided by the adapter's [`Protocol`]; here is what happens to the process.
+//! Start at [`Worker::run`]; how the process ends is in `worker/end.rs`.
+
+use std::{
+    collections::HashSet,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use gangline_core::TurnId;
+use gangline_os::{
+    clock::{self, SharedClock},
+    lines::Line,
+    mark::RunMark,
+    process::{self, Child, Exit, Spawn},
+};
+use tokio::{
+    sync::{mpsc, watch},
+    time,
+};
+
+use super::{
+    LADDER, SHORT_LADDER,
+    calls::{Calls, Outcome},
+    login::{Found, Sign, Watch},
+    one_line,
+    pipes::Pipes,
+    protocol::{Act, Acts, Now, Odd, Protocol},
+    sweep,
+};
+use crate::{
+    RuntimeEvent, SessionHandle, SessionId, StartOptions, StopReason,
+    door::{Command, Inside, Wish},
+    handle::{Flags, HandleKeeper},
+};
+
+mod end;
+
+/// From the start of the program to a session that takes prompts; some unpack themselves, and tool
+/// servers of the user's may be slow.
+const BEGIN_WITHIN: Duration = Duration::from_secs(60);
+/// Kinds of odd lines that are remembered as told.
+const ODDITIES: usize = 64;
+
+/// What the task begins with.
+pub(crate) struct Start<P> {
+    /// The backend, as the configuration names it.
+    pub(crate) name: &'static str,
+    pub(crate) protocol: P,
+    pub(crate) spawn: Spawn,
+    /// By which its descendants are found again.
+    pub(crate) mark: Option<RunMark>,
+    /// The session, if it is known before the program names it.
+    pub(crate) session: Option<SessionId>,
+    /// How a login shows that was missing.
+    pub(crate) login: Sign,
+    /// What the operator should know before anything else.
+    pub(crate) notices: Vec<String>,
+    pub(crate) life: Life,
+    /// Where [`Act::Turn`] is seen.
+    pub(crate) turn: watch::Sender<Option<TurnId>>,
+    pub(crate) inside: Inside,
+}
+
+/// How long the process lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Life {
+    /// Until it is stopped.
+    Session,
+    /// For one thing, which it was not given yet.
+    OneThing,
+    /// Until that is done.
+    UntilDone,
+}
+
+/// The state of the task; see the module.
+pub(crate) struct Worker<P: Protocol> {
+    name: &'static str,
+    spawn: Spawn,
+    child: Child,
+    pipes: Pipes,
+    protocol: P,
+    calls: Calls<P::Caller>,
+    inbox: mpsc::Receiver<Command>,
+    events: mpsc::Sender<RuntimeEvent>,
+    flags: Arc<Flags>,
+    turn: watch::Sender<Option<TurnId>>,
+    odd: HashSet<String>,
+    clock: SharedClock,
+    begun: Duration,
+    login: Watch,
+    mark: Option<RunMark>,
+    handle: HandleKeeper,
+    notices: Vec<String>,
+    life: Life,
+}
+
+enum Step<C> {
+    Command(Option<Command>),
+    Output(Option<Line>),
+    Exited(Exit),
+    Called(C, Outcome),
+    Due,
+}
+
+/// Why the loop ended.
+enum Why {
+    Stop(StopReason),
+    Exited(Exit),
+    /// It was started for one thing, and that is done.
+    Done,
+    /// It closed its output or cannot be driven.
+    Useless,
+}
+
+impl<P: Protocol> Worker<P> {
+    /// Starts the program. Must be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// One line that says why it cannot be started.
+    pub(crate) fn start(start: Start<P>, options: &StartOptions) -> Result<Self, String> {
+        let Start { name, protocol, spawn, mark, session, login, notices, life, turn, inside } =
+            start;
+        let Inside { inbox, events, flags } = inside;
+        let mut child = process::spawn(spawn.clone()).map_err(|error| error.to_string())?;
+        let handle = HandleKeeper::begin(name, options, session, Some(child.pid()));
+        let pipes = Pipes::of(&mut child);
+        let clock = clock::system();
+        Ok(Self {
+            name,
+            spawn,
+            child,
+            pipes,
+            protocol,
+            calls: Calls::new(Arc::clone(&options.tools)),
+            inbox,
+            events,
+            flags,
+            turn,
+            odd: HashSet::new(),
+            begun: clock.monotonic(),
+            clock,
+            login: Watch::of(login),
+            mark,
+            handle,
+            notices,
+            life,
+        })
+    }
+
+    /// Returns where the session can be read.
+    pub(crate) fn handle(&self) -> watch::Receiver<SessionHandle> {
+        self.handle.reader()
+    }
+
+    /// Runs until the program or the daemon's wish for it is gone; its exit is told last.
+    pub(crate) async fn run(mut self) {
+        for text in std::mem::take(&mut self.notices) {
+            self.notice(text).await;
+        }
+        let hello = self.protocol.hello();
+        let why = match self.act(hello).await {
+            Ok(()) => self.serve().await,
+            Err(why) => why,
+        };
+        self.flags.ready.store(false, Ordering::SeqCst);
+        let code = self.finish(why).await;
+        self.pipes.close().await;
+        sweep(self.name, self.mark.as_ref()).await;
+        let _ = self.events.send(RuntimeEvent::Exited { code }).await;
+        // Closed last: by it the adapter sees that everything was told.
+        drop(self.inbox);
+    }
+
+    async fn serve(&mut self) -> Why {
+        loop {
+            let done = match self.step().await {
+                Step::Command(Some(Command::Stop(reason))) => Err(Why::Stop(reason)),
+                Step::Command(None) => Err(Why::Stop(StopReason::Shutdown)),
+                Step::Command(Some(Command::Wish(wish))) => self.obey(wish).await,
+                Step::Output(Some(output)) => self.output(output).await,
+                Step::Output(None) => Err(self.outputs_closed().await),
+                Step::Exited(exit) => Err(Why::Exited(exit)),
+                Step::Called(caller, outcome) => self.write(P::answer(&caller, &outcome)),
+                Step::Due => self.due().await,
+            };
+            if let Err(why) = done {
+                return why;
+            }
+            if self.life == Life::UntilDone && self.protocol.is_done() {
+                return Why::Done;
+            }
+        }
+    }
+
+    /// Cancel-safe, as each of its arms.
+    async fn step(&mut self) -> Step<P::Caller> {
+        let wait = self.until_due();
+        // In no order: a flood of lines must not keep an interrupt waiting.
+        tokio::select! {
+            output = self.pipes.next() => Step::Output(output),
+            (caller, outcome) = self.calls.next() => Step::Called(caller, outcome),
+            command = self.inbox.recv() => Step::Command(command),
+            exit = self.child.wait() => Step::Exited(exit.unwrap_or_default()),
+            () = pause(wait) => Step::Due,
+        }
+    }
+
+    async fn obey(&mut self, wish: Wish) -> Result<(), Why> {
+        let is_work = matches!(wish, Wish::Prompt(_) | Wish::Compact);
+        if is_work && self.life == Life::OneThing {
+            self.life = Life::UntilDone;
+        }
+        let acts = match wish {
+            Wish::Prompt(prompt) => self.protocol.prompt(prompt),
+            Wish::Steer(prompt) => self.protocol.steer(prompt),
+            Wish::Adopt(turn) => self.protocol.adopt(turn),
+            Wish::Interrupt => self.protocol.interrupt(),
+            Wish::Decide(verdict) => self.protocol.decide(&verdict),
+            Wish::SetModel(model) => self.protocol.set_model(&model),
+            Wish::Compact => self.protocol.compact(),
+            Wish::Clear => self.protocol.clear(),
+        };
+        self.act(acts).await
+    }
+
+    async fn output(&mut self, output: Line) -> Result<(), Why> {
+        let now = now(&self.clock);
+        let acts = match output {
+            Line::Text(text) if text.trim().is_empty() => return Ok(()),
+            Line::Text(text) => match self.protocol.read(&text, now) {
+                Ok(acts) => acts,
+                Err(odd) => {
+                    self.odd(&odd).await;
+                    self.protocol.sign_of_life(now)
+                }
+            },
+            Line::Oversize { bytes, .. } => {
+                let name = self.name;
+                self.notice(format!("{name} wrote a line of {bytes} bytes; it was passed over"))
+                    .await;
+                self.protocol.sign_of_life(now)
+            }
+        };
+        self.act(acts).await
+    }
+
+    /// Tells of something odd, once for each kind of it.
+    async fn odd(&mut self, odd: &Odd) {
+        let kind = match odd {
+            Odd::NoMessage => "",
+            Odd::Broken { kind, .. } | Odd::Unknown { kind } => kind,
+        };
+        if self.odd.len() == ODDITIES || !self.odd.insert(kind.to_owned()) {
+            return;
+        }
+        let name = self.name;
+        match odd {
+            Odd::Unknown { kind } => tracing::debug!(name, kind, "a line of an unknown kind"),
+            Odd::NoMessage | Odd::Broken { .. } => {
+                self.notice(format!("{name} wrote {}", one_line(&odd.to_string()))).await;
+            }
+        }
+    }
+
+    async fn act(&mut self, acts: Acts<P>) -> Result<(), Why> {
+        for act in acts {
+            match act {
+                Act::Tell(event) => self.send(event).await,
+                Act::Write(line) => self.write(line)?,
+                Act::Call { call, caller } => self.calls.begin(call, caller),
+                Act::Turn(turn) => {
+                    self.turn.send_replace(turn);
+                }
+                Act::Free => self.flags.busy.store(false, Ordering::SeqCst),
+                Act::WatchLogin => self.login.begin(self.clock.monotonic()),
+                Act::Relaunch => self.relaunch().await?,
+                Act::GiveUp => return Err(Why::Useless),
+            }
+        }
+        if self.protocol.is_ready() {
+            self.flags.ready.store(true, Ordering::SeqCst);
+        }
+        Ok(())
+    }
+
+    fn write(&self, line: String) -> Result<(), Why> {
+        if self.pipes.write(line) {
+            return Ok(());
+        }
+        tracing::error!(name = self.name, "a program does not read its input any more");
+        Err(Why::Useless)
+    }
+
+    /// Ends the program and starts it again; what waits is done when the new one is ready.
+    async fn relaunch(&mut self) -> Result<(), Why> {
+        let name = self.name;
+        tracing::info!(name, "a program is started again");
+        self.pipes.close_input().await;
+        self.child.end(&SHORT_LADDER).await;
+        let mut child = match process::spawn(self.spawn.clone()) {
+            Ok(child) => child,
+            Err(error) => {
+                self.notice(format!("{name} cannot be started again: {error}")).await;
+                return Err(Why::Useless);
+            }
+        };
+        let pipes = std::mem::replace(&mut self.pipes, Pipes::of(&mut child));
+        pipes.close().await;
+        self.handle.child(Some(child.pid()));
+        self.child = child;
+        self.calls.forget();
+        self.login.end();
+        self.begun = self.clock.monotonic();
+        for act in self.protocol.hello() {
+            if let Act::Write(line) = act {
+                self.write(line)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How long until something is due; `None` when nothing is.
+    fn until_due(&self) -> Option<Duration> {
+        let begin = (!self.protocol.is_ready()).then_some(self.begun + BEGIN_WITHIN);
+        let due = [begin, self.login.due()].into_iter().flatten().min()?;
+        Some(due.saturating_sub(self.clock.monotonic()))
+    }
+
+    async fn due(&mut self) -> Result<(), Why> {
+        let now = self.clock.monotonic();
+        if !self.protocol.is_ready() && now >= self.begun + BEGIN_WITHIN {
+            let (name, within) = (self.name, BEGIN_WITHIN.as_secs());
+            self.notice(format!("{name} did not begin within {within} s")).await;
+            return Err(Why::Useless);
+        }
+        match self.login.look(now) {
+            Found::Nothing => {}
+            Found::LoggedIn => self.send(RuntimeEvent::LoggedIn).await,
+            Found::Ask => {
+                let acts = self.protocol.try_again();
+                self.act(acts).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn notice(&self, text: String) {
+        self.send(RuntimeEvent::Notice { text }).await;
+    }
+
+    async fn send(&self, event: RuntimeEvent) {
+        self.handle.see(&event);
+        // A daemon that is gone needs no events.
+        let _ = self.events.send(event).await;
+    }
+}
+
+fn now(clock: &SharedClock) -> Now {
+    Now { mono: clock.monotonic(), unix: clock.now().as_seconds() }
+}
+
+/// Waits that long, or for ever. Cancel-safe: yes.
+pub(crate) async fn pause(wait: Option<Duration>) {
+    match wait {
+        Some(wait) => time::sleep(wait).await,
+        None => std::future::pending().await,
+    }
+}

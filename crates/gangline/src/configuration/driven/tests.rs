@@ -1,0 +1,123 @@
+use std::fs;
+
+use gangline_api::config;
+use gangline_runtime::registry::{Places, Registry};
+
+use super::*;
+
+const ENTRIES: &str = r#"{"runtimes": {
+    "native": {"base_url": "http://127.0.0.1:9", "api_key_env": "LOCAL_KEY"},
+    "bare": {"adapter": "native"},
+    "beta": {"adapter": "claude", "bin": "claude-beta"},
+    "work": {"adapter": "claude", "env": {"A": "b"}},
+    "pair": {"bin": "aider", "delivery": "tmux"}
+}}"#;
+
+/// The agent whose keys these are, and a registry with [`ENTRIES`].
+fn loaded(keys: &str) -> Loaded {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("runtimes.json");
+    fs::write(&file, ENTRIES).unwrap();
+    let registry = Registry::load(&Places { ours: Some(file), ..Places::default() });
+    assert_eq!(registry.problems(), []);
+    let yaml =
+        format!("server: {{name: oak}}\nagents:\n  - nick: oak-ada\n    directory: /w\n{keys}");
+    let names = |_: Option<&std::path::Path>| registry.names();
+    let config = config::parse_known(&yaml, "agents.yaml", &names).unwrap();
+    Loaded { config, file: "/c/agents.yaml".into(), registry }
+}
+
+const CLAUDE: &str = "    agent: claude\n    command: [/opt/claude]\n    account_dir: /l\n    \
+                      model: opus\n    base_url: http://127.0.0.1:1\n    api_key_env: KEY\n    \
+                      process: per_turn\n    background_tasks: true\n    thinking: high\n";
+
+fn driven(keys: &str, runtime: &str) -> Driven {
+    let loaded = loaded(keys);
+    loaded.driven(&loaded.config.agents[0], Some(runtime)).unwrap()
+}
+
+/// R3-17: nothing that is configured for one program reaches another.
+#[test]
+fn what_is_configured_for_one_program_is_left_out_with_another() {
+    let driven = driven(CLAUDE, "native");
+    let mut bare = loaded("    agent: claude\n    thinking: high\n").config.agents.remove(0);
+    bare.base_url = Some("http://127.0.0.1:9".to_owned());
+    bare.api_key_env = Some("LOCAL_KEY".to_owned());
+    assert_eq!(driven.agent, bare, "the entry's own are in their place");
+    let keys = [
+        "command",
+        "account_dir",
+        "model",
+        "base_url",
+        "api_key_env",
+        "process",
+        "background_tasks",
+    ];
+    let instead_of = driven.instead_of.clone().unwrap();
+    assert_eq!(instead_of.left_out, keys);
+    assert_eq!((instead_of.name.as_str(), instead_of.owner.as_str()), ("claude", "claude"));
+    let told = driven.told().unwrap();
+    assert!(told.starts_with("oak-ada gets native instead of claude; "), "{told}");
+    assert!(
+        told.ends_with(
+            "command, account_dir, model, base_url, api_key_env, process, \
+                            background_tasks"
+        ),
+        "{told}"
+    );
+}
+
+#[test]
+fn another_entry_for_the_same_program_takes_the_place_of_its_command_alone() {
+    for (name, left_out) in [("beta", vec!["command"]), ("work", vec![])] {
+        let driven = driven(CLAUDE, name);
+        let mut same = loaded(CLAUDE).config.agents.remove(0);
+        if name == "beta" {
+            same.command = None;
+        }
+        assert_eq!(driven.agent, same, "{name}");
+        assert_eq!(driven.instead_of.unwrap().left_out, left_out, "{name}");
+        assert_eq!(driven.found.owner(), "claude");
+    }
+}
+
+#[test]
+fn the_configured_name_is_no_other_backend() {
+    let loaded = loaded(CLAUDE);
+    let agent = &loaded.config.agents[0];
+    for runtime in [None, Some("claude")] {
+        let driven = loaded.driven(agent, runtime).unwrap();
+        assert_eq!((&driven.agent, driven.instead_of.as_ref()), (agent, None));
+        assert_eq!(driven.told(), None);
+    }
+}
+
+/// A program in a terminal stays there under another entry, and another program is not put there.
+#[test]
+fn a_terminal_is_for_the_program_that_it_was_configured_for() {
+    let keys = "    agent: claude\n    process: tmux\n";
+    assert_eq!(driven(keys, "beta").found.entry.name, "tmux");
+    let native = driven(keys, "native");
+    assert_eq!((native.found.entry.name, native.agent.process), ("native", Process::Resident));
+    assert_eq!(native.instead_of.unwrap().owner, "claude");
+    assert_eq!(driven(keys, "pair").found.command.unwrap(), ["aider"]);
+}
+
+/// Each refusal says what to do about it, where the user can do it.
+#[test]
+fn what_cannot_run_in_its_place_is_refused_with_what_to_do() {
+    let check = |keys: &str, runtime: &str, code: u8, parts: &[&str]| {
+        let loaded = loaded(keys);
+        let agent = &loaded.config.agents[0];
+        let failure = loaded.driven(agent, Some(runtime)).and_then(|it| it.can_run()).unwrap_err();
+        assert_eq!(failure.exit().code(), code, "{runtime}");
+        for part in parts {
+            assert!(failure.text().contains(part), "{part} in {}", failure.text());
+        }
+    };
+    check(CLAUDE, "nativ", 1, &["no backend `nativ`; there is: native,", "did you mean native?"]);
+    check(CLAUDE, "tmux", 1, &["with `tmux`", "none is named", "runtimes.json"]);
+    check(CLAUDE, "bare", 1, &["with `bare`", "wants a key", "api_key_env", "runtimes.json"]);
+    let near = "    agent: native\n    base_url: http://127.0.0.1:9\n";
+    assert!(driven(near, "bare").can_run().is_ok(), "the same program, and its own address");
+}
