@@ -88,7 +88,7 @@ impl Calls {
         }
         // Whoever is asked has to see what is asked: with some programs it stands nowhere else.
         if let (Some(title), false) = (&patch.title, has_arguments(&call.input)) {
-            merge(&mut call.input, &json!({ "title": title }));
+            merge(&mut call.input, json!({ "title": title }));
         }
         let mut news = Vec::new();
         if !call.told {
