@@ -24,7 +24,7 @@ use gangline_os::{
     process::{self, Group, Output, Spawn, Stdin},
     task::TaskGroup,
 };
-use sqlx::{ConnectOptions, Connection, SqliteConnection};
+use rusqlite::{Connection, params};
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -210,8 +210,8 @@ async fn child(how: &str, path: &Path, seconds: u64, tag: &str) {
     let clock = clock::system();
     let length = Duration::from_secs(seconds);
     let micros = match how {
-        "bare" => bare(path, tag, (&clock, length), Batch::One).await,
-        "grouped" => bare(path, tag, (&clock, length), Batch::Fifty).await,
+        "bare" => bare(path, tag, (&clock, length), Batch::One),
+        "grouped" => bare(path, tag, (&clock, length), Batch::Fifty),
         "store" => store(&opened(path).await, tag, (&clock, length), true).await,
         _ => producers(path, (&clock, length)).await,
     };
@@ -319,25 +319,20 @@ enum Batch {
     Fifty,
 }
 
-async fn bare(
+fn bare(
     path: &Path,
     tag: &str,
     (clock, length): (&SharedClock, Duration),
     batch: Batch,
 ) -> Vec<u64> {
     use rustix::fs::{FlockOperation, flock};
-    let mut connection = sqlx::sqlite::SqliteConnectOptions::new()
-        .filename(path)
-        .busy_timeout(Duration::from_secs(5))
-        .synchronous(sqlx::sqlite::SqliteSynchronous::Normal)
-        .pragma("wal_autocheckpoint", "0")
-        .connect()
-        .await
-        .unwrap();
+    let connection = Connection::open(path).unwrap();
+    connection.busy_timeout(Duration::from_secs(5)).unwrap();
+    connection.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0").unwrap();
     let with = |end: &str| PathBuf::from(format!("{}{end}", path.display()));
     let lock = OpenOptions::new().write(true).open(with(".wlock")).unwrap();
     flock(&lock, FlockOperation::LockExclusive).unwrap();
-    sqlx::raw_sql("BEGIN IMMEDIATE; COMMIT").execute(&mut connection).await.unwrap();
+    connection.execute_batch("BEGIN IMMEDIATE; COMMIT").unwrap();
     flock(&lock, FlockOperation::Unlock).unwrap();
     let files = Layout { lock, log: File::open(with("-wal")).unwrap() };
     let size = match batch {
@@ -352,7 +347,7 @@ async fn bare(
         let keys = (0..size).map(|n| format!("{tag}-{}-{n}", micros.len()));
         let mut changes: Vec<Change> = keys.map(Change::Insert).collect();
         for _ in 0..2 {
-            let ids = commit(&mut connection, &files, tag, changes).await;
+            let ids = commit(&connection, &files, tag, changes);
             changes = ids.into_iter().map(Change::Update).collect();
             let now = clock.monotonic();
             let took = u64::try_from((now - from).as_micros()).unwrap();
@@ -360,7 +355,7 @@ async fn bare(
             from = now;
         }
     }
-    connection.close().await.unwrap();
+    connection.close().unwrap();
     micros
 }
 
@@ -370,24 +365,24 @@ enum Change {
     Update(i64),
 }
 
-async fn commit(
-    connection: &mut SqliteConnection,
-    files: &Layout,
-    tag: &str,
-    changes: Vec<Change>,
-) -> Vec<i64> {
+fn commit(connection: &Connection, files: &Layout, tag: &str, changes: Vec<Change>) -> Vec<i64> {
     use rustix::fs::{FlockOperation, flock};
     let mut ids = Vec::new();
     flock(&files.lock, FlockOperation::LockExclusive).unwrap();
-    sqlx::query("BEGIN IMMEDIATE").execute(&mut *connection).await.unwrap();
+    connection.prepare_cached("BEGIN IMMEDIATE").unwrap().execute([]).unwrap();
     for change in changes {
-        let statement = match change {
-            Change::Update(id) => sqlx::query(UPDATE).bind(id),
-            Change::Insert(key) => sqlx::query(INSERT).bind(tag).bind(key).bind("x".repeat(200)),
-        };
-        ids.push(statement.execute(&mut *connection).await.unwrap().last_insert_rowid());
+        match change {
+            Change::Update(id) => {
+                connection.prepare_cached(UPDATE).unwrap().execute([id]).unwrap();
+            }
+            Change::Insert(key) => {
+                let with = params![tag, key, "x".repeat(200)];
+                connection.prepare_cached(INSERT).unwrap().execute(with).unwrap();
+            }
+        }
+        ids.push(connection.last_insert_rowid());
     }
-    sqlx::query("COMMIT").execute(&mut *connection).await.unwrap();
+    connection.prepare_cached("COMMIT").unwrap().execute([]).unwrap();
     flock(&files.lock, FlockOperation::Unlock).unwrap();
     files.log.sync_data().unwrap();
     ids

@@ -38,6 +38,9 @@ pub struct Tuning {
     pub busy_timeout: Duration,
     /// A checkpoint is tried when so many bytes of the log wait for one.
     pub checkpoint_bytes: u64,
+    /// How long the commit of a write that rings ([`Broker::accept_and_ring`]) waits for the next
+    /// commit, to be synced with it. Its caller hears nothing meanwhile.
+    pub followed_within: Duration,
 }
 
 /// How long a look waits for somebody who does not use our lock.
@@ -49,6 +52,7 @@ impl Default for Tuning {
             lock_wait: Duration::from_secs(60),
             busy_timeout: Duration::from_secs(5),
             checkpoint_bytes: 4 << 20,
+            followed_within: Duration::from_millis(2),
         }
     }
 }
@@ -83,14 +87,13 @@ impl Broker {
 
     /// Looks at a store that is there, and changes nothing in it: whether it can be opened by this
     /// program, and whether it is damaged (a file of more than 256 MiB is not looked through). For
-    /// a process that does not have it open. Returns its schema.
-    ///
-    /// Cancel-safe: yes.
+    /// a process that does not have it open. Returns its schema. It blocks its thread for about a
+    /// second at most.
     ///
     /// # Errors
     /// As [`Broker::open`].
-    pub async fn look(options: OpenOptions) -> Result<i64, OpenError> {
-        sqlite::look(options, Tuning { busy_timeout: LOOK_WAIT, ..Tuning::default() }).await
+    pub fn look(options: OpenOptions) -> Result<i64, OpenError> {
+        sqlite::look(options, Tuning { busy_timeout: LOOK_WAIT, ..Tuning::default() })
     }
 
     /// Returns the installation's id, made with the database.
@@ -127,6 +130,6 @@ impl Broker {
     /// # Errors
     /// That of the write.
     pub async fn probe(&self) -> Result<(), BrokerError> {
-        self.store.write(&op::PROBE, async move |w| sqlite::agents::probe(w).await).await
+        self.store.write(&op::PROBE, sqlite::agents::probe).await
     }
 }

@@ -6,6 +6,7 @@
 
 pub(crate) mod agents;
 pub(crate) mod approvals;
+mod commit;
 mod connect;
 pub(crate) mod events;
 mod fault;
@@ -16,6 +17,8 @@ pub(crate) mod orders;
 pub(crate) mod outbox;
 mod reader;
 mod rows;
+mod soon;
+mod sql;
 pub(crate) mod trace;
 pub(crate) mod turns;
 mod writer;
@@ -27,8 +30,8 @@ use std::{
 };
 
 use gangline_os::clock::SharedClock;
-use sqlx::SqliteConnection;
-use tokio::sync::{mpsc, oneshot, watch};
+use rusqlite::Connection;
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 
 pub(crate) use self::writer::Writer;
 use self::{
@@ -157,10 +160,24 @@ impl Store {
     pub(crate) async fn write<T, F>(&self, op: &'static Op, work: F) -> Result<T, BrokerError>
     where
         T: Send + 'static,
-        F: AsyncFnOnce(&mut Writer) -> Result<T, Fault> + Send + 'static,
+        F: FnOnce(&mut Writer) -> Result<T, Fault> + Send + 'static,
+    {
+        self.write_and_ring(op, work, None).await
+    }
+
+    /// As [`Store::write`]; rings once the write is committed, which is before it is synced.
+    pub(crate) async fn write_and_ring<T, F>(
+        &self,
+        op: &'static Op,
+        work: F,
+        bell: Option<Arc<Notify>>,
+    ) -> Result<T, BrokerError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Writer) -> Result<T, Fault> + Send + 'static,
     {
         let stage = Stage::waiting();
-        let (job, answer) = WriteJob::new(op, stage.clone(), work);
+        let (job, answer) = WriteJob::new(op, stage.clone(), (work, bell));
         let request = WriteRequest::Write(Box::new(job));
         self.queued(request, stage, answer).await?
     }
@@ -190,7 +207,7 @@ impl Store {
     pub(crate) async fn read<T, F>(&self, op: &'static str, work: F) -> Result<T, BrokerError>
     where
         T: Send + 'static,
-        F: AsyncFnOnce(&mut SqliteConnection) -> Result<T, Fault> + Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
     {
         if self.writes.is_closed() {
             return Err(BrokerError::Closed);
@@ -209,10 +226,10 @@ impl Store {
 }
 
 /// Looks at a database that is there, and changes nothing in it. Returns its schema.
-pub(crate) async fn look(options: OpenOptions, tuning: Tuning) -> Result<i64, OpenError> {
+pub(crate) fn look(options: OpenOptions, tuning: Tuning) -> Result<i64, OpenError> {
     let setup = Setup::new(options, tuning)?;
     let size = std::fs::metadata(&setup.path).map_or(0, |file| file.len());
-    connect::look(&setup, size <= LOOKED_THROUGH).await
+    connect::look(&setup, size <= LOOKED_THROUGH)
 }
 
 /// The largest database that is looked through for damage, in bytes: it takes about a second.

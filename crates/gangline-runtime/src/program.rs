@@ -69,7 +69,17 @@ pub(crate) async fn sweep(program: &str, mark: Option<&RunMark>) {
 /// Returns a text as one line of at most [`LINE_MAX`] characters.
 pub(crate) fn one_line(text: &str) -> String {
     let words = text.split(|c: char| c.is_whitespace() || c.is_control());
-    let line = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    let mut line = String::new();
+    for word in words.filter(|word| !word.is_empty()) {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        // Of a long text no more is looked at than is shown.
+        line.extend(word.chars().take(LINE_MAX + 1));
+        if line.chars().nth(LINE_MAX).is_some() {
+            break;
+        }
+    }
     match line.char_indices().nth(LINE_MAX) {
         Some((cut, _)) => format!("{}…", &line[..cut]),
         None => line,

@@ -114,12 +114,11 @@ impl Courier {
             not_before: None,
             msgid: line.msgid.clone(),
         };
-        match office.broker.accept(message).await {
+        // The inbox may look as soon as the row is there: the turn that it begins is a write behind
+        // this one, and synced with it.
+        match office.broker.accept_and_ring(message, office.rescan.clone()).await {
             Ok(Accepted { id, duplicate }) => {
                 debug!(%id, duplicate, "accepted");
-                if !duplicate {
-                    office.rescan.notify_one();
-                }
                 if with_cursor { Taken::WithCursor(id) } else { Taken::Done(Some(id)) }
             }
             Err(error) => {

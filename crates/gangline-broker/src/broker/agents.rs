@@ -26,9 +26,9 @@ impl Broker {
     ) -> Result<EpochStart, BrokerError> {
         let (agent, note) = (agent.clone(), note.to_owned());
         let (runtime, configured) = (whose.runtime.to_owned(), whose.configured.to_owned());
-        let work = async move |w: &mut Writer| {
+        let work = move |w: &mut Writer| {
             let whose = Whose { runtime: &runtime, configured: &configured };
-            agents::begin(w, &agent, (pid, &note), whose).await
+            agents::begin(w, &agent, (pid, &note), whose)
         };
         self.store.write(&op::BEGIN_EPOCH, work).await
     }
@@ -44,7 +44,7 @@ impl Broker {
         update: AgentUpdate,
     ) -> Result<(), BrokerError> {
         let agent = agent.clone();
-        let work = async move |w: &mut Writer| agents::update(w, &agent, epoch, &update).await;
+        let work = move |w: &mut Writer| agents::update(w, &agent, epoch, &update);
         self.store.write(&op::SET_AGENT, work).await
     }
 
@@ -54,7 +54,7 @@ impl Broker {
     /// The storage's.
     pub async fn agent(&self, agent: &AgentName) -> Result<Option<AgentRow>, BrokerError> {
         let agent = agent.clone();
-        self.store.read("read an agent", async move |c| agents::one(c, &agent).await).await
+        self.store.read("read an agent", move |c| agents::one(c, &agent)).await
     }
 
     /// Returns all agents by name.
@@ -62,7 +62,7 @@ impl Broker {
     /// # Errors
     /// The storage's.
     pub async fn agents(&self) -> Result<Vec<AgentRow>, BrokerError> {
-        self.store.read("list agents", async move |c| agents::list(c).await).await
+        self.store.read("list agents", agents::list).await
     }
 
     /// Pauses an agent from outside its daemon, which may be down.
@@ -71,7 +71,7 @@ impl Broker {
     /// The storage's.
     pub async fn pause(&self, agent: &AgentName) -> Result<(), BrokerError> {
         let agent = agent.clone();
-        self.store.write(&op::PAUSE, async move |w| agents::pause(w, &agent, 1).await).await
+        self.store.write(&op::PAUSE, move |w| agents::pause(w, &agent, 1)).await
     }
 
     /// Lifts a pause from outside the daemon.
@@ -80,7 +80,7 @@ impl Broker {
     /// The storage's.
     pub async fn resume(&self, agent: &AgentName) -> Result<(), BrokerError> {
         let agent = agent.clone();
-        self.store.write(&op::PAUSE, async move |w| agents::pause(w, &agent, 0).await).await
+        self.store.write(&op::PAUSE, move |w| agents::pause(w, &agent, 0)).await
     }
 
     /// Makes an agent stand down in a room, until a human lifts it.
@@ -94,7 +94,7 @@ impl Broker {
         by: &str,
     ) -> Result<(), BrokerError> {
         let (agent, target, by) = (agent.clone(), target.to_owned(), by.to_owned());
-        let work = async move |w: &mut Writer| agents::stand_down(w, &agent, &target, &by).await;
+        let work = move |w: &mut Writer| agents::stand_down(w, &agent, &target, &by);
         self.store.write(&op::STAND_DOWN, work).await
     }
 
@@ -108,7 +108,7 @@ impl Broker {
         target: &str,
     ) -> Result<bool, BrokerError> {
         let (agent, target) = (agent.clone(), target.to_owned());
-        let work = async move |w: &mut Writer| agents::lift(w, &agent, &target).await;
+        let work = move |w: &mut Writer| agents::lift(w, &agent, &target);
         self.store.write(&op::STAND_DOWN, work).await
     }
 
@@ -117,7 +117,7 @@ impl Broker {
     /// # Errors
     /// [`BrokerError::Fenced`] if a turn is named whose epoch is not the agent's; or the storage's.
     pub async fn add_usage(&self, usage: NewUsage) -> Result<(), BrokerError> {
-        self.store.write(&op::ADD_USAGE, async move |w| agents::add_usage(w, &usage).await).await
+        self.store.write(&op::ADD_USAGE, move |w| agents::add_usage(w, &usage)).await
     }
 
     /// Adds up usage since a time, of one agent or of all.
@@ -130,7 +130,7 @@ impl Broker {
         since: UnixMicros,
     ) -> Result<UsageSum, BrokerError> {
         let agent = agent.cloned();
-        let work = async move |c: &mut _| agents::usage(c, agent.as_ref(), since).await;
+        let work = move |c: &_| agents::usage(c, agent.as_ref(), since);
         self.store.read("add up usage", work).await
     }
 
@@ -139,7 +139,7 @@ impl Broker {
     /// # Errors
     /// The storage's.
     pub async fn put_account(&self, principal: Principal) -> Result<(), BrokerError> {
-        let work = async move |w: &mut Writer| agents::put_account(w, &principal).await;
+        let work = move |w: &mut Writer| agents::put_account(w, &principal);
         self.store.write(&op::PUT_ACCOUNT, work).await
     }
 
@@ -148,6 +148,6 @@ impl Broker {
     /// # Errors
     /// The storage's.
     pub async fn accounts(&self) -> Result<Vec<AccountRow>, BrokerError> {
-        self.store.read("list accounts", async move |c| agents::accounts(c).await).await
+        self.store.read("list accounts", agents::accounts).await
     }
 }

@@ -19,7 +19,7 @@ impl Broker {
     /// [`BrokerError::Fenced`] unless the turn's epoch is the agent's; [`BrokerError::TurnNotOpen`];
     /// or the storage's.
     pub async fn open_approval(&self, ask: OpenApproval) -> Result<OpenedApproval, BrokerError> {
-        self.store.write(&op::OPEN_APPROVAL, async move |w| approvals::open(w, &ask).await).await
+        self.store.write(&op::OPEN_APPROVAL, move |w| approvals::open(w, &ask)).await
     }
 
     /// Decides an open or a void approval. Who may decide is the caller's question.
@@ -33,9 +33,8 @@ impl Broker {
         by: Principal,
         note: Option<Redacted>,
     ) -> Result<Decided, DecideError> {
-        let work = async move |w: &mut Writer| {
-            approvals::decide(w, number, (decision, &by, note.as_ref())).await
-        };
+        let work =
+            move |w: &mut Writer| approvals::decide(w, number, (decision, &by, note.as_ref()));
         self.store.write(&op::DECIDE, work).await?
     }
 
@@ -50,7 +49,7 @@ impl Broker {
         open_only: bool,
     ) -> Result<Vec<ApprovalRow>, BrokerError> {
         let agent = agent.cloned();
-        let work = async move |c: &mut _| approvals::list(c, agent.as_ref(), open_only).await;
+        let work = move |c: &_| approvals::list(c, agent.as_ref(), open_only);
         self.store.read("list approvals", work).await
     }
 
@@ -62,7 +61,7 @@ impl Broker {
         &self,
         number: ApprovalNumber,
     ) -> Result<Option<ApprovalRow>, BrokerError> {
-        self.store.read("read an approval", async move |c| approvals::one(c, number).await).await
+        self.store.read("read an approval", move |c| approvals::one(c, number)).await
     }
 
     /// Returns the decided approvals of this epoch that the runtime has not got yet.
@@ -75,7 +74,7 @@ impl Broker {
         epoch: Epoch,
     ) -> Result<Vec<ApprovalRow>, BrokerError> {
         let agent = agent.clone();
-        let work = async move |c: &mut _| approvals::undelivered(c, &agent, epoch).await;
+        let work = move |c: &_| approvals::undelivered(c, &agent, epoch);
         self.store.read("read decisions", work).await
     }
 
@@ -84,7 +83,7 @@ impl Broker {
     /// # Errors
     /// [`BrokerError::Fenced`], or the storage's.
     pub async fn mark_delivered(&self, number: ApprovalNumber) -> Result<(), BrokerError> {
-        let work = async move |w: &mut Writer| approvals::mark_delivered(w, number).await;
+        let work = move |w: &mut Writer| approvals::mark_delivered(w, number);
         self.store.write(&op::MARK_DELIVERED, work).await
     }
 
@@ -99,8 +98,8 @@ impl Broker {
         server_time: Option<String>,
         msgid: Option<String>,
     ) -> Result<(), BrokerError> {
-        let work = async move |w: &mut Writer| {
-            approvals::announced(w, number, server_time.as_deref(), msgid.as_deref()).await
+        let work = move |w: &mut Writer| {
+            approvals::announced(w, number, server_time.as_deref(), msgid.as_deref())
         };
         self.store.write(&op::ANNOUNCED, work).await
     }
@@ -117,7 +116,7 @@ impl Broker {
         epoch: Epoch,
     ) -> Result<Vec<ApprovalNumber>, BrokerError> {
         let agent = agent.clone();
-        let work = async move |w: &mut Writer| approvals::void_older(w, &agent, epoch).await;
+        let work = move |w: &mut Writer| approvals::void_older(w, &agent, epoch);
         self.store.write(&op::VOID_OLDER, work).await
     }
 }

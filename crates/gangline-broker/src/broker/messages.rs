@@ -1,7 +1,10 @@
 //! Messages: intake, listing, cancelling.
 
+use std::sync::Arc;
+
 use gangline_core::{AgentName, MessageId};
 use gangline_os::clock::UnixMicros;
+use tokio::sync::Notify;
 
 use super::Broker;
 use crate::{
@@ -19,7 +22,23 @@ impl Broker {
     /// [`BrokerError::Invalid`] for a state other than accepted and refused, [`BrokerError::Fenced`],
     /// or the storage's.
     pub async fn accept(&self, message: NewMessage) -> Result<Accepted, BrokerError> {
-        self.store.write(&op::ACCEPT, async move |w| messages::accept(w, &message).await).await
+        self.store.write(&op::ACCEPT, move |w| messages::accept(w, &message)).await
+    }
+
+    /// As [`Broker::accept`]; the bell rings as soon as the row can be read. Until this returns the row
+    /// is not known to outlive a power cut: who hears the bell may go on with it by a write of this
+    /// process and by nothing else. Such a write, if it comes at once, is synced together with the
+    /// row, and no earlier.
+    ///
+    /// # Errors
+    /// As [`Broker::accept`].
+    pub async fn accept_and_ring(
+        &self,
+        message: NewMessage,
+        bell: Arc<Notify>,
+    ) -> Result<Accepted, BrokerError> {
+        let work = move |w: &mut crate::sqlite::Writer| messages::accept(w, &message);
+        self.store.write_and_ring(&op::ACCEPT, work, Some(bell)).await
     }
 
     /// Moves the cursor of one target by itself.
@@ -35,8 +54,8 @@ impl Broker {
     ) -> Result<(), BrokerError> {
         let (agent, network) = (agent.clone(), network_id.to_owned());
         let (target, cursor) = (target.to_owned(), cursor.to_owned());
-        let work = async move |w: &mut crate::sqlite::Writer| {
-            messages::move_cursor(w, (&agent, &network), &target, &cursor).await
+        let work = move |w: &mut crate::sqlite::Writer| {
+            messages::move_cursor(w, (&agent, &network), &target, &cursor)
         };
         self.store.write(&op::MOVE_CURSOR, work).await
     }
@@ -51,7 +70,7 @@ impl Broker {
         network_id: &str,
     ) -> Result<Vec<(String, String)>, BrokerError> {
         let (agent, network) = (agent.clone(), network_id.to_owned());
-        let work = async move |c: &mut _| messages::cursors(c, &agent, &network).await;
+        let work = move |c: &_| messages::cursors(c, &agent, &network);
         self.store.read("read cursors", work).await
     }
 
@@ -60,7 +79,7 @@ impl Broker {
     /// # Errors
     /// The storage's.
     pub async fn message(&self, id: MessageId) -> Result<Option<MessageRow>, BrokerError> {
-        self.store.read("read a message", async move |c| messages::one(c, id).await).await
+        self.store.read("read a message", move |c| messages::one(c, id)).await
     }
 
     /// Returns the agent's messages that wait and are due at `now`, oldest first, at most `limit`
@@ -75,7 +94,7 @@ impl Broker {
         limit: u32,
     ) -> Result<Vec<MessageRow>, BrokerError> {
         let agent = agent.clone();
-        let work = async move |c: &mut _| messages::pending(c, &agent, now, limit).await;
+        let work = move |c: &_| messages::pending(c, &agent, now, limit);
         self.store.read("read the inbox", work).await
     }
 
@@ -89,7 +108,7 @@ impl Broker {
         now: UnixMicros,
     ) -> Result<Option<UnixMicros>, BrokerError> {
         let agent = agent.clone();
-        let work = async move |c: &mut _| messages::next_due(c, &agent, now).await;
+        let work = move |c: &_| messages::next_due(c, &agent, now);
         self.store.read("read the inbox", work).await
     }
 
@@ -102,7 +121,7 @@ impl Broker {
         filter: MessageFilter,
         limit: u32,
     ) -> Result<Vec<MessageRow>, BrokerError> {
-        let work = async move |c: &mut _| messages::list(c, &filter, limit).await;
+        let work = move |c: &_| messages::list(c, &filter, limit);
         self.store.read("list messages", work).await
     }
 
@@ -112,7 +131,7 @@ impl Broker {
     /// The storage's.
     pub async fn cancel(&self, id: MessageId, by: &str) -> Result<Cancel, BrokerError> {
         let by = by.to_owned();
-        self.store.write(&op::CANCEL, async move |w| messages::cancel(w, id, &by).await).await
+        self.store.write(&op::CANCEL, move |w| messages::cancel(w, id, &by)).await
     }
 
     /// Puts a held message back into the queue. Returns whether it was held.
@@ -120,7 +139,7 @@ impl Broker {
     /// # Errors
     /// The storage's.
     pub async fn release_held(&self, id: MessageId) -> Result<bool, BrokerError> {
-        self.store.write(&op::RELEASE_HELD, async move |w| messages::release(w, id).await).await
+        self.store.write(&op::RELEASE_HELD, move |w| messages::release(w, id)).await
     }
 
     /// Returns all that is known about one message.
@@ -128,6 +147,6 @@ impl Broker {
     /// # Errors
     /// The storage's.
     pub async fn trace(&self, id: MessageId) -> Result<Option<Trace>, BrokerError> {
-        self.store.read("trace a message", async move |c| trace::trace(c, id).await).await
+        self.store.read("trace a message", move |c| trace::trace(c, id)).await
     }
 }

@@ -23,7 +23,7 @@ impl Broker {
         by: &str,
     ) -> Result<Order, BrokerError> {
         let (agent, by) = (agent.clone(), by.to_owned());
-        let work = async move |w: &mut Writer| orders::desire(w, &agent, desired, &by).await;
+        let work = move |w: &mut Writer| orders::desire(w, &agent, desired, &by);
         self.store.write(&op::ORDER, work).await
     }
 
@@ -40,7 +40,7 @@ impl Broker {
         by: &str,
     ) -> Result<Order, BrokerError> {
         let (agent, by) = (agent.clone(), by.to_owned());
-        let work = async move |w: &mut Writer| orders::restart(w, &agent, when, &by).await;
+        let work = move |w: &mut Writer| orders::restart(w, &agent, when, &by);
         self.store.write(&op::ORDER, work).await
     }
 
@@ -58,8 +58,7 @@ impl Broker {
     ) -> Result<Order, BrokerError> {
         let (agent, by) = (agent.clone(), by.to_owned());
         let runtime = runtime.map(str::to_owned);
-        let work =
-            async move |w: &mut Writer| orders::runtime(w, &agent, runtime.as_deref(), &by).await;
+        let work = move |w: &mut Writer| orders::runtime(w, &agent, runtime.as_deref(), &by);
         self.store.write(&op::ORDER, work).await
     }
 
@@ -68,6 +67,6 @@ impl Broker {
     /// # Errors
     /// The storage's.
     pub async fn orders(&self) -> Result<Vec<Order>, BrokerError> {
-        self.store.read("list orders", async move |c| orders::list(c).await).await
+        self.store.read("list orders", orders::list).await
     }
 }

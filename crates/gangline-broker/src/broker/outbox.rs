@@ -17,7 +17,7 @@ impl Broker {
     /// # Errors
     /// [`BrokerError::Fenced`] if a turn is named whose epoch is not the agent's; or the storage's.
     pub async fn send(&self, send: Send) -> Result<SendReceipt, BrokerError> {
-        self.store.write(&op::SEND, async move |w| outbox::send(w, &send).await).await
+        self.store.write(&op::SEND, move |w| outbox::send(w, &send)).await
     }
 
     /// Returns the agent's lines that are queued or sent, in order, at most `limit` (itself at
@@ -31,7 +31,7 @@ impl Broker {
         limit: u32,
     ) -> Result<Vec<OutboxRow>, BrokerError> {
         let agent = agent.clone();
-        let work = async move |c: &mut _| outbox::pending(c, &agent, limit).await;
+        let work = move |c: &_| outbox::pending(c, &agent, limit);
         self.store.read("read the outbox", work).await
     }
 
@@ -45,7 +45,7 @@ impl Broker {
         idem_key: &str,
     ) -> Result<Vec<OutboxRow>, BrokerError> {
         let (agent, key) = (agent.clone(), idem_key.to_owned());
-        let work = async move |c: &mut _| outbox::by_idem(c, &agent, &key).await;
+        let work = move |c: &_| outbox::by_idem(c, &agent, &key);
         self.store.read("read the outbox", work).await
     }
 
@@ -56,7 +56,7 @@ impl Broker {
     /// [`BrokerError::Fenced`], or the storage's.
     pub async fn mark_sent(&self, ids: &[OutboxId]) -> Result<u64, BrokerError> {
         let ids = ids.to_vec();
-        self.store.write(&op::MARK_SENT, async move |w| outbox::mark_sent(w, &ids).await).await
+        self.store.write(&op::MARK_SENT, move |w| outbox::mark_sent(w, &ids)).await
     }
 
     /// Records that the server has the line. Returns whether that was news.
@@ -64,9 +64,7 @@ impl Broker {
     /// # Errors
     /// [`BrokerError::Fenced`], or the storage's.
     pub async fn confirm(&self, id: OutboxId, msgid: Option<String>) -> Result<bool, BrokerError> {
-        let work = async move |w: &mut crate::sqlite::Writer| {
-            outbox::confirm(w, id, msgid.as_deref()).await
-        };
+        let work = move |w: &mut crate::sqlite::Writer| outbox::confirm(w, id, msgid.as_deref());
         self.store.write(&op::CONFIRM, work).await
     }
 
@@ -77,7 +75,7 @@ impl Broker {
     /// [`BrokerError::Fenced`], or the storage's.
     pub async fn requeue_sent(&self, agent: &AgentName) -> Result<u64, BrokerError> {
         let agent = agent.clone();
-        self.store.write(&op::REQUEUE_SENT, async move |w| outbox::requeue(w, &agent).await).await
+        self.store.write(&op::REQUEUE_SENT, move |w| outbox::requeue(w, &agent)).await
     }
 
     /// Gives a line up. Returns whether it was still waiting.
@@ -86,8 +84,7 @@ impl Broker {
     /// [`BrokerError::Fenced`], or the storage's.
     pub async fn undeliverable(&self, id: OutboxId, why: &str) -> Result<bool, BrokerError> {
         let why = why.to_owned();
-        let work =
-            async move |w: &mut crate::sqlite::Writer| outbox::undeliverable(w, id, &why).await;
+        let work = move |w: &mut crate::sqlite::Writer| outbox::undeliverable(w, id, &why);
         self.store.write(&op::UNDELIVERABLE, work).await
     }
 
@@ -96,6 +93,6 @@ impl Broker {
     /// # Errors
     /// [`BrokerError::Fenced`], or the storage's.
     pub async fn may_be_doubled(&self, id: OutboxId) -> Result<(), BrokerError> {
-        self.store.write(&op::MAY_BE_DOUBLED, async move |w| outbox::doubled(w, id).await).await
+        self.store.write(&op::MAY_BE_DOUBLED, move |w| outbox::doubled(w, id)).await
     }
 }

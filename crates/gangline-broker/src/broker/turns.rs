@@ -19,7 +19,7 @@ impl Broker {
     /// [`BrokerError::Fenced`] unless the turn's epoch is the agent's; [`BrokerError::TurnNotOpen`]
     /// if it has ended; or the storage's.
     pub async fn take(&self, take: Take) -> Result<Taken, BrokerError> {
-        self.store.write(&op::TAKE, async move |w| turns::take(w, &take).await).await
+        self.store.write(&op::TAKE, move |w| turns::take(w, &take)).await
     }
 
     /// T3: ends a turn in one commit: outcome, messages' states, outbox, events, approvals.
@@ -28,7 +28,7 @@ impl Broker {
     /// [`BrokerError::Fenced`]; [`BrokerError::TurnNotOpen`] if it has ended already (then nothing
     /// is done again); or the storage's.
     pub async fn end_turn(&self, end: EndTurn) -> Result<Ended, BrokerError> {
-        self.store.write(&op::END_TURN, async move |w| turns::end(w, &end).await).await
+        self.store.write(&op::END_TURN, move |w| turns::end(w, &end)).await
     }
 
     /// Returns the agent's turns without an end from before an epoch, oldest first, with their
@@ -42,7 +42,7 @@ impl Broker {
         older_than: Epoch,
     ) -> Result<Vec<OpenTurn>, BrokerError> {
         let agent = agent.clone();
-        let work = async move |c: &mut _| turns::open_turns(c, &agent, older_than).await;
+        let work = move |c: &_| turns::open_turns(c, &agent, older_than);
         self.store.read("read open turns", work).await
     }
 
@@ -52,7 +52,7 @@ impl Broker {
     /// [`BrokerError::Fenced`] if one names an epoch (or turn) that is not the agent's; or the
     /// storage's. All are recorded or none.
     pub async fn append(&self, events: Vec<NewEvent>) -> Result<i64, BrokerError> {
-        self.store.write(&op::APPEND, async move |w| events::append(w, &events).await).await
+        self.store.write(&op::APPEND, move |w| events::append(w, &events)).await
     }
 
     /// Reads a page of events.
@@ -60,6 +60,6 @@ impl Broker {
     /// # Errors
     /// [`BrokerError::Invalid`] for a turn without its agent; or the storage's.
     pub async fn events(&self, query: EventQuery) -> Result<EventPage, BrokerError> {
-        self.store.read("read events", async move |c| events::page(c, &query).await).await
+        self.store.read("read events", move |c| events::page(c, &query)).await
     }
 }

@@ -1,15 +1,13 @@
 //! Opening: what is refused, the pragmas, the migrations. The write lock is held by the caller.
 
-use std::{fs::File, path::Path};
+use std::{fs::File, os::unix::ffi::OsStrExt, path::Path};
 
-use sqlx::{
-    ConnectOptions, Row, SqliteConnection,
-    sqlite::{SqliteConnectOptions, SqliteSynchronous},
-};
+use rusqlite::{Connection, OpenFlags};
 
 use super::{
     Setup,
     fault::{self, Kind},
+    sql,
 };
 use crate::error::OpenError;
 
@@ -26,35 +24,36 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0003.sql"),
 ];
 
-/// Returns the options that all connections share. They change nothing in the file.
-pub(crate) fn options(setup: &Setup) -> SqliteConnectOptions {
-    SqliteConnectOptions::new()
-        .filename(&setup.path)
-        .create_if_missing(false)
-        .busy_timeout(setup.tuning.busy_timeout)
-        .synchronous(SqliteSynchronous::Normal)
-        .foreign_keys(false)
-        .pragma("wal_autocheckpoint", "0")
-        .pragma("journal_size_limit", "67108864")
-        .pragma("mmap_size", "0")
-        .thread_name(|_| "gangline-sqlite".to_owned())
-        .disable_statement_logging()
+/// Statements that a connection keeps prepared; there are fewer.
+const STATEMENTS: usize = 100;
+
+/// Opens a connection, in the way that all are. It changes nothing in the file.
+pub(crate) fn connection(setup: &Setup) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(&setup.path, flags)?;
+    connection.busy_timeout(setup.tuning.busy_timeout)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    connection.execute_batch(
+        "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = OFF; PRAGMA wal_autocheckpoint = 0; \
+         PRAGMA journal_size_limit = 67108864; PRAGMA mmap_size = 0",
+    )?;
+    Ok(connection)
 }
 
 /// A writing connection that is ready, and the log that its commits go to.
 pub(crate) struct Opened {
-    pub(crate) connection: SqliteConnection,
+    pub(crate) connection: Connection,
     pub(crate) wal: File,
     pub(crate) installation_id: String,
 }
 
 /// Opens the database for writing.
-pub(crate) async fn open(setup: &Setup) -> Result<Opened, OpenError> {
+pub(crate) fn open(setup: &Setup) -> Result<Opened, OpenError> {
     let path = &setup.path;
-    let mut connection = options(setup).connect().await.map_err(|e| refused(setup, e))?;
-    check_engine(&mut connection).await?;
-    let schema = check_owner(setup, &mut connection).await?;
-    let installation_id = prepare(&mut connection, schema).await.map_err(|e| refused(setup, e))?;
+    let connection = connection(setup).map_err(|e| refused(setup, e))?;
+    check_engine(&connection)?;
+    let schema = check_owner(setup, &connection)?;
+    let installation_id = prepare(&connection, schema).map_err(|e| refused(setup, e))?;
     // The first write statement is done: SQLite holds the log open, and nobody unlinks it now.
     let io = |source: std::io::Error| OpenError::Io { path: path.clone(), source: source.into() };
     let wal = File::open(&setup.files.wal).map_err(io)?;
@@ -64,34 +63,53 @@ pub(crate) async fn open(setup: &Setup) -> Result<Opened, OpenError> {
 }
 
 /// Looks at the database without changing it, for damage too if `whole`; returns its schema.
-pub(crate) async fn look(setup: &Setup, whole: bool) -> Result<i64, OpenError> {
+pub(crate) fn look(setup: &Setup, whole: bool) -> Result<i64, OpenError> {
     // Without a log nobody has it open. A reader would make one, and could not take it away.
     let nobody = !setup.files.wal.exists();
-    let looked = look_as(setup, whole, nobody).await;
+    let looked = look_as(setup, whole, nobody);
     match nobody && setup.files.wal.exists() {
-        true => look_as(setup, whole, false).await,
+        true => look_as(setup, whole, false),
         false => looked,
     }
 }
 
-async fn look_as(setup: &Setup, whole: bool, immutable: bool) -> Result<i64, OpenError> {
-    let options = options(setup).read_only(true).immutable(immutable);
-    let mut connection = options.connect().await.map_err(|e| refused(setup, e))?;
-    check_engine(&mut connection).await?;
-    let schema = check_owner(setup, &mut connection).await?;
-    let damage = match whole {
-        true => check(&mut connection).await.err(),
-        false => None,
-    };
-    // Its end is no news.
-    let _ = sqlx::Connection::close(connection).await;
-    match damage {
-        Some(said) => Err(OpenError::Corrupt { path: setup.path.clone(), source: said.into() }),
-        None => Ok(schema),
+fn look_as(setup: &Setup, whole: bool, immutable: bool) -> Result<i64, OpenError> {
+    let connection = reading(setup, immutable).map_err(|e| refused(setup, e))?;
+    check_engine(&connection)?;
+    let schema = check_owner(setup, &connection)?;
+    match whole.then(|| check(&connection)) {
+        Some(Err(said)) => {
+            Err(OpenError::Corrupt { path: setup.path.clone(), source: said.into() })
+        }
+        Some(Ok(())) | None => Ok(schema),
     }
 }
 
-fn refused(setup: &Setup, error: sqlx::Error) -> OpenError {
+/// Opens a connection that cannot write; to an immutable file it makes no others beside it.
+fn reading(setup: &Setup, immutable: bool) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = match immutable {
+        true => {
+            let uri = format!("file:{}?immutable=1", quoted(&setup.path));
+            Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI)?
+        }
+        false => Connection::open_with_flags(&setup.path, flags)?,
+    };
+    connection.busy_timeout(setup.tuning.busy_timeout)?;
+    Ok(connection)
+}
+
+/// Returns a path as it stands in a URI.
+fn quoted(path: &Path) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte);
+    let bytes = path.as_os_str().as_bytes().iter();
+    bytes.fold(String::new(), |text, byte| match plain(*byte) {
+        true => text + &char::from(*byte).to_string(),
+        false => format!("{text}%{byte:02X}"),
+    })
+}
+
+fn refused(setup: &Setup, error: rusqlite::Error) -> OpenError {
     let path = setup.path.clone();
     match fault::kind(&error) {
         Kind::Corrupt => OpenError::Corrupt { path, source: error.into() },
@@ -105,11 +123,9 @@ fn refused(setup: &Setup, error: sqlx::Error) -> OpenError {
     }
 }
 
-async fn check_engine(connection: &mut SqliteConnection) -> Result<(), OpenError> {
-    let found: String = sqlx::query_scalar("SELECT sqlite_version()")
-        .fetch_one(connection)
-        .await
-        .unwrap_or_else(|_| "unknown".to_owned());
+fn check_engine(connection: &Connection) -> Result<(), OpenError> {
+    let found = sql::one(connection, "SELECT sqlite_version()", [], sql::column);
+    let found: String = found.unwrap_or_else(|_| "unknown".to_owned());
     if recent(&found) { Ok(()) } else { Err(OpenError::TooOldSqlite { found, wanted: SQLITE_MIN }) }
 }
 
@@ -125,23 +141,23 @@ fn recent(version: &str) -> bool {
 }
 
 /// Returns the file's schema, if the file is ours and not of a newer program.
-async fn check_owner(setup: &Setup, connection: &mut SqliteConnection) -> Result<i64, OpenError> {
+fn check_owner(setup: &Setup, connection: &Connection) -> Result<i64, OpenError> {
     let facts = "SELECT (SELECT user_version FROM pragma_user_version()), \
                  (SELECT application_id FROM pragma_application_id()), \
                  (SELECT count(*) FROM sqlite_schema)";
-    let row =
-        sqlx::query(facts).fetch_one(&mut *connection).await.map_err(|e| refused(setup, e))?;
-    let (schema, owner, objects): (i64, i64, i64) = (row.get(0), row.get(1), row.get(2));
+    let facts: (i64, i64, i64) =
+        sql::one(connection, facts, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            .map_err(|e| refused(setup, e))?;
+    let (schema, owner, objects) = facts;
     if owner != APPLICATION_ID && (owner != 0 || schema != 0 || objects != 0) {
         let source = "it belongs to another program".into();
         return Err(OpenError::NotADatabase { path: setup.path.clone(), source });
     }
     let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
     if schema > known {
-        let min_binary = sqlx::query_scalar("SELECT value FROM meta WHERE key = 'min_binary'")
-            .fetch_one(connection)
-            .await
-            .unwrap_or_else(|_| "(unknown)".to_owned());
+        let min_binary = "SELECT value FROM meta WHERE key = 'min_binary'";
+        let min_binary = sql::one(connection, min_binary, [], sql::column);
+        let min_binary = min_binary.unwrap_or_else(|_| "(unknown)".to_owned());
         let path = setup.path.clone();
         return Err(OpenError::NewerSchema { path, found: schema, known, min_binary });
     }
@@ -149,43 +165,37 @@ async fn check_owner(setup: &Setup, connection: &mut SqliteConnection) -> Result
 }
 
 /// Makes the file a database in WAL mode with the newest schema. Returns the installation's id.
-async fn prepare(connection: &mut SqliteConnection, schema: i64) -> Result<String, sqlx::Error> {
-    let mode: String =
-        sqlx::query_scalar("PRAGMA journal_mode = WAL").fetch_one(&mut *connection).await?;
+fn prepare(connection: &Connection, schema: i64) -> rusqlite::Result<String> {
+    let mode: String = sql::one(connection, "PRAGMA journal_mode = WAL", [], sql::column)?;
     if mode != "wal" {
-        return Err(sqlx::Error::Configuration(
-            format!("the file system does not allow a write-ahead log (mode {mode})").into(),
-        ));
+        let why = format!("the file system does not allow a write-ahead log (mode {mode})");
+        return Err(rusqlite::Error::ToSqlConversionFailure(why.into()));
     }
-    sqlx::query("BEGIN IMMEDIATE").execute(&mut *connection).await?;
-    migrate(connection, schema).await?;
-    sqlx::query("COMMIT").execute(&mut *connection).await?;
-    sqlx::query_scalar("SELECT value FROM meta WHERE key = 'installation_id'")
-        .fetch_one(connection)
-        .await
+    connection.execute_batch("BEGIN IMMEDIATE")?;
+    migrate(connection, schema)?;
+    connection.execute_batch("COMMIT")?;
+    let id = "SELECT value FROM meta WHERE key = 'installation_id'";
+    sql::one(connection, id, [], sql::column)
 }
 
-async fn migrate(connection: &mut SqliteConnection, schema: i64) -> Result<(), sqlx::Error> {
+fn migrate(connection: &Connection, schema: i64) -> rusqlite::Result<()> {
     let done = usize::try_from(schema).unwrap_or(0);
     if done >= MIGRATIONS.len() {
         return Ok(());
     }
     for migration in &MIGRATIONS[done..] {
-        sqlx::raw_sql(*migration).execute(&mut *connection).await?;
+        connection.execute_batch(migration)?;
     }
-    let note = "INSERT INTO meta (key, value) VALUES (?, ?) \
+    let note = "INSERT INTO meta (key, value) VALUES ('min_binary', ?) \
                 ON CONFLICT (key) DO UPDATE SET value = excluded.value";
-    sqlx::query(note).bind("min_binary").bind(MIN_BINARY).execute(&mut *connection).await?;
-    sqlx::query("INSERT OR IGNORE INTO meta (key, value) VALUES ('installation_id', ?)")
-        .bind(uuid::Uuid::new_v4().simple().to_string())
-        .execute(&mut *connection)
-        .await?;
-    let marks = format!(
-        "PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {}",
-        MIGRATIONS.len()
-    );
-    sqlx::raw_sql(sqlx::AssertSqlSafe(marks)).execute(connection).await?;
-    Ok(())
+    sql::run(connection, note, [MIN_BINARY])?;
+    let id = uuid::Uuid::new_v4().simple().to_string();
+    let keep = "INSERT OR IGNORE INTO meta (key, value) VALUES ('installation_id', ?)";
+    sql::run(connection, keep, [id])?;
+    let schema = MIGRATIONS.len();
+    connection.execute_batch(&format!(
+        "PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {schema}"
+    ))
 }
 
 /// Makes the names of new files durable.
@@ -197,10 +207,8 @@ fn sync_folder(path: &Path) -> std::io::Result<()> {
 }
 
 /// Looks through the whole file for damage; for the rare case that the log was taken away.
-pub(crate) async fn check(connection: &mut SqliteConnection) -> Result<(), String> {
-    let said: Result<String, _> =
-        sqlx::query_scalar("PRAGMA quick_check(1)").fetch_one(connection).await;
-    match said {
+pub(crate) fn check(connection: &Connection) -> Result<(), String> {
+    match sql::one(connection, "PRAGMA quick_check(1)", [], sql::column::<String>) {
         Ok(said) if said == "ok" => Ok(()),
         Ok(said) => Err(said),
         Err(error) => Err(fault::chain(&error)),

@@ -1,12 +1,13 @@
 //! Statements of the record of events.
 
 use gangline_core::AgentName;
-use sqlx::SqliteConnection;
+use rusqlite::{Connection, params};
 
 use super::{
     Writer, agents,
     fault::Fault,
     rows::{self, event_sql, page as page_size},
+    sql,
 };
 use crate::{
     error::BrokerError,
@@ -16,36 +17,37 @@ use crate::{
 /// The form of a record.
 const FORM: i64 = 1;
 
-pub(crate) async fn append(w: &mut Writer, events: &[NewEvent]) -> Result<i64, Fault> {
+pub(crate) fn append(w: &mut Writer, events: &[NewEvent]) -> Result<i64, Fault> {
     for event in events {
         let epoch = event.turn.map(|turn| turn.epoch).or(event.epoch);
-        agents::fence(w, &event.agent, epoch).await?;
+        agents::fence(w, &event.agent, epoch)?;
     }
-    put(w, events).await
+    put(w, events)
 }
 
 /// Inserts events, without asking whose epoch they are.
-pub(super) async fn put(w: &mut Writer, events: &[NewEvent]) -> Result<i64, Fault> {
+pub(super) fn put(w: &mut Writer, events: &[NewEvent]) -> Result<i64, Fault> {
     let sql = "INSERT INTO events (v, installation_id, agent, epoch, turn_epoch, turn_number, \
                kind, at, payload) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
-    let mut last = 0;
     for event in events {
         let epoch = event.epoch.or(event.turn.map(|turn| turn.epoch));
-        last = sqlx::query(sql)
-            .bind(FORM)
-            .bind(&w.installation_id)
-            .bind(event.agent.folded())
-            .bind(epoch.map(|epoch| epoch.0))
-            .bind(event.turn.map(|turn| turn.epoch.0))
-            .bind(event.turn.map(|turn| turn.number))
-            .bind(&event.kind)
-            .bind(w.now.0)
-            .bind(event.payload.as_str())
-            .execute(&mut w.connection)
-            .await?
-            .last_insert_rowid();
+        sql::run(
+            &w.connection,
+            sql,
+            params![
+                FORM,
+                &w.installation_id,
+                event.agent.folded(),
+                epoch.map(|epoch| epoch.0),
+                event.turn.map(|turn| turn.epoch.0),
+                event.turn.map(|turn| turn.number),
+                &event.kind,
+                w.now.0,
+                event.payload.as_str()
+            ],
+        )?;
     }
-    Ok(last)
+    Ok(if events.is_empty() { 0 } else { w.connection.last_insert_rowid() })
 }
 
 fn statement(query: &EventQuery) -> Result<&'static str, Fault> {
@@ -66,17 +68,16 @@ fn statement(query: &EventQuery) -> Result<&'static str, Fault> {
     })
 }
 
-pub(crate) async fn page(c: &mut SqliteConnection, query: &EventQuery) -> Result<EventPage, Fault> {
+pub(crate) fn page(c: &Connection, query: &EventQuery) -> Result<EventPage, Fault> {
     let after = query.after.as_ref().and_then(Cursor::seq).unwrap_or(0);
-    let rows = sqlx::query(statement(query)?)
-        .bind(after)
-        .bind(query.agent.as_ref().map(AgentName::folded))
-        .bind(query.turn.map(|turn| turn.epoch.0))
-        .bind(query.turn.map(|turn| turn.number))
-        .bind(page_size(query.limit))
-        .fetch_all(c)
-        .await?;
-    let mut events = rows::all(&rows, rows::event)?;
+    let with = params![
+        after,
+        query.agent.as_ref().map(AgentName::folded),
+        query.turn.map(|turn| turn.epoch.0),
+        query.turn.map(|turn| turn.number),
+        page_size(query.limit)
+    ];
+    let mut events = sql::all(c, statement(query)?, with, rows::event)?;
     if query.newest {
         events.reverse();
     }

@@ -9,11 +9,11 @@ pub(crate) enum Fault {
     /// The request itself could not be met; the storage is well.
     Said(BrokerError),
     /// The engine failed.
-    Sql(sqlx::Error),
+    Sql(rusqlite::Error),
 }
 
-impl From<sqlx::Error> for Fault {
-    fn from(error: sqlx::Error) -> Self {
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
         Self::Sql(error)
     }
 }
@@ -40,19 +40,13 @@ pub(crate) enum Kind {
 }
 
 /// Sorts an engine's error by its primary result code.
-pub(crate) fn kind(error: &sqlx::Error) -> Kind {
-    match error {
-        sqlx::Error::Database(database) => {
-            let code = database.code().and_then(|code| code.parse::<i32>().ok()).unwrap_or(1);
-            match code & 0xff {
-                5 | 6 => Kind::Busy,
-                7 | 8 | 10 | 13 | 14 | 15 => Kind::Storage,
-                11 => Kind::Corrupt,
-                26 => Kind::NotADatabase,
-                _ => Kind::Statement,
-            }
-        }
-        sqlx::Error::Io(_) | sqlx::Error::WorkerCrashed | sqlx::Error::PoolClosed => Kind::Storage,
+pub(crate) fn kind(error: &rusqlite::Error) -> Kind {
+    let Some(code) = error.sqlite_error() else { return Kind::Statement };
+    match code.extended_code & 0xff {
+        5 | 6 => Kind::Busy,
+        7 | 8 | 10 | 13 | 14 | 15 => Kind::Storage,
+        11 => Kind::Corrupt,
+        26 => Kind::NotADatabase,
         _ => Kind::Statement,
     }
 }
@@ -73,7 +67,7 @@ pub(crate) fn chain(error: &dyn Error) -> String {
 }
 
 /// Makes the error that the caller gets.
-pub(crate) fn told(op: &'static str, error: sqlx::Error, busy: Duration) -> BrokerError {
+pub(crate) fn told(op: &'static str, error: rusqlite::Error, busy: Duration) -> BrokerError {
     match kind(&error) {
         Kind::Busy => BrokerError::Busy { waited: busy },
         Kind::Storage => BrokerError::Degraded { op, cause: chain(&error), written: Written::No },

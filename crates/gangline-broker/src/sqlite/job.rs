@@ -1,8 +1,6 @@
 //! Requests to the two threads: a closure, and the place for its answer.
 
 use std::{
-    future::Future,
-    pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicU8, Ordering},
@@ -10,8 +8,8 @@ use std::{
     time::Duration,
 };
 
-use sqlx::SqliteConnection;
-use tokio::sync::oneshot;
+use rusqlite::Connection;
+use tokio::sync::{Notify, oneshot};
 
 use super::{
     Writer,
@@ -48,14 +46,15 @@ impl Stage {
     }
 }
 
-type Local<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
-
 /// A write whose types are forgotten.
 pub(crate) trait Write: Send {
     fn op(&self) -> &'static Op;
     fn begin(&self) -> bool;
     /// Runs the statements; keeps the result until [`Write::answer`].
-    fn run<'a>(&'a mut self, writer: &'a mut Writer) -> Local<'a, Result<(), Fault>>;
+    fn run(&mut self, writer: &mut Writer) -> Result<(), Fault>;
+    /// Rings, if somebody wants to know that it is committed before that is synced. Returns whether
+    /// somebody does.
+    fn ring(&self) -> bool;
     /// Tells the caller: the result, if the commit has been synced.
     fn answer(self: Box<Self>, commit: Result<(), BrokerError>);
 }
@@ -65,6 +64,7 @@ pub(crate) struct WriteJob<T, F> {
     stage: Stage,
     work: Option<F>,
     result: Option<T>,
+    bell: Option<Arc<Notify>>,
     answer: oneshot::Sender<Result<T, BrokerError>>,
 }
 
@@ -72,17 +72,17 @@ impl<T, F> WriteJob<T, F> {
     pub(crate) fn new(
         op: &'static Op,
         stage: Stage,
-        work: F,
+        (work, bell): (F, Option<Arc<Notify>>),
     ) -> (Self, oneshot::Receiver<Result<T, BrokerError>>) {
         let (answer, receiver) = oneshot::channel();
-        (Self { op, stage, work: Some(work), result: None, answer }, receiver)
+        (Self { op, stage, work: Some(work), result: None, bell, answer }, receiver)
     }
 }
 
 impl<T, F> Write for WriteJob<T, F>
 where
     T: Send + 'static,
-    F: AsyncFnOnce(&mut Writer) -> Result<T, Fault> + Send + 'static,
+    F: FnOnce(&mut Writer) -> Result<T, Fault> + Send + 'static,
 {
     fn op(&self) -> &'static Op {
         self.op
@@ -92,12 +92,17 @@ where
         self.stage.begin()
     }
 
-    fn run<'a>(&'a mut self, writer: &'a mut Writer) -> Local<'a, Result<(), Fault>> {
-        Box::pin(async move {
-            let Some(work) = self.work.take() else { return Ok(()) };
-            self.result = Some(work(writer).await?);
-            Ok(())
-        })
+    fn run(&mut self, writer: &mut Writer) -> Result<(), Fault> {
+        let Some(work) = self.work.take() else { return Ok(()) };
+        self.result = Some(work(writer)?);
+        Ok(())
+    }
+
+    fn ring(&self) -> bool {
+        if let Some(bell) = &self.bell {
+            bell.notify_one();
+        }
+        self.bell.is_some()
     }
 
     fn answer(self: Box<Self>, commit: Result<(), BrokerError>) {
@@ -114,11 +119,7 @@ where
 /// A read whose types are forgotten.
 pub(crate) trait Read: Send {
     /// Runs the statements and tells the caller. Returns what the storage said.
-    fn run<'a>(
-        self: Box<Self>,
-        connection: &'a mut SqliteConnection,
-        busy: Duration,
-    ) -> Local<'a, Kind>;
+    fn run(self: Box<Self>, connection: &Connection, busy: Duration) -> Kind;
     /// Tells the caller that there is no connection.
     fn refuse(self: Box<Self>, cause: &str);
 }
@@ -142,23 +143,17 @@ impl<T, F> ReadJob<T, F> {
 impl<T, F> Read for ReadJob<T, F>
 where
     T: Send + 'static,
-    F: AsyncFnOnce(&mut SqliteConnection) -> Result<T, Fault> + Send + 'static,
+    F: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
 {
-    fn run<'a>(
-        self: Box<Self>,
-        connection: &'a mut SqliteConnection,
-        busy: Duration,
-    ) -> Local<'a, Kind> {
-        Box::pin(async move {
-            let Self { op, work, answer } = *self;
-            let (kind, result) = match work(connection).await {
-                Ok(result) => (Kind::Statement, Ok(result)),
-                Err(Fault::Said(error)) => (Kind::Statement, Err(error)),
-                Err(Fault::Sql(error)) => (fault::kind(&error), Err(fault::told(op, error, busy))),
-            };
-            drop(answer.send(result));
-            kind
-        })
+    fn run(self: Box<Self>, connection: &Connection, busy: Duration) -> Kind {
+        let Self { op, work, answer } = *self;
+        let (kind, result) = match work(connection) {
+            Ok(result) => (Kind::Statement, Ok(result)),
+            Err(Fault::Said(error)) => (Kind::Statement, Err(error)),
+            Err(Fault::Sql(error)) => (fault::kind(&error), Err(fault::told(op, error, busy))),
+        };
+        drop(answer.send(result));
+        kind
     }
 
     fn refuse(self: Box<Self>, cause: &str) {

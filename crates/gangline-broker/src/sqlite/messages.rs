@@ -1,32 +1,33 @@
 //! Statements of messages and cursors.
 
-use gangline_core::{AgentName, Epoch, MessageId, MessageState, TurnId};
+use gangline_core::{AgentName, MessageId, MessageState};
 use gangline_os::clock::UnixMicros;
-use sqlx::{Row, SqliteConnection};
+use rusqlite::{Connection, params};
 
 use super::{
     Writer, agents,
     fault::Fault,
     rows::{self, message_sql, page},
+    sql,
 };
 use crate::{
     error::BrokerError,
     types::{Accepted, Cancel, MessageFilter, MessageRow, NewMessage},
 };
 
-pub(crate) async fn accept(w: &mut Writer, message: &NewMessage) -> Result<Accepted, Fault> {
-    agents::fence(w, &message.agent, None).await?;
-    put(w, message).await
+pub(crate) fn accept(w: &mut Writer, message: &NewMessage) -> Result<Accepted, Fault> {
+    agents::fence(w, &message.agent, None)?;
+    put(w, message)
 }
 
 /// Inserts a message, without asking whose epoch it is.
-pub(crate) async fn put(w: &mut Writer, message: &NewMessage) -> Result<Accepted, Fault> {
+pub(crate) fn put(w: &mut Writer, message: &NewMessage) -> Result<Accepted, Fault> {
     if !matches!(message.state, MessageState::Accepted | MessageState::Refused) {
         return Err(BrokerError::Invalid("a new message is accepted or refused").into());
     }
     if let Some(moved) = &message.cursor {
         let place = (&message.agent, message.network_id.as_str());
-        put_cursor(w, place, &moved.target, &moved.cursor).await?;
+        put_cursor(w, place, &moved.target, &moved.cursor)?;
     }
     let insert = "INSERT INTO messages (installation_id, agent, network_id, intake_key, origin, \
                   principal, tier, sender, target, body, in_reply_to, cause_root, hops, state, \
@@ -35,51 +36,55 @@ pub(crate) async fn put(w: &mut Writer, message: &NewMessage) -> Result<Accepted
                   ON CONFLICT (agent, network_id, intake_key) WHERE intake_key IS NOT NULL \
                   DO NOTHING RETURNING id";
     let settled = message.state.is_terminal().then_some(w.now.0);
-    let new: Option<i64> = sqlx::query_scalar(insert)
-        .bind(&w.installation_id)
-        .bind(message.agent.folded())
-        .bind(&message.network_id)
-        .bind(&message.intake_key)
-        .bind(message.origin.as_str())
-        .bind(&message.principal.account)
-        .bind(message.principal.tier.as_str())
-        .bind(&message.sender)
-        .bind(&message.target)
-        .bind(message.body.as_str())
-        .bind(message.in_reply_to.map(|id| id.0))
-        .bind(message.cause_root.map(|id| id.0))
-        .bind(message.hops)
-        .bind(message.state.as_str())
-        .bind(message.not_before.map(|at| at.0))
-        .bind(&message.msgid)
-        .bind(w.now.0)
-        .bind(settled)
-        .fetch_optional(&mut w.connection)
-        .await?;
+    let new: Option<i64> = sql::first(
+        &w.connection,
+        insert,
+        params![
+            &w.installation_id,
+            message.agent.folded(),
+            &message.network_id,
+            &message.intake_key,
+            message.origin.as_str(),
+            &message.principal.account,
+            message.principal.tier.as_str(),
+            &message.sender,
+            &message.target,
+            message.body.as_str(),
+            message.in_reply_to.map(|id| id.0),
+            message.cause_root.map(|id| id.0),
+            message.hops,
+            message.state.as_str(),
+            message.not_before.map(|at| at.0),
+            &message.msgid,
+            w.now.0,
+            settled
+        ],
+        sql::column,
+    )?;
     if let Some(id) = new {
         return Ok(Accepted { id: MessageId(id), duplicate: false });
     }
     let find = "SELECT id FROM messages WHERE agent = ? AND network_id = ? AND intake_key = ?";
-    let id = sqlx::query_scalar(find)
-        .bind(message.agent.folded())
-        .bind(&message.network_id)
-        .bind(&message.intake_key)
-        .fetch_one(&mut w.connection)
-        .await?;
+    let id = sql::one(
+        &w.connection,
+        find,
+        params![message.agent.folded(), &message.network_id, &message.intake_key],
+        sql::column,
+    )?;
     Ok(Accepted { id: MessageId(id), duplicate: true })
 }
 
-pub(crate) async fn move_cursor(
+pub(crate) fn move_cursor(
     w: &mut Writer,
     place: (&AgentName, &str),
     target: &str,
     cursor: &str,
 ) -> Result<(), Fault> {
-    agents::fence(w, place.0, None).await?;
-    put_cursor(w, place, target, cursor).await
+    agents::fence(w, place.0, None)?;
+    put_cursor(w, place, target, cursor)
 }
 
-async fn put_cursor(
+fn put_cursor(
     w: &mut Writer,
     (agent, network): (&AgentName, &str),
     target: &str,
@@ -88,38 +93,27 @@ async fn put_cursor(
     let sql = "INSERT INTO cursors (agent, network_id, target, cursor, moved_at) \
                VALUES (?, ?, ?, ?, ?) ON CONFLICT (agent, network_id, target) \
                DO UPDATE SET cursor = excluded.cursor, moved_at = excluded.moved_at";
-    sqlx::query(sql)
-        .bind(agent.folded())
-        .bind(network)
-        .bind(target)
-        .bind(cursor)
-        .bind(w.now.0)
-        .execute(&mut w.connection)
-        .await?;
+    sql::run(&w.connection, sql, params![agent.folded(), network, target, cursor, w.now.0])?;
     Ok(())
 }
 
-pub(crate) async fn cursors(
-    c: &mut SqliteConnection,
+pub(crate) fn cursors(
+    c: &Connection,
     agent: &AgentName,
     network: &str,
 ) -> Result<Vec<(String, String)>, Fault> {
     let sql = "SELECT target, cursor FROM cursors WHERE agent = ? AND network_id = ? \
                ORDER BY target";
-    Ok(sqlx::query_as(sql).bind(agent.folded()).bind(network).fetch_all(c).await?)
+    Ok(sql::all(c, sql, params![agent.folded(), network], |row| Ok((row.get(0)?, row.get(1)?)))?)
 }
 
-pub(crate) async fn one(
-    c: &mut SqliteConnection,
-    id: MessageId,
-) -> Result<Option<MessageRow>, Fault> {
+pub(crate) fn one(c: &Connection, id: MessageId) -> Result<Option<MessageRow>, Fault> {
     let sql = message_sql!("FROM messages m WHERE m.id = ?");
-    let row = sqlx::query(sql).bind(id.0).fetch_optional(c).await?;
-    Ok(row.as_ref().map(rows::message).transpose()?)
+    Ok(sql::first(c, sql, params![id.0], rows::message)?)
 }
 
-pub(crate) async fn pending(
-    c: &mut SqliteConnection,
+pub(crate) fn pending(
+    c: &Connection,
     agent: &AgentName,
     now: UnixMicros,
     limit: u32,
@@ -128,24 +122,22 @@ pub(crate) async fn pending(
         "FROM messages m INDEXED BY messages_waiting WHERE m.agent = ? AND m.state = 'accepted' \
          AND (m.not_before IS NULL OR m.not_before <= ?) ORDER BY m.id LIMIT ?"
     );
-    let query = sqlx::query(sql).bind(agent.folded()).bind(now.0).bind(page(limit));
-    Ok(rows::all(&query.fetch_all(c).await?, rows::message)?)
+    Ok(sql::all(c, sql, params![agent.folded(), now.0, page(limit)], rows::message)?)
 }
 
-pub(crate) async fn next_due(
-    c: &mut SqliteConnection,
+pub(crate) fn next_due(
+    c: &Connection,
     agent: &AgentName,
     now: UnixMicros,
 ) -> Result<Option<UnixMicros>, Fault> {
     let sql = "SELECT min(not_before) FROM messages INDEXED BY messages_due \
                WHERE agent = ? AND state = 'accepted' AND not_before > ?";
-    let due: Option<i64> =
-        sqlx::query_scalar(sql).bind(agent.folded()).bind(now.0).fetch_one(c).await?;
+    let due: Option<i64> = sql::one(c, sql, params![agent.folded(), now.0], sql::column)?;
     Ok(due.map(UnixMicros))
 }
 
-pub(crate) async fn list(
-    c: &mut SqliteConnection,
+pub(crate) fn list(
+    c: &Connection,
     filter: &MessageFilter,
     limit: u32,
 ) -> Result<Vec<MessageRow>, Fault> {
@@ -163,42 +155,37 @@ pub(crate) async fn list(
         states.push_str(state.as_str());
         states.push(',');
     }
-    let query = sqlx::query(if filter.agent.is_some() { one } else { every })
-        .bind(filter.agent.as_ref().map(AgentName::folded))
-        .bind(filter.before.map_or(i64::MAX, |id| id.0))
-        .bind(states)
-        .bind(page(limit));
-    Ok(rows::all(&query.fetch_all(c).await?, rows::message)?)
+    let sql = if filter.agent.is_some() { one } else { every };
+    let with = params![
+        filter.agent.as_ref().map(AgentName::folded),
+        filter.before.map_or(i64::MAX, |id| id.0),
+        states,
+        page(limit)
+    ];
+    Ok(sql::all(c, sql, with, rows::message)?)
 }
 
-pub(crate) async fn cancel(w: &mut Writer, id: MessageId, by: &str) -> Result<Cancel, Fault> {
+pub(crate) fn cancel(w: &mut Writer, id: MessageId, by: &str) -> Result<Cancel, Fault> {
     let sql = "UPDATE messages SET state = 'cancelled', reason = ?, settled_at = ? \
                WHERE id = ? AND state IN ('accepted', 'held')";
-    let done = sqlx::query(sql)
-        .bind(format!("by {by}"))
-        .bind(w.now.0)
-        .bind(id.0)
-        .execute(&mut w.connection)
-        .await?;
-    if done.rows_affected() > 0 {
+    let done = sql::run(&w.connection, sql, params![format!("by {by}"), w.now.0, id.0])?;
+    if done > 0 {
         return Ok(Cancel::Done);
     }
     let sql = "SELECT state, turn_epoch, turn_number FROM messages WHERE id = ?";
-    let row = sqlx::query(sql).bind(id.0).fetch_optional(&mut w.connection).await?;
-    let Some(row) = row else { return Ok(Cancel::Unknown) };
-    let state: MessageState = rows::parsed(&row, "state")?;
-    let turn: (Option<i64>, Option<i64>) = (row.try_get(1)?, row.try_get(2)?);
-    Ok(match (state, turn) {
-        (MessageState::InTurn, (Some(epoch), Some(number))) => {
-            Cancel::InTurn(TurnId { epoch: Epoch(epoch), number })
-        }
-        (state, _) => Cancel::Settled(state),
+    let found = sql::first(&w.connection, sql, params![id.0], |row| {
+        Ok((rows::parsed(row, "state")?, rows::maybe_turn(row)?))
+    })?;
+    Ok(match found {
+        None => Cancel::Unknown,
+        Some((MessageState::InTurn, Some(turn))) => Cancel::InTurn(turn),
+        Some((state, _)) => Cancel::Settled(state),
     })
 }
 
-pub(crate) async fn release(w: &mut Writer, id: MessageId) -> Result<bool, Fault> {
+pub(crate) fn release(w: &mut Writer, id: MessageId) -> Result<bool, Fault> {
     let sql = "UPDATE messages SET state = 'accepted', reason = NULL \
                WHERE id = ? AND state = 'held'";
-    let done = sqlx::query(sql).bind(id.0).execute(&mut w.connection).await?;
-    Ok(done.rows_affected() > 0)
+    let done = sql::run(&w.connection, sql, params![id.0])?;
+    Ok(done > 0)
 }

@@ -1,9 +1,9 @@
 //! Statements of orders.
 
 use gangline_core::{AgentName, Epoch};
-use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+use rusqlite::{Connection, Row, params};
 
-use super::{Writer, fault::Fault, rows};
+use super::{Writer, fault::Fault, rows, sql};
 use crate::types::{Desired, Order, Restart, RestartWhen};
 
 macro_rules! returned {
@@ -16,7 +16,7 @@ macro_rules! returned {
     };
 }
 
-pub(crate) async fn desire(
+pub(crate) fn desire(
     w: &mut Writer,
     agent: &AgentName,
     desired: Desired,
@@ -28,18 +28,15 @@ pub(crate) async fn desire(
          desired = excluded.desired, desired_by = excluded.desired_by, \
          desired_at = excluded.desired_at"
     );
-    let row = sqlx::query(sql)
-        .bind(agent.folded())
-        .bind(&w.installation_id)
-        .bind(desired.as_str())
-        .bind(by)
-        .bind(w.now.0)
-        .fetch_one(&mut w.connection)
-        .await?;
-    Ok(order(&row)?)
+    Ok(sql::one(
+        &w.connection,
+        sql,
+        params![agent.folded(), &w.installation_id, desired.as_str(), by, w.now.0],
+        order,
+    )?)
 }
 
-pub(crate) async fn restart(
+pub(crate) fn restart(
     w: &mut Writer,
     agent: &AgentName,
     when: RestartWhen,
@@ -58,18 +55,15 @@ pub(crate) async fn restart(
          restart_when = excluded.restart_when, restart_ends = excluded.restart_ends, \
          restart_by = excluded.restart_by, restart_at = excluded.restart_at"
     );
-    let row = sqlx::query(sql)
-        .bind(agent.folded())
-        .bind(&w.installation_id)
-        .bind(when.as_str())
-        .bind(by)
-        .bind(w.now.0)
-        .fetch_one(&mut w.connection)
-        .await?;
-    Ok(order(&row)?)
+    Ok(sql::one(
+        &w.connection,
+        sql,
+        params![agent.folded(), &w.installation_id, when.as_str(), by, w.now.0],
+        order,
+    )?)
 }
 
-pub(crate) async fn runtime(
+pub(crate) fn runtime(
     w: &mut Writer,
     agent: &AgentName,
     runtime: Option<&str>,
@@ -80,31 +74,24 @@ pub(crate) async fn runtime(
          VALUES (?1, ?2, 'up', ?3, ?4, ?5) ON CONFLICT (agent) DO UPDATE SET \
          runtime = excluded.runtime"
     );
-    let row = sqlx::query(sql)
-        .bind(agent.folded())
-        .bind(&w.installation_id)
-        .bind(by)
-        .bind(w.now.0)
-        .bind(runtime)
-        .fetch_one(&mut w.connection)
-        .await?;
-    Ok(order(&row)?)
+    let with = params![agent.folded(), &w.installation_id, by, w.now.0, runtime];
+    Ok(sql::one(&w.connection, sql, with, order)?)
 }
 
-pub(crate) async fn list(c: &mut SqliteConnection) -> Result<Vec<Order>, Fault> {
+pub(crate) fn list(c: &Connection) -> Result<Vec<Order>, Fault> {
     let sql = "SELECT agent, desired, desired_by, desired_at, restart_number, restart_when, \
                restart_ends, restart_by, restart_at, runtime FROM orders ORDER BY agent";
-    Ok(rows::all(&sqlx::query(sql).fetch_all(c).await?, order)?)
+    Ok(sql::all(c, sql, [], order)?)
 }
 
-fn order(row: &SqliteRow) -> Result<Order, sqlx::Error> {
-    let number: Option<i64> = row.try_get("restart_number")?;
+fn order(row: &Row<'_>) -> Result<Order, rusqlite::Error> {
+    let number: Option<i64> = row.get("restart_number")?;
     let restart = match number {
         Some(number) => Some(Restart {
             number,
             when: rows::word(row, "restart_when", RestartWhen::from_word)?,
-            ends: Epoch(row.try_get("restart_ends")?),
-            by: row.try_get("restart_by")?,
+            ends: Epoch(row.get("restart_ends")?),
+            by: row.get("restart_by")?,
             at: rows::time(row, "restart_at")?,
         }),
         None => None,
@@ -112,9 +99,9 @@ fn order(row: &SqliteRow) -> Result<Order, sqlx::Error> {
     Ok(Order {
         agent: rows::parsed(row, "agent")?,
         desired: rows::word(row, "desired", Desired::from_word)?,
-        by: row.try_get("desired_by")?,
+        by: row.get("desired_by")?,
         at: rows::time(row, "desired_at")?,
-        runtime: row.try_get("runtime")?,
+        runtime: row.get("runtime")?,
         restart,
     })
 }

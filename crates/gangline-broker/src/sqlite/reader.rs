@@ -8,7 +8,7 @@ use std::{
     sync::{Arc, atomic::Ordering},
 };
 
-use sqlx::{ConnectOptions, Connection, Row, SqliteConnection};
+use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
@@ -16,6 +16,7 @@ use super::{
     fault::{self, Kind},
     files,
     job::Read,
+    sql,
 };
 
 /// What the reading thread is asked.
@@ -29,73 +30,75 @@ pub(crate) enum ReadRequest {
 }
 
 pub(crate) fn start(setup: Arc<Setup>, queue: mpsc::Receiver<ReadRequest>) -> io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     let reader = Reader { setup, connection: None };
-    gangline_os::task::thread("gangline-read", move || runtime.block_on(reader.serve(queue)))?;
+    gangline_os::task::thread("gangline-read", move || reader.serve(queue))?;
     Ok(())
 }
 
 struct Reader {
     setup: Arc<Setup>,
-    connection: Option<SqliteConnection>,
+    connection: Option<Connection>,
 }
 
 impl Reader {
-    async fn serve(mut self, mut queue: mpsc::Receiver<ReadRequest>) {
-        while let Some(request) = queue.recv().await {
+    fn serve(mut self, mut queue: mpsc::Receiver<ReadRequest>) {
+        while let Some(request) = queue.blocking_recv() {
             match request {
-                ReadRequest::Read(job) => self.read(job).await,
-                ReadRequest::Checkpoint => self.checkpoint().await,
+                ReadRequest::Read(job) => self.read(job),
+                ReadRequest::Checkpoint => self.checkpoint(),
                 ReadRequest::Release(done) => {
-                    self.release().await;
+                    self.release();
                     // Whoever asked may have gone.
                     done.send(()).ok();
                 }
             }
         }
-        self.release().await;
+        self.release();
     }
 
-    async fn release(&mut self) {
+    fn release(&mut self) {
         if let Some(connection) = self.connection.take()
-            && let Err(error) = connection.close().await
+            && let Err((_, error)) = connection.close()
         {
             tracing::debug!(%error, "the reading connection did not close well");
         }
     }
 
-    async fn connected(&mut self) -> Result<&mut SqliteConnection, String> {
+    fn connected(&mut self) -> Result<&Connection, String> {
         if !self.setup.readable.load(Ordering::Acquire) {
             return Err("the store is closed, or its log is lost".to_owned());
         }
         if self.connection.is_none() {
-            let options = connect::options(&self.setup).pragma("query_only", "1");
-            let connection = options.connect().await.map_err(|error| fault::chain(&error))?;
-            self.connection = Some(connection);
+            let connect = || -> rusqlite::Result<_> {
+                let connection = connect::connection(&self.setup)?;
+                connection.execute_batch("PRAGMA query_only = 1")?;
+                Ok(connection)
+            };
+            self.connection = Some(connect().map_err(|error| fault::chain(&error))?);
         }
-        self.connection.as_mut().ok_or_else(|| "no connection".to_owned())
+        self.connection.as_ref().ok_or_else(|| "no connection".to_owned())
     }
 
-    async fn read(&mut self, job: Box<dyn Read>) {
+    fn read(&mut self, job: Box<dyn Read>) {
         let busy = self.setup.tuning.busy_timeout;
-        let kind = match self.connected().await {
-            Ok(connection) => job.run(connection, busy).await,
+        let kind = match self.connected() {
+            Ok(connection) => job.run(connection, busy),
             Err(cause) => return job.refuse(&cause),
         };
         if kind == Kind::Storage {
-            self.release().await;
+            self.release();
         }
     }
 
-    async fn checkpoint(&mut self) {
+    fn checkpoint(&mut self) {
         let setup = self.setup.clone();
         let lock = match files::checkpoint_lock(&setup.files.ckpt) {
             Ok(Some(lock)) => lock,
             Ok(None) => return,
             Err(error) => return tracing::warn!(%error, "cannot lock for a checkpoint"),
         };
-        let Ok(connection) = self.connected().await else { return };
-        match move_log(connection, setup.tuning.checkpoint_bytes).await {
+        let Ok(connection) = self.connected() else { return };
+        match move_log(connection, setup.tuning.checkpoint_bytes) {
             Ok(None) => {}
             Ok(Some(left)) => {
                 // What writers have added meanwhile (it is not in the numbers) keeps the log from
@@ -114,19 +117,16 @@ impl Reader {
 
 /// Moves the log into the database if more than `limit` bytes wait. Returns how many are left, or
 /// nothing if it was not due.
-async fn move_log(
-    connection: &mut SqliteConnection,
-    limit: u64,
-) -> Result<Option<u64>, sqlx::Error> {
-    if waiting(connection, "PRAGMA wal_checkpoint(NOOP)").await? <= limit {
+fn move_log(connection: &Connection, limit: u64) -> rusqlite::Result<Option<u64>> {
+    if waiting(connection, "PRAGMA wal_checkpoint(NOOP)")? <= limit {
         return Ok(None);
     }
-    waiting(connection, "PRAGMA wal_checkpoint(PASSIVE)").await.map(Some)
+    waiting(connection, "PRAGMA wal_checkpoint(PASSIVE)").map(Some)
 }
 
-async fn waiting(connection: &mut SqliteConnection, how: &'static str) -> Result<u64, sqlx::Error> {
-    let row = sqlx::query(how).fetch_one(&mut *connection).await?;
-    let (log, moved): (i64, i64) = (row.get(1), row.get(2));
-    let page: i64 = sqlx::query_scalar("PRAGMA page_size").fetch_one(connection).await?;
+fn waiting(connection: &Connection, how: &'static str) -> rusqlite::Result<u64> {
+    let numbers = |row: &rusqlite::Row<'_>| Ok((row.get(1)?, row.get(2)?));
+    let (log, moved): (i64, i64) = sql::one(connection, how, [], numbers)?;
+    let page: i64 = sql::one(connection, "PRAGMA page_size", [], sql::column)?;
     Ok(u64::try_from((log - moved).saturating_mul(page)).unwrap_or(0))
 }

@@ -6,7 +6,10 @@ use gangline_core::{
     AgentName, ApprovalNumber, Epoch, MessageId, Principal, Tier, TurnId, redact::Redacted,
 };
 use gangline_os::clock::UnixMicros;
-use sqlx::{Decode, Row, Sqlite, Type, sqlite::SqliteRow};
+use rusqlite::{
+    Row,
+    types::{FromSql, Type},
+};
 
 use crate::{
     PAGE_MAX,
@@ -16,7 +19,7 @@ use crate::{
     },
 };
 
-type Result<T> = std::result::Result<T, sqlx::Error>;
+type Result<T> = rusqlite::Result<T>;
 
 macro_rules! message_sql {
     ($rest:literal) => {
@@ -75,63 +78,69 @@ pub(super) fn page(limit: u32) -> i64 {
     i64::from(if limit == 0 { PAGE_MAX } else { limit.min(PAGE_MAX) })
 }
 
-fn get<'r, T>(row: &'r SqliteRow, column: &'static str) -> Result<T>
-where
-    T: Decode<'r, Sqlite> + Type<Sqlite>,
-{
-    row.try_get(column)
+fn get<T: FromSql>(row: &Row<'_>, column: &'static str) -> Result<T> {
+    row.get(column)
 }
 
-fn bad(column: &'static str, source: Box<dyn Error + Send + Sync>) -> sqlx::Error {
-    sqlx::Error::ColumnDecode { index: column.to_owned(), source }
+/// Says what is wrong with a column's text.
+fn bad(column: &'static str, source: Box<dyn Error + Send + Sync>) -> rusqlite::Error {
+    let source = format!("the column {column}: {source}").into();
+    rusqlite::Error::FromSqlConversionFailure(0, Type::Text, source)
+}
+
+fn with_text<T>(
+    row: &Row<'_>,
+    column: &'static str,
+    read: impl FnOnce(&str) -> std::result::Result<T, Box<dyn Error + Send + Sync>>,
+) -> Result<T> {
+    let text = row.get_ref(column)?.as_str().map_err(|error| bad(column, error.into()))?;
+    read(text).map_err(|error| bad(column, error))
 }
 
 /// Reads a word or a name.
-pub(super) fn parsed<T>(row: &SqliteRow, column: &'static str) -> Result<T>
+pub(super) fn parsed<T>(row: &Row<'_>, column: &'static str) -> Result<T>
 where
     T: FromStr<Err: Error + Send + Sync + 'static>,
 {
-    let text: &str = get(row, column)?;
-    text.parse().map_err(|error: T::Err| bad(column, error.into()))
+    with_text(row, column, |text| text.parse().map_err(|error: T::Err| error.into()))
 }
 
 /// Reads a word of a closed set.
 pub(super) fn word<T>(
-    row: &SqliteRow,
+    row: &Row<'_>,
     column: &'static str,
     from: fn(&str) -> Option<T>,
 ) -> Result<T> {
-    let text: &str = get(row, column)?;
-    from(text).ok_or_else(|| bad(column, format!("unknown word `{text}`").into()))
+    with_text(row, column, |text| from(text).ok_or_else(|| format!("unknown word `{text}`").into()))
 }
 
-fn text(row: &SqliteRow, column: &'static str) -> Result<Redacted> {
-    get(row, column).map(Redacted::from_store)
+fn text(row: &Row<'_>, column: &'static str) -> Result<Redacted> {
+    get::<String>(row, column).map(Redacted::from_store)
 }
 
-fn maybe_text(row: &SqliteRow, column: &'static str) -> Result<Option<Redacted>> {
+fn maybe_text(row: &Row<'_>, column: &'static str) -> Result<Option<Redacted>> {
     Ok(get::<Option<String>>(row, column)?.map(Redacted::from_store))
 }
 
-pub(super) fn time(row: &SqliteRow, column: &'static str) -> Result<UnixMicros> {
+pub(super) fn time(row: &Row<'_>, column: &'static str) -> Result<UnixMicros> {
     get(row, column).map(UnixMicros)
 }
 
-pub(super) fn maybe_time(row: &SqliteRow, column: &'static str) -> Result<Option<UnixMicros>> {
+pub(super) fn maybe_time(row: &Row<'_>, column: &'static str) -> Result<Option<UnixMicros>> {
     Ok(get::<Option<i64>>(row, column)?.map(UnixMicros))
 }
 
-fn maybe_message(row: &SqliteRow, column: &'static str) -> Result<Option<MessageId>> {
+fn maybe_message(row: &Row<'_>, column: &'static str) -> Result<Option<MessageId>> {
     Ok(get::<Option<i64>>(row, column)?.map(MessageId))
 }
 
-fn maybe_turn(row: &SqliteRow) -> Result<Option<TurnId>> {
+pub(super) fn maybe_turn(row: &Row<'_>) -> Result<Option<TurnId>> {
     let epoch: Option<i64> = get(row, "turn_epoch")?;
     let number: Option<i64> = get(row, "turn_number")?;
     Ok(epoch.zip(number).map(|(epoch, number)| TurnId { epoch: Epoch(epoch), number }))
 }
 
-pub(super) fn message(row: &SqliteRow) -> Result<MessageRow> {
+pub(super) fn message(row: &Row<'_>) -> Result<MessageRow> {
     Ok(MessageRow {
         id: MessageId(get(row, "id")?),
         agent: parsed::<AgentName>(row, "agent")?,
@@ -159,7 +168,7 @@ pub(super) fn message(row: &SqliteRow) -> Result<MessageRow> {
     })
 }
 
-pub(super) fn outbox(row: &SqliteRow) -> Result<OutboxRow> {
+pub(super) fn outbox(row: &Row<'_>) -> Result<OutboxRow> {
     Ok(OutboxRow {
         id: OutboxId(get(row, "id")?),
         agent: parsed(row, "agent")?,
@@ -185,7 +194,7 @@ pub(super) fn outbox(row: &SqliteRow) -> Result<OutboxRow> {
     })
 }
 
-pub(super) fn event(row: &SqliteRow) -> Result<Event> {
+pub(super) fn event(row: &Row<'_>) -> Result<Event> {
     Ok(Event {
         v: get(row, "v")?,
         seq: get(row, "seq")?,
@@ -198,8 +207,8 @@ pub(super) fn event(row: &SqliteRow) -> Result<Event> {
     })
 }
 
-pub(super) fn approval(row: &SqliteRow) -> Result<ApprovalRow> {
-    let decision: Option<&str> = get(row, "decision")?;
+pub(super) fn approval(row: &Row<'_>) -> Result<ApprovalRow> {
+    let decision: Option<String> = get(row, "decision")?;
     let by: Option<String> = get(row, "decided_by")?;
     let decided_by = match by {
         Some(account) => Some(Principal { account, tier: parsed::<Tier>(row, "decided_tier")? }),
@@ -216,7 +225,7 @@ pub(super) fn approval(row: &SqliteRow) -> Result<ApprovalRow> {
         summary: text(row, "summary")?,
         detail: text(row, "detail")?,
         state: word(row, "state", ApprovalState::from_word)?,
-        decision: decision.and_then(Decision::from_word),
+        decision: decision.as_deref().and_then(Decision::from_word),
         decided_by,
         note: maybe_text(row, "note")?,
         delivered: get(row, "delivered")?,
@@ -227,7 +236,7 @@ pub(super) fn approval(row: &SqliteRow) -> Result<ApprovalRow> {
     })
 }
 
-pub(super) fn turn(row: &SqliteRow) -> Result<TurnRow> {
+pub(super) fn turn(row: &Row<'_>) -> Result<TurnRow> {
     Ok(TurnRow {
         agent: parsed(row, "agent")?,
         turn: TurnId { epoch: Epoch(get(row, "epoch")?), number: get(row, "number")? },
@@ -236,9 +245,4 @@ pub(super) fn turn(row: &SqliteRow) -> Result<TurnRow> {
         ended_at: maybe_time(row, "ended_at")?,
         outcome: get(row, "outcome")?,
     })
-}
-
-/// Reads all rows of one kind.
-pub(super) fn all<T>(rows: &[SqliteRow], read: fn(&SqliteRow) -> Result<T>) -> Result<Vec<T>> {
-    rows.iter().map(read).collect()
 }

@@ -1,28 +1,29 @@
 //! Statements of turns: T1, T3, recovery.
 
 use gangline_core::{AgentName, Epoch, MessageId, MessageState, redact::Redacted};
-use sqlx::{Row, SqliteConnection};
+use rusqlite::{Connection, params};
 
 use super::{
     Writer, agents, approvals, events,
     fault::Fault,
     outbox,
     rows::{self, message_sql, turn_sql},
+    sql,
 };
 use crate::{
     error::BrokerError,
     types::{EndTurn, Ended, How, NewEvent, OpenTurn, Settle, Take, Taken, TurnMessage},
 };
 
-pub(crate) async fn take(w: &mut Writer, take: &Take) -> Result<Taken, Fault> {
-    agents::fence(w, &take.agent, Some(take.turn.epoch)).await?;
+pub(crate) fn take(w: &mut Writer, take: &Take) -> Result<Taken, Fault> {
+    agents::fence(w, &take.agent, Some(take.turn.epoch))?;
     let sql = "SELECT ended_at FROM turns WHERE agent = ? AND epoch = ? AND number = ?";
-    let there: Option<Option<i64>> = sqlx::query_scalar(sql)
-        .bind(take.agent.folded())
-        .bind(take.turn.epoch.0)
-        .bind(take.turn.number)
-        .fetch_optional(&mut w.connection)
-        .await?;
+    let there: Option<Option<i64>> = sql::first(
+        &w.connection,
+        sql,
+        params![take.agent.folded(), take.turn.epoch.0, take.turn.number],
+        sql::column,
+    )?;
     if let Some(Some(_)) = there {
         let (agent, turn) = (take.agent.clone(), take.turn);
         return Err(BrokerError::TurnNotOpen { agent, turn }.into());
@@ -30,7 +31,7 @@ pub(crate) async fn take(w: &mut Writer, take: &Take) -> Result<Taken, Fault> {
     let mut taken = Taken::default();
     let mut news = false;
     for id in &take.messages {
-        match take_one(w, take, *id).await? {
+        match take_one(w, take, *id)? {
             Some((attempt, new)) => {
                 taken.attempts.push((*id, attempt));
                 news |= new;
@@ -40,71 +41,70 @@ pub(crate) async fn take(w: &mut Writer, take: &Take) -> Result<Taken, Fault> {
     }
     let new_turn = there.is_none() && (take.messages.is_empty() || !taken.attempts.is_empty());
     if new_turn {
-        open(w, take).await?;
+        open(w, take)?;
     }
     if new_turn || news {
         let kind = if new_turn { "turn_started" } else { "turn_steered" };
-        events::put(w, &[taken_event(take, &taken, kind)]).await?;
+        events::put(w, &[taken_event(take, &taken, kind)])?;
     }
     Ok(taken)
 }
 
 /// Takes one message. Returns its attempt, and whether it was not in this turn before.
-async fn take_one(
-    w: &mut Writer,
-    take: &Take,
-    id: MessageId,
-) -> Result<Option<(i64, bool)>, Fault> {
+fn take_one(w: &mut Writer, take: &Take, id: MessageId) -> Result<Option<(i64, bool)>, Fault> {
     let sql = "UPDATE messages SET state = 'in_turn', attempt = attempt + 1, takes = takes + 1, \
                turn_epoch = ?3, turn_number = ?4, taken_at = ?5, reason = NULL \
                WHERE id = ?1 AND agent = ?2 AND state = 'accepted' RETURNING attempt";
-    let attempt: Option<i64> = sqlx::query_scalar(sql)
-        .bind(id.0)
-        .bind(take.agent.folded())
-        .bind(take.turn.epoch.0)
-        .bind(take.turn.number)
-        .bind(w.now.0)
-        .fetch_optional(&mut w.connection)
-        .await?;
+    let attempt: Option<i64> = sql::first(
+        &w.connection,
+        sql,
+        params![id.0, take.agent.folded(), take.turn.epoch.0, take.turn.number, w.now.0],
+        sql::column,
+    )?;
     let Some(attempt) = attempt else {
         // A repetition after an answer that got lost.
         let sql = "SELECT attempt FROM messages WHERE id = ?1 AND agent = ?2 \
                    AND state = 'in_turn' AND turn_epoch = ?3 AND turn_number = ?4";
-        let attempt: Option<i64> = sqlx::query_scalar(sql)
-            .bind(id.0)
-            .bind(take.agent.folded())
-            .bind(take.turn.epoch.0)
-            .bind(take.turn.number)
-            .fetch_optional(&mut w.connection)
-            .await?;
+        let attempt: Option<i64> = sql::first(
+            &w.connection,
+            sql,
+            params![id.0, take.agent.folded(), take.turn.epoch.0, take.turn.number],
+            sql::column,
+        )?;
         return Ok(attempt.map(|attempt| (attempt, false)));
     };
     let sql = "INSERT INTO turn_messages (agent, epoch, number, message, how, attempt) \
                VALUES (?, ?, ?, ?, ?, ?)";
-    sqlx::query(sql)
-        .bind(take.agent.folded())
-        .bind(take.turn.epoch.0)
-        .bind(take.turn.number)
-        .bind(id.0)
-        .bind(take.how.as_str())
-        .bind(attempt)
-        .execute(&mut w.connection)
-        .await?;
+    sql::run(
+        &w.connection,
+        sql,
+        params![
+            take.agent.folded(),
+            take.turn.epoch.0,
+            take.turn.number,
+            id.0,
+            take.how.as_str(),
+            attempt
+        ],
+    )?;
     Ok(Some((attempt, true)))
 }
 
-async fn open(w: &mut Writer, take: &Take) -> Result<(), Fault> {
+fn open(w: &mut Writer, take: &Take) -> Result<(), Fault> {
     let sql = "INSERT INTO turns (agent, epoch, number, installation_id, prompt_uuid, started_at) \
                VALUES (?, ?, ?, ?, ?, ?)";
-    sqlx::query(sql)
-        .bind(take.agent.folded())
-        .bind(take.turn.epoch.0)
-        .bind(take.turn.number)
-        .bind(&w.installation_id)
-        .bind(&take.prompt_uuid)
-        .bind(w.now.0)
-        .execute(&mut w.connection)
-        .await?;
+    sql::run(
+        &w.connection,
+        sql,
+        params![
+            take.agent.folded(),
+            take.turn.epoch.0,
+            take.turn.number,
+            &w.installation_id,
+            &take.prompt_uuid,
+            w.now.0
+        ],
+    )?;
     Ok(())
 }
 
@@ -130,103 +130,97 @@ fn taken_event(take: &Take, taken: &Taken, kind: &str) -> NewEvent {
     }
 }
 
-pub(crate) async fn end(w: &mut Writer, end: &EndTurn) -> Result<Ended, Fault> {
-    agents::fence_end(w, &end.agent, end.turn).await?;
+pub(crate) fn end(w: &mut Writer, end: &EndTurn) -> Result<Ended, Fault> {
+    agents::fence_end(w, &end.agent, end.turn)?;
     let sql = "UPDATE turns SET ended_at = ?, outcome = ? \
                WHERE agent = ? AND epoch = ? AND number = ? AND ended_at IS NULL";
-    let done = sqlx::query(sql)
-        .bind(w.now.0)
-        .bind(&end.outcome)
-        .bind(end.agent.folded())
-        .bind(end.turn.epoch.0)
-        .bind(end.turn.number)
-        .execute(&mut w.connection)
-        .await?;
-    if done.rows_affected() == 0 {
+    let done = sql::run(
+        &w.connection,
+        sql,
+        params![w.now.0, &end.outcome, end.agent.folded(), end.turn.epoch.0, end.turn.number],
+    )?;
+    if done == 0 {
         let (agent, turn) = (end.agent.clone(), end.turn);
         return Err(BrokerError::TurnNotOpen { agent, turn }.into());
     }
     let mut ended = Ended::default();
     for settle in &end.settle {
-        if !settle_one(w, end, settle).await? {
+        if !settle_one(w, end, settle)? {
             ended.skipped.push(settle.message);
         }
     }
-    ended.returned = return_rest(w, end).await?;
+    ended.returned = return_rest(w, end)?;
     for send in &end.sends {
-        let receipt = outbox::put(w, send).await?;
+        let receipt = outbox::put(w, send)?;
         ended.outbox.extend(receipt.outbox);
         ended.delivered.extend(receipt.delivered);
     }
-    events::put(w, &end.events).await?;
+    events::put(w, &end.events)?;
     let why = end.withdraw_approvals.as_deref().unwrap_or("turn ended");
-    ended.withdrawn = approvals::withdraw(w, &end.agent, end.turn, why).await?;
+    ended.withdrawn = approvals::withdraw(w, &end.agent, end.turn, why)?;
     Ok(ended)
 }
 
-async fn settle_one(w: &mut Writer, end: &EndTurn, settle: &Settle) -> Result<bool, Fault> {
+fn settle_one(w: &mut Writer, end: &EndTurn, settle: &Settle) -> Result<bool, Fault> {
     if settle.state == MessageState::InTurn {
         return Err(BrokerError::Invalid("a message cannot stay in a turn that ends").into());
     }
     let sql = "UPDATE messages SET state = ?, reason = ?, answer = ?, not_before = ?, \
                attempt = attempt - ?, settled_at = ? WHERE id = ? AND agent = ? \
                AND state = 'in_turn' AND turn_epoch = ? AND turn_number = ?";
-    let done = sqlx::query(sql)
-        .bind(settle.state.as_str())
-        .bind(&settle.reason)
-        .bind(settle.answer.as_ref().map(Redacted::as_str))
-        .bind(settle.not_before.map(|at| at.0))
-        .bind(i64::from(settle.uncount_attempt))
-        .bind(settle.state.is_terminal().then_some(w.now.0))
-        .bind(settle.message.0)
-        .bind(end.agent.folded())
-        .bind(end.turn.epoch.0)
-        .bind(end.turn.number)
-        .execute(&mut w.connection)
-        .await?;
-    Ok(done.rows_affected() > 0)
+    let done = sql::run(
+        &w.connection,
+        sql,
+        params![
+            settle.state.as_str(),
+            &settle.reason,
+            settle.answer.as_ref().map(Redacted::as_str),
+            settle.not_before.map(|at| at.0),
+            i64::from(settle.uncount_attempt),
+            settle.state.is_terminal().then_some(w.now.0),
+            settle.message.0,
+            end.agent.folded(),
+            end.turn.epoch.0,
+            end.turn.number
+        ],
+    )?;
+    Ok(done > 0)
 }
 
 /// Puts back what nobody settled: a message never stays in a turn that has ended.
-async fn return_rest(w: &mut Writer, end: &EndTurn) -> Result<Vec<MessageId>, Fault> {
+fn return_rest(w: &mut Writer, end: &EndTurn) -> Result<Vec<MessageId>, Fault> {
     let sql = "UPDATE messages SET state = 'accepted', reason = 'not settled by its turn' \
                WHERE agent = ? AND state = 'in_turn' AND turn_epoch = ? AND turn_number = ? \
                RETURNING id";
-    let ids: Vec<i64> = sqlx::query_scalar(sql)
-        .bind(end.agent.folded())
-        .bind(end.turn.epoch.0)
-        .bind(end.turn.number)
-        .fetch_all(&mut w.connection)
-        .await?;
+    let ids: Vec<i64> = sql::all(
+        &w.connection,
+        sql,
+        params![end.agent.folded(), end.turn.epoch.0, end.turn.number],
+        sql::column,
+    )?;
     Ok(ids.into_iter().map(MessageId).collect())
 }
 
-pub(crate) async fn open_turns(
-    c: &mut SqliteConnection,
+pub(crate) fn open_turns(
+    c: &Connection,
     agent: &AgentName,
     older_than: Epoch,
 ) -> Result<Vec<OpenTurn>, Fault> {
     let sql = turn_sql!(
         "WHERE t.agent = ? AND t.ended_at IS NULL AND t.epoch < ? ORDER BY t.epoch, t.number"
     );
-    let found = sqlx::query(sql).bind(agent.folded()).bind(older_than.0).fetch_all(&mut *c).await?;
     let mut turns = Vec::new();
-    for turn in rows::all(&found, rows::turn)? {
+    for turn in sql::all(c, sql, params![agent.folded(), older_than.0], rows::turn)? {
         let sql = message_sql!(
             ", t.how FROM turn_messages t JOIN messages m ON m.id = t.message \
              WHERE t.agent = ? AND t.epoch = ? AND t.number = ? ORDER BY t.message"
         );
-        let found = sqlx::query(sql)
-            .bind(agent.folded())
-            .bind(turn.turn.epoch.0)
-            .bind(turn.turn.number)
-            .fetch_all(&mut *c)
-            .await?;
-        let mut messages = Vec::new();
-        for row in &found {
-            let how = How::from_word(row.try_get("how")?).unwrap_or(How::Woke);
-            messages.push(TurnMessage { message: rows::message(row)?, how });
-        }
+        let with = params![agent.folded(), turn.turn.epoch.0, turn.turn.number];
+        let messages = sql::all(c, sql, with, |row| {
+            let how: String = row.get("how")?;
+            let how = How::from_word(&how).unwrap_or(How::Woke);
+            Ok(TurnMessage { message: rows::message(row)?, how })
+        })?;
         turns.push(OpenTurn { turn, messages });
     }
     Ok(turns)

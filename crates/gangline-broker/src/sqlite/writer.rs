@@ -1,8 +1,11 @@
 //! The writing thread: it alone takes the write lock, commits, syncs, and then answers.
 //!
 //! Writes that wait are made in one transaction, each in a savepoint of its own. While the lock is
-//! held the thread awaits nothing but SQLite, and no caller can cancel it. Blocking system calls
+//! held the thread waits for nothing but SQLite, and no caller can cancel it. Blocking system calls
 //! (the lock, the sync) are made on this thread: it has nothing else to do.
+//!
+//! Who wants to go on from a write may hear of its commit before its sync ([`Write::ring`]). What
+//! that gives rise to is waited for, shortly, and one sync serves both.
 
 use std::{
     collections::HashMap,
@@ -13,15 +16,18 @@ use std::{
 
 use gangline_core::{AgentName, Epoch};
 use gangline_os::{clock::UnixMicros, failpoint};
-use sqlx::{Connection, SqliteConnection};
+use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
-    LOOK_EVERY, Setup, connect, degraded,
-    fault::{self, Fault, Kind},
+    LOOK_EVERY, Setup,
+    commit::{Group, Outcome, transaction},
+    connect, degraded,
+    fault::{self, Fault},
     files::{self, Company, UseLock, WriteLock},
     job::{Stage, Write},
     reader::ReadRequest,
+    soon, sql,
 };
 use crate::error::{BrokerError, OpenError, Written};
 
@@ -36,7 +42,7 @@ pub(crate) enum WriteRequest {
 
 /// What the statements of a write work with.
 pub(crate) struct Writer {
-    pub(crate) connection: SqliteConnection,
+    pub(crate) connection: Connection,
     pub(crate) installation_id: String,
     /// The wall clock at the beginning of the commit.
     pub(crate) now: UnixMicros,
@@ -74,25 +80,20 @@ pub(crate) fn start(
     reads: mpsc::Sender<ReadRequest>,
     opened: oneshot::Sender<Result<String, OpenError>>,
 ) -> io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-    let work = move || {
-        runtime.block_on(async move {
-            match Core::open(setup, reads).await {
-                Ok((core, id)) => {
-                    // Nobody waits any more: then nobody holds a queue either, and we close.
-                    drop(opened.send(Ok(id)));
-                    core.serve(queue).await;
-                }
-                Err(error) => drop(opened.send(Err(error))),
-            }
-        });
+    let work = move || match Core::open(setup, reads) {
+        Ok((core, id)) => {
+            // Nobody waits any more: then nobody holds a queue either, and we close.
+            drop(opened.send(Ok(id)));
+            core.serve(queue);
+        }
+        Err(error) => drop(opened.send(Err(error))),
     };
     gangline_os::task::thread("gangline-store", work)?;
     Ok(())
 }
 
 impl Core {
-    async fn open(
+    fn open(
         setup: Arc<Setup>,
         reads: mpsc::Sender<ReadRequest>,
     ) -> Result<(Self, String), OpenError> {
@@ -116,13 +117,13 @@ impl Core {
             doubtful: false,
             commits: 0,
         };
-        let result = core.connect().await;
+        let result = core.connect();
         core.lock.release();
         result.map(|id| (core, id))
     }
 
     /// Opens the database, the write lock being held.
-    async fn connect(&mut self) -> Result<String, OpenError> {
+    fn connect(&mut self) -> Result<String, OpenError> {
         let setup = self.setup.clone();
         let io =
             |source: io::Error| OpenError::Io { path: setup.path.clone(), source: source.into() };
@@ -133,7 +134,7 @@ impl Core {
             let gone = "the write-ahead log was deleted while others use the database: stop them";
             return Err(io(io::Error::other(gone)));
         }
-        let opened = connect::open(&setup).await?;
+        let opened = connect::open(&setup)?;
         let installation_id = opened.installation_id.clone();
         self.writer = Some(Writer {
             connection: opened.connection,
@@ -148,18 +149,18 @@ impl Core {
         Ok(installation_id)
     }
 
-    async fn serve(mut self, mut queue: mpsc::Receiver<WriteRequest>) {
+    fn serve(mut self, mut queue: mpsc::Receiver<WriteRequest>) {
         let mut closing = None;
         while closing.is_none()
-            && let Some(request) = queue.recv().await
+            && let Some(request) = queue.blocking_recv()
         {
             match request {
-                WriteRequest::Write(first) => closing = self.group(first, &mut queue).await,
+                WriteRequest::Write(first) => closing = self.serve_writes(first, &mut queue),
                 WriteRequest::Close(stage, done) => closing = Some((stage, done)),
             }
         }
         queue.close();
-        self.shut().await;
+        self.shut();
         if let Some((stage, done)) = closing {
             stage.begin();
             drop(done.send(Ok(())));
@@ -167,27 +168,27 @@ impl Core {
     }
 
     /// Closes the database under the write lock: whoever closes last removes the log.
-    async fn shut(&mut self) {
+    fn shut(&mut self) {
         self.setup.readable.store(false, Ordering::Release);
-        self.release_reader().await;
+        self.release_reader();
         let locked = self.lock.take().is_ok();
-        self.disconnect().await;
+        self.disconnect();
         if locked {
             self.lock.release();
         }
     }
 
-    async fn release_reader(&self) {
+    fn release_reader(&self) {
         let (done, released) = oneshot::channel();
-        if self.reads.send(ReadRequest::Release(done)).await.is_ok() {
-            drop(released.await);
+        if self.reads.blocking_send(ReadRequest::Release(done)).is_ok() {
+            drop(released.blocking_recv());
         }
     }
 
-    async fn disconnect(&mut self) {
+    fn disconnect(&mut self) {
         if let Some(mut writer) = self.writer.take() {
             self.epochs = std::mem::take(&mut writer.epochs);
-            if let Err(error) = writer.connection.close().await {
+            if let Err((_, error)) = writer.connection.close() {
                 tracing::warn!(%error, "the writing connection did not close well");
             }
         }
@@ -195,63 +196,90 @@ impl Core {
         self.used = None;
     }
 
-    /// Makes one commit of the first write and those that wait. Returns a request to close that
-    /// was among them.
-    async fn group(
+    /// Commits the first write and those that wait, syncs and answers. Returns a request to close
+    /// that was among them.
+    fn serve_writes(
         &mut self,
         first: Box<dyn Write>,
         queue: &mut mpsc::Receiver<WriteRequest>,
-    ) -> Option<(Stage, oneshot::Sender<Result<(), BrokerError>>)> {
-        let lock = self.lock.take();
-        let mut closing = None;
-        let mut group = vec![first];
-        while group.len() < GROUP_MAX
-            && closing.is_none()
-            && let Ok(request) = queue.try_recv()
-        {
-            match request {
-                WriteRequest::Write(job) => group.push(job),
-                WriteRequest::Close(stage, done) => closing = Some((stage, done)),
+    ) -> Option<Closing> {
+        let (group, mut closing) = self.group(first, queue);
+        let followed = group.ring();
+        let mut groups = vec![group];
+        if followed && closing.is_none() {
+            let wait = self.setup.tuning.followed_within;
+            match soon::within(wait, &self.setup.clock, queue) {
+                Some(WriteRequest::Write(next)) => {
+                    let (group, close) = self.group(next, queue);
+                    group.ring();
+                    groups.push(group);
+                    closing = close;
+                }
+                Some(WriteRequest::Close(stage, done)) => closing = Some((stage, done)),
+                None => {}
             }
         }
-        group.retain(|job| job.begin());
-        let result = match lock {
-            Ok(()) => {
-                let result = self.commit(&mut group).await;
-                self.lock.release();
-                result
-            }
-            Err(error) => Err(degraded("take the write lock", &error.to_string(), Written::No)),
-        };
-        let result = result.and_then(|failed| self.sync(&group, failed));
-        self.answer(group, result);
+        let synced = self.sync(&groups);
+        for group in groups {
+            self.answer(group, synced.as_ref().err());
+        }
         if self.loss.is_some() {
-            self.let_go().await;
+            self.let_go();
         }
         self.look_at_log();
         closing
     }
 
+    /// Makes one commit of the first write and those that wait.
+    fn group(
+        &mut self,
+        first: Box<dyn Write>,
+        queue: &mut mpsc::Receiver<WriteRequest>,
+    ) -> (Group, Option<Closing>) {
+        let lock = self.lock.take();
+        let mut closing = None;
+        let mut jobs = vec![first];
+        while jobs.len() < GROUP_MAX
+            && closing.is_none()
+            && let Ok(request) = queue.try_recv()
+        {
+            match request {
+                WriteRequest::Write(job) => jobs.push(job),
+                WriteRequest::Close(stage, done) => closing = Some((stage, done)),
+            }
+        }
+        jobs.retain(|job| job.begin());
+        let result = match lock {
+            Ok(()) => {
+                let result = self.commit(&mut jobs);
+                self.lock.release();
+                result
+            }
+            Err(error) => Err(degraded("take the write lock", &error.to_string(), Written::No)),
+        };
+        (Group { jobs, result }, closing)
+    }
+
     /// Runs and commits the writes. Returns, for each, its own failure; or that of all.
-    async fn commit(&mut self, group: &mut [Box<dyn Write>]) -> Result<Outcome, BrokerError> {
+    fn commit(&mut self, group: &mut [Box<dyn Write>]) -> Result<Outcome, BrokerError> {
         if group.is_empty() {
             return Ok(Outcome::default());
         }
-        self.ready().await?;
+        self.ready()?;
         let busy = self.setup.tuning.busy_timeout;
         let now = self.setup.clock.now();
         let Some(writer) = self.writer.as_mut() else {
             return Err(degraded("write", "no connection", Written::No));
         };
         writer.now = now;
-        let result = transaction(writer, group).await;
+        let result = transaction(writer, group);
         match result {
             Ok(outcome) => {
                 if outcome.committed {
                     let lost =
                         self.wal.as_ref().and_then(|f| files::log_lost(f, &self.setup.files.wal));
                     if lost.is_none() && self.setup.tail_due.swap(false, Ordering::AcqRel) {
-                        self.move_tail().await;
+                        self.move_tail();
                     }
                     if let Some(cause) = lost {
                         self.loss = Some(Loss::Log { generation: self.generation });
@@ -274,21 +302,21 @@ impl Core {
 
     /// Moves the rest of the log while nobody can add to it, so that the next write begins it
     /// anew. Without this a log that is written to all the time would only grow.
-    async fn move_tail(&mut self) {
-        let Some(writer) = self.writer.as_mut() else { return };
-        let moved = sqlx::query("PRAGMA wal_checkpoint(PASSIVE)");
-        if let Err(error) = moved.fetch_all(&mut writer.connection).await {
+    fn move_tail(&mut self) {
+        let Some(writer) = &self.writer else { return };
+        let moved = sql::one(&writer.connection, "PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+        if let Err(error) = moved {
             tracing::warn!(%error, "a checkpoint failed");
         }
     }
 
     /// Sees to it that there is a connection that may be written to; the write lock is held.
-    async fn ready(&mut self) -> Result<(), BrokerError> {
+    fn ready(&mut self) -> Result<(), BrokerError> {
         let refused = |cause: String| degraded("write", &cause, Written::No);
         if let Some(loss) = self.loss.take() {
-            let result = self.reconnect(&loss).await;
+            let result = self.reconnect(&loss);
             if let Err(cause) = result {
-                self.disconnect().await;
+                self.disconnect();
                 self.loss = Some(loss);
                 return Err(refused(cause));
             }
@@ -297,11 +325,9 @@ impl Core {
             let Some(writer) = self.writer.as_mut() else {
                 return Err(refused("no connection".to_owned()));
             };
-            let row: Result<(i64, i64, i64), _> = sqlx::query_as("PRAGMA wal_checkpoint(TRUNCATE)")
-                .fetch_one(&mut writer.connection)
-                .await;
-            match row {
-                Ok((0, ..)) => self.doubtful = false,
+            let moved = "PRAGMA wal_checkpoint(TRUNCATE)";
+            match sql::one(&writer.connection, moved, [], sql::column::<i64>) {
+                Ok(0) => self.doubtful = false,
                 Ok(_) => return Err(refused("the log cannot be moved after a failed sync".into())),
                 Err(error) => return Err(refused(fault::chain(&error))),
             }
@@ -309,7 +335,7 @@ impl Core {
         Ok(())
     }
 
-    async fn reconnect(&mut self, loss: &Loss) -> Result<(), String> {
+    fn reconnect(&mut self, loss: &Loss) -> Result<(), String> {
         if let Loss::Log { generation } = loss {
             let (mut used, company) =
                 UseLock::take(&self.setup.files.used).map_err(|error| error.to_string())?;
@@ -323,21 +349,23 @@ impl Core {
                     .to_owned());
             }
         }
-        self.connect().await.map_err(|error| fault::chain(&error))?;
+        self.connect().map_err(|error| fault::chain(&error))?;
         let Some(writer) = self.writer.as_mut() else { return Ok(()) };
         if let Loss::Log { .. } = loss {
-            connect::check(&mut writer.connection).await?;
+            connect::check(&writer.connection)?;
         }
         Ok(())
     }
 
     /// Makes what was committed durable.
-    fn sync(&mut self, group: &[Box<dyn Write>], outcome: Outcome) -> Result<Outcome, BrokerError> {
-        if !outcome.committed {
-            return Ok(outcome);
+    fn sync(&mut self, groups: &[Group]) -> Result<(), BrokerError> {
+        let committed = || groups.iter().filter(|group| group.committed());
+        if committed().next().is_none() {
+            return Ok(());
         }
+        let broken = committed().any(|group| group.result.as_ref().is_ok_and(|it| it.broken));
         let synced = match &self.wal {
-            Some(_) if outcome.broken => Err(io::Error::other("broken on purpose")),
+            Some(_) if broken => Err(io::Error::other("broken on purpose")),
             Some(wal) => wal.sync_data(),
             None => Err(io::Error::other("no log is open")),
         };
@@ -346,25 +374,31 @@ impl Core {
             let cause = format!("cannot sync the write-ahead log: {error}");
             return Err(degraded("write", &cause, Written::Unknown));
         }
-        for job in group {
+        for job in committed().flat_map(|group| &group.jobs) {
             failpoint::hit(job.op().after_sync);
         }
-        Ok(outcome)
+        Ok(())
     }
 
-    fn answer(&self, group: Vec<Box<dyn Write>>, result: Result<Outcome, BrokerError>) {
+    fn answer(&self, group: Group, not_synced: Option<&BrokerError>) {
+        let not_synced = not_synced.filter(|_| group.committed());
+        let Group { jobs, result } = group;
+        let result = match not_synced {
+            Some(error) => Err(fault::again("write", error)),
+            None => result,
+        };
         match result {
             Ok(outcome) => {
                 if outcome.committed {
                     self.setup.recover();
                 }
-                for (job, failed) in group.into_iter().zip(outcome.failed) {
+                for (job, failed) in jobs.into_iter().zip(outcome.failed) {
                     job.answer(failed.map_or(Ok(()), Err));
                 }
             }
             Err(error) => {
                 self.setup.degrade(&fault::chain(&error));
-                for job in group {
+                for job in jobs {
                     let name = job.op().name;
                     job.answer(Err(fault::again(name, &error)));
                 }
@@ -374,9 +408,9 @@ impl Core {
 
     /// Lets go of a database whose log was taken away, or of a connection that is no use. If we
     /// are the last, SQLite saves what it can on closing.
-    async fn let_go(&mut self) {
+    fn let_go(&mut self) {
         self.setup.readable.store(false, Ordering::Release);
-        self.shut().await;
+        self.shut();
         if let Some(Loss::Connection) = self.loss {
             self.setup.readable.store(true, Ordering::Release);
         }
@@ -395,89 +429,5 @@ impl Core {
     }
 }
 
-/// What became of a group.
-#[derive(Default)]
-struct Outcome {
-    failed: Vec<Option<BrokerError>>,
-    committed: bool,
-    /// Whether the sync is to fail, by a failpoint.
-    broken: bool,
-}
-
-/// Why a whole group failed.
-struct Stop {
-    cause: Fault,
-    rolled_back: bool,
-}
-
-async fn transaction(writer: &mut Writer, group: &mut [Box<dyn Write>]) -> Result<Outcome, Stop> {
-    let begun = sqlx::query("BEGIN IMMEDIATE").execute(&mut writer.connection).await;
-    begun.map_err(|error| Stop {
-        rolled_back: fault::kind(&error) != Kind::Storage,
-        cause: error.into(),
-    })?;
-    let result = statements(writer, group).await;
-    let cause = match result {
-        Ok(outcome) if outcome.committed => {
-            match sqlx::query("COMMIT").execute(&mut writer.connection).await {
-                Ok(_) => {
-                    let mut outcome = outcome;
-                    for job in &*group {
-                        outcome.broken |= failpoint::fails(job.op().after_commit);
-                    }
-                    return Ok(outcome);
-                }
-                Err(error) => Err(error.into()),
-            }
-        }
-        Ok(outcome) => Ok(outcome),
-        Err(fault) => Err(fault),
-    };
-    let undone = sqlx::query("ROLLBACK").execute(&mut writer.connection).await;
-    match cause {
-        Ok(outcome) => match undone {
-            Ok(_) => Ok(outcome),
-            Err(error) => Err(Stop { cause: error.into(), rolled_back: false }),
-        },
-        // SQLite has rolled back by itself after some errors; ours then has nothing to do.
-        Err(cause) => Err(Stop { rolled_back: undone.is_ok() || idle(writer).await, cause }),
-    }
-}
-
-/// Returns whether no transaction is open.
-async fn idle(writer: &mut Writer) -> bool {
-    sqlx::query("BEGIN").execute(&mut writer.connection).await.is_ok()
-        && sqlx::query("ROLLBACK").execute(&mut writer.connection).await.is_ok()
-}
-
-/// Runs each write's statements; one that fails by itself is undone by itself.
-async fn statements(writer: &mut Writer, group: &mut [Box<dyn Write>]) -> Result<Outcome, Fault> {
-    let several = group.len() > 1;
-    let mut outcome = Outcome::default();
-    for job in group.iter_mut() {
-        if several {
-            sqlx::query("SAVEPOINT one").execute(&mut writer.connection).await?;
-        }
-        let failed = match job.run(writer).await {
-            Ok(()) => None,
-            Err(Fault::Said(error)) => Some(error),
-            Err(Fault::Sql(error)) if fault::kind(&error) == Kind::Statement => {
-                Some(BrokerError::Engine { op: job.op().name, source: error.into() })
-            }
-            Err(fault) => return Err(fault),
-        };
-        if several {
-            if failed.is_some() {
-                sqlx::query("ROLLBACK TO one").execute(&mut writer.connection).await?;
-            }
-            sqlx::query("RELEASE one").execute(&mut writer.connection).await?;
-        }
-        if failed.is_none() && failpoint::fails(job.op().before_commit) {
-            let cause = "input/output error, made on purpose";
-            return Err(Fault::Said(degraded(job.op().name, cause, Written::No)));
-        }
-        outcome.committed |= failed.is_none();
-        outcome.failed.push(failed);
-    }
-    Ok(outcome)
-}
+/// A request to close, and who is told when it is done.
+type Closing = (Stage, oneshot::Sender<Result<(), BrokerError>>);

@@ -1,13 +1,17 @@
 //! Children: this test binary once more, as another process that uses the same store.
 
-use std::{ffi::OsString, path::Path};
+use std::{ffi::OsString, path::Path, sync::Arc, time::Duration};
 
-use gangline_broker::{AgentUpdate, Broker, Decision, NewEvent, NewUsage, OpenApproval};
+use gangline_broker::{
+    AgentUpdate, Broker, Decision, NewEvent, NewUsage, OpenApproval, OpenOptions, Tuning,
+};
 use gangline_core::{Epoch, MessageState};
 use gangline_os::{
+    clock::{self, UnixMicros},
     lines::{Line, LineReader},
     process::{self, Child, ChildStdout, Exit, Group, Output, Spawn, Stdin},
 };
+use tokio::sync::Notify;
 
 use crate::support::*;
 
@@ -24,11 +28,12 @@ async fn entry() {
     let words: Vec<&str> = role.split(' ').collect();
     match words[..] {
         ["write", tag, count] => write(path, tag, count.parse().unwrap()).await,
+        ["follow", tag, count] => follow(path, tag, count.parse().unwrap()).await,
         ["life"] => life(path).await,
         ["fail"] => fail(path).await,
         ["full"] => full(path).await,
         ["hold"] => hold(path).await,
-        ["look"] => say(Broker::look(options(path)).await.unwrap()),
+        ["look"] => say(Broker::look(options(path)).unwrap()),
         _ => panic!("unknown role {role}"),
     }
 }
@@ -122,6 +127,29 @@ async fn write(path: &Path, tag: &str, count: usize) {
     for n in 0..count {
         let key = format!("{tag}-{n}");
         assert!(!broker.accept(keyed(&ada(), &key)).await.unwrap().duplicate);
+        say(key);
+    }
+    broker.close().await.unwrap();
+}
+
+/// Accepts messages, and takes each as soon as it is committed.
+async fn follow(path: &Path, tag: &str, count: i64) {
+    let options = OpenOptions { path: path.to_owned(), clock: clock::system() };
+    let tuning = Tuning { followed_within: Duration::from_secs(20), ..Tuning::default() };
+    let broker = Broker::open_tuned(options, tuning).await.unwrap();
+    let epoch = broker.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
+    let bell = Arc::new(Notify::new());
+    for n in 1..=count {
+        let key = format!("{tag}-{n}");
+        let accepted = broker.accept_and_ring(keyed(&ada(), &key), bell.clone());
+        let taken = async {
+            bell.notified().await;
+            let waiting = broker.pending(&ada(), UnixMicros(i64::MAX), 9).await.unwrap();
+            let ids: Vec<_> = waiting.iter().map(|row| row.id).collect();
+            broker.take(take(&ada(), turn(epoch, n), &ids)).await.unwrap()
+        };
+        let (accepted, taken) = tokio::join!(accepted, taken);
+        assert_eq!(taken.attempts, [(accepted.unwrap().id, 1)]);
         say(key);
     }
     broker.close().await.unwrap();

@@ -13,13 +13,11 @@ use crate::{
 
 const SIGKILL: i32 = 9;
 
-pub(crate) async fn sound(path: &std::path::Path) {
-    use sqlx::{ConnectOptions, Connection};
-    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path);
-    let mut connection = options.connect().await.unwrap();
+pub(crate) fn sound(path: &std::path::Path) {
+    let connection = rusqlite::Connection::open(path).unwrap();
     let said: String =
-        sqlx::query_scalar("PRAGMA integrity_check").fetch_one(&mut connection).await.unwrap();
-    connection.close().await.unwrap();
+        connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    connection.close().unwrap();
     assert_eq!(said, "ok");
 }
 
@@ -110,7 +108,7 @@ async fn die_at(point: &str) {
         assert_eq!(there, when != "before_commit", "{point}");
     }
     broker.close().await.unwrap();
-    sound(&store.path()).await;
+    sound(&store.path());
 }
 
 /// R0-36: what was acknowledged outlives `kill -9` at every failpoint of every write.
@@ -142,7 +140,7 @@ async fn a_store_outlives_twenty_kills_in_the_middle_of_its_writes() {
         assert!(again.duplicate, "{key} was acknowledged and is lost");
     }
     broker.close().await.unwrap();
-    sound(&store.path()).await;
+    sound(&store.path());
 }
 
 /// A process that keeps the write lock makes others busy, not stuck; killed,

@@ -10,17 +10,12 @@ use std::{
 };
 
 use gangline_broker::{Broker, BrokerError, LeftSession, OpenError, Whose, Written};
-use sqlx::{ConnectOptions, Connection, SqliteConnection};
+use rusqlite::Connection;
 
 use crate::{child::Other, crashes::sound, support::*};
 
-async fn foreign(path: &Path) -> SqliteConnection {
-    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path);
-    options.create_if_missing(true).connect().await.unwrap()
-}
-
-async fn run(connection: &mut SqliteConnection, sql: &'static str) {
-    sqlx::raw_sql(sql).execute(connection).await.unwrap();
+fn foreign(path: &Path) -> Connection {
+    Connection::open(path).unwrap()
 }
 
 /// A store with one message, closed.
@@ -36,7 +31,7 @@ async fn made() -> Fixture {
 async fn refused(store: &Fixture) -> OpenError {
     let before = fs::read(store.path()).unwrap();
     let error = Broker::open(options(&store.path())).await.unwrap_err();
-    let looked = Broker::look(options(&store.path())).await.unwrap_err();
+    let looked = Broker::look(options(&store.path())).unwrap_err();
     assert_eq!(looked.to_string(), error.to_string());
     assert_eq!(fs::read(store.path()).unwrap(), before, "the file is kept");
     assert!(error.to_string().contains("gangline.db"), "{error}");
@@ -55,7 +50,7 @@ async fn a_look_changes_nothing() {
         all
     };
     let before = (names(), fs::read(store.path()).unwrap());
-    assert_eq!(Broker::look(options(&store.path())).await.unwrap(), 2);
+    assert_eq!(Broker::look(options(&store.path())).unwrap(), 2);
     assert_eq!(names(), before.0);
     assert!(fs::read(store.path()).unwrap() == before.1, "the file is kept");
     let open = store.open().await;
@@ -66,7 +61,7 @@ async fn a_look_changes_nothing() {
     assert!(fs::read(store.path()).unwrap() == during.1, "the file is kept");
     open.accept(keyed(&ada(), "second")).await.unwrap();
     let missing = folder.join("other.db");
-    let error = Broker::look(options(&missing)).await.unwrap_err();
+    let error = Broker::look(options(&missing)).unwrap_err();
     assert!(matches!(error, OpenError::Io { .. }), "{error}");
     assert!(!missing.exists());
 }
@@ -74,10 +69,10 @@ async fn a_look_changes_nothing() {
 #[tokio::test]
 async fn a_store_of_a_newer_program_is_refused_and_kept() {
     let store = made().await;
-    let mut connection = foreign(&store.path()).await;
-    run(&mut connection, "UPDATE meta SET value = '9.9.9' WHERE key = 'min_binary'").await;
-    run(&mut connection, "PRAGMA user_version = 99").await;
-    connection.close().await.unwrap();
+    let connection = foreign(&store.path());
+    connection.execute_batch("UPDATE meta SET value = '9.9.9' WHERE key = 'min_binary'").unwrap();
+    connection.execute_batch("PRAGMA user_version = 99").unwrap();
+    connection.close().unwrap();
     let error = refused(&store).await;
     let OpenError::NewerSchema { found: 99, known: 3, min_binary, .. } = error else {
         panic!("{error}");
@@ -89,20 +84,20 @@ async fn a_store_of_a_newer_program_is_refused_and_kept() {
 async fn schema_2() -> Fixture {
     let store = Fixture::new();
     fs::create_dir(store.path().parent().unwrap()).unwrap();
-    let mut connection = foreign(&store.path()).await;
-    run(&mut connection, include_str!("../../src/sqlite/migrations/0001.sql")).await;
-    run(&mut connection, include_str!("../../src/sqlite/migrations/0002.sql")).await;
-    run(
-        &mut connection,
-        "INSERT INTO meta VALUES ('installation_id', 'i'), ('min_binary', '0.1.0'); \
+    let connection = foreign(&store.path());
+    connection.execute_batch(include_str!("../../src/sqlite/migrations/0001.sql")).unwrap();
+    connection.execute_batch(include_str!("../../src/sqlite/migrations/0002.sql")).unwrap();
+    connection
+        .execute_batch(
+            "INSERT INTO meta VALUES ('installation_id', 'i'), ('min_binary', '0.1.0'); \
          INSERT INTO agents (agent, installation_id, epoch, pid, note, session, started_at, \
          updated_at) VALUES ('spark-ada', 'i', 7, 1, '', 'old', 1, 1); \
          INSERT INTO orders (agent, installation_id, desired, desired_by, desired_at) \
          VALUES ('spark-ada', 'i', 'down', 'otto', 1); \
          PRAGMA application_id = 1195462215; PRAGMA user_version = 2;",
-    )
-    .await;
-    connection.close().await.unwrap();
+        )
+        .unwrap();
+    connection.close().unwrap();
     store
 }
 
@@ -125,14 +120,14 @@ async fn a_session_kept_before_it_had_a_name_is_the_configured_backend_s() {
 #[tokio::test]
 async fn a_store_of_an_older_program_is_brought_up_to_date_and_keeps_its_rows() {
     let store = made().await;
-    let mut connection = foreign(&store.path()).await;
-    run(
-        &mut connection,
-        "DROP TABLE orders; DROP TABLE sessions; ALTER TABLE agents DROP COLUMN runtime; \
+    let connection = foreign(&store.path());
+    connection
+        .execute_batch(
+            "DROP TABLE orders; DROP TABLE sessions; ALTER TABLE agents DROP COLUMN runtime; \
          PRAGMA user_version = 1",
-    )
-    .await;
-    connection.close().await.unwrap();
+        )
+        .unwrap();
+    connection.close().unwrap();
     let broker = store.open().await;
     assert_eq!(broker.messages(Default::default(), 9).await.unwrap().len(), 1);
     broker.order(&ada(), gangline_broker::Desired::Down, "otto").await.unwrap();
@@ -150,9 +145,9 @@ async fn a_file_that_is_no_database_is_refused_and_kept() {
 async fn the_database_of_another_program_is_refused_and_kept() {
     let store = Fixture::new();
     fs::create_dir_all(store.path().parent().unwrap()).unwrap();
-    let mut connection = foreign(&store.path()).await;
-    run(&mut connection, "CREATE TABLE theirs (x)").await;
-    connection.close().await.unwrap();
+    let connection = foreign(&store.path());
+    connection.execute_batch("CREATE TABLE theirs (x)").unwrap();
+    connection.close().unwrap();
     assert!(matches!(refused(&store).await, OpenError::NotADatabase { .. }));
 }
 
@@ -227,7 +222,7 @@ async fn a_log_deleted_under_us_is_an_error_and_the_store_recovers() {
     }
     broker.accept(keyed(&ada(), "fourth")).await.unwrap();
     broker.close().await.unwrap();
-    sound(&store.path()).await;
+    sound(&store.path());
 }
 
 #[tokio::test]
@@ -243,7 +238,7 @@ async fn a_log_replaced_under_us_is_an_error_and_the_store_recovers() {
     broker.probe().await.unwrap();
     assert!(broker.accept(keyed(&ada(), "second")).await.unwrap().duplicate);
     broker.close().await.unwrap();
-    sound(&store.path()).await;
+    sound(&store.path());
 }
 
 #[tokio::test]
@@ -266,7 +261,7 @@ async fn a_lost_log_is_made_anew_only_when_every_process_has_noticed() {
     }
     one.close().await.unwrap();
     two.close().await.unwrap();
-    sound(&store.path()).await;
+    sound(&store.path());
 }
 
 /// Tries until a write succeeds: letting go of the old log follows the answer.
@@ -280,13 +275,13 @@ async fn a_foreign_program_that_keeps_the_database_locked_makes_us_busy() {
     let store = made().await;
     let tuning = hasty(Duration::from_secs(10));
     let broker = Broker::open_tuned(options(&store.path()), tuning).await.unwrap();
-    let mut rude = foreign(&store.path()).await;
-    run(&mut rude, "BEGIN IMMEDIATE").await;
+    let rude = foreign(&store.path());
+    rude.execute_batch("BEGIN IMMEDIATE").unwrap();
     let busy = broker.accept(keyed(&ada(), "second")).await;
     assert!(matches!(busy, Err(BrokerError::Busy { .. })), "{busy:?}");
     assert!(broker.health().degraded.is_some());
     assert_eq!(broker.messages(Default::default(), 9).await.unwrap().len(), 1, "reads go on");
-    run(&mut rude, "COMMIT").await;
+    rude.execute_batch("COMMIT").unwrap();
     assert!(!broker.accept(keyed(&ada(), "second")).await.unwrap().duplicate);
     assert_eq!(broker.health().degraded, None);
 }
@@ -305,7 +300,7 @@ async fn a_full_disk_is_an_error_and_the_store_recovers() {
     let read = |more: usize| format!("read {}", acked + 1 + more);
     assert_eq!(said[2..4], ["degraded".to_owned(), read(0)]);
     assert_eq!(said[4..], ["still full".to_owned(), "well".to_owned(), read(1)]);
-    sound(&store.path()).await;
+    sound(&store.path());
 }
 
 #[tokio::test]
@@ -328,5 +323,5 @@ async fn a_failed_sync_is_never_acknowledged() {
     let (said, _) = other.rest().await;
     let outcomes = ["ok, well", "unknown, degraded", "ok, well", "ok, well", "log moved"];
     assert_eq!(said, outcomes);
-    sound(&store.path()).await;
+    sound(&store.path());
 }

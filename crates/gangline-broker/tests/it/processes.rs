@@ -32,7 +32,7 @@ async fn eight_processes_commit_side_by_side() {
     }
     assert_eq!(there, acked);
     broker.close().await.unwrap();
-    sound(&store.path()).await;
+    sound(&store.path());
 }
 
 #[tokio::test]

@@ -69,7 +69,7 @@ pub enum OpenError {
         /// The database.
         path: PathBuf,
         /// Why.
-        source: sqlx::Error,
+        source: rusqlite::Error,
     },
     /// The store's thread could not be started.
     #[error("cannot start the thread of the IRC history")]

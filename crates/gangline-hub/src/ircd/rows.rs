@@ -8,7 +8,7 @@ use gangline_irc::server::store::{
     Party, Range, StoredLine, TargetRow, TargetsQuery, Topic,
 };
 use gangline_os::clock::UnixMicros;
-use sqlx::{Row as _, SqliteConnection, sqlite::SqliteRow};
+use rusqlite::{Connection, OptionalExtension as _, Row, params, types::Type};
 
 /// Which lines are numbered how.
 pub(super) struct Numbering {
@@ -21,170 +21,144 @@ pub(super) struct Numbering {
 }
 
 /// Writes all lines of a batch. The caller begins and ends the transaction.
-pub(super) async fn append(
-    db: &mut SqliteConnection,
+pub(super) fn append(
+    db: &Connection,
     numbering: &mut Numbering,
     batch: &[Arc<NewLine>],
-) -> sqlx::Result<Vec<Appended>> {
+) -> rusqlite::Result<Vec<Appended>> {
     let mut kept = Vec::with_capacity(batch.len());
     let mut grown: HashMap<String, (i64, &NewLine)> = HashMap::new();
     for line in batch {
         let conversation = line.conversation.key();
         let seq = numbering.last + 1;
         let msgid = format!("{}.{seq}", numbering.opening);
-        if insert(db, (seq, &msgid), (&conversation, line)).await? {
+        if insert(db, (seq, &msgid), (&conversation, line))? {
             numbering.last = seq;
             kept.push(Appended::Stored { seq, msgid });
             let row = grown.entry(conversation).or_insert((0, line));
             *row = (row.0 + 1, line);
         } else {
-            let line = repeated(db, &conversation, line).await?;
+            let line = repeated(db, &conversation, line)?;
             kept.push(Appended::Duplicate(Box::new(line)));
         }
     }
     for (conversation, (lines, newest)) in grown {
-        grow(db, &conversation, lines, newest).await?;
-        prune(db, &conversation, numbering.keep).await?;
+        let lines = grow(db, &conversation, lines, newest)?;
+        prune(db, &conversation, lines, numbering.keep)?;
     }
     Ok(kept)
 }
 
 /// Returns whether the line was new.
-async fn insert(
-    db: &mut SqliteConnection,
+fn insert(
+    db: &Connection,
     (seq, msgid): (i64, &str),
     (conversation, line): (&str, &NewLine),
-) -> sqlx::Result<bool> {
-    let done = sqlx::query(
+) -> rusqlite::Result<bool> {
+    let sql =
         "INSERT INTO lines (seq, msgid, conversation, sender, key, at_us, notice, source, account,
             principal, tier, bot, target, text, tags)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-         ON CONFLICT (sender, key, conversation) WHERE key IS NOT NULL DO NOTHING",
-    )
-    .bind(seq)
-    .bind(msgid)
-    .bind(conversation)
-    .bind(line.sender.key())
-    .bind(line.key.as_deref())
-    .bind(line.at.0)
-    .bind(line.kind == LineKind::Notice)
-    .bind(&line.source)
-    .bind(line.account.as_deref())
-    .bind(&line.principal.account)
-    .bind(line.principal.tier.as_str())
-    .bind(line.bot)
-    .bind(&line.target)
-    .bind(&line.text)
-    .bind(tags_text(&line.tags)?)
-    .execute(db)
-    .await?;
-    Ok(done.rows_affected() == 1)
+         ON CONFLICT (sender, key, conversation) WHERE key IS NOT NULL DO NOTHING";
+    let with = params![
+        seq,
+        msgid,
+        conversation,
+        line.sender.key(),
+        line.key.as_deref(),
+        line.at.0,
+        line.kind == LineKind::Notice,
+        &line.source,
+        line.account.as_deref(),
+        &line.principal.account,
+        line.principal.tier.as_str(),
+        line.bot,
+        &line.target,
+        &line.text,
+        tags_text(&line.tags)?
+    ];
+    let done = db.prepare_cached(sql)?.execute(with)?;
+    Ok(done == 1)
 }
 
-fn tags_text(tags: &[(String, Option<String>)]) -> sqlx::Result<String> {
+fn tags_text(tags: &[(String, Option<String>)]) -> rusqlite::Result<String> {
     if tags.is_empty() {
         return Ok(String::new());
     }
-    serde_json::to_string(tags).map_err(|error| sqlx::Error::Encode(error.into()))
+    serde_json::to_string(tags)
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
 }
 
-async fn repeated(
-    db: &mut SqliteConnection,
-    conversation: &str,
-    line: &NewLine,
-) -> sqlx::Result<StoredLine> {
-    let row = sqlx::query("SELECT * FROM lines WHERE sender = ? AND key = ? AND conversation = ?")
-        .bind(line.sender.key())
-        .bind(line.key.as_deref())
-        .bind(conversation)
-        .fetch_one(db)
-        .await?;
-    stored(&row)
+fn repeated(db: &Connection, conversation: &str, line: &NewLine) -> rusqlite::Result<StoredLine> {
+    let sql = "SELECT * FROM lines WHERE sender = ? AND key = ? AND conversation = ?";
+    let with = params![line.sender.key(), line.key.as_deref(), conversation];
+    db.prepare_cached(sql)?.query_row(with, stored)
 }
 
-async fn grow(
-    db: &mut SqliteConnection,
+/// Notes new lines of a conversation; returns how many it has now.
+fn grow(
+    db: &Connection,
     conversation: &str,
     lines: i64,
     newest: &NewLine,
-) -> sqlx::Result<()> {
+) -> rusqlite::Result<i64> {
     let (one, other) = match &newest.conversation {
         Conversation::Channel(_) => (String::new(), String::new()),
         Conversation::Direct(one, other) => (one.key(), other.key()),
     };
-    sqlx::query(
-        "INSERT INTO conversations (conversation, one, other, last_at_us, lines)
+    let sql = "INSERT INTO conversations (conversation, one, other, last_at_us, lines)
          VALUES (?, ?, ?, ?, ?)
          ON CONFLICT (conversation)
-         DO UPDATE SET last_at_us = excluded.last_at_us, lines = lines + excluded.lines",
-    )
-    .bind(conversation)
-    .bind(one)
-    .bind(other)
-    .bind(newest.at.0)
-    .bind(lines)
-    .execute(db)
-    .await?;
-    Ok(())
+         DO UPDATE SET last_at_us = excluded.last_at_us, lines = lines + excluded.lines
+         RETURNING lines";
+    let with = params![conversation, one, other, newest.at.0, lines];
+    db.prepare_cached(sql)?.query_row(with, |row| row.get(0))
 }
 
 /// Removes the oldest lines once a tenth too many are there.
-async fn prune(db: &mut SqliteConnection, conversation: &str, keep: i64) -> sqlx::Result<()> {
-    let row = sqlx::query("SELECT lines FROM conversations WHERE conversation = ?")
-        .bind(conversation)
-        .fetch_one(&mut *db)
-        .await?;
-    let lines: i64 = row.try_get(0)?;
+fn prune(db: &Connection, conversation: &str, lines: i64, keep: i64) -> rusqlite::Result<()> {
     if lines <= keep + keep / 10 {
         return Ok(());
     }
-    sqlx::query(
-        "DELETE FROM lines WHERE conversation = ?1 AND seq <= (
-            SELECT seq FROM lines WHERE conversation = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)",
-    )
-    .bind(conversation)
-    .bind(keep)
-    .execute(&mut *db)
-    .await?;
-    sqlx::query("UPDATE conversations SET lines = ? WHERE conversation = ?")
-        .bind(keep)
-        .bind(conversation)
-        .execute(db)
-        .await?;
+    let old = "DELETE FROM lines WHERE conversation = ?1 AND seq <= (
+            SELECT seq FROM lines WHERE conversation = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)";
+    db.prepare_cached(old)?.execute(params![conversation, keep])?;
+    let left = "UPDATE conversations SET lines = ? WHERE conversation = ?";
+    db.prepare_cached(left)?.execute(params![keep, conversation])?;
     Ok(())
 }
 
-fn stored(row: &SqliteRow) -> sqlx::Result<StoredLine> {
-    let conversation: String = row.try_get("conversation")?;
-    let tags: String = row.try_get("tags")?;
+fn stored(row: &Row<'_>) -> rusqlite::Result<StoredLine> {
+    let conversation: String = row.get("conversation")?;
+    let tags: String = row.get("tags")?;
     let tags = if tags.is_empty() { Ok(Vec::new()) } else { serde_json::from_str(&tags) };
-    let tier: String = row.try_get("tier")?;
+    let tier: String = row.get("tier")?;
     let line = NewLine {
         conversation: conversation_of(&conversation)?,
-        sender: Party::from_key(&row.try_get::<String, _>("sender")?),
-        key: row.try_get("key")?,
-        at: UnixMicros(row.try_get("at_us")?),
-        kind: if row.try_get("notice")? { LineKind::Notice } else { LineKind::Privmsg },
-        source: row.try_get("source")?,
-        account: row.try_get("account")?,
+        sender: Party::from_key(&row.get::<_, String>("sender")?),
+        key: row.get("key")?,
+        at: UnixMicros(row.get("at_us")?),
+        kind: if row.get("notice")? { LineKind::Notice } else { LineKind::Privmsg },
+        source: row.get("source")?,
+        account: row.get("account")?,
         principal: Principal {
-            account: row.try_get("principal")?,
+            account: row.get("principal")?,
             tier: tier.parse::<Tier>().map_err(decode)?,
         },
-        bot: row.try_get("bot")?,
-        target: row.try_get("target")?,
-        text: row.try_get("text")?,
+        bot: row.get("bot")?,
+        target: row.get("target")?,
+        text: row.get("text")?,
         tags: tags.map_err(decode)?,
     };
-    Ok(StoredLine { seq: row.try_get("seq")?, msgid: row.try_get("msgid")?, line: Arc::new(line) })
+    Ok(StoredLine { seq: row.get("seq")?, msgid: row.get("msgid")?, line: Arc::new(line) })
 }
 
-fn decode(error: impl std::error::Error + Send + Sync + 'static) -> sqlx::Error {
-    sqlx::Error::Decode(Box::new(error))
+fn decode(error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(error))
 }
 
 /// Reads [`Conversation::key`] back.
-fn conversation_of(key: &str) -> sqlx::Result<Conversation> {
+fn conversation_of(key: &str) -> rusqlite::Result<Conversation> {
     match key.split_once(' ') {
         Some((one, other)) => {
             Ok(Conversation::Direct(Party::from_key(one), Party::from_key(other)))
@@ -194,44 +168,29 @@ fn conversation_of(key: &str) -> sqlx::Result<Conversation> {
 }
 
 /// Returns (place of the first line at or after the bound, place of the first after it).
-async fn place(
-    db: &mut SqliteConnection,
-    conversation: &str,
-    bound: &Bound,
-) -> sqlx::Result<(i64, i64)> {
+fn place(db: &Connection, conversation: &str, bound: &Bound) -> rusqlite::Result<(i64, i64)> {
     match bound {
         Bound::Msgid(msgid) => {
             let (opening, seq) = msgid.split_once('.').unwrap_or((msgid, ""));
-            let known = sqlx::query("SELECT 1 FROM openings WHERE id = ?")
-                .bind(opening)
-                .fetch_optional(db)
-                .await?;
+            let known =
+                db.prepare_cached("SELECT 1 FROM openings WHERE id = ?")?.exists([opening])?;
             Ok(match (known, seq.parse::<i64>()) {
-                (Some(_), Ok(seq)) => (seq, seq.saturating_add(1)),
+                (true, Ok(seq)) => (seq, seq.saturating_add(1)),
                 _ => (0, 0),
             })
         }
         Bound::At(at) => {
             let from = at.0.div_euclid(1000).saturating_mul(1000);
-            let first = first_since(db, conversation, from).await?;
-            Ok((first, first_since(db, conversation, from.saturating_add(1000)).await?))
+            let first = first_since(db, conversation, from)?;
+            Ok((first, first_since(db, conversation, from.saturating_add(1000))?))
         }
     }
 }
 
-async fn first_since(
-    db: &mut SqliteConnection,
-    conversation: &str,
-    at_us: i64,
-) -> sqlx::Result<i64> {
-    let row = sqlx::query(
-        "SELECT seq FROM lines WHERE conversation = ? AND at_us >= ? ORDER BY seq LIMIT 1",
-    )
-    .bind(conversation)
-    .bind(at_us)
-    .fetch_optional(db)
-    .await?;
-    row.map_or(Ok(i64::MAX), |row| row.try_get(0))
+fn first_since(db: &Connection, conversation: &str, at_us: i64) -> rusqlite::Result<i64> {
+    let sql = "SELECT seq FROM lines WHERE conversation = ? AND at_us >= ? ORDER BY seq LIMIT 1";
+    let first = db.prepare_cached(sql)?.query_row(params![conversation, at_us], |row| row.get(0));
+    Ok(first.optional()?.unwrap_or(i64::MAX))
 }
 
 /// From which end of a span lines are taken.
@@ -242,26 +201,23 @@ enum End {
 }
 
 /// Answers [`HistoryQuery`].
-pub(super) async fn history(
-    db: &mut SqliteConnection,
-    query: &HistoryQuery,
-) -> sqlx::Result<Vec<StoredLine>> {
+pub(super) fn history(db: &Connection, query: &HistoryQuery) -> rusqlite::Result<Vec<StoredLine>> {
     let key = query.conversation.key();
     let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
     let (low, high, end) = match &query.range {
         Range::Latest => (0, i64::MAX, End::Newest),
-        Range::LatestAfter(bound) => (place(db, &key, bound).await?.1, i64::MAX, End::Newest),
-        Range::Before(bound) => (0, place(db, &key, bound).await?.0, End::Newest),
-        Range::After(bound) => (place(db, &key, bound).await?.1, i64::MAX, End::Oldest),
+        Range::LatestAfter(bound) => (place(db, &key, bound)?.1, i64::MAX, End::Newest),
+        Range::Before(bound) => (0, place(db, &key, bound)?.0, End::Newest),
+        Range::After(bound) => (place(db, &key, bound)?.1, i64::MAX, End::Oldest),
         Range::Around(bound) => {
-            let middle = place(db, &key, bound).await?.0;
-            let mut found = span(db, &key, (0, middle), (End::Newest, limit / 2)).await?;
+            let middle = place(db, &key, bound)?.0;
+            let mut found = span(db, &key, (0, middle), (End::Newest, limit / 2))?;
             let rest = limit - i64::try_from(found.len()).unwrap_or(0);
-            found.extend(span(db, &key, (middle, i64::MAX), (End::Oldest, rest)).await?);
+            found.extend(span(db, &key, (middle, i64::MAX), (End::Oldest, rest))?);
             return Ok(found);
         }
         Range::Between(one, other) => {
-            let (one, other) = (place(db, &key, one).await?, place(db, &key, other).await?);
+            let (one, other) = (place(db, &key, one)?, place(db, &key, other)?);
             if one.0 <= other.0 {
                 (one.1, other.0, End::Oldest)
             } else {
@@ -269,15 +225,15 @@ pub(super) async fn history(
             }
         }
     };
-    span(db, &key, (low, high), (end, limit)).await
+    span(db, &key, (low, high), (end, limit))
 }
 
-async fn span(
-    db: &mut SqliteConnection,
+fn span(
+    db: &Connection,
     conversation: &str,
     (low, high): (i64, i64),
     (end, limit): (End, i64),
-) -> sqlx::Result<Vec<StoredLine>> {
+) -> rusqlite::Result<Vec<StoredLine>> {
     let sql = match end {
         End::Oldest => {
             "SELECT * FROM lines WHERE conversation = ? AND seq >= ? AND seq < ?
@@ -288,9 +244,9 @@ async fn span(
              ORDER BY seq DESC LIMIT ?"
         }
     };
-    let rows =
-        sqlx::query(sql).bind(conversation).bind(low).bind(high).bind(limit).fetch_all(db).await?;
-    let mut lines = rows.iter().map(stored).collect::<sqlx::Result<Vec<StoredLine>>>()?;
+    let mut statement = db.prepare_cached(sql)?;
+    let rows = statement.query_map(params![conversation, low, high, limit], stored)?;
+    let mut lines = rows.collect::<rusqlite::Result<Vec<StoredLine>>>()?;
     if end == End::Newest {
         lines.reverse();
     }
@@ -298,46 +254,33 @@ async fn span(
 }
 
 /// Answers [`TargetsQuery`].
-pub(super) async fn targets(
-    db: &mut SqliteConnection,
-    query: &TargetsQuery,
-) -> sqlx::Result<Vec<TargetRow>> {
+pub(super) fn targets(db: &Connection, query: &TargetsQuery) -> rusqlite::Result<Vec<TargetRow>> {
     let after = query.after.0.div_euclid(1000).saturating_mul(1000).saturating_add(1000);
     let before = query.before.0.div_euclid(1000).saturating_mul(1000);
     let mut found = Vec::new();
     for channel in &query.channels {
-        let row = sqlx::query(
-            "SELECT last_at_us FROM conversations
-             WHERE conversation = ? AND last_at_us >= ? AND last_at_us < ?",
-        )
-        .bind(channel.folded())
-        .bind(after)
-        .bind(before)
-        .fetch_optional(&mut *db)
-        .await?;
-        if let Some(row) = row {
-            let at = UnixMicros(row.try_get(0)?);
+        let sql = "SELECT last_at_us FROM conversations
+             WHERE conversation = ? AND last_at_us >= ? AND last_at_us < ?";
+        let with = params![channel.folded(), after, before];
+        let at = db.prepare_cached(sql)?.query_row(with, |row| Ok(UnixMicros(row.get(0)?)));
+        if let Some(at) = at.optional()? {
             found.push(TargetRow { name: channel.as_str().to_owned(), at });
         }
     }
     if let Some(party) = &query.party {
         let me = party.key();
-        let rows = sqlx::query(
-            "SELECT one, other, last_at_us FROM conversations
+        let sql = "SELECT one, other, last_at_us FROM conversations
              WHERE (one = ?1 OR other = ?1) AND last_at_us >= ?2 AND last_at_us < ?3
-             ORDER BY last_at_us LIMIT ?4",
-        )
-        .bind(&me)
-        .bind(after)
-        .bind(before)
-        .bind(i64::try_from(query.limit).unwrap_or(i64::MAX))
-        .fetch_all(db)
-        .await?;
-        for row in rows {
-            let (one, other): (String, String) = (row.try_get(0)?, row.try_get(1)?);
+             ORDER BY last_at_us LIMIT ?4";
+        let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
+        let mut statement = db.prepare_cached(sql)?;
+        let rows = statement.query_map(params![&me, after, before, limit], |row| {
+            let (one, other): (String, String) = (row.get(0)?, row.get(1)?);
             let name = Party::from_key(if one == me { &other } else { &one });
-            let at = UnixMicros(row.try_get(2)?);
-            found.push(TargetRow { name: name.name().to_owned(), at });
+            Ok(TargetRow { name: name.name().to_owned(), at: UnixMicros(row.get(2)?) })
+        })?;
+        for row in rows {
+            found.push(row?);
         }
     }
     found.sort_by(|a, b| (a.at, &a.name).cmp(&(b.at, &b.name)));
@@ -346,81 +289,70 @@ pub(super) async fn targets(
 }
 
 /// Answers [`FindLine`].
-pub(super) async fn find(
-    db: &mut SqliteConnection,
-    query: &FindLine,
-) -> sqlx::Result<Option<StoredLine>> {
-    let rows = sqlx::query("SELECT * FROM lines WHERE sender = ? AND key = ?")
-        .bind(query.sender.key())
-        .bind(&query.key)
-        .fetch_all(db)
-        .await?;
-    let lines = rows.iter().map(stored).collect::<sqlx::Result<Vec<StoredLine>>>()?;
+pub(super) fn find(db: &Connection, query: &FindLine) -> rusqlite::Result<Option<StoredLine>> {
+    let mut statement = db.prepare_cached("SELECT * FROM lines WHERE sender = ? AND key = ?")?;
+    let rows = statement.query_map(params![query.sender.key(), &query.key], stored)?;
+    let lines = rows.collect::<rusqlite::Result<Vec<StoredLine>>>()?;
     let named = |kept: &StoredLine| gangline_core::name::fold(&kept.line.target) == query.target;
     Ok(lines.into_iter().find(named))
 }
 
 /// Returns all accounts.
-pub(super) async fn accounts(db: &mut SqliteConnection) -> sqlx::Result<Accounts> {
-    let rows = sqlx::query("SELECT shown, tier, credential_sha256, last_nick FROM accounts")
-        .fetch_all(db)
-        .await?;
-    let mut accounts = Accounts::default();
-    for row in rows {
-        let (name, tier): (String, String) = (row.try_get(0)?, row.try_get(1)?);
-        accounts.put(Account {
+pub(super) fn accounts(db: &Connection) -> rusqlite::Result<Accounts> {
+    let mut statement =
+        db.prepare("SELECT shown, tier, credential_sha256, last_nick FROM accounts")?;
+    let rows = statement.query_map([], |row| {
+        let (name, tier): (String, String) = (row.get(0)?, row.get(1)?);
+        Ok(Account {
             name: name.parse::<Nick>().map_err(decode)?,
             tier: tier.parse::<Tier>().map_err(decode)?,
-            credential_sha256: row.try_get(2)?,
-            last_nick: row.try_get(3)?,
-        });
+            credential_sha256: row.get(2)?,
+            last_nick: row.get(3)?,
+        })
+    })?;
+    let mut accounts = Accounts::default();
+    for account in rows {
+        accounts.put(account?);
     }
     Ok(accounts)
 }
 
 /// Keeps an account.
-pub(super) async fn put_account(db: &mut SqliteConnection, account: &Account) -> sqlx::Result<()> {
-    sqlx::query(
-        "INSERT OR REPLACE INTO accounts (name, shown, tier, credential_sha256, last_nick)
-         VALUES (?, ?, ?, ?, ?)",
-    )
-    .bind(account.name.folded())
-    .bind(account.name.as_str())
-    .bind(account.tier.as_str())
-    .bind(&account.credential_sha256)
-    .bind(account.last_nick.as_deref())
-    .execute(db)
-    .await?;
+pub(super) fn put_account(db: &Connection, account: &Account) -> rusqlite::Result<()> {
+    let sql = "INSERT OR REPLACE INTO accounts (name, shown, tier, credential_sha256, last_nick)
+         VALUES (?, ?, ?, ?, ?)";
+    let with = params![
+        account.name.folded(),
+        account.name.as_str(),
+        account.tier.as_str(),
+        &account.credential_sha256,
+        account.last_nick.as_deref()
+    ];
+    db.prepare_cached(sql)?.execute(with)?;
     Ok(())
 }
 
 /// Returns all topics.
-pub(super) async fn topics(db: &mut SqliteConnection) -> sqlx::Result<Vec<Topic>> {
-    let rows = sqlx::query("SELECT shown, text, set_by, at_us FROM topics").fetch_all(db).await?;
-    let topic = |row: &SqliteRow| {
-        let channel: String = row.try_get(0)?;
+pub(super) fn topics(db: &Connection) -> rusqlite::Result<Vec<Topic>> {
+    let mut statement = db.prepare("SELECT shown, text, set_by, at_us FROM topics")?;
+    let rows = statement.query_map([], |row| {
+        let channel: String = row.get(0)?;
         Ok(Topic {
             channel: channel.parse::<ChannelName>().map_err(decode)?,
-            text: row.try_get(1)?,
-            by: row.try_get(2)?,
-            at: UnixMicros(row.try_get(3)?),
+            text: row.get(1)?,
+            by: row.get(2)?,
+            at: UnixMicros(row.get(3)?),
         })
-    };
-    rows.iter().map(topic).collect()
+    })?;
+    rows.collect()
 }
 
 /// Keeps a topic.
-pub(super) async fn put_topic(db: &mut SqliteConnection, topic: &Topic) -> sqlx::Result<()> {
-    sqlx::query(
-        "INSERT OR REPLACE INTO topics (channel, shown, text, set_by, at_us)
-         VALUES (?, ?, ?, ?, ?)",
-    )
-    .bind(topic.channel.folded())
-    .bind(topic.channel.as_str())
-    .bind(&topic.text)
-    .bind(&topic.by)
-    .bind(topic.at.0)
-    .execute(db)
-    .await?;
+pub(super) fn put_topic(db: &Connection, topic: &Topic) -> rusqlite::Result<()> {
+    let sql = "INSERT OR REPLACE INTO topics (channel, shown, text, set_by, at_us)
+         VALUES (?, ?, ?, ?, ?)";
+    let with =
+        params![topic.channel.folded(), topic.channel.as_str(), &topic.text, &topic.by, topic.at.0];
+    db.prepare_cached(sql)?.execute(with)?;
     Ok(())
 }

@@ -3,10 +3,7 @@
 use std::{fs::OpenOptions, io, os::unix::fs::OpenOptionsExt, path::Path, time::Duration};
 
 use gangline_os::clock::UnixMicros;
-use sqlx::{
-    ConnectOptions as _, Row as _, SqliteConnection,
-    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous},
-};
+use rusqlite::{Connection, params};
 
 use super::history::OpenError;
 
@@ -65,26 +62,19 @@ const CREATE: &[&str] = &[
 ];
 
 /// Opens the database, makes or checks its schema, and returns it.
-pub(super) async fn open(path: &Path, busy: Duration) -> Result<SqliteConnection, OpenError> {
+pub(super) fn open(path: &Path, busy: Duration) -> Result<Connection, OpenError> {
     let failed = |source| OpenError::Sqlite { path: path.to_owned(), source };
-    let options = SqliteConnectOptions::new()
-        .filename(path)
-        .create_if_missing(true)
-        .journal_mode(SqliteJournalMode::Wal)
-        .synchronous(SqliteSynchronous::Full)
-        .busy_timeout(busy)
-        .pragma("journal_size_limit", "67108864");
     // What people say is nobody else's; the log beside it gets the same mode.
     if let Err(error) = make_private(path) {
         tracing::debug!(%error, "the database will say what is wrong");
     }
-    let mut db = options.connect().await.map_err(failed)?;
-    let found = version(&mut db).await.map_err(failed)?;
+    let db = connection(path, busy).map_err(failed)?;
+    let found = version(&db).map_err(failed)?;
     if found > SCHEMA {
         return Err(OpenError::NewerSchema { path: path.to_owned(), found, known: SCHEMA });
     }
     if found == 0 {
-        create(&mut db).await.map_err(failed)?;
+        create(&db).map_err(failed)?;
     }
     Ok(db)
 }
@@ -97,33 +87,36 @@ fn make_private(path: &Path) -> io::Result<()> {
     }
 }
 
-async fn version(db: &mut SqliteConnection) -> sqlx::Result<i64> {
-    sqlx::query("PRAGMA user_version").fetch_one(db).await?.try_get(0)
+fn connection(path: &Path, busy: Duration) -> rusqlite::Result<Connection> {
+    let db = Connection::open(path)?;
+    db.busy_timeout(busy)?;
+    db.execute_batch(
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
+         PRAGMA journal_size_limit = 67108864",
+    )?;
+    Ok(db)
 }
 
-async fn create(db: &mut SqliteConnection) -> sqlx::Result<()> {
-    sqlx::query("BEGIN IMMEDIATE").execute(&mut *db).await?;
+fn version(db: &Connection) -> rusqlite::Result<i64> {
+    db.query_row("PRAGMA user_version", [], |row| row.get(0))
+}
+
+fn create(db: &Connection) -> rusqlite::Result<()> {
+    db.execute_batch("BEGIN IMMEDIATE")?;
     for statement in CREATE.iter().copied() {
-        sqlx::query(statement).execute(&mut *db).await?;
+        db.execute_batch(statement)?;
     }
-    let pragmas = format!("PRAGMA user_version = {SCHEMA}; PRAGMA application_id = {APPLICATION}");
-    sqlx::raw_sql(sqlx::AssertSqlSafe(pragmas)).execute(&mut *db).await?;
-    sqlx::query("COMMIT").execute(&mut *db).await?;
-    Ok(())
+    db.execute_batch(&format!(
+        "PRAGMA user_version = {SCHEMA}; PRAGMA application_id = {APPLICATION}; COMMIT"
+    ))
 }
 
 /// Notes a new opening and returns its id and the place of the newest line.
-pub(super) async fn begin(
-    db: &mut SqliteConnection,
-    now: UnixMicros,
-) -> sqlx::Result<(String, i64)> {
+pub(super) fn begin(db: &Connection, now: UnixMicros) -> rusqlite::Result<(String, i64)> {
     let token = gangline_os::secret::random_token();
     let opening: String = token.expose().chars().take(12).collect();
-    sqlx::query("INSERT INTO openings (id, at_us) VALUES (?, ?)")
-        .bind(&opening)
-        .bind(now.0)
-        .execute(&mut *db)
-        .await?;
-    let row = sqlx::query("SELECT COALESCE(MAX(seq), 0) FROM lines").fetch_one(db).await?;
-    Ok((opening, row.try_get(0)?))
+    db.prepare_cached("INSERT INTO openings (id, at_us) VALUES (?, ?)")?
+        .execute(params![&opening, now.0])?;
+    let last = db.query_row("SELECT COALESCE(MAX(seq), 0) FROM lines", [], |row| row.get(0))?;
+    Ok((opening, last))
 }

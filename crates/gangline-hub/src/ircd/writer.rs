@@ -7,7 +7,7 @@ use gangline_irc::server::store::{
     TargetRow, TargetsQuery, Topic,
 };
 use gangline_os::{failpoint, lock::FileLock};
-use sqlx::{Connection as _, SqliteConnection};
+use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{
@@ -40,11 +40,7 @@ pub(super) fn run(
     jobs: mpsc::Receiver<Job>,
     opened: Opened,
 ) {
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => return answer(opened, Err(OpenError::Thread(error))),
-    };
-    let closed = runtime.block_on(live(options, jobs, opened));
+    let closed = live(&options, jobs, opened);
     if let Err(error) = lock.release() {
         tracing::warn!(%error, "the lock of the IRC history was not given back");
     }
@@ -60,12 +56,12 @@ fn answer<T>(to: oneshot::Sender<T>, value: T) {
     }
 }
 
-async fn live(
-    options: HistoryOptions,
+fn live(
+    options: &HistoryOptions,
     mut jobs: mpsc::Receiver<Job>,
     opened: Opened,
 ) -> Option<oneshot::Sender<()>> {
-    let mut writer = match Writer::open(&options).await {
+    let mut writer = match Writer::open(options) {
         Ok(writer) => {
             answer(opened, Ok(writer.accounts.subscribe()));
             writer
@@ -76,84 +72,86 @@ async fn live(
         }
     };
     let mut closed = None;
-    while let Some(job) = jobs.recv().await {
+    while let Some(job) = jobs.blocking_recv() {
         if let Job::Close(done) = job {
             closed = Some(done);
             break;
         }
-        writer.work(job).await;
+        writer.work(job);
     }
     // What is asked from now on fails at once.
     drop(jobs);
-    if let Err(error) = writer.db.close().await {
+    if let Err((_, error)) = writer.db.close() {
         tracing::warn!(%error, "the IRC history was not closed cleanly");
     }
     closed
 }
 
 struct Writer {
-    db: SqliteConnection,
+    db: Connection,
     numbering: Numbering,
     accounts: watch::Sender<Arc<Accounts>>,
 }
 
 impl Writer {
-    async fn open(options: &HistoryOptions) -> Result<Self, OpenError> {
+    fn open(options: &HistoryOptions) -> Result<Self, OpenError> {
         let failed = |source| OpenError::Sqlite { path: options.path.clone(), source };
-        let mut db = schema::open(&options.path, options.busy).await?;
+        let db = schema::open(&options.path, options.busy)?;
         let now = options.clock.now();
-        let (opening, last) = schema::begin(&mut db, now).await.map_err(failed)?;
-        let accounts = rows::accounts(&mut db).await.map_err(failed)?;
+        let (opening, last) = schema::begin(&db, now).map_err(failed)?;
+        let accounts = rows::accounts(&db).map_err(failed)?;
         let numbering = Numbering { opening, last, keep: i64::from(options.keep.max(1)) };
         Ok(Self { db, numbering, accounts: watch::Sender::new(Arc::new(accounts)) })
     }
 
-    async fn work(&mut self, job: Job) {
+    fn work(&mut self, job: Job) {
         match job {
             Job::Append(batch, reply) => {
-                let done = self.append(&batch).await;
+                let done = self.append(&batch);
                 answer(reply, done.map_err(|error| failed(&error)));
             }
             Job::History(query, reply) => {
-                let done = rows::history(&mut self.db, &query).await;
+                let done = rows::history(&self.db, &query);
                 answer(reply, done.map_err(|error| failed(&error)));
             }
             Job::Targets(query, reply) => {
-                let done = rows::targets(&mut self.db, &query).await;
+                let done = rows::targets(&self.db, &query);
                 answer(reply, done.map_err(|error| failed(&error)));
             }
             Job::Find(query, reply) => {
-                let done = rows::find(&mut self.db, &query).await;
+                let done = rows::find(&self.db, &query);
                 answer(reply, done.map_err(|error| failed(&error)));
             }
             Job::PutAccount(account, reply) => {
-                let done = rows::put_account(&mut self.db, &account).await;
+                let done = rows::put_account(&self.db, &account);
                 if done.is_ok() {
                     self.accounts.send_modify(|accounts| Arc::make_mut(accounts).put(account));
                 }
                 answer(reply, done.map_err(|error| failed(&error)));
             }
             Job::Topics(reply) => {
-                let done = rows::topics(&mut self.db).await;
+                let done = rows::topics(&self.db);
                 answer(reply, done.map_err(|error| failed(&error)));
             }
             Job::PutTopic(topic, reply) => {
-                let done = rows::put_topic(&mut self.db, &topic).await;
+                let done = rows::put_topic(&self.db, &topic);
                 answer(reply, done.map_err(|error| failed(&error)));
             }
             Job::Close(done) => answer(done, ()),
         }
     }
 
-    async fn append(&mut self, batch: &[Arc<NewLine>]) -> sqlx::Result<Vec<Appended>> {
+    fn append(&mut self, batch: &[Arc<NewLine>]) -> rusqlite::Result<Vec<Appended>> {
         if failpoint::fails("ircd.append") {
-            return Err(sqlx::Error::Protocol("the fail point ircd.append is armed".to_owned()));
+            return Err(rusqlite::Error::ToSqlConversionFailure(
+                "the fail point ircd.append is armed".into(),
+            ));
         }
-        sqlx::query("BEGIN IMMEDIATE").execute(&mut self.db).await?;
-        let mut done = rows::append(&mut self.db, &mut self.numbering, batch).await;
+        self.db.execute_batch("BEGIN IMMEDIATE")?;
+        let mut done = rows::append(&self.db, &mut self.numbering, batch);
         if done.is_ok() {
             failpoint::hit("ircd.append.before_commit");
-            if let Err(error) = sqlx::query("COMMIT").execute(&mut self.db).await {
+            if let Err(error) = self.db.execute_batch("COMMIT") {
                 done = Err(error);
             }
         }
@@ -161,7 +159,7 @@ impl Writer {
             Ok(_) => failpoint::hit("ircd.append.after_commit"),
             Err(_) => {
                 // SQLite may have rolled back by itself; then this is an error that means nothing.
-                if let Err(error) = sqlx::query("ROLLBACK").execute(&mut self.db).await {
+                if let Err(error) = self.db.execute_batch("ROLLBACK") {
                     tracing::debug!(%error, "nothing to roll back");
                 }
             }
@@ -171,11 +169,8 @@ impl Writer {
 }
 
 /// Says what went wrong in the words of whoever must help.
-fn failed(error: &sqlx::Error) -> StoreError {
+fn failed(error: &rusqlite::Error) -> StoreError {
     tracing::error!(%error, "the IRC history failed");
-    let why = match error {
-        sqlx::Error::Database(database) => database.message().to_owned(),
-        other => other.to_string(),
-    };
+    let why = error.to_string();
     StoreError { why }
 }

@@ -18,7 +18,7 @@ use gangline_os::{
     clock::{self, UnixMicros},
     task::TaskGroup,
 };
-use sqlx::{ConnectOptions as _, Row as _, sqlite::SqliteConnectOptions};
+use rusqlite::Connection;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -212,9 +212,8 @@ async fn a_second_server_and_a_newer_schema_are_refused() {
     let second = SqliteHistory::open(options(folder.path())).await.map(drop);
     assert!(matches!(second, Err(OpenError::Lock(_))), "{second:?}");
     store.close().await;
-    let file = SqliteConnectOptions::new().filename(folder.path().join("irc.db"));
-    let mut db = file.connect().await.unwrap();
-    sqlx::query("PRAGMA user_version = 99").execute(&mut db).await.unwrap();
+    let db = Connection::open(folder.path().join("irc.db")).unwrap();
+    db.execute_batch("PRAGMA user_version = 99").unwrap();
     drop(db);
     let newer = SqliteHistory::open(options(folder.path())).await.map(drop);
     assert!(matches!(newer, Err(OpenError::NewerSchema { found: 99, known: 1, .. })), "{newer:?}");
@@ -225,16 +224,15 @@ async fn a_write_that_fails_keeps_nothing_and_the_next_one_succeeds() {
     let folder = tempfile::tempdir().unwrap();
     let hasty = HistoryOptions { busy: Duration::from_millis(50), ..options(folder.path()) };
     let store = SqliteHistory::open(hasty).await.unwrap();
-    let file = SqliteConnectOptions::new().filename(folder.path().join("irc.db"));
-    let mut other = file.connect().await.unwrap();
-    sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
+    let other = Connection::open(folder.path().join("irc.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let failed = store.append(vec![line(room(), Some("k"), "one")]).await.unwrap_err();
     assert!(failed.why.contains("locked"), "{failed}");
-    sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
+    other.execute_batch("ROLLBACK").unwrap();
     let kept = store.append(vec![line(room(), Some("k"), "one")]).await.unwrap();
     assert!(matches!(kept[0], Appended::Stored { seq: 1, .. }));
-    let row = sqlx::query("PRAGMA journal_mode").fetch_one(&mut other).await.unwrap();
-    assert_eq!(row.get::<String, _>(0), "wal");
+    let mode: String = other.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
+    assert_eq!(mode, "wal");
     store.close().await;
 }
 

@@ -48,13 +48,14 @@ impl Calls {
     }
 
     /// Takes what is told of a call, and returns what is new of it.
-    pub(super) fn told(&mut self, patch: &Patch) -> Vec<News> {
-        let Some(call) = self.entry(patch) else { return Vec::new() };
+    pub(super) fn told(&mut self, mut patch: Patch) -> Vec<News> {
+        let input = patch.raw_input.take();
+        let Some(call) = self.entry(&patch) else { return Vec::new() };
         // What stands in a question is about the call, and nothing of what came of it.
-        if let Some(result) = result_of(patch) {
+        if let Some(result) = result_of(&patch) {
             call.result = result;
         }
-        if let Some(input) = patch.raw_input.as_ref().filter(|_| !call.told) {
+        if let Some(input) = input.filter(|_| !call.told) {
             merge(&mut call.input, input);
         }
         let mut news = Vec::new();
@@ -84,14 +85,14 @@ impl Calls {
         let Some(call) = self.entry(patch) else { return (Call::default(), Vec::new()) };
         // What is asked about counts, whatever was announced before.
         if let Some(input) = &patch.raw_input {
-            merge(&mut call.input, input);
+            merge(&mut call.input, input.clone());
         }
         if let Some(kind) = &patch.kind {
             call.kind.clone_from(kind);
         }
         // Whoever is asked has to see what is asked: with some programs it stands nowhere else.
         if let (Some(title), false) = (&patch.title, has_arguments(&call.input)) {
-            merge(&mut call.input, &json!({ "title": title }));
+            merge(&mut call.input, json!({ "title": title }));
         }
         let mut news = Vec::new();
         if !call.told {
@@ -118,15 +119,11 @@ impl Calls {
 }
 
 /// Adds what is new; what is told again later may be less than what is known.
-fn merge(known: &mut Value, told: &Value) {
+fn merge(known: &mut Value, told: Value) {
     match (&mut *known, told) {
-        (Value::Object(known), Value::Object(told)) => {
-            for (name, value) in told {
-                known.insert(name.clone(), value.clone());
-            }
-        }
+        (Value::Object(known), Value::Object(told)) => known.extend(told),
         (_, Value::Null) => {}
-        _ => *known = told.clone(),
+        (known, told) => *known = told,
     }
 }
 

@@ -234,7 +234,7 @@ impl Session {
             },
             Line::Request { id, method, params } => self.requested(&id, &method, &params),
             Line::Notification { method, params } if method == "session/update" => {
-                self.updated(&params);
+                self.updated(params);
             }
             Line::Notification { method, .. } => {
                 tracing::debug!(method, "the program tells something that nobody here knows");
@@ -284,7 +284,7 @@ impl Session {
         self.write(wire::not_served(id, method));
     }
 
-    fn updated(&mut self, params: &Value) {
+    fn updated(&mut self, params: Value) {
         let (session, update) = match update::decode(params) {
             Ok(update) => update,
             Err(kind) => return tracing::debug!(kind, "an update that cannot be read"),
@@ -295,9 +295,9 @@ impl Session {
             return;
         }
         match update {
-            Update::Text { message, text } => self.said(message, &text),
-            Update::Thought { text } => self.thought(&text),
-            Update::Tool(patch) => self.tool(&patch),
+            Update::Text { message, text } => self.said(message, text),
+            Update::Thought { text } => self.thought(text),
+            Update::Tool(patch) => self.tool(patch),
             Update::Context(context) => self.context = context,
             Update::Choices(choices) => self.chosen(choices),
             Update::Unknown(kind) => tracing::debug!(kind, "an update of an unknown kind"),

@@ -59,22 +59,22 @@ pub(super) struct Choice {
 ///
 /// # Errors
 /// The kind whose body is not what the protocol says.
-pub(super) fn decode(params: &Value) -> Result<(String, Update), String> {
+pub(super) fn decode(mut params: Value) -> Result<(String, Update), String> {
     let session = params["sessionId"].as_str().unwrap_or_default().to_owned();
-    let body = &params["update"];
-    let kind = body["sessionUpdate"].as_str().ok_or_else(|| "an update".to_owned())?;
+    let mut body = params.get_mut("update").map_or(Value::Null, Value::take);
+    let kind = body["sessionUpdate"].as_str().ok_or_else(|| "an update".to_owned())?.to_owned();
     let broken = |_: serde_json::Error| format!("`{kind}`");
-    let update = match kind {
+    let update = match kind.as_str() {
         "agent_message_chunk" => Update::Text {
             message: body["messageId"].as_str().map(str::to_owned),
-            text: text_of(&body["content"]).unwrap_or_default(),
+            text: take_text(&mut body),
         },
-        "agent_thought_chunk" => {
-            Update::Thought { text: text_of(&body["content"]).unwrap_or_default() }
+        "agent_thought_chunk" => Update::Thought { text: take_text(&mut body) },
+        "tool_call" | "tool_call_update" => {
+            Update::Tool(serde_json::from_value(body).map_err(broken)?)
         }
-        "tool_call" | "tool_call_update" => Update::Tool(patch(body).map_err(broken)?),
-        "usage_update" => Update::Context(context(body)),
-        "config_option_update" => Update::Choices(choices(body)),
+        "usage_update" => Update::Context(context(&body)),
+        "config_option_update" => Update::Choices(choices(&body)),
         "user_message_chunk"
         | "plan"
         | "available_commands_update"
@@ -85,7 +85,15 @@ pub(super) fn decode(params: &Value) -> Result<(String, Update), String> {
     Ok((session, update))
 }
 
-/// Reads what is told of a tool call, in an update or in a question about it.
+/// Takes the text out of a piece: it may be long.
+fn take_text(body: &mut Value) -> String {
+    match body.pointer_mut("/content/text").map(Value::take) {
+        Some(Value::String(text)) => text,
+        _ => String::new(),
+    }
+}
+
+/// Reads what is told of a tool call in a question about it.
 ///
 /// # Errors
 /// A field has another type than the protocol says.

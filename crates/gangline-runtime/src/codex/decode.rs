@@ -197,6 +197,9 @@ struct RpcError {
 /// # Errors
 /// [`Odd`] says what is wrong with it.
 pub(super) fn decode(line: &str) -> Result<Line, Odd> {
+    if let Some(line) = item_in_front(line) {
+        return Ok(line);
+    }
     let head: Head<'_> = serde_json::from_str(line).map_err(|_| Odd::NoMessage)?;
     let Some(method) = head.method else {
         let id = head.id.as_ref().and_then(Value::as_u64).ok_or(Odd::NoMessage)?;
@@ -222,6 +225,31 @@ pub(super) fn decode(line: &str) -> Result<Line, Odd> {
             }
         }
     }
+}
+
+/// Reads a line that begins as those do which tell of an item: the long ones. To look for what it is
+/// first would be to read it twice. Returns `None` for every other line, and for one that is broken.
+fn item_in_front(line: &str) -> Option<Line> {
+    #[derive(Deserialize)]
+    struct Told {
+        #[serde(default)]
+        id: Option<Value>,
+        params: Part,
+    }
+    let (method, _) = line.strip_prefix("{\"method\":\"")?.split_once('"')?;
+    let begins = match method {
+        "item/started" => true,
+        "item/completed" => false,
+        _ => return None,
+    };
+    let Told { id: None, params: Part { thread_id, turn_id, item } } =
+        serde_json::from_str(line).ok()?
+    else {
+        return None;
+    };
+    let of = Place { thread_id, turn_id };
+    let item = super::items::read(item).ok()?;
+    Some(if begins { Line::ItemStarted { of, item } } else { Line::ItemCompleted { of, item } })
 }
 
 /// Returns nothing for a kind that is not known.
@@ -316,8 +344,8 @@ fn read<T: DeserializeOwned>(params: &str) -> serde_json::Result<T> {
 }
 
 fn item(params: &str) -> serde_json::Result<(Place, Item)> {
-    let Part { of, item } = read(params)?;
-    Ok((of, super::items::read(item)?))
+    let Part { thread_id, turn_id, item } = read(params)?;
+    Ok((Place { thread_id, turn_id }, super::items::read(item)?))
 }
 
 #[derive(Deserialize)]
@@ -328,9 +356,11 @@ struct Turn {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Part {
-    #[serde(flatten)]
-    of: Place,
+    thread_id: String,
+    #[serde(default)]
+    turn_id: String,
     item: Value,
 }
 

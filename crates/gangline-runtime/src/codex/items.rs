@@ -121,6 +121,11 @@ fn failed(status: &str) -> bool {
 /// Returns what a shell was told, out of the whole command line; or that, if it is another one. A
 /// human decides by it, so nothing of it may be lost.
 pub(super) fn script(command: &str) -> String {
+    // Most command lines are short; one that is not is not taken apart for nothing.
+    let program = command.split_whitespace().next().unwrap_or_default();
+    if !program.trim_matches(['"', '\'']).ends_with("sh") {
+        return command.to_owned();
+    }
     let words = match shlex::split(command) {
         Some(words) => words,
         None => return command.to_owned(),

@@ -28,14 +28,13 @@ const PAUSE: Duration = Duration::from_millis(5);
 const TURN: Duration = Duration::from_millis(80);
 
 /// What is synced to disk one after the other before the request may go out.
-const COMMITS: [&str; 4] = [
+const COMMITS: [&str; 3] = [
     "irc.db: the line in the room's history",
-    "gangline.db: the message accepted",
-    "gangline.db: taken into a turn",
+    "gangline.db: the message accepted, and taken into a turn",
     "the session's history: the prompt",
 ];
 /// Of them, those that a foreign backend waits for: its program keeps the history.
-const COMMITS_FOREIGN: usize = 3;
+const COMMITS_FOREIGN: usize = 2;
 /// What the goal allows: so many times the bridge, and so many syncs.
 const BRIDGES: f64 = 5.0;
 const SYNCS: f64 = 1.5;

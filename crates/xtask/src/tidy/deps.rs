@@ -16,9 +16,9 @@ struct Row {
 }
 
 const IO: &[&str] =
-    &["tokio", "tokio-util", "sqlx", "nix", "rustix", "axum", "reqwest", "tracing-subscriber"];
+    &["tokio", "tokio-util", "rusqlite", "nix", "rustix", "axum", "reqwest", "tracing-subscriber"];
 const HTTP: &[&str] = &["axum", "reqwest"];
-const HTTP_AND_SQL: &[&str] = &["axum", "reqwest", "sqlx"];
+const HTTP_AND_SQL: &[&str] = &["axum", "reqwest", "rusqlite"];
 const PRODUCT: &[&str] = &[
     "gangline-agent",
     "gangline-api",
@@ -49,22 +49,22 @@ const TABLE: &[Row] = &[
         may_use: &["gangline-core", "gangline-os"],
         must_not_know: HTTP,
     },
-    Row { name: "gangline-harness", may_use: &["gangline-os"], must_not_know: &["sqlx"] },
+    Row { name: "gangline-harness", may_use: &["gangline-os"], must_not_know: &["rusqlite"] },
     Row {
         name: "gangline-runtime",
         may_use: &["gangline-core", "gangline-os", "gangline-harness"],
         must_not_know: HTTP_AND_SQL,
     },
-    Row { name: "gangline-api", may_use: &["gangline-core"], must_not_know: &["axum", "sqlx"] },
+    Row { name: "gangline-api", may_use: &["gangline-core"], must_not_know: &["axum", "rusqlite"] },
     Row {
         name: "gangline-mcp",
         may_use: &["gangline-core", "gangline-api"],
-        must_not_know: &["sqlx"],
+        must_not_know: &["rusqlite"],
     },
     Row {
         name: "gangline-relay",
         may_use: &["gangline-core", "gangline-os", "gangline-api"],
-        must_not_know: &["sqlx"],
+        must_not_know: &["rusqlite"],
     },
     Row {
         name: "gangline-agent",
@@ -92,13 +92,13 @@ const TABLE: &[Row] = &[
         ],
         must_not_know: &["reqwest"],
     },
-    Row { name: "gangline-standin", may_use: &["gangline-os"], must_not_know: &["sqlx"] },
+    Row { name: "gangline-standin", may_use: &["gangline-os"], must_not_know: &["rusqlite"] },
     Row {
         name: "gangline-tui",
         may_use: &["gangline-api", "gangline-core"],
-        must_not_know: &["sqlx"],
+        must_not_know: &["rusqlite"],
     },
-    Row { name: "gangline", may_use: PRODUCT, must_not_know: &["sqlx"] },
+    Row { name: "gangline", may_use: PRODUCT, must_not_know: &["rusqlite"] },
     Row { name: "gangline-testkit", may_use: &["gangline-os"], must_not_know: &[] },
     Row { name: "xtask", may_use: &[], must_not_know: &[] },
 ];

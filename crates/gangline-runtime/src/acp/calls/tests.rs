@@ -7,7 +7,7 @@ use crate::acp::update::patch;
 
 /// What is told, as short lines.
 fn told(calls: &mut Calls, body: &Value) -> Vec<String> {
-    calls.told(&patch(body).unwrap()).iter().map(line).collect()
+    calls.told(patch(body).unwrap()).iter().map(line).collect()
 }
 
 fn line(news: &News) -> String {

@@ -43,7 +43,7 @@ impl Session {
         self.request(Sent::Prompt, "session/prompt", &params);
     }
 
-    pub(super) fn said(&mut self, message: Option<String>, text: &str) {
+    pub(super) fn said(&mut self, message: Option<String>, text: String) {
         let recipe = self.setup.recipe;
         let begins = |marks: &[&str]| marks.iter().any(|mark| text.starts_with(mark));
         if self.turn.is_none() {
@@ -51,12 +51,12 @@ impl Session {
         }
         if begins(recipe.remarks) {
             self.flush();
-            return self.notice(format!("{}: {}", recipe.name, verdict::one_line(text)));
+            return self.notice(format!("{}: {}", recipe.name, verdict::one_line(&text)));
         }
         if begins(recipe.errors) {
             self.flush();
             if let Some(turn) = &mut self.turn {
-                turn.error = Some(text.to_owned());
+                turn.error = Some(text);
             }
             return;
         }
@@ -76,21 +76,21 @@ impl Session {
         }
         let Some(turn) = &mut self.turn else { return };
         match &mut turn.words {
-            Words::Text { text: known, .. } => known.push_str(text),
-            words => *words = Words::Text { message, text: text.to_owned() },
+            Words::Text { text: known, .. } => known.push_str(&text),
+            words => *words = Words::Text { message, text },
         }
     }
 
     /// What is said while the context is shortened.
-    fn said_in_order(&mut self, message: Option<String>, text: &str) {
+    fn said_in_order(&mut self, message: Option<String>, text: String) {
         match &mut self.order_words {
-            Words::Text { text: known, .. } if known.len() < WORDS_MAX => known.push_str(text),
+            Words::Text { text: known, .. } if known.len() < WORDS_MAX => known.push_str(&text),
             Words::Text { .. } => {}
-            words => *words = Words::Text { message, text: text.to_owned() },
+            words => *words = Words::Text { message, text },
         }
     }
 
-    pub(super) fn thought(&mut self, text: &str) {
+    pub(super) fn thought(&mut self, text: String) {
         if self.turn.is_none() {
             return;
         }
@@ -104,12 +104,12 @@ impl Session {
         }
         let Some(turn) = &mut self.turn else { return };
         match &mut turn.words {
-            Words::Thought(known) => known.push_str(text),
-            words => *words = Words::Thought(text.to_owned()),
+            Words::Thought(known) => known.push_str(&text),
+            words => *words = Words::Thought(text),
         }
     }
 
-    pub(super) fn tool(&mut self, patch: &Patch) {
+    pub(super) fn tool(&mut self, patch: Patch) {
         if self.turn.is_none() {
             return;
         }

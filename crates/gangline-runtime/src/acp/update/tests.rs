@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{Choice, Context, Patch, Update, decode};
 
 fn of(update: &Value) -> Result<Update, String> {
-    decode(&json!({"sessionId": "s", "update": update})).map(|(_, update)| update)
+    decode(json!({"sessionId": "s", "update": update})).map(|(_, update)| update)
 }
 
 #[test]
@@ -69,5 +69,5 @@ fn what_is_unknown_and_what_is_broken_are_two_things() {
     assert_eq!(of(&json!({})), Err("an update".to_owned()));
     let broken = of(&json!({"sessionUpdate": "tool_call", "toolCallId": 7}));
     assert_eq!(broken, Err("`tool_call`".to_owned()));
-    assert_eq!(decode(&Value::Null).map(|_| ()), Err("an update".to_owned()));
+    assert_eq!(decode(Value::Null).map(|_| ()), Err("an update".to_owned()));
 }

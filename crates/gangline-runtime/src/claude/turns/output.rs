@@ -30,7 +30,8 @@ impl Turns {
         }
         let Some(run) = &mut self.run else { return };
         if let Some(text) = said.blocks.iter().rev().find_map(text_of) {
-            run.said = text.to_owned();
+            // Of what is kept no more is ever shown.
+            run.said = verdict::one_line(text);
         }
         if !by_model {
             run.error = said.error.or(run.error.take());

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Order, Sent, Turns};
+use super::{Order, Sent, Turn, Turns};
 use crate::{
     AssistantMessage, Block, RuntimeEvent, TurnResult, Usage,
     codex::{
@@ -98,7 +98,10 @@ impl Turns {
     }
 
     fn tool_ended(&mut self, tool: Tool) {
-        self.tool_begun(tool.clone());
+        let open = |turn: &Turn| turn.tools.iter().any(|open| open.id == tool.id);
+        if !self.turn.as_ref().is_some_and(open) {
+            self.tool_begun(tool.clone());
+        }
         let Some(turn) = &mut self.turn else { return };
         turn.tools.retain(|open| open.id != tool.id);
         let Tool { id, name, is_error, output: content, .. } = tool;

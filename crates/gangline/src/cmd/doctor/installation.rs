@@ -179,7 +179,7 @@ pub(super) async fn store(paths: &Paths) -> Check {
         return Check::note("store", "there is none yet; the first start makes it");
     }
     let options = OpenOptions { path: database.clone(), clock: clock::system() };
-    let remedy = match Broker::look(options).await {
+    let remedy = match Broker::look(options) {
         Ok(_) => return Check::ok("store", database.display().to_string()),
         Err(error) => (store_remedy(&error), Failure::from(error)),
     };

@@ -28,7 +28,7 @@ fn edges_of_the_table_are_accepted() {
     let repo = workspace(&[
         ("gangline-core", &["serde"]),
         ("gangline-os", &["tokio"]),
-        ("gangline-broker", &["gangline-core", "gangline-os", "sqlx", "gangline-testkit:dev"]),
+        ("gangline-broker", &["gangline-core", "gangline-os", "rusqlite", "gangline-testkit:dev"]),
         ("gangline-testkit", &["gangline-os"]),
     ]);
     assert_eq!(said(&check(&repo)), [""; 0]);
@@ -58,7 +58,7 @@ fn tests_may_use_the_testkit_but_not_another_layer() {
 
 #[test]
 fn the_core_must_not_know_tokio_even_if_its_tests_may() {
-    let repo = workspace(&[("gangline-core", &["tokio", "sqlx:dev"])]);
+    let repo = workspace(&[("gangline-core", &["tokio", "rusqlite:dev"])]);
     assert_eq!(
         said(&check(&repo)),
         ["crates/gangline-core/Cargo.toml: fail: gangline-core must not know tokio"]
