@@ -133,7 +133,7 @@ const DISK_FULL: &str =
     "the disk is full: make room and try again; nothing that was accepted is lost";
 
 /// What SQLite says on a full disk: of a file, and of the memory that its processes share.
-const SQLITE_FULL: [&str; 2] = ["(code: 13)", "(code: 4874)"];
+const SQLITE_FULL: [&str; 2] = ["Error code 13:", "Error code 4874:"];
 
 /// Causes that always have the same remedy, wherever they come up.
 fn known_hint(cause: &(dyn Error + 'static)) -> Option<&'static str> {

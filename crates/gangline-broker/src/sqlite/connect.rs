@@ -51,7 +51,7 @@ pub(crate) struct Opened {
 pub(crate) fn open(setup: &Setup) -> Result<Opened, OpenError> {
     let path = &setup.path;
     let connection = connection(setup).map_err(|e| refused(setup, e))?;
-    check_engine(&connection)?;
+    check_engine()?;
     let schema = check_owner(setup, &connection)?;
     let installation_id = prepare(&connection, schema).map_err(|e| refused(setup, e))?;
     // The first write statement is done: SQLite holds the log open, and nobody unlinks it now.
@@ -75,7 +75,7 @@ pub(crate) fn look(setup: &Setup, whole: bool) -> Result<i64, OpenError> {
 
 fn look_as(setup: &Setup, whole: bool, immutable: bool) -> Result<i64, OpenError> {
     let connection = reading(setup, immutable).map_err(|e| refused(setup, e))?;
-    check_engine(&connection)?;
+    check_engine()?;
     let schema = check_owner(setup, &connection)?;
     match whole.then(|| check(&connection)) {
         Some(Err(said)) => {
@@ -123,10 +123,12 @@ fn refused(setup: &Setup, error: rusqlite::Error) -> OpenError {
     }
 }
 
-fn check_engine(connection: &Connection) -> Result<(), OpenError> {
-    let found = sql::one(connection, "SELECT sqlite_version()", [], sql::column);
-    let found: String = found.unwrap_or_else(|_| "unknown".to_owned());
-    if recent(&found) { Ok(()) } else { Err(OpenError::TooOldSqlite { found, wanted: SQLITE_MIN }) }
+fn check_engine() -> Result<(), OpenError> {
+    let found = rusqlite::version();
+    if recent(found) {
+        return Ok(());
+    }
+    Err(OpenError::TooOldSqlite { found: found.to_owned(), wanted: SQLITE_MIN })
 }
 
 /// Returns whether a version is at least [`SQLITE_MIN`].

@@ -50,13 +50,13 @@ async fn a_look_changes_nothing() {
         all
     };
     let before = (names(), fs::read(store.path()).unwrap());
-    assert_eq!(Broker::look(options(&store.path())).unwrap(), 2);
+    assert_eq!(Broker::look(options(&store.path())).unwrap(), 3);
     assert_eq!(names(), before.0);
     assert!(fs::read(store.path()).unwrap() == before.1, "the file is kept");
     let open = store.open().await;
     let during = (names(), fs::read(store.path()).unwrap());
     let (said, exit) = Other::start(&store.path(), "look", "").rest().await;
-    assert!(exit.success() && said == ["2"], "{said:?}");
+    assert!(exit.success() && said == ["3"], "{said:?}");
     assert_eq!(names(), during.0);
     assert!(fs::read(store.path()).unwrap() == during.1, "the file is kept");
     open.accept(keyed(&ada(), "second")).await.unwrap();
