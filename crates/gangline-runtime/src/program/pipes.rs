@@ -1,7 +1,7 @@
 //! The three pipes of a backend's program, each with a task of its own, so that none of them waits for
 //! another.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use gangline_os::{
     lines::{Line, LineReader},
@@ -10,8 +10,11 @@ use gangline_os::{
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    sync::{mpsc, watch},
+    sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch},
 };
+
+#[cfg(test)]
+mod tests;
 
 /// The longest line that is read. The programs' own limits for a tool's output are far below it; a
 /// longer line is passed over.
@@ -20,16 +23,22 @@ pub(crate) const LINE_MAX: usize = 16 * 1024 * 1024;
 const ERRORS_KEPT: usize = 4 * 1024;
 /// The error output is read in pieces of so many bytes: a flood of it costs little.
 const CHUNK: usize = 64 * 1024;
-/// Lines read ahead of the session.
+/// Lines read ahead of the session, and their bytes; one line that has more is read ahead alone.
 const READ_AHEAD: usize = 64;
+const BYTES_AHEAD: u32 = 1024 * 1024;
 /// Lines that wait to be read by the program. It reads them at once; when it does not it hangs.
 const WRITE_AHEAD: usize = 256;
 /// How long lines that are written already may take to leave.
 const FLUSH_WITHIN: Duration = Duration::from_millis(200);
 
+/// What a line takes of the bytes that are read ahead, until the session asks for the next one.
+type Room = OwnedSemaphorePermit;
+
 /// The program's end of the pipes.
 pub(crate) struct Pipes {
-    output: mpsc::Receiver<Line>,
+    output: mpsc::Receiver<(Line, Room)>,
+    /// That of the line which the session has now.
+    room: Option<Room>,
     errors: watch::Receiver<Vec<u8>>,
     input: Option<mpsc::Sender<String>>,
     readers: TaskGroup,
@@ -53,12 +62,16 @@ impl Pipes {
         if let Some(stdin) = child.take_stdin() {
             writer.spawn("input", write(stdin, lines));
         }
-        Self { output, errors, input: Some(input), readers, writer: Some(writer) }
+        let room = None;
+        Self { output, room, errors, input: Some(input), readers, writer: Some(writer) }
     }
 
     /// Returns the line that comes next; `None` when both outputs are closed. Cancel-safe: yes.
     pub(crate) async fn next(&mut self) -> Option<Line> {
-        self.output.recv().await
+        self.room = None;
+        let (line, room) = self.output.recv().await?;
+        self.room = Some(room);
+        Some(line)
     }
 
     /// Returns the end of what it wrote to its error output so far.
@@ -101,11 +114,16 @@ impl Pipes {
     }
 }
 
-async fn read(stdout: ChildStdout, output: mpsc::Sender<Line>) {
+async fn read(stdout: ChildStdout, output: mpsc::Sender<(Line, Room)>) {
+    let ahead = Arc::new(Semaphore::new(BYTES_AHEAD as usize));
     let mut lines = LineReader::new(stdout, LINE_MAX);
     // A pipe that cannot be read is a pipe that is closed.
     while let Ok(Some(line)) = lines.next().await {
-        if output.send(line).await.is_err() {
+        let (Line::Text(text) | Line::Oversize { kept: text, .. }) = &line;
+        let bytes = u32::try_from(text.len()).map_or(BYTES_AHEAD, |bytes| bytes.min(BYTES_AHEAD));
+        // It is never closed.
+        let Ok(room) = Arc::clone(&ahead).acquire_many_owned(bytes).await else { return };
+        if output.send((line, room)).await.is_err() {
             return;
         }
     }
@@ -115,7 +133,7 @@ async fn read(stdout: ChildStdout, output: mpsc::Sender<Line>) {
 async fn read_errors(
     mut stderr: ChildStderr,
     tail: watch::Sender<Vec<u8>>,
-    open: mpsc::Sender<Line>,
+    open: mpsc::Sender<(Line, Room)>,
 ) {
     let mut chunk = vec![0; CHUNK];
     while let Ok(read @ 1..) = stderr.read(&mut chunk).await {
