@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use gangline_api::config::{Compaction, Permissions, Process};
+use gangline_api::config::Compaction;
 use gangline_broker::{Broker, EpochStart};
 use gangline_core::{
     Epoch,
@@ -18,7 +18,7 @@ use gangline_core::{
 };
 use gangline_irc::client::{Link, LinkCommand, LinkEvent};
 use gangline_os::{CancellationToken, doorbell::Doorbell, fsio, secret::Secret, task::TaskGroup};
-use gangline_runtime::{Capabilities, Mode, PermissionMode, StartOptions};
+use gangline_runtime::{Capabilities, StartOptions};
 use tokio::sync::{Notify, mpsc, watch};
 
 use super::read;
@@ -141,7 +141,7 @@ impl Parts {
         let (fatal, fatal_end) = mpsc::channel(4);
         let (rooms, rooms_end) = mpsc::channel(ROOMS_QUEUE);
         let (inquiries, asked) = mpsc::channel(INQUIRY_QUEUE);
-        let can = can(settings);
+        let can = read::can(settings);
         let core = Agent::new(read::agent_options(&settings.agent, started.epoch, can));
         let (view_sender, view) = watch::channel(core.view());
         let (context_sender, context) = watch::channel(None);
@@ -398,7 +398,7 @@ fn office(
         outbox: Arc::clone(&shared.outbox),
         rescan: Arc::clone(&shared.rescan),
         showing: shared.showing.clone(),
-        can: can(settings),
+        can: read::can(settings),
         paths: settings.paths.clone(),
         model_owner: settings.backend.owner(),
         joined,
@@ -463,23 +463,15 @@ fn start_options(settings: &Settings, shared: &Shared, started: &EpochStart) -> 
         workdir: agent.directory.clone(),
         session_dir: folder.join("sessions"),
         tmp_dir: folder.join(environment::TMP),
-        command: command(settings),
+        command: read::command(settings),
         account_dir: agent.account_dir.clone(),
         env: environment::whole(settings, &mark),
-        mode: match agent.process {
-            Process::Resident => Mode::Resident,
-            Process::PerTurn => Mode::PerTurn,
-            Process::Tmux => Mode::Tmux,
-        },
+        mode: read::mode(agent),
         model: shared.model.as_ref().map(ModelName::to_string).or_else(|| agent.model.clone()),
         thinking: Some(agent.thinking.clone()),
         system_prompt: prompt::system(agent, &read::notes(settings)),
         mcp_servers: settings.mcp_servers.clone(),
-        permissions: match agent.permissions {
-            Permissions::Ask => PermissionMode::Ask,
-            Permissions::Allowlist => PermissionMode::Allowlist,
-            Permissions::Bypass => PermissionMode::Bypass,
-        },
+        permissions: read::permissions(agent),
         allowed_tools: agent.allowed_tools.clone(),
         resume: resume_from(started.session.clone()),
         initial_prompt: None,
@@ -498,20 +490,4 @@ fn start_options(settings: &Settings, shared: &Shared, started: &EpochStart) -> 
     }
     settings.backend.apply(&mut options);
     options
-}
-
-/// Returns what the backend can do, as the agent is configured.
-fn can(settings: &Settings) -> Capabilities {
-    let backend = &settings.backend;
-    let command = command(settings).or_else(|| backend.command.clone());
-    let mut extra = backend.extra.clone();
-    extra.extend(settings.agent.extra.clone());
-    (settings.make_runtime)().capabilities_of(command.as_deref(), &extra)
-}
-
-/// Returns the words that start the backend's program, if the agent's configuration has some.
-fn command(settings: &Settings) -> Option<Vec<String>> {
-    let agent = &settings.agent;
-    let acp = || settings.backend.takes_acp_command().then(|| agent.acp_command.clone());
-    agent.command.clone().or_else(acp)
 }

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use gangline_api::config::{
-    AgentConfig, Compaction, MentionWhenBusy, OnCrash, Permissions, ReplyMode,
+    AgentConfig, Compaction, MentionWhenBusy, OnCrash, Permissions, Process, ReplyMode,
 };
 use gangline_core::{
     Epoch,
@@ -13,7 +13,7 @@ use gangline_core::{
 };
 use gangline_irc::client::{LinkConfig, Others, TrustTags};
 use gangline_os::mark::RunMark;
-use gangline_runtime::Capabilities;
+use gangline_runtime::{Capabilities, Mode, PermissionMode};
 
 use crate::{brain::Identity, notes, settings::Settings};
 
@@ -160,6 +160,40 @@ const NEVER: Duration = Duration::from_secs(100 * 366 * 86_400);
 /// Returns the watchdog's time; 0 is none.
 fn turn_output(seconds: f64) -> Duration {
     if seconds > 0.0 { Duration::try_from_secs_f64(seconds).unwrap_or(NEVER) } else { NEVER }
+}
+
+/// Returns what the backend can do, as the agent is configured.
+pub(super) fn can(settings: &Settings) -> Capabilities {
+    let backend = &settings.backend;
+    let command = command(settings).or_else(|| backend.command.clone());
+    let mut extra = backend.extra.clone();
+    extra.extend(settings.agent.extra.clone());
+    (settings.make_runtime)().capabilities_of(command.as_deref(), &extra)
+}
+
+/// Returns the words that start the backend's program, if the agent's configuration has some.
+pub(super) fn command(settings: &Settings) -> Option<Vec<String>> {
+    let agent = &settings.agent;
+    let acp = || settings.backend.takes_acp_command().then(|| agent.acp_command.clone());
+    agent.command.clone().or_else(acp)
+}
+
+/// Returns how the backend's program lives.
+pub(super) fn mode(agent: &AgentConfig) -> Mode {
+    match agent.process {
+        Process::Resident => Mode::Resident,
+        Process::PerTurn => Mode::PerTurn,
+        Process::Tmux => Mode::Tmux,
+    }
+}
+
+/// Returns what the backend may do unasked.
+pub(super) fn permissions(agent: &AgentConfig) -> PermissionMode {
+    match agent.permissions {
+        Permissions::Ask => PermissionMode::Ask,
+        Permissions::Allowlist => PermissionMode::Allowlist,
+        Permissions::Bypass => PermissionMode::Bypass,
+    }
 }
 
 #[cfg(test)]
