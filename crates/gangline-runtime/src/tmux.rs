@@ -110,7 +110,15 @@ impl Runtime for Tmux {
         let Ok(profile) = Profile::of(program, extra.get("screen")) else {
             return self.capabilities();
         };
-        Capabilities { steer: profile.steer, bare: profile.bare, ..self.capabilities() }
+        let tools = profile.tools.is_some();
+        Capabilities {
+            steer: profile.steer,
+            bare: profile.bare,
+            host_tools: tools,
+            mcp_stdio: tools,
+            mcp_http: tools,
+            ..self.capabilities()
+        }
     }
 
     async fn start(

@@ -166,7 +166,8 @@ pub(super) async fn server(
                 if content.contains(&turn.said.word)
         )
     });
-    match answered {
+    // Of a screen there is only what the model made of the result, which it was given nowhere else.
+    match answered || !session.runtime.capabilities().structured {
         true => turn.said_text(&turn.said.word),
         false => Err(format!("no result of the server's tool: {:?}", turn.text())),
     }
