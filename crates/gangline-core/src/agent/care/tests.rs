@@ -150,7 +150,8 @@ fn a_message_is_not_steered_into_the_notes() {
     story.finish(2, Finish::Completed, "end t1.2 completed; shorten; take t1.3 m2");
 }
 
-/// R2-09: shortening that does not help is given up after the second time, and told.
+/// R2-09: shortening that does not help is given up after the second time, and told, until the
+/// context was below the watermark.
 #[test]
 fn what_cannot_be_made_shorter_is_given_up() {
     let mut story = story();
@@ -176,6 +177,14 @@ fn what_cannot_be_made_shorter_is_given_up() {
     story.is(Input::Message(queued(6)), "take t1.6 m6");
     story.is(Input::Taken { turn: turn(6) }, "prompt t1.6");
     ends(&mut story, 6, 900, "end t1.6 completed m6=answered `done`");
+    // Somebody else has made it shorter: the next passage is a new one.
+    story.is(Input::Message(queued(7)), "take t1.7 m7");
+    story.is(Input::Taken { turn: turn(7) }, "prompt t1.7");
+    ends(&mut story, 7, 1, "end t1.7 completed m7=answered `done`");
+    story.is(Input::Message(queued(8)), "take t1.8 m8");
+    story.is(Input::Taken { turn: turn(8) }, "prompt t1.8");
+    let answered = "end t1.8 completed m8=answered `done`";
+    ends(&mut story, 8, 900, &format!("{answered}; {}; take t1.9", passed(9, 900)));
 }
 
 /// R2-06, R2-09: a context that is about to be emptied needs no notes.
