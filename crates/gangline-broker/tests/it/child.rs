@@ -31,6 +31,7 @@ async fn entry() {
         ["follow", tag, count] => follow(path, tag, count.parse().unwrap()).await,
         ["life"] => life(path).await,
         ["fail"] => fail(path).await,
+        ["fail_together"] => fail_together(path).await,
         ["full"] => full(path).await,
         ["hold"] => hold(path).await,
         ["look"] => say(Broker::look(options(path)).unwrap()),
@@ -291,16 +292,41 @@ async fn fail(path: &Path) {
     broker.close().await.unwrap();
 }
 
+/// Takes a message as soon as it is committed, then writes one more.
+async fn fail_together(path: &Path) {
+    let options = OpenOptions { path: path.to_owned(), clock: clock::system() };
+    let tuning = Tuning { followed_within: Duration::from_secs(20), ..Tuning::default() };
+    let broker = Broker::open_tuned(options, tuning).await.unwrap();
+    let epoch = broker.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
+    let bell = Arc::new(Notify::new());
+    let accepted = broker.accept_and_ring(keyed(&ada(), "first"), bell.clone());
+    let taken = async {
+        bell.notified().await;
+        let waiting = broker.pending(&ada(), UnixMicros(i64::MAX), 9).await.unwrap();
+        let ids: Vec<_> = waiting.iter().map(|row| row.id).collect();
+        broker.take(take(&ada(), turn(epoch, 1), &ids)).await
+    };
+    let (accepted, taken) = tokio::join!(accepted, taken);
+    say(word(&accepted));
+    say(word(&taken));
+    say(outcome(&broker, "second").await);
+    broker.close().await.unwrap();
+}
+
 async fn outcome(broker: &Broker, key: &str) -> String {
+    let result = word(&broker.accept(keyed(&ada(), key)).await);
+    let well = if broker.health().degraded.is_some() { "degraded" } else { "well" };
+    format!("{result}, {well}")
+}
+
+fn word<T>(result: &Result<T, gangline_broker::BrokerError>) -> &'static str {
     use gangline_broker::{BrokerError, Written};
-    let result = match broker.accept(keyed(&ada(), key)).await {
+    match result {
         Ok(_) => "ok",
         Err(BrokerError::Degraded { written: Written::No, .. }) => "not written",
         Err(BrokerError::Degraded { written: Written::Unknown, .. }) => "unknown",
         Err(_) => "another error",
-    };
-    let well = if broker.health().degraded.is_some() { "degraded" } else { "well" };
-    format!("{result}, {well}")
+    }
 }
 
 /// Writes until the disk is full, then gets more room and goes on. The disk is the file size

@@ -325,3 +325,15 @@ async fn a_failed_sync_is_never_acknowledged() {
     assert_eq!(said, outcomes);
     sound(&store.path());
 }
+
+/// A sync that a message and its turn share, and that fails, acknowledges neither, whichever of the
+/// two it is that breaks it.
+#[tokio::test]
+async fn a_shared_sync_that_fails_acknowledges_neither() {
+    for broken in ["accept.after_commit=error@1", "take.after_commit=error@1"] {
+        let store = made().await;
+        let (said, _) = Other::start(&store.path(), "fail_together", broken).rest().await;
+        assert_eq!(said, ["unknown", "unknown", "ok, well"], "{broken}");
+        sound(&store.path());
+    }
+}
