@@ -111,8 +111,9 @@ impl Care {
         self.stage == Stage::Due
     }
 
-    /// A turn completed; returns what is to be told or done at once.
-    fn completed(&mut self) -> Option<Effect> {
+    /// A turn completed; returns what is to be told or done at once. `idle`: the backend is there
+    /// and stays.
+    fn completed(&mut self, idle: bool) -> Option<Effect> {
         if std::mem::take(&mut self.emptied) || !self.above {
             return None;
         }
@@ -125,11 +126,11 @@ impl Care {
                 self.stage = Stage::Due;
                 None
             }
-            Stage::Owed => {
+            Stage::Owed if idle => {
                 self.stage = Stage::Asked;
                 Some(Effect::Shorten)
             }
-            Stage::Due | Stage::Asked | Stage::GivenUp => None,
+            Stage::Owed | Stage::Due | Stage::Asked | Stage::GivenUp => None,
         }
     }
 }
@@ -148,9 +149,12 @@ impl Agent {
         self.may_feed() && self.care.is_due()
     }
 
-    /// The turn for the notes could not be recorded: they are still due.
+    /// The turn for the notes could not be recorded: they are still due, unless the passage was over
+    /// before that was known.
     pub(super) fn notes_not_taken(&mut self) {
-        self.care.stage = Stage::Due;
+        if self.care.stage == Stage::Asked {
+            self.care.stage = Stage::Due;
+        }
     }
 
     /// A turn ended; `notes`: it was one for notes. After such a turn the context is shortened,
@@ -161,9 +165,10 @@ impl Agent {
         outcome: &Outcome,
         out: &mut Vec<Effect>,
     ) {
+        let idle = matches!(self.phase, Phase::Idle { .. }) && self.draining == Draining::No;
         if !notes {
             if *outcome == Outcome::Completed {
-                out.extend(self.care.completed());
+                out.extend(self.care.completed(idle));
             }
             return;
         }
@@ -171,7 +176,6 @@ impl Agent {
             let outcome = outcome.clone();
             out.push(Effect::Notice(Notice::NotesFailed { turn, outcome }));
         }
-        let idle = matches!(self.phase, Phase::Idle { .. }) && self.draining == Draining::No;
         let able = match outcome {
             Outcome::Completed
             | Outcome::Failed(_)

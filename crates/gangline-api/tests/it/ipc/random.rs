@@ -39,7 +39,7 @@ fn command() -> impl Strategy<Value = Command> {
             .prop_map(|(channel, topic)| Command::Topic { channel, topic }),
         any::<bool>().prop_map(|query| Command::Status { query }),
         words().prop_map(|path| Command::SetDirectory { path: PathBuf::from(path) }),
-        option::of("[a-z0-9.:/-]{1,20}").prop_map(|model| Command::Model {
+        option::of("[a-z0-9.:/][a-z0-9.:/-]{0,19}").prop_map(|model| Command::Model {
             choice: model.map(|model| ModelChoice::To(model.parse().unwrap()))
         }),
         option::of(any::<String>()).prop_map(|cursor| Command::Subscribe { cursor }),

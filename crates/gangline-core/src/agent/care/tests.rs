@@ -136,6 +136,36 @@ fn notes_wait_for_the_end_of_a_pause_and_for_the_store() {
     story.is(Input::StoreOk, &format!("{}; take t1.3", passed(3, 900)));
 }
 
+/// R2-09: a passage that was over before the notes were begun needs none, also where the store
+/// did not take their turn.
+#[test]
+fn notes_that_were_not_begun_are_forgotten_with_their_passage() {
+    let mut story = story();
+    let answered = "end t1.1 completed m1=answered `done`";
+    ends(&mut story, 1, 900, &format!("{answered}; {}; take t1.2", passed(2, 900)));
+    story.runtime(holds(700), "");
+    story.is(Input::TakeFailed { turn: turn(2), gone: Vec::new() }, "");
+    story.is(Input::StoreOk, "");
+}
+
+/// R2-10: a shortening that is owed is not begun by an agent that is about to end.
+#[test]
+fn what_is_about_to_end_is_not_shortened() {
+    let mut story = story();
+    let answered = "end t1.1 completed m1=answered `done`";
+    ends(&mut story, 1, 900, &format!("{answered}; {}; take t1.2", passed(2, 900)));
+    story.is(Input::Taken { turn: turn(2) }, "notes t1.2");
+    let outcome = Outcome::Lost(crate::outcome::Cause::Theirs);
+    let told = format!("({:?})", Notice::NotesFailed { turn: turn(2), outcome });
+    story.exits(1, &format!("end t1.2 lost; {told}"));
+    story.is(Input::Message(queued(3)), "");
+    story.after(5).is(Input::Tick, "start 2 Resume");
+    story.runtime(RuntimeInput::Ready { life: Life(2) }, "take t1.3 m3");
+    story.is(Input::Taken { turn: turn(3) }, "prompt t1.3");
+    story.is(Input::Drain(crate::agent::Drain::Soft), "");
+    ends(&mut story, 3, 950, "end t1.3 completed m3=answered `done`; kill 2; drained");
+}
+
 /// R2-09, C3: a message is not added to the turn for the notes.
 #[test]
 fn a_message_is_not_steered_into_the_notes() {

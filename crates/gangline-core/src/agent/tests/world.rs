@@ -44,6 +44,8 @@ pub(super) struct World {
     pub(super) above: bool,
     /// The notes were asked for since.
     pub(super) noted: bool,
+    /// The last turn for notes.
+    notes: Option<TurnId>,
 }
 
 impl World {
@@ -70,6 +72,7 @@ impl World {
             answers: BTreeMap::new(),
             above: false,
             noted: false,
+            notes: None,
         }
     }
 
@@ -124,8 +127,7 @@ impl World {
             Input::Drain(_) => self.draining = true,
             Input::TakeFailed { turn, gone } if self.is_taking(*turn) => {
                 self.degraded |= gone.is_empty();
-                let notes = self.open.as_ref().is_some_and(|open| open.messages.is_empty());
-                self.noted &= !notes;
+                self.noted &= self.notes != Some(*turn);
                 self.open = None;
             }
             Input::Taken { turn } if self.is_taking(*turn) => {
@@ -263,7 +265,7 @@ impl World {
             }
             Effect::Notice(Notice::WatermarkPassed { turn, .. }) => {
                 assert!(self.above && !self.noted, "asked twice for one passage ({turn})");
-                self.noted = true;
+                (self.noted, self.notes) = (true, Some(turn));
             }
             Effect::Shorten => {
                 assert!(self.alive.is_some_and(|(_, ready)| ready), "no runtime");
