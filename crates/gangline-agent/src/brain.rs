@@ -366,6 +366,7 @@ impl Brain {
     }
 
     fn runtime(&mut self, life: gangline_core::agent::Life, event: RuntimeEvent) {
+        self.told.hear(&event);
         match event {
             RuntimeEvent::Ready { session } => {
                 info!(%session, "runtime ready");

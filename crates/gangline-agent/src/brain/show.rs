@@ -5,7 +5,7 @@ use gangline_api::{
     status::{StatusNote, Task},
 };
 use gangline_broker::AgentUpdate;
-use gangline_core::agent::View;
+use gangline_core::agent::{PhaseName, View};
 use gangline_os::clock::rfc3339;
 
 use super::Brain;
@@ -27,6 +27,8 @@ pub(super) struct Shown {
     /// What somebody has to do so that the backend has a login.
     pub(super) login_hint: Option<String>,
     pub(super) compacting: bool,
+    /// How the backend ended the last time, or why it did not start; told while it is parked.
+    pub(super) death: Option<String>,
     /// What stands between the agent and its chat network.
     pub(super) irc: Option<String>,
     /// Tokens that the conversation holds, and that the model's context can hold.
@@ -86,7 +88,7 @@ impl Brain {
         let same = !turned && self.shown.paused == view.paused && self.shown.told == trouble;
         self.shown.paused = view.paused;
         self.doors.view.send_replace(view.clone());
-        let note = self.note(view.degraded);
+        let note = self.note(&view);
         if !same {
             self.shown.told = trouble;
             self.keeper.push(Record::Agent(AgentUpdate {
@@ -149,13 +151,15 @@ impl Brain {
     }
 
     /// Returns what the agent's row says beside its phase.
-    fn note(&self, degraded: bool) -> StatusNote {
+    fn note(&self, view: &View) -> StatusNote {
+        let parked = view.phase == PhaseName::Parked;
         StatusNote {
             turn_count: self.shown.turns,
             last_activation: self.shown.last_activation,
             records_skipped: self.skipped,
-            degraded,
+            degraded: view.degraded,
             needs_login: self.shown.login_hint.clone(),
+            parked: self.shown.death.clone().filter(|_| parked),
             compacting: self.shown.compacting,
             context_tokens: self.shown.context.0,
             context_window: self.shown.context.1,

@@ -47,6 +47,7 @@ fn ps_has_one_aligned_line_an_agent() {
             asked_at: rfc3339(at(5)),
         },
         WaitingFor::Login { hint: "log in".to_owned() },
+        WaitingFor::Resume { why: "no such file".to_owned() },
     ];
     busy.standing = Standing::Working;
     busy.replaced = true;

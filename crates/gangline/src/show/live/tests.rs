@@ -91,6 +91,7 @@ fn the_beginning_tells_how_it_stands_and_what_is_waited_for() {
                 asked_at: "2026-11-21T12:00:01.000Z".into(),
             },
             WaitingFor::Login { hint: "run `claude`".into() },
+            WaitingFor::Resume { why: "no such file".into() },
         ],
         needs_login: true,
         degraded: false,
