@@ -13,6 +13,7 @@ use crate::{channel::ChannelArgs, mcp::McpArgs};
 
 pub(crate) mod serve;
 pub(crate) mod skills;
+pub(crate) mod started;
 
 /// Hitches AI coding agents to a chat network that people and agents share.
 #[derive(Debug, Parser)]

@@ -35,7 +35,7 @@ pub(crate) fn connection(setup: &Setup) -> rusqlite::Result<Connection> {
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     connection.execute_batch(
         "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = OFF; PRAGMA wal_autocheckpoint = 0; \
-         PRAGMA journal_size_limit = 67108864; PRAGMA mmap_size = 0",
+         PRAGMA journal_size_limit = 67108864; PRAGMA mmap_size = 0; PRAGMA cache_size = -512",
     )?;
     Ok(connection)
 }
