@@ -104,6 +104,8 @@ fn can(recipe: &Recipe) -> Capabilities {
         list_sessions: recipe.lists,
         bare: false,
         structured: true,
+        calls: true,
+        failures: true,
     }
 }
 

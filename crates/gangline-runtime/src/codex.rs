@@ -64,6 +64,8 @@ impl Runtime for Codex {
             list_sessions: true,
             bare: false,
             structured: true,
+            calls: true,
+            failures: true,
         }
     }
 

@@ -61,6 +61,8 @@ impl Runtime for Native {
             list_sessions: true,
             bare: false,
             structured: true,
+            calls: true,
+            failures: true,
         }
     }
 

@@ -8,7 +8,13 @@ use gangline_os::{
     process,
 };
 
-use super::{history::History, offer, profile::Profile, server::Pane};
+use super::{
+    ear::Ear,
+    history::History,
+    offer::{self, Ours},
+    profile::Profile,
+    server::Pane,
+};
 use crate::{Mode, SessionId, StartOptions, ToolServer};
 
 #[cfg(test)]
@@ -30,22 +36,34 @@ pub(super) struct Launch {
     pub(super) history: Option<History>,
 }
 
-/// Returns whether the program can be told of tool servers.
-pub(super) fn takes_tools(options: &StartOptions, usual: Option<&str>) -> bool {
-    let profile = command(options, usual)
-        .and_then(|(program, _)| Profile::of(&program, options.extra.get("screen")));
-    profile.is_ok_and(|profile| profile.tools.is_some())
+/// What of the daemon the program can be told of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Takes {
+    pub(super) tools: bool,
+    pub(super) hooks: bool,
+}
+
+impl Takes {
+    /// Reads it off the program's profile; what is wrong with that [`prepare`] says.
+    pub(super) fn of(options: &StartOptions, usual: Option<&str>) -> Self {
+        let profile = command(options, usual)
+            .and_then(|(program, _)| Profile::of(&program, options.extra.get("screen")));
+        let told = profile.as_ref().is_ok_and(|profile| profile.tools.is_some());
+        let hooks = profile.is_ok_and(|profile| profile.hooks.is_some());
+        // Without the bridge no hook would reach us.
+        Self { tools: told, hooks: told && hooks && !options.tool_bridge.is_empty() }
+    }
 }
 
 /// Makes folders and files and returns how to start the program; `usual` is its name where the
-/// configuration has no command, `own` serves the daemon's tools.
+/// configuration has no command; `tools` serves the daemon's tools, and `ear` hears its hooks.
 ///
 /// # Errors
 /// One line that says what to do.
 pub(super) fn prepare(
     options: &StartOptions,
     usual: Option<&str>,
-    own: Option<&ToolServer>,
+    (tools, ear): (Option<&ToolServer>, Option<&Ear>),
 ) -> Result<Launch, String> {
     match options.mode {
         Mode::Resident | Mode::Tmux => {}
@@ -93,8 +111,10 @@ pub(super) fn prepare(
     };
     let given = arguments(options, &profile, (of_session, &session))?;
     words.extend(given.into_iter().map(OsString::from));
-    if let Some(tools) = &profile.tools {
-        let offered = offer::offer(options, (tools.form, &tools.words), own)?;
+    if let Some(told) = &profile.tools {
+        let to_us = ear.map(|ear| ear.words(&options.tool_bridge));
+        let ours = Ours { tools, hooks: profile.hooks.as_ref().zip(to_us.as_deref()) };
+        let offered = offer::offer(options, (told.form, &told.words), ours)?;
         words.extend(offered.args.into_iter().map(OsString::from));
         env.extend(offered.env);
         notices.extend(offered.notices);

@@ -6,6 +6,8 @@ use std::{collections::BTreeMap, path::Path, time::Duration};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::hooks::Hooks;
+
 #[cfg(test)]
 mod tests;
 
@@ -121,6 +123,8 @@ pub(super) struct Profile {
     pub(super) history: Option<Kept>,
     /// None = it takes no tool servers, as far as is known.
     pub(super) tools: Option<Tools>,
+    /// None = it runs no hooks, as far as is known. They are told in the same way as tool servers.
+    pub(super) hooks: Option<Hooks>,
     /// Arguments: always, and with `{model}`, `{file}`, `{session}` filled in.
     pub(super) args: Vec<String>,
     pub(super) model: Vec<String>,
@@ -169,6 +173,7 @@ impl Default for Profile {
             session_variable: None,
             history: None,
             tools: None,
+            hooks: None,
             args: Vec::new(),
             model: Vec::new(),
             system_prompt: Vec::new(),

@@ -58,7 +58,7 @@ fn words(launch: &Launch) -> String {
 fn a_known_program_gets_its_own_words() {
     let folder = tempfile::tempdir().unwrap();
     let mut options = options(folder.path(), "claude");
-    let launch = prepare(&options, None, None).unwrap();
+    let launch = prepare(&options, None, (None, None)).unwrap();
     let shown = words(&launch);
     let id = &launch.session.0;
     let here = folder.path().display();
@@ -85,9 +85,9 @@ fn a_known_program_gets_its_own_words() {
     // R3-09: its environment names the session that it has.
     let told = "0b0e7b1e-3c5f-4a53-9d0a-0f7c3a1f2b3c";
     options.env.push((crate::SESSION_VARIABLE.to_owned(), told.to_owned()));
-    assert_eq!(prepare(&options, None, None).unwrap().session.0, told);
+    assert_eq!(prepare(&options, None, (None, None)).unwrap().session.0, told);
     options.resume = Some(SessionId("old".to_owned()));
-    let launch = prepare(&options, None, None).unwrap();
+    let launch = prepare(&options, None, (None, None)).unwrap();
     assert!(words(&launch).contains(" --resume old ") && launch.notices.is_empty());
     assert_eq!(launch.session.0, "old");
 }
@@ -97,9 +97,9 @@ fn an_unknown_program_gets_nothing_and_a_lost_session_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let mut options = options(folder.path(), "thing");
     options.resume = Some(SessionId("old".to_owned()));
-    let launch = prepare(&options, None, None).unwrap();
+    let launch = prepare(&options, None, (None, None)).unwrap();
     assert!(words(&launch).ends_with("/thing --mine"), "{}", words(&launch));
     assert!(!launch.notices.is_empty() && launch.session.0 != "old");
     options.command = None;
-    assert!(prepare(&options, None, None).is_err());
+    assert!(prepare(&options, None, (None, None)).is_err());
 }

@@ -30,7 +30,7 @@ rules:
 const SECOND: &str = "\n\nSecond paragraph with\n\n- a list\n- of two";
 
 async fn claude() -> Rig {
-    let mut rig = Rig::new(&[&programs::claude().display().to_string()], json!({}));
+    let mut rig = Rig::new(&[&programs::claude().display().to_string()], json!({})).with_hooks();
     rig.options.base_url = Some(rig.served(SCRIPT).await);
     rig.options.system_prompt = "You are oak-ada.".to_owned();
     // Somebody has run it once.
@@ -78,7 +78,8 @@ async fn claude_in_a_terminal() {
             .any(|event| matches!(event, RuntimeEvent::Steered { uuid, .. } if uuid == "more")),
         "{done:?}"
     );
-    assert_eq!(done.text(), format!("you said and more{SECOND}"), "{}", rig.screen());
+    let both = format!("slow answer\nyou said and more{SECOND}");
+    assert_eq!(done.text(), both, "{}", rig.screen());
     // Words of its dialogs are none in an answer.
     assert_eq!(rig.ask(7, "ask me").await.text(), "Done.\n\nDo you want to see it?");
     rig.runtime.stop(gangline_runtime::StopReason::Restart).await;
@@ -148,7 +149,7 @@ async fn claude_in_a_terminal_speaks_by_the_daemons_tools() {
 /// The real Codex in a terminal.
 #[tokio::test]
 async fn codex_in_a_terminal() {
-    let mut rig = Rig::new(&[&programs::codex().display().to_string()], json!({}));
+    let mut rig = Rig::new(&[&programs::codex().display().to_string()], json!({})).with_hooks();
     let url = rig.served(SCRIPT).await;
     // Not below the folder for temporary files: Codex refuses that.
     let home = tempfile::Builder::new()
@@ -168,8 +169,7 @@ async fn codex_in_a_terminal() {
     rig.start().await;
     let done = rig.ask(1, "hello\nthere").await;
     // It renders what it is told.
-    let second = SECOND.replace("- ", "• ");
-    assert_eq!(done.text(), format!("you said hello\nthere{second}"), "{}", rig.screen());
+    assert_eq!(done.text(), format!("you said hello\nthere{SECOND}"), "{}", rig.screen());
     assert_eq!(rig.ask(2, "slow please").await.text(), "slow answer");
     rig.say(3, "wait for ever").await;
     rig.until_accepted().await;
