@@ -36,7 +36,7 @@ fn a_parked_agent_says_what_has_to_be_mended() {
     row.status_json = Some(r#"{"parked":"cannot start x: no such file"}"#.into());
     let waits = |facts: &Facts| {
         let text = strip_str(&whole(&status(facts), at(62))).to_string();
-        text.lines().rev().next().unwrap_or_default().to_owned()
+        text.lines().next_back().unwrap_or_default().to_owned()
     };
     let rest = "oak-ada`, once this is mended: cannot start x: no such file";
     assert_eq!(waits(&facts), format!("  waits for `gangline resume {rest}"));
