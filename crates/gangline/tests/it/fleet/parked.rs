@@ -36,7 +36,7 @@ fn a_backend_that_cannot_be_started_is_parked_with_its_reason() {
         let line = text.lines().find(|line| line.trim_start().starts_with(begin));
         line.unwrap_or_else(|| panic!("{begin} in {text}")).to_owned()
     };
-    let told = line(&ran.stderr, "oak-lee   parked: ");
+    let told = line(&ran.stderr, "oak-lee  parked: ");
     assert!(why(&told), "{told}");
     assert!(told.ends_with("; mend that, then `gangline resume oak-lee`"), "{told}");
     let status = fleet.run(&["status", "oak-lee"]).ok();
