@@ -30,6 +30,8 @@ pub(crate) const PAUSED: &str = "messages are kept and not fed";
 pub(crate) const RESUMED: &str = "messages are fed again";
 
 pub(crate) const ENDED_BY_US: &str = "ended by the daemon";
+pub(crate) const FIXED_MODEL: &str = "nothing says how my program is told another model: it has its \
+     own way, or its entry gets the words for it (`screen: {model: [...]}`)";
 pub(crate) const ENDED_WELL: &str =
     "the backend ended by itself with code 0, and is started again when it is needed";
 pub(crate) const FRESH_SESSION: &str =

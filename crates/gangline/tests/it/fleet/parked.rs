@@ -100,3 +100,26 @@ fn a_program_that_ends_by_itself_after_its_work_is_started_again() {
     assert!(!logs.contains("crashed"), "{logs}");
     fleet.becomes("oak-lee", "idle");
 }
+
+/// R2-04: a model that would have no effect is not chosen, neither here nor in the room.
+#[test]
+fn a_model_is_not_chosen_where_nothing_says_how() {
+    let fleet = Fleet::new(&["oak-ada"]);
+    write(&with_program(&fleet), ANSWERS);
+    fleet.up();
+    let ran = fleet.run(&["model", "oak-lee", "opus"]);
+    assert_eq!(ran.code, 1, "{}", ran.stdout);
+    let said = "error: nothing says how the program of oak-lee is told a model\n";
+    assert!(ran.stderr.starts_with(said), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`screen: {model: [--model, \"{model}\"]}`"), "{}", ran.stderr);
+    let mut owner = fleet.stage.owner("boss");
+    owner.say("#general", "@oak-lee model opus");
+    owner.hears("oak-lee", "#general", "nothing says how my program is told another model");
+    let shown = fleet.run(&["model", "oak-lee"]).ok();
+    assert_eq!(shown, "oak-lee uses its backend's own model\n");
+    let _ = fleet.run(&["model", "oak-lee", "--default"]).ok();
+    // Its entry has the words.
+    fleet.configure("    screen: {model: [--model, \"{model}\"]}\n");
+    let told = fleet.run(&["model", "oak-lee", "opus"]).ok();
+    assert!(told.contains("oak-lee uses opus: chosen"), "{told}");
+}
