@@ -215,6 +215,13 @@ impl Brain {
                 self.gone(cause, &how);
                 self.think(Input::Runtime(RuntimeInput::Exited { life, cause }));
             }
+            Incoming::Ended { life } => {
+                match self.core.ends_well(self.now(), life) {
+                    true => self.ended_well(),
+                    false => self.gone(Cause::Theirs, &texts::exited(0)),
+                }
+                self.think(Input::Runtime(RuntimeInput::Ended { life }));
+            }
             Incoming::Sent { turn, to, in_reply_to } => {
                 self.think(Input::Sent { turn, to, in_reply_to });
             }

@@ -30,6 +30,10 @@ pub(crate) const PAUSED: &str = "messages are kept and not fed";
 pub(crate) const RESUMED: &str = "messages are fed again";
 
 pub(crate) const ENDED_BY_US: &str = "ended by the daemon";
+pub(crate) const FIXED_MODEL: &str = "nothing says how my program is told another model: it has its \
+     own way, or its entry gets the words for it (`screen: {model: [...]}`)";
+pub(crate) const ENDED_WELL: &str =
+    "the backend ended by itself with code 0, and is started again when it is needed";
 pub(crate) const FRESH_SESSION: &str =
     "the backend begins a new session: it remembers nothing of the last one";
 
@@ -97,7 +101,9 @@ pub(crate) fn death(how: &str, words: Option<&str>, phase: PhaseName) -> String 
     // It says nothing of itself, and nobody sees what is wrong with an end like this.
     match phase {
         PhaseName::Starting => format!("{how} before it takes prompts"),
-        PhaseName::Down | PhaseName::Idle | PhaseName::Parked => how.to_owned(),
+        PhaseName::Down | PhaseName::Idle | PhaseName::Parked => {
+            format!("{how} soon after its start")
+        }
         PhaseName::Taking | PhaseName::Prompting | PhaseName::Working | PhaseName::Interrupting => {
             format!("{how} in the middle of a turn")
         }

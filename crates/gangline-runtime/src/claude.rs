@@ -57,6 +57,7 @@ impl Runtime for Claude {
             compact: true,
             clear: true,
             set_model: true,
+            fixed_model: false,
             begins_turns: true,
             host_tools: true,
             mcp_stdio: true,

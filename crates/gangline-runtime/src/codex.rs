@@ -57,6 +57,7 @@ impl Runtime for Codex {
             compact: true,
             clear: true,
             set_model: true,
+            fixed_model: false,
             begins_turns: false,
             host_tools: true,
             mcp_stdio: true,

@@ -217,6 +217,8 @@ pub struct Capabilities {
     pub clear: bool,
     /// The model can be changed between turns.
     pub set_model: bool,
+    /// A model that is named has no effect, at a start neither: nothing says how the program is told.
+    pub fixed_model: bool,
     /// The backend may begin turns by itself.
     pub begins_turns: bool,
     /// The tools of the daemon reach the model.

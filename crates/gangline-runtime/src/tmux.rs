@@ -125,6 +125,7 @@ impl Runtime for Tmux {
         Capabilities {
             steer: profile.steer,
             bare: profile.bare,
+            fixed_model: profile.model.is_empty(),
             host_tools: tools,
             mcp_stdio: tools,
             mcp_http: tools,

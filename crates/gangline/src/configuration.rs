@@ -178,6 +178,9 @@ impl Loaded {
             if agent.mention_when_busy == MentionWhenBusy::Steer && !can.steer {
                 idle.push(format!("mention_when_busy: steer of {}", agent.nick));
             }
+            if agent.model.is_some() && can.fixed_model {
+                idle.push(format!("model of {}", agent.nick));
+            }
             let unusable = servers::unusable(agent, can);
             idle.extend(unusable.map(|key| format!("mcp_servers.{key} of {}", agent.nick)));
         }

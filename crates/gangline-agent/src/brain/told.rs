@@ -90,6 +90,15 @@ impl Brain {
         self.session_ends(how);
     }
 
+    /// The backend has ended by itself, with nothing under way and no trouble (R0-20).
+    pub(super) fn ended_well(&mut self) {
+        if std::mem::take(&mut self.shown.compacting) {
+            self.notice(None, "compacted", texts::NOT_COMPACTED.to_owned());
+        }
+        self.notice(None, "ended", texts::ENDED_WELL.to_owned());
+        self.session_ends(texts::ENDED_WELL);
+    }
+
     /// Keeps how the backend ended, or why it did not start, for those who ask why it is parked.
     pub(super) fn died(&mut self, how: &str) {
         let masked = self.me.redactor.redact(how).into_string();

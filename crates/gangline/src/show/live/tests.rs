@@ -110,6 +110,7 @@ fn the_beginning_tells_how_it_stands_and_what_is_waited_for() {
       approval 12: Bash: run `make`
       decide: gangline approve 12, gangline deny 12, or in the room: @oak-ada yes 12
       a login: run `claude`
+      `resume`: no such file
     Ctrl-C leaves; the agent goes on
     ");
     let idle = AgentStatus {
