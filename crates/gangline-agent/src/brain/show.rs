@@ -5,7 +5,10 @@ use gangline_api::{
     status::{StatusNote, Task},
 };
 use gangline_broker::AgentUpdate;
-use gangline_core::agent::{PhaseName, View};
+use gangline_core::{
+    TurnId,
+    agent::{PhaseName, View},
+};
 use gangline_os::clock::rfc3339;
 
 use super::Brain;
@@ -23,6 +26,7 @@ const QUOTED_BYTES: usize = 200;
 pub(super) struct Shown {
     pub(super) turns: u64,
     word: Option<&'static str>,
+    turn: Option<TurnId>,
     paused: bool,
     /// What somebody has to do so that the backend has a login.
     pub(super) login_hint: Option<String>,
@@ -74,7 +78,9 @@ impl Brain {
         if !view.needs_login {
             self.shown.login_hint = None;
         }
-        let turned = self.shown.word != Some(word);
+        // A turn may follow upon another one without an idle moment.
+        let next = view.turn.is_some() && view.turn != self.shown.turn;
+        let turned = next || self.shown.word != Some(word);
         if turned {
             self.turned(word, &view);
         }
@@ -114,9 +120,13 @@ impl Brain {
         }
     }
 
-    /// The phase's word has changed.
+    /// The phase's word has changed, or another turn is open.
     fn turned(&mut self, word: &'static str, view: &View) {
         let from = self.shown.word.unwrap_or("down");
+        if view.turn != self.shown.turn {
+            self.shown.turn = view.turn;
+            self.shown.tools.clear();
+        }
         if word == "working" {
             let now = self.me.clock.now();
             #[allow(clippy::cast_precision_loss, reason = "the wire has seconds as a float")]
