@@ -108,7 +108,7 @@ impl IrcPeer {
 
     fn over(stream: TcpStream, nick: &str) -> Self {
         let seen = Arc::new(Mutex::new(Vec::new()));
-        let mut reply = stream.try_clone().unwrap();
+        let reply = stream.try_clone().unwrap();
         let reader = BufReader::new(stream.try_clone().unwrap());
         let log = Arc::clone(&seen);
         let gone = Arc::new(AtomicBool::new(false));
@@ -118,7 +118,7 @@ impl IrcPeer {
                 let Ok(line) = line else { break };
                 let line = String::from_utf8_lossy(&line).trim_end_matches('\r').to_owned();
                 if let Some(token) = line.strip_prefix("PING ") {
-                    let _ = write!(reply, "PONG {token}\r\n");
+                    let _ = put(&reply, &format!("PONG {token}"));
                 }
                 log.lock().unwrap().push(line);
             }
@@ -129,7 +129,7 @@ impl IrcPeer {
 
     /// Sends one raw line; returns whether the connection took it.
     pub fn try_send(&mut self, line: &str) -> bool {
-        write!(self.stream, "{line}\r\n").is_ok()
+        put(&self.stream, line).is_ok()
     }
 
     /// Returns what `pick` finds in a line not looked at yet, or nothing when the server is gone
@@ -192,7 +192,7 @@ impl IrcPeer {
     /// # Panics
     /// When the connection is gone.
     pub fn send(&mut self, line: &str) {
-        write!(self.stream, "{line}\r\n").unwrap();
+        put(&self.stream, line).unwrap();
     }
 
     /// Sends bytes that need not be a line.
@@ -270,6 +270,11 @@ impl IrcPeer {
     pub fn lines(&self) -> Vec<String> {
         self.seen.lock().unwrap().clone()
     }
+}
+
+/// Writes a line whole: two threads write, and no answer to a PING may stand within a line.
+fn put(mut stream: &TcpStream, line: &str) -> std::io::Result<()> {
+    stream.write_all(format!("{line}\r\n").as_bytes())
 }
 
 impl Drop for IrcPeer {

@@ -1,5 +1,9 @@
 //! A hub with agents of one's own and a scripted model behind them.
 
+use std::os::{
+    linux::net::SocketAddrExt as _,
+    unix::net::{SocketAddr, UnixListener},
+};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::{fs, net::TcpListener, process::Stdio};
 
@@ -10,7 +14,8 @@ use crate::{
 };
 
 /// Returns a loopback port that nobody listens on. Not one of those that the system gives to
-/// outgoing connections, so it stays free while a server is down.
+/// outgoing connections, so it stays free while a server is down. No other test gets it while this
+/// process lives.
 ///
 /// # Panics
 /// When there is none.
@@ -20,8 +25,15 @@ pub fn free_port() -> u16 {
     let process = u16::try_from(std::process::id() % 2200).unwrap();
     (0..2200)
         .map(|_| 10_000 + (process * 10 + NEXT.fetch_add(1, Ordering::SeqCst)) % 22_000)
-        .find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok())
+        .find(|port| is_ours(*port) && TcpListener::bind(("127.0.0.1", *port)).is_ok())
         .expect("a free port")
+}
+
+/// Takes the port's name for as long as this process lives. Two tests whose process ids are far
+/// apart look at the same ports, and one may find a port free while the other's server is down.
+fn is_ours(port: u16) -> bool {
+    let name = SocketAddr::from_abstract_name(format!("gangline-test-port-{port}")).unwrap();
+    UnixListener::bind_addr(&name).map(std::mem::forget).is_ok()
 }
 
 /// Records that a test cannot run here, in the file that `GANGLINE_SKIPPED` names.

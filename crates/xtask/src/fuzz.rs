@@ -1,7 +1,9 @@
-//! `cargo xtask fuzz`: lets libFuzzer look for input that breaks a target of `fuzz/`.
-//! Its findings stay in `fuzz/artifacts/`, what it learnt below cargo's target folder, so that the
-//! seeds in `fuzz/corpus/` remain as they were written. Start at [`run`].
+//! `cargo xtask fuzz`: lets libFuzzer look for input that breaks a target of `fuzz/`, and runs the
+//! property tests with other inputs than the usual ones. libFuzzer's findings stay in
+//! `fuzz/artifacts/`, what it learnt below cargo's target folder, so that the seeds in
+//! `fuzz/corpus/` remain as they were written. Start at [`run`].
 
+mod properties;
 #[cfg(test)]
 mod tests;
 
@@ -32,7 +34,7 @@ pub(crate) struct FuzzArgs {
     seconds: u32,
 }
 
-/// The programs of `fuzz/fuzz_targets/`, by their names there.
+/// The programs of `fuzz/fuzz_targets/`, by their names there; and the property tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
 enum Target {
@@ -40,36 +42,46 @@ enum Target {
     IrcWire,
     /// A text is read as `agents.yaml`, and its faults are shown.
     Config,
+    /// Every property test of the workspace, again and again, each time with another seed.
+    Properties,
 }
 
 impl Target {
-    fn name(self) -> &'static str {
+    /// The program of this target, if libFuzzer runs it.
+    fn program(self) -> Option<&'static str> {
         match self {
-            Self::IrcWire => "irc_wire",
-            Self::Config => "config",
+            Self::IrcWire => Some("irc_wire"),
+            Self::Config => Some("config"),
+            Self::Properties => None,
         }
     }
 }
 
-/// Installs the runner if it is missing, then builds and runs the targets one after the other. The
-/// first finding ends the run with an error.
+/// Builds and runs the targets one after the other. The first finding ends the run with an error.
 pub(crate) fn run(args: &FuzzArgs) -> Result<ExitCode> {
-    install()?;
-    let built = Metadata::load()?.target_directory.join("fuzz");
     for target in args.target.map_or_else(|| Target::value_variants().to_vec(), |one| vec![one]) {
-        let name = target.name();
-        let learnt = learnt(&built, target);
-        fs::create_dir_all(&learnt)
-            .with_context(|| format!("cannot make the folder {}", learnt.display()))?;
-        println!("fuzzing {name} for {} s; new inputs go to {}", args.seconds, learnt.display());
-        let mut fuzz = shell::cargo();
-        // Instrumentation is behind unstable flags; this makes a stable compiler take them.
-        fuzz.env("RUSTC_BOOTSTRAP", "1").args(arguments(target, args.seconds, &built));
-        shell::run(&mut fuzz).with_context(|| {
-            format!("{name} was not passed; input that breaks it is in fuzz/artifacts/{name}")
-        })?;
+        match target.program() {
+            Some(name) => fuzz(name, args.seconds)?,
+            None => properties::run(args.seconds)?,
+        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Runs one of libFuzzer's programs. Installs what runs it if that is missing.
+fn fuzz(name: &str, seconds: u32) -> Result<()> {
+    install()?;
+    let built = Metadata::load()?.target_directory.join("fuzz");
+    let learnt = learnt(&built, name);
+    fs::create_dir_all(&learnt)
+        .with_context(|| format!("cannot make the folder {}", learnt.display()))?;
+    println!("fuzzing {name} for {seconds} s; new inputs go to {}", learnt.display());
+    let mut fuzz = shell::cargo();
+    // Instrumentation is behind unstable flags; this makes a stable compiler take them.
+    fuzz.env("RUSTC_BOOTSTRAP", "1").args(arguments(name, seconds, &built));
+    shell::run(&mut fuzz).with_context(|| {
+        format!("{name} was not passed; input that breaks it is in fuzz/artifacts/{name}")
+    })
 }
 
 fn install() -> Result<()> {
@@ -81,17 +93,16 @@ fn install() -> Result<()> {
 }
 
 /// Where inputs that reached new code are kept between runs.
-fn learnt(built: &Path, target: Target) -> PathBuf {
-    built.join("corpus").join(target.name())
+fn learnt(built: &Path, name: &str) -> PathBuf {
+    built.join("corpus").join(name)
 }
 
 /// What cargo is told. libFuzzer adds to the first folder of inputs and only reads the second.
-fn arguments(target: Target, seconds: u32, built: &Path) -> Vec<OsString> {
-    let name = target.name();
+fn arguments(name: &str, seconds: u32, built: &Path) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = ["fuzz", "run", "--target-dir"].map(Into::into).into();
     arguments.push(built.into());
     arguments.push(name.into());
-    arguments.push(learnt(built, target).into());
+    arguments.push(learnt(built, name).into());
     arguments.push(format!("fuzz/corpus/{name}").into());
     arguments.push("--".into());
     arguments.push(format!("-max_total_time={seconds}").into());

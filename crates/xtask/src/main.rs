@@ -40,7 +40,7 @@ enum Task {
     Conformance(ConformanceArgs),
     /// Measure goals against their anchors, in turn, in the same run.
     Bench(bench::BenchArgs),
-    /// Look for input that breaks a reader of hostile bytes, guided by coverage.
+    /// Look for input that breaks a reader of hostile bytes, guided by coverage, or a property.
     Fuzz(fuzz::FuzzArgs),
 }
 

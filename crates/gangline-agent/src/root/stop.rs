@@ -67,14 +67,14 @@ impl Parts {
         let _ = self.brain.send(Incoming::Drain(Hurry::Soft)).await;
         let drained = self.drained.clone();
         let mut view = self.view.clone();
-        let soft = tokio::select! {
-            () = drained.cancelled() => true,
-            Ok(_) = view.wait_for(|view| view.approvals > 0) => false,
-            () = tokio::time::sleep(SETTLE_BUDGET) => false,
-            _ = signals.next() => false,
+        let impatient = tokio::select! {
+            () = drained.cancelled() => None,
+            Ok(_) = view.wait_for(|view| view.approvals > 0) => Some("an approval waits"),
+            () = tokio::time::sleep(SETTLE_BUDGET) => Some("its time is over"),
+            _ = signals.next() => Some("in haste"),
         };
-        if !soft {
-            info!("interrupting the open turn");
+        if let Some(why) = impatient {
+            info!(why, "interrupting the open turn");
             let _ = self.brain.send(Incoming::Drain(Hurry::Now)).await;
             if tokio::time::timeout(LADDER_BUDGET, drained.cancelled()).await.is_err() {
                 warn!("the open turn did not end; the successor recovers it");

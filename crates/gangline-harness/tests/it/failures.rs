@@ -149,7 +149,8 @@ async fn a_server_that_is_not_there_is_tried_again_then_named() {
 async fn silence_is_a_lost_connection() {
     let fake = Fake::start(vec![Reply::Mute, Reply::Silent(vec![start()]), says("ok")]).await;
     let mut config = fake.config();
-    config.limits.idle = Duration::from_millis(100);
+    // Long enough for the answer that is none of them.
+    config.limits.idle = Duration::from_secs(2);
     let told = Arc::new(Told::default());
     let harness = Harness::new(config, vec![], Some(Arc::clone(&told) as _)).unwrap();
     within(harness.prompt("go")).await.unwrap();

@@ -24,7 +24,7 @@ use gangline_os::task::TaskGroup;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
 /// Waits for a fact, no longer than the deadline.
 pub(crate) async fn within<T>(what: impl Future<Output = T>) -> T {

@@ -300,7 +300,7 @@ async fn stop_ends_streams_and_the_prompt_that_runs() {
     served.fake.seen(1).await;
     served.stop.cancel();
     within(async { while events.frame().await.is_some() {} }).await;
-    let ends = within(served.tasks.stop(Duration::from_secs(10))).await;
+    let ends = within(served.tasks.stop(Duration::from_secs(60))).await;
     assert_eq!(ends.len(), 1);
     assert!(matches!(ends[0].how, gangline_os::task::HowEnded::Finished), "{:?}", ends[0]);
     assert!(!served.harness.is_busy());

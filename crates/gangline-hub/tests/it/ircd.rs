@@ -24,7 +24,7 @@ use tokio::{
     net::TcpStream,
 };
 
-const DEADLINE: Duration = Duration::from_secs(20);
+const DEADLINE: Duration = Duration::from_secs(60);
 
 fn options(folder: &Path) -> HistoryOptions {
     HistoryOptions::new(folder.join("irc.db"), clock::system())

@@ -130,7 +130,10 @@ async fn a_refused_password_ends_the_attempt_and_the_next_one_is_late() {
 #[tokio::test]
 async fn a_taken_nick_is_told_nothing_is_said_and_the_nick_is_got_back() {
     let listener = Peer::bind().await;
-    let mut rig = Rig::start(LinkConfig { channels: Vec::new(), ..quick(listener.address()) });
+    let mut config = LinkConfig { channels: Vec::new(), ..quick(listener.address()) };
+    // Long enough to be answered before it asks a third time.
+    config.timing.regain_every = Duration::from_secs(1);
+    let mut rig = Rig::start(config);
     let mut peer = listener.accept().await;
     peer.expect_hello().await;
     peer.send(":irc 433 * ada :Nickname is already in use").await;
@@ -260,8 +263,9 @@ async fn a_server_that_falls_silent_is_pinged_and_left() {
     let listener = Peer::bind().await;
     let mut config = quick(listener.address());
     config.timing = Timing {
-        ping_every: Duration::from_millis(40),
-        ping_timeout: Duration::from_millis(40),
+        // Long enough for the first answer.
+        ping_every: Duration::from_millis(500),
+        ping_timeout: Duration::from_secs(2),
         ..config.timing
     };
     let mut rig = Rig::start(config);

@@ -15,7 +15,7 @@ use tokio::{
 };
 
 /// How long a test waits for any single fact.
-const DEADLINE: Duration = Duration::from_secs(20);
+const DEADLINE: Duration = Duration::from_secs(60);
 
 pub(crate) async fn soon<T>(what: &str, fact: impl Future<Output = T>) -> T {
     tokio::time::timeout(DEADLINE, fact).await.unwrap_or_else(|_| panic!("no {what} in time"))

@@ -1,11 +1,9 @@
 //! Tests of the line reader: chunking, limits, broken text.
 
 use super::*;
-use crate::clock::{Clock, SystemClock};
 use proptest::prelude::*;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::Duration;
 use tokio::io::{AsyncWriteExt, ReadBuf};
 
 /// Gives its pieces one read at a time; before each it is pending once.
@@ -99,9 +97,7 @@ fn broken_utf_8_is_replaced_and_counted() {
 }
 
 #[test]
-fn a_line_of_100_mb_is_passed_quickly_and_without_holding_it() {
-    let clock = SystemClock;
-    let began = clock.monotonic();
+fn a_line_of_100_mb_is_passed_without_holding_it() {
     let long = tokio::io::repeat(b'x').take(100_000_000).chain(&b"\nafter\n"[..]);
     let mut reader = LineReader::new(long, 1_000);
     let lines = run(async {
@@ -110,8 +106,6 @@ fn a_line_of_100_mb_is_passed_quickly_and_without_holding_it() {
         [first, reader.next().await.unwrap().unwrap()]
     });
     assert_eq!(lines, [oversize(&"x".repeat(1_000), 100_000_000), text("after")]);
-    let took = clock.monotonic() - began;
-    assert!(took < Duration::from_secs(2), "{took:?}");
 }
 
 #[test]

@@ -21,7 +21,7 @@ use crate::{
 /// Between two looks at a fact that nobody tells.
 const LOOK: Duration = Duration::from_millis(25);
 /// What is left of a program after its end has gone within this.
-const GONE_WITHIN: Duration = Duration::from_secs(3);
+const GONE_WITHIN: Duration = Duration::from_secs(10);
 /// A call that does not wait for the model returns within this.
 pub(super) const AT_ONCE: Duration = Duration::from_secs(10);
 /// An interrupted turn has ended, a stopped program is gone within this.

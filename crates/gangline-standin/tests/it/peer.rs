@@ -28,7 +28,7 @@ impl Peer {
         let served = stop.clone();
         tasks.spawn("serve", async move { serve(options, served).await.unwrap() });
         let http =
-            reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(20)).build().unwrap();
+            reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(60)).build().unwrap();
         Self { base, http, stop, tasks }
     }
 

@@ -157,7 +157,7 @@ fn what_comes_while_it_is_busy_is_answered_in_order() {
     let demo = Demo::start();
     let mut alice = demo.member("alice");
     let mut bob = demo.member("bob");
-    alice.say("#general", "@demo-guide sleep 2");
+    alice.say("#general", "@demo-guide sleep 6");
     eventually("the turn", || {
         let status = demo.run(&["status", GUIDE, "--json"]).json();
         status.to_string().contains("\"working\"").then_some(())
@@ -167,7 +167,7 @@ fn what_comes_while_it_is_busy_is_answered_in_order() {
     bob.say("#general", "@demo-guide say exactly second");
     alice.hears("bob", "#general", "second");
     alice.say(GUIDE, "say exactly third");
-    alice.hears(GUIDE, "#general", "I worked for 2 seconds");
+    alice.hears(GUIDE, "#general", "I worked for 6 seconds");
     alice.hears(GUIDE, "#general", "first");
     alice.hears(GUIDE, "#general", "second");
     alice.hears(GUIDE, "alice", "third");
@@ -310,7 +310,7 @@ fn a_killed_hub_is_replaced_and_its_daemons_are_adopted() {
 fn a_daemon_killed_in_the_middle_of_a_turn_answers_after_its_restart() {
     let demo = Demo::start();
     let mut alice = demo.member("alice");
-    alice.say("#general", "@demo-guide sleep 2");
+    alice.say("#general", "@demo-guide sleep 6");
     eventually("the turn", || {
         let status = demo.run(&["status", GUIDE, "--json"]).json();
         status.to_string().contains("\"working\"").then_some(())
@@ -320,7 +320,7 @@ fn a_daemon_killed_in_the_middle_of_a_turn_answers_after_its_restart() {
             .unwrap();
     }
     alice.say("#general", "@demo-guide say exactly while you were away");
-    alice.hears(GUIDE, "#general", "I worked for 2 seconds");
+    alice.hears(GUIDE, "#general", "I worked for 6 seconds");
     alice.hears(GUIDE, "#general", "while you were away");
     let trace = demo.run(&["trace", "m1"]).ok();
     assert!(trace.contains("lost") && trace.contains("answered"), "{trace}");

@@ -4,7 +4,6 @@ use std::{
     fs,
     net::TcpListener,
     os::unix::fs::{PermissionsExt as _, symlink},
-    time::{Duration, Instant},
 };
 
 use gangline_testkit::{World, eventually, programs};
@@ -173,14 +172,19 @@ agents:
   - {nick: spark-i, agent: lazy, directory: work}
 "#;
 
+/// A script that goes on when the other's has begun as well: all are asked at once.
+fn meets(one: &str, other: &str) -> String {
+    format!("touch ~/met-{one}; until [ -e ~/met-{other} ]; do sleep 0.01; done;")
+}
+
 /// Each agent: old, known to be bad, newer than tested, hanging, without interpreter, missing; logins,
 /// MCP servers, hooks, folders. Each line that is not well says what to do.
 #[test]
 fn what_is_wrong_with_agents_is_told_with_what_to_do() {
     let mut world = with(&[
-        ("claude", "echo '2.1.83 (Claude Code)'"),
+        ("claude", &format!("{} echo '2.1.83 (Claude Code)'", meets("claude", "copilot"))),
         ("codex", "exec sleep 1000"),
-        ("copilot", "echo 9.9.9"),
+        ("copilot", &format!("{} echo 9.9.9", meets("copilot", "claude"))),
         ("codex-acp", "echo codex-acp 0.16.0"),
         ("lazy", "exit 3"),
     ]);
@@ -193,9 +197,7 @@ fn what_is_wrong_with_agents_is_told_with_what_to_do() {
     let _ = world.file("config/gangline/runtimes.json", lazy);
     fs::create_dir_all(world.state()).unwrap();
     fs::set_permissions(world.state(), fs::Permissions::from_mode(0o755)).unwrap();
-    let began = Instant::now();
     let ran = world.run(&["doctor"]);
-    assert!(began.elapsed() < Duration::from_secs(20), "all are asked at once");
     assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
     assert!(!ran.stdout.contains("hunter"), "{}", ran.stdout);
     let told = plain(&world, &ran.stdout).replace(&port, "PORT");

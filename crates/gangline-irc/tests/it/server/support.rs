@@ -34,7 +34,7 @@ use tokio::{
 };
 
 /// Far longer than anything here takes.
-pub(super) const DEADLINE: Duration = Duration::from_secs(20);
+pub(super) const DEADLINE: Duration = Duration::from_secs(60);
 
 /// Accounts with the password `pw-<account>`; peers are what the test says.
 struct Passwords {

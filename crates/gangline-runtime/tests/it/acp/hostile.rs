@@ -264,7 +264,7 @@ async fn every_play_is_survived() {
             Ends::Exits(_) => {}
             Ends::Hangs | Ends::NeverBegins => {
                 let stop = rig.runtime.stop(StopReason::Stuck);
-                tokio::time::timeout(Duration::from_secs(15), stop).await.unwrap();
+                tokio::time::timeout(Duration::from_secs(60), stop).await.unwrap();
             }
         }
         if !matches!(end, Ends::Exits(_)) {

@@ -1,7 +1,5 @@
 //! A script in the program's place: what a program of this kind may do wrong.
 
-use std::time::Duration;
-
 use gangline_runtime::{Mode, RuntimeError, RuntimeEvent, SessionId, StopReason, TurnResult};
 
 use super::rig::{Done, Rig, turn};
@@ -259,7 +257,6 @@ async fn noise_is_told_as_life_but_not_often() {
     let alive = done.0.iter().filter(|it| matches!(it, RuntimeEvent::Alive { .. })).count();
     let most = usize::try_from(took.as_secs() + 1).unwrap();
     assert!(alive <= most, "{alive} in {took:?}");
-    assert!(took < Duration::from_secs(30));
 }
 
 /// R0-10: a stop before it is ready ends it as well; a second stop does nothing.

@@ -6,12 +6,13 @@ use std::{
     fs,
     path::PathBuf,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use gangline_os::{CancellationToken, clock, mark, secret::Secret, task::TaskGroup};
 use gangline_runtime::{
     McpPlace, McpServer, Mode, PermissionMode, Runtime, StartOptions,
-    conformance::{self, Dialect, McpProbe, Model, Progress, Report, Subject},
+    conformance::{self, Dialect, McpProbe, Model, Progress, Report, Subject, dialect::Pace},
     registry,
 };
 use gangline_standin::{Records, Script, StandinOptions, serve};
@@ -60,9 +61,12 @@ pub(crate) struct Bench {
 impl Bench {
     /// A bench for a column of the table; `command` is its program, if it has one.
     pub(crate) async fn new(column: &str, command: Option<PathBuf>) -> Self {
-        let dialect = conformance::dialect::find(column).unwrap();
+        let mut dialect = *conformance::dialect::find(column).unwrap();
+        // A machine with other work takes minutes to start some of these programs.
+        let patience = Duration::from_secs(240);
+        dialect.pace = Pace { ready: patience, turn: patience, retries: patience };
         let make = registry::maker(dialect.backend).unwrap();
-        Self::with(*dialect, Box::new(make), command).await
+        Self::with(dialect, Box::new(make), command).await
     }
 
     /// A bench for any adapter.

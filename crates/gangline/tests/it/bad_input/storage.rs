@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use gangline_testkit::{Stage, database, eventually, irc, stage};
+use gangline_testkit::{Stage, database, eventually, irc, stage, wait::PATIENCE};
 
 use super::{ADA, kept, stage_with};
 
@@ -300,7 +300,7 @@ fn a_full_disk_of_the_agents_store_only_delays() {
     let mut alice = stage.member("alice");
     // A person with an account is answered also while away.
     let mut boss = stage.owner("boss");
-    alice.say("#general", "@bi-ada sleep 3");
+    alice.say("#general", "@bi-ada sleep 6");
     eventually("the turn", || {
         (stage.query("SELECT state FROM messages") == ["in_turn"]).then_some(())
     });
@@ -311,12 +311,12 @@ fn a_full_disk_of_the_agents_store_only_delays() {
     }
     boss.say(ADA, "say exactly later-direct");
     alice.wait("the end of the turn's work", |line| line.contains("+typing=done").then_some(()));
-    let sleeper = "SELECT state FROM messages WHERE body LIKE '%sleep 3'";
+    let sleeper = "SELECT state FROM messages WHERE body LIKE '%sleep 6'";
     assert_eq!(stage.query(sleeper), ["in_turn"], "the disk is full");
     let _ = stage.world.run(&["status"]).ok();
     let before = stage.world.processes_like("gangline daemon");
     disk.make_room();
-    alice.hears(ADA, "#general", "I worked for 3 seconds");
+    alice.hears(ADA, "#general", "I worked for 6 seconds");
     // Else it looks again every 30 s.
     hub.kill();
     let mut hub = stage.up();
@@ -351,9 +351,8 @@ fn killed_hub(failpoint: &str, passing: u32) {
         (stage.query(sql) == ["1"]).then_some(())
     });
     alice.try_send("PRIVMSG #general :@bi-ada say exactly kumquat");
-    let echoed = alice.listen(Duration::from_secs(20), |line| {
-        irc::said(line).filter(|said| said.from == "alice").map(|_| ())
-    });
+    let echoed = alice
+        .listen(PATIENCE, |line| irc::said(line).filter(|said| said.from == "alice").map(|_| ()));
     assert_eq!(hub.wait(), -1, "{failpoint}: {}", hub.output());
     assert_eq!(echoed.is_some(), passing > 1, "an echo comes after the commit");
     let mut hub = stage.up();

@@ -74,7 +74,8 @@ fn logs_are_followed_until_ctrl_c() {
     command.stdin(Stdio::null()).stdout(std::fs::File::create(&log).unwrap());
     let mut follower = command.spawn().unwrap();
     let lines = || std::fs::read_to_string(&log).unwrap_or_default();
-    eventually("the newest event", || (lines().lines().count() == 1).then_some(()));
+    // The agent's first ones may follow at once.
+    eventually("the newest event", || (!lines().is_empty()).then_some(()));
     let mut ended = String::new();
     for turn in ["t1.1", "t1.2"] {
         let _ = fleet.run(&["prompt", "oak-ada", "say exactly followed", "--wait"]).ok();

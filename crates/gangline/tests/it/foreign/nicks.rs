@@ -97,17 +97,17 @@ fn a_ghost(kind: Kind) {
     let cable = Cable::between(&stage.irc, &address);
     let mut alice = person_at(&address, "alice");
     let _hub = up(&stage, &mut alice);
-    at_work(&stage, &mut alice, 1);
+    at_work(&stage, &mut alice, 4);
     cable.leave_ghosts();
     joins(&mut alice, "fx-ada_");
     eventually("the answer in the outbox", || {
         stage.query("SELECT state FROM outbox WHERE body LIKE 'I worked%'").pop()
     });
     cable.bury();
-    alice.hears(ADA, "#general", "I worked for 1 second");
+    alice.hears(ADA, "#general", "I worked for 4 seconds");
     asks(&mut alice, "myself again");
     all_confirmed(&stage);
-    assert_eq!(said_by(&alice, ADA, "#general"), ["I worked for 1 second.", "myself again"]);
+    assert_eq!(said_by(&alice, ADA, "#general"), ["I worked for 4 seconds.", "myself again"]);
     assert_eq!(said_by(&alice, "fx-ada_", "#general"), [""; 0]);
     assert_eq!(stage.query("SELECT count(*) FROM outbox WHERE may_be_doubled <> 0"), ["0"]);
 }

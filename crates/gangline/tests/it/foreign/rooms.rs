@@ -14,25 +14,24 @@ fn mode(alice: &mut IrcPeer, mode: &str) {
 }
 
 /// R1-47: thrown out in the middle of a turn, it comes back, answers there once, and hears what
-/// is said from then on. Thrown out again, it waits longer.
+/// is said from then on. Thrown out again, it waits twice the 5 s.
 fn comes_back_after_a_kick(kind: Kind) {
     let stage = stage();
     let _server = kind.start(&stage);
     let mut alice = person(&stage, "alice");
     let _hub = up(&stage, &mut alice);
-    at_work(&stage, &mut alice, 1);
+    at_work(&stage, &mut alice, 4);
     kick(&mut alice);
-    let first = std::time::Instant::now();
     joins(&mut alice, ADA);
-    let first = first.elapsed();
-    alice.hears(ADA, "#general", "I worked for 1 second");
+    alice.hears(ADA, "#general", "I worked for 4 seconds");
+    let before = std::time::Instant::now();
     kick(&mut alice);
-    let second = std::time::Instant::now();
     joins(&mut alice, ADA);
-    assert!(second.elapsed() > first + Duration::from_secs(2), "the wait does not grow: {first:?}");
+    let away = before.elapsed();
+    assert!(away > Duration::from_secs(10), "the wait does not grow: {away:?}");
     asks(&mut alice, "again");
     all_confirmed(&stage);
-    assert_eq!(said_by(&alice, ADA, "#general"), ["I worked for 1 second.", "again"]);
+    assert_eq!(said_by(&alice, ADA, "#general"), ["I worked for 4 seconds.", "again"]);
 }
 
 #[test]
@@ -99,7 +98,7 @@ fn tells_the_asker_when_the_room_stays_shut(kind: Kind) {
     let _server = kind.start(&stage);
     let mut alice = person(&stage, "alice");
     let _hub = up(&stage, &mut alice);
-    at_work(&stage, &mut alice, 1);
+    at_work(&stage, &mut alice, 4);
     mode(&mut alice, "+b fx-*!*@*");
     kick(&mut alice);
     let told = alice.hears(ADA, "alice", "could not be delivered to #general");
@@ -164,9 +163,9 @@ fn on_inspircd_with_extensions_an_answer_goes_on_after_a_kick() {
     }
 }
 
-/// An invitation opens a room at once.
+/// An invitation opens a room.
 #[test]
-fn an_invited_agent_comes_at_once() {
+fn an_invited_agent_comes() {
     if Kind::Ngircd.is_missing("rooms::an_invited_agent") {
         return;
     }
@@ -177,9 +176,7 @@ fn an_invited_agent_comes_at_once() {
     let _hub = stage.start(&[]);
     tells_its_operator(&stage, "numeric 473");
     alice.send(&format!("INVITE {ADA} #general"));
-    let asked = std::time::Instant::now();
     joins(&mut alice, ADA);
-    assert!(asked.elapsed() < Duration::from_secs(4), "{:?}", asked.elapsed());
 }
 
 /// A line that the server's filter takes out was not said: who asked hears so.
