@@ -152,8 +152,9 @@ impl Runtime for Tmux {
         launch.notices.extend(unserved.into_iter().chain(unheard));
         self.steers = launch.profile.steer;
         let (outside, inside) = door::sides(events);
-        let worker =
-            worker::Worker::start(&options, launch, inside, (tools, turn, ear)).await.map_err(fail)?;
+        let worker = worker::Worker::start(&options, launch, inside, (tools, turn, ear))
+            .await
+            .map_err(fail)?;
         let handle = worker.handle();
         let mut tasks = TaskGroup::new(NAME);
         tasks.spawn("session", worker.run());

@@ -189,7 +189,8 @@ impl Hooks {
     /// Returns the hooks for a file of settings: each event runs the words, with its object as their
     /// input.
     pub(super) fn settings(&self, words: &[String]) -> Value {
-        let command = json!({"type": "command", "command": quiet(words), "timeout": WITHIN_SECONDS});
+        let command =
+            json!({"type": "command", "command": quiet(words), "timeout": WITHIN_SECONDS});
         let all = self.events.keys().map(|event| (event.clone(), json!([{"hooks": [command]}])));
         Value::Object(all.collect::<Map<_, _>>())
     }

@@ -76,22 +76,16 @@ pub(super) fn prepare(
     let profile = Profile::of(&program, options.extra.get("screen"))?;
     let mut env = environment(options, &profile);
     is_there(&program, &env, options)?;
-    let resumes = options.resume.is_some() && !profile.resume.is_empty();
+    let history = History::of(&profile, &env);
+    let goes_on = goes_on(options, &profile, history.as_ref());
+    let resumes = goes_on == Ok(true);
     let session = match &options.resume {
         Some(session) if resumes => session.clone(),
         // What the environment names is the lost one.
         Some(_) => SessionId(uuid::Uuid::new_v4().to_string()),
         None => options.new_session(),
     };
-    let lost = options.resume.is_some() && !resumes;
-    let mut notices = Vec::new();
-    if lost {
-        notices.push(
-            "the program cannot go on with a session, as far as is known (`screen.resume`); it \
-             begins anew"
-                .to_owned(),
-        );
-    }
+    let mut notices: Vec<String> = goes_on.err().into_iter().collect();
     if let Some(name) = &profile.session_variable {
         env.insert(name.clone(), session.0.clone());
     }
@@ -102,13 +96,7 @@ pub(super) fn prepare(
     }
     words.push(program.into());
     words.extend(before.into_iter().map(OsString::from));
-    let history = History::of(&profile, &env);
-    let named = history.as_ref().is_none_or(|history| history.holds(&session));
-    let of_session = match (resumes, named) {
-        (true, true) => &profile.resume,
-        (true, false) => &profile.resume_last,
-        (false, _) => &profile.new_session,
-    };
+    let of_session = if resumes { &profile.resume } else { &profile.new_session };
     let given = arguments(options, &profile, (of_session, &session))?;
     words.extend(given.into_iter().map(OsString::from));
     if let Some(told) = &profile.tools {
@@ -132,6 +120,26 @@ pub(super) fn prepare(
         notices,
         history,
     })
+}
+
+/// Returns whether the program goes on with the session that it should go on with; an error says why
+/// it cannot.
+fn goes_on(
+    options: &StartOptions,
+    profile: &Profile,
+    history: Option<&History>,
+) -> Result<bool, String> {
+    match &options.resume {
+        None => Ok(false),
+        Some(_) if profile.resume.is_empty() => Err("the program cannot go on with a session, as \
+            far as is known (`screen.resume`); it begins anew"
+            .to_owned()),
+        // The newest one could be another agent's, in another folder.
+        Some(session) if history.is_some_and(|history| !history.holds(session)) => {
+            Err(format!("the program has recorded no session {}; it begins anew", session.0))
+        }
+        Some(_) => Ok(true),
+    }
 }
 
 fn command(options: &StartOptions, usual: Option<&str>) -> Result<(PathBuf, Vec<String>), String> {

@@ -132,8 +132,6 @@ pub(super) struct Profile {
     pub(super) new_session: Vec<String>,
     /// Empty = it cannot go on with a session.
     pub(super) resume: Vec<String>,
-    /// Instead of these, where its own id of the session is not known.
-    pub(super) resume_last: Vec<String>,
     pub(super) columns: u16,
     pub(super) rows: u16,
     warm_up_ms: u64,
@@ -179,7 +177,6 @@ impl Default for Profile {
             system_prompt: Vec::new(),
             new_session: Vec::new(),
             resume: Vec::new(),
-            resume_last: Vec::new(),
             columns: 160,
             rows: 50,
             warm_up_ms: 3000,

@@ -19,9 +19,9 @@ use crate::{AssistantMessage, Block, FailureKind, Prompt, RuntimeEvent, SessionI
 use delivery::Delivery;
 
 mod delivery;
-mod told;
 #[cfg(test)]
 mod tests;
+mod told;
 
 /// Between two looks, at first and at most.
 const LOOK_FIRST: Duration = Duration::from_millis(100);

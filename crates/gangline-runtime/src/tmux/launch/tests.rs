@@ -103,3 +103,22 @@ fn an_unknown_program_gets_nothing_and_a_lost_session_is_told() {
     options.command = None;
     assert!(prepare(&options, None, (None, None)).is_err());
 }
+
+/// R0-21: a session that the program has not recorded is told and begun anew: the newest one of the
+/// same login may be another agent's.
+#[test]
+fn a_session_that_was_not_recorded_is_begun_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = options(folder.path(), "codex");
+    options.account_dir = Some(folder.path().to_owned());
+    let recorded = r#"{"session_id":"known","ts":1,"text":"hi"}"#;
+    std::fs::write(folder.path().join("history.jsonl"), recorded).unwrap();
+    options.resume = Some(SessionId("known".to_owned()));
+    let launch = prepare(&options, None, (None, None)).unwrap();
+    assert!(words(&launch).contains(" resume known"), "{}", words(&launch));
+    assert_eq!(launch.notices, [""; 0]);
+    options.resume = Some(SessionId("other".to_owned()));
+    let launch = prepare(&options, None, (None, None)).unwrap();
+    assert!(!words(&launch).contains(" resume "), "{}", words(&launch));
+    assert!(launch.notices[0].contains("other") && launch.session.0 != "other");
+}
