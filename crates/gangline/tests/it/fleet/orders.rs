@@ -1,5 +1,7 @@
 //! Stop, start, restart, and configurations that change.
 
+use std::{fs, os::unix::fs::symlink, path::Path};
+
 use gangline_testkit::{Ngircd, eventually, ircd, stage};
 use nix::sys::signal::Signal;
 
@@ -258,4 +260,28 @@ fn on_a_foreign_server_start_and_stop_need_no_hub() {
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(is_gone(second));
     assert_eq!(fleet.standing("oak-ada"), "stopped");
+}
+
+/// What backends left in the folder for temporary files is gone with the next start, and nothing that
+/// a link there points to; what cannot be removed is told, and holds nobody up.
+#[test]
+fn a_start_empties_the_folder_for_temporary_files() {
+    let fleet = Fleet::new(&["oak-ada"]);
+    let tmp = fleet.world().state().join("agents/oak-ada/tmp");
+    let kept = fleet.world().file("elsewhere/kept", "kept");
+    fs::create_dir_all(tmp.join("deep")).unwrap();
+    fs::write(tmp.join("deep/left"), "").unwrap();
+    let elsewhere = Path::new(&kept).parent().unwrap();
+    symlink(elsewhere, tmp.join("link")).unwrap();
+    fleet.up();
+    let left = |folder: &Path| fs::read_dir(folder).unwrap().count();
+    assert_eq!((left(&tmp), left(elsewhere)), (0, 1));
+    let told = "cannot empty the folder";
+    assert!(!fleet.run(&["logs", "oak-ada"]).ok().contains(told));
+    let _ = fleet.run(&["stop", "oak-ada"]).ok();
+    fs::remove_dir(&tmp).unwrap();
+    symlink(elsewhere, &tmp).unwrap();
+    let ran = fleet.run(&["start", "oak-ada"]);
+    assert_eq!((ran.code, left(elsewhere)), (0, 1), "{}", ran.stderr);
+    assert_eq!(fleet.run(&["logs", "oak-ada"]).ok().matches(told).count(), 1);
 }
