@@ -359,5 +359,9 @@ pub(crate) fn left_undone(paths: &Paths, failed: &BTreeMap<AgentName, String>) -
         _ => format!("not done: {}", names.join(", ")),
     };
     let log = paths.agent_dir(first.folded()).join("daemon.log");
-    Some(Failure::user(text).hint(format!("its log is {}", log.display())))
+    let failure = Failure::user(text).hint(format!("its log is {}", log.display()));
+    Some(match store::full(paths) {
+        Some(full) => failure.hint(full.sentence()),
+        None => failure,
+    })
 }
