@@ -126,5 +126,6 @@ pub(crate) async fn facts(
         waiting: ids(waiting),
         working: ids(working),
         approvals: broker.approvals(Some(agent), true).await?,
+        trouble: configuration::trouble(&paths.config_file),
     })
 }

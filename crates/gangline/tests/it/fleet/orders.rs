@@ -285,3 +285,34 @@ fn a_start_empties_the_folder_for_temporary_files() {
     assert_eq!((ran.code, left(elsewhere)), (0, 1), "{}", ran.stderr);
     assert_eq!(fleet.run(&["logs", "oak-ada"]).ok().matches(told).count(), 1);
 }
+
+/// R1-48: a daemon that dies while the configuration is broken stays down, it is said where the fault
+/// is, and it is back by itself once that is mended.
+#[test]
+fn an_agent_that_ended_by_a_broken_configuration_is_back_when_that_is_mended() {
+    let fleet = Fleet::new(&["oak-ada", "oak-bob"]);
+    fleet.up();
+    let good = fs::read_to_string(&fleet.stage.config).unwrap();
+    let lines = good.lines().count();
+    fs::write(&fleet.stage.config, format!("{good}agentz: [\n")).unwrap();
+    send(fleet.pid("oak-ada"), Signal::SIGKILL);
+    fleet.becomes("oak-ada", "failed");
+    let place = format!("the configuration is broken: {}:{}:", fleet.stage.config, lines + 1);
+    let row = fleet.ps().remove("oak-ada").unwrap();
+    let why = row["failed_because"].as_str().unwrap();
+    assert!(why.starts_with(&place), "{why}");
+    let ps = fleet.run(&["ps"]).ok();
+    assert!(ps.contains(&format!("\noak-ada failed: {place}")), "{ps}");
+    assert!(ps.contains(&format!("\nwarning: {place}")), "{ps}");
+    let status = fleet.run(&["status", "oak-ada"]).ok();
+    assert!(status.contains(&format!("its daemon is not running; {place}")), "{status}");
+    assert_eq!(fleet.standing("oak-bob"), "idle", "what runs goes on");
+    // Another fault is no mending.
+    fs::write(&fleet.stage.config, format!("{good}agentz: 1\n  x: [\n")).unwrap();
+    eventually("another try", || fleet.hub_log().contains("tried again").then_some(()));
+    fleet.becomes("oak-ada", "failed");
+    fs::write(&fleet.stage.config, &good).unwrap();
+    fleet.becomes("oak-ada", "idle");
+    let ps = fleet.run(&["ps"]).ok();
+    assert!(!ps.contains("broken") && !ps.contains("failed"), "{ps}");
+}
