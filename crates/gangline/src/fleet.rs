@@ -315,10 +315,11 @@ impl Member {
                 format!("ended with exit code {code}; starts again")
             }
             Some((StandingWord::Stopping, _)) => "ends".to_owned(),
-            Some((StandingWord::Up, _)) if self.runs() => {
+            Some((StandingWord::Up, _)) if self.runs() && self.row.is_some() => {
                 "waits until the others are back".to_owned()
             }
-            Some(_) | None if self.runs() => "ends".to_owned(),
+            // One that has never begun is not the one before.
+            Some(_) | None if self.runs() && self.row.is_some() => "ends".to_owned(),
             Some(_) | None => "starting".to_owned(),
         }
     }
