@@ -14,7 +14,7 @@ use gangline_api::event::{Event, Notice, StartStep, StepState};
 use gangline_broker::{AgentUpdate, Broker, BrokerError, OpenError, OpenOptions, Whose};
 use gangline_core::{AgentName, agent::PhaseName};
 use gangline_os::{
-    clock::SharedClock,
+    clock::{SharedClock, UnixMicros},
     doorbell::{self, Doorbell},
     fsio,
     lock::{FileLock, LockError},
@@ -23,14 +23,16 @@ use gangline_os::{
     paths::Paths,
     process,
     signals::Signals,
+    task::TaskGroup,
 };
+use tokio::sync::oneshot;
 use tracing::{error, info};
 
 use crate::{
     brain::{Identity, wire::new_event},
     bus::{Fatal, Incoming},
     control::{self, socket::Socket},
-    model, recover,
+    environment, model, recover,
     settings::{Ended, Settings},
     texts,
 };
@@ -94,6 +96,7 @@ fn crashed(what: &str, error: &dyn std::error::Error) -> Ended {
 async fn start(opened: Opened, settings: Settings) -> Result<Ended, Ended> {
     let Opened { lock: _lock, broker } = opened;
     let name = settings.agent.nick.clone();
+    let began = settings.clock.now();
     let mut signals =
         Signals::new().map_err(|error| crashed("cannot listen for signals", &error))?;
     let (owner, configured) = (settings.backend.owner(), settings.configured_owner());
@@ -103,8 +106,12 @@ async fn start(opened: Opened, settings: Settings) -> Result<Ended, Ended> {
         .await
         .map_err(|error| crashed("cannot begin", &error))?;
     info!(agent = %name, epoch = %epoch.epoch, "daemon started");
-    sweep(&settings, &broker, epoch.epoch).await;
+    let swept = sweep(&settings, &broker, epoch.epoch).await;
     let me = read::identity(&settings, epoch.epoch);
+    if swept && let Some(error) = empty_tmp(&settings, began).await {
+        tracing::warn!(error, "the temporary folder stays as it is");
+        notice(&broker, &me, "tmp", error).await;
+    }
     let rules = read::rules(&settings.agent);
     let recovered = recover::recover(&me, &broker, rules)
         .await
@@ -174,8 +181,22 @@ async fn notice(broker: &Broker, me: &Identity, code: &str, text: String) {
     }
 }
 
-/// Ends what a predecessor of this agent left running, before its session is gone on with.
-async fn sweep(settings: &Settings, broker: &Broker, epoch: gangline_core::Epoch) {
+/// Removes what earlier backends left in the agent's own temporary folder: nothing of the agent runs
+/// now. Returns what is in the way; it holds nobody up.
+async fn empty_tmp(settings: &Settings, began: UnixMicros) -> Option<String> {
+    let folder = settings.paths.agent_dir(settings.agent.nick.as_str()).join(environment::TMP);
+    let mut tasks = TaskGroup::new("tmp");
+    let (tell, told) = oneshot::channel();
+    tasks.spawn_blocking("tmp", move || {
+        let emptied = fsio::empty_dir(&folder, began);
+        let _ = tell.send(emptied.err().map(|error| control::desk::whole(&error)));
+    });
+    told.await.ok().flatten()
+}
+
+/// Ends what a predecessor of this agent left running, before its session is gone on with; returns
+/// whether all of it has ended.
+async fn sweep(settings: &Settings, broker: &Broker, epoch: gangline_core::Epoch) -> bool {
     let installation = broker.installation_id().to_owned();
     let agent = settings.agent.nick.to_string();
     let hooks = read::of_hooks(&agent);
@@ -196,6 +217,7 @@ async fn sweep(settings: &Settings, broker: &Broker, epoch: gangline_core::Epoch
     if let Err(error) = process::become_subreaper() {
         tracing::debug!(%error, "orphans go to init");
     }
+    report.left.is_empty()
 }
 
 /// Why the daemon ends.

@@ -24,8 +24,8 @@ pub(crate) const GIVEN_AGAIN: &str = "\n[gangline] this is given again: the cont
 /// How a status calls the turn for the notes.
 pub(crate) const WRITES_NOTES: &str = "writes its notes before its context is shortened";
 pub(crate) const TOOL_CUT_OFF: &str = "(the turn ended before it came back)";
-pub(crate) const PARKED: &str = "my backend died too often and is not started again; your message \
-     is kept until my owner says `resume`";
+pub(crate) const PARKED: &str = "my backend does not start, or keeps ending, until somebody mends \
+     it; your message is kept until my owner says `resume`";
 pub(crate) const PAUSED: &str = "messages are kept and not fed";
 pub(crate) const RESUMED: &str = "messages are fed again";
 

@@ -162,6 +162,9 @@ pub struct AgentListing {
     /// Whether the configuration has changed since its daemon began: a restart takes the new one.
     #[serde(default)]
     pub outdated: bool,
+    /// Why it failed, in one line; absent if it did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_because: Option<String>,
     /// The channels that the configuration names.
     #[serde(default)]
     pub channels: Vec<ChannelName>,

@@ -4,7 +4,12 @@
 //! with a growing wait after each death. One that runs and shall not is asked to end, once; who
 //! asks twice wants haste. Start at [`Reconciler::look`]; one process is in `kept/slot.rs`.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    fs,
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use gangline_broker::Order;
 use gangline_core::AgentName;
@@ -89,6 +94,25 @@ pub struct Known<'a> {
     pub ordered_at: UnixMicros,
 }
 
+/// What tells one state of a file from another, without reading it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    inode: u64,
+    bytes: u64,
+    /// Seconds and nanoseconds.
+    changed: (i64, i64),
+}
+
+impl Stamp {
+    /// Returns the stamp of a file as it is now; none if there is none that can be looked at.
+    #[must_use]
+    pub fn of(file: &Path) -> Option<Self> {
+        let data = fs::metadata(file).ok()?;
+        let changed = (data.ctime(), data.ctime_nsec());
+        Some(Self { inode: data.ino(), bytes: data.len(), changed })
+    }
+}
+
 /// What a child that we started ended with.
 struct Exited {
     name: String,
@@ -105,6 +129,8 @@ pub struct Reconciler {
     exits: mpsc::Receiver<Exited>,
     report: mpsc::Sender<Exited>,
     draining: bool,
+    /// The configuration that daemons read when they start.
+    config: Option<Stamp>,
 }
 
 impl Reconciler {
@@ -120,6 +146,7 @@ impl Reconciler {
             exits,
             report,
             draining: false,
+            config: None,
         };
         reconciler.replace(kept);
         reconciler
@@ -156,6 +183,20 @@ impl Reconciler {
         }
     }
 
+    /// Takes how the file stands that daemons are configured by: one that was given up is tried
+    /// again once the file is another than the one that it began with, since that may be mended now.
+    pub fn configured(&mut self, config: Option<Stamp>) {
+        self.config = config;
+        let now = self.clock.monotonic();
+        for slot in &mut self.slots {
+            let given_up = matches!(slot.standing, Standing::GivenUp { .. }) && slot.wanted();
+            if given_up && slot.config != config {
+                info!(name = slot.kept.name, "the configuration has changed: tried again");
+                slot.try_now(now);
+            }
+        }
+    }
+
     /// Takes the operator's orders; an agent without one shall run. An order that is new makes a
     /// process that waits, or was given up, start at once.
     pub fn order(&mut self, orders: &[Order]) {
@@ -181,7 +222,9 @@ impl Reconciler {
             Standing::Waiting => slot.until.saturating_sub(now).clamp(LOOKS[0], LOOKS[1]),
             // Adopted daemons are not our children: their death is seen by looking.
             Standing::Up { .. } if slot.child.is_none() => LOOKS[1],
-            Standing::Up { .. } | Standing::Stopped | Standing::GivenUp { .. } => LOOKS[2],
+            // Whoever mends the configuration waits for it.
+            Standing::GivenUp { .. } => LOOKS[1],
+            Standing::Up { .. } | Standing::Stopped => LOOKS[2],
         };
         self.slots.iter().map(of).min().unwrap_or(LOOKS[2])
     }
@@ -228,6 +271,8 @@ impl Reconciler {
 
     fn start(&mut self, index: usize, now: Duration) {
         let slot = &mut self.slots[index];
+        // Before it reads the file: a change from now on is news to it.
+        slot.config = self.config;
         let name = slot.kept.name.clone();
         match process::spawn(slot.kept.spawn.clone()) {
             Ok(mut child) => {

@@ -2,12 +2,14 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use nix::libc::O_NONBLOCK;
 use thiserror::Error;
+
+use crate::clock::UnixMicros;
 
 #[cfg(test)]
 mod tests;
@@ -94,6 +96,48 @@ pub fn private_dir(path: &Path) -> io::Result<()> {
     }
     fs::set_permissions(path, fs::Permissions::from_mode(0o700))
         .map_err(about("make private the folder", path))
+}
+
+/// Removes what is in a folder and has not changed since a time; the folder
+/// stays. A link is removed and never followed, and a folder that is a link itself is left alone. One
+/// that is not there is empty. It blocks its thread.
+///
+/// # Errors
+/// The first that came up; what can be removed is removed for all that.
+pub fn empty_dir(path: &Path, before: UnixMicros) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(data) if data.is_dir() => {}
+        Ok(_) => {
+            let error = io::Error::from(io::ErrorKind::NotADirectory);
+            return Err(about("empty the folder", path)(error));
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(about("look at the folder", path)(error)),
+    }
+    let mut first = Ok(());
+    for entry in fs::read_dir(path).map_err(about("look into", path))? {
+        let removed = entry.and_then(|entry| remove_older(&entry, before));
+        if first.is_ok() {
+            first = removed;
+        }
+    }
+    first
+}
+
+fn remove_older(entry: &fs::DirEntry, before: UnixMicros) -> io::Result<()> {
+    let path = entry.path();
+    // Of the link, not of what it points to.
+    let data = entry.metadata().map_err(about("look at", &path))?;
+    // Nobody can set this time, unlike that of the content.
+    let changed = UnixMicros::from_seconds(data.ctime()).0.saturating_add(data.ctime_nsec() / 1000);
+    if changed >= before.0 {
+        return Ok(());
+    }
+    let removed = if data.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+    match removed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed.map_err(about("remove", &path)),
+    }
 }
 
 /// Reads a whole file of at most `limit` bytes; never holds more than that.

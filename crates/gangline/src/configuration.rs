@@ -61,6 +61,14 @@ pub(crate) fn quiet(file: &Path) -> Option<Loaded> {
     Loaded { config, file: file.to_owned(), registry: registry() }.resolved().ok()
 }
 
+/// Returns why a configuration that is there cannot be used, on one line that begins with its place;
+/// none if it can.
+pub(crate) fn trouble(file: &Path) -> Option<String> {
+    let failure = file.exists().then(|| load(file).err()).flatten()?;
+    let said = failure.sentence();
+    Some(format!("the configuration is broken: {}", said.lines().next().unwrap_or_default()))
+}
+
 /// Returns a path of the configuration with `~` and relative ones resolved.
 fn from_file(file: &Path, path: &Path) -> PathBuf {
     let home = std::env::var_os("HOME").map(PathBuf::from);

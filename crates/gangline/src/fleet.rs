@@ -315,10 +315,11 @@ impl Member {
                 format!("ended with exit code {code}; starts again")
             }
             Some((StandingWord::Stopping, _)) => "ends".to_owned(),
-            Some((StandingWord::Up, _)) if self.runs() => {
+            Some((StandingWord::Up, _)) if self.runs() && self.row.is_some() => {
                 "waits until the others are back".to_owned()
             }
-            Some(_) | None if self.runs() => "ends".to_owned(),
+            // One that has never begun is not the one before.
+            Some(_) | None if self.runs() && self.row.is_some() => "ends".to_owned(),
             Some(_) | None => "starting".to_owned(),
         }
     }
@@ -359,5 +360,9 @@ pub(crate) fn left_undone(paths: &Paths, failed: &BTreeMap<AgentName, String>) -
         _ => format!("not done: {}", names.join(", ")),
     };
     let log = paths.agent_dir(first.folded()).join("daemon.log");
-    Some(Failure::user(text).hint(format!("its log is {}", log.display())))
+    let failure = Failure::user(text).hint(format!("its log is {}", log.display()));
+    Some(match store::full(paths) {
+        Some(full) => failure.hint(full.sentence()),
+        None => failure,
+    })
 }

@@ -67,6 +67,21 @@ async fn open(paths: &Paths) -> Result<Broker, Failure> {
     Ok(Broker::open(options).await?)
 }
 
+/// With less room than this nothing can be begun, in bytes.
+const NO_ROOM: u64 = 1 << 20;
+
+/// Returns that the disk of the state folder is full, if it is, and what to do.
+pub(crate) fn full(paths: &Paths) -> Option<Failure> {
+    let state = paths.state.display();
+    let free = fsio::free_bytes(&paths.state).ok().filter(|free| *free < NO_ROOM)?;
+    let text = format!("the disk that holds {state} is full: {} kB are free", free / 1000);
+    Some(
+        Failure::environment(anyhow::anyhow!(text))
+            .hint("make room there and try again: nothing that was accepted is lost")
+            .hint("or name a state folder on another disk by --state"),
+    )
+}
+
 /// Returns the names of all agents that the store or the configuration knows, in order.
 pub(crate) fn names(rows: &[AgentRow], loaded: Option<&Loaded>) -> Vec<AgentName> {
     let configured = loaded.into_iter().flat_map(|loaded| &loaded.config.agents);
@@ -111,5 +126,6 @@ pub(crate) async fn facts(
         waiting: ids(waiting),
         working: ids(working),
         approvals: broker.approvals(Some(agent), true).await?,
+        trouble: configuration::trouble(&paths.config_file),
     })
 }

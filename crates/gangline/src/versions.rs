@@ -1,14 +1,21 @@
-//! Programs asked for their versions: some at once, each for five seconds at most.
+//! Programs asked for their versions: some at once, each for half a minute at most.
 
 use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 
 use gangline_os::task::TaskGroup;
 use tokio::sync::{Semaphore, mpsc};
 
-use crate::init::ask::{Said, ask};
+use crate::{
+    init::ask::{Said, ask},
+    output,
+};
 
-/// How long a program may take to say its version.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a program may take to say its version: some unpack themselves at their first start.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Another patience, in whole seconds.
+const PATIENCE_VARIABLE: &str = "GANGLINE_VERSION_SECONDS";
+/// After so long it is said that a program is waited for.
+const QUIET: Duration = Duration::from_secs(2);
 /// So many are asked at once: many of these programs take a second of a processor to begin, and all
 /// together would make each other late.
 const AT_ONCE: usize = 4;
@@ -35,7 +42,7 @@ pub(crate) enum Version {
     Known(String),
     /// An empty answer. It may work for all that.
     Unknown,
-    /// Nothing within five seconds. It may work for all that.
+    /// Nothing within the time for it. It may work for all that.
     Late,
     /// It could not be started or ended with an error: fit to be shown.
     Broken(String),
@@ -56,7 +63,7 @@ impl Version {
         match self {
             Self::Known(_) => None,
             Self::Unknown => Some("it says nothing".to_owned()),
-            Self::Late => Some(format!("took longer than {} s", PATIENCE.as_secs())),
+            Self::Late => Some(format!("took longer than {} s", patience().as_secs())),
             Self::Broken(why) => Some(why.clone()),
             Self::Namesake(line) => Some(format!("another program of this name: {line}")),
         }
@@ -89,10 +96,26 @@ pub(crate) async fn ask_all(questions: Vec<Question>) -> Vec<Version> {
 
 async fn one(question: &Question) -> Version {
     let args: Vec<&str> = question.args.iter().map(String::as_str).collect();
-    match ask(&question.program, &args, "/".as_ref(), question.env.clone(), PATIENCE).await {
+    let asked = ask(&question.program, &args, "/".as_ref(), question.env.clone(), patience());
+    tokio::pin!(asked);
+    let said = match tokio::time::timeout(QUIET, &mut asked).await {
+        Ok(said) => said,
+        Err(_) => {
+            let name = question.program.file_name().unwrap_or_default().display();
+            output::note(&format!("still asking {} for its version …", shown(&name.to_string())));
+            asked.await
+        }
+    };
+    match said {
         Err(error) => Version::Broken(shown(&error.to_string())),
         Ok(said) => judge(question, &said),
     }
+}
+
+/// Returns how long a program may take to say its version.
+fn patience() -> Duration {
+    let named = std::env::var(PATIENCE_VARIABLE).ok().and_then(|text| text.trim().parse().ok());
+    named.map_or(PATIENCE, |seconds: u16| Duration::from_secs(u64::from(seconds.max(1))))
 }
 
 fn judge(question: &Question, said: &Said) -> Version {

@@ -27,6 +27,8 @@ pub(crate) struct Facts {
     pub(crate) working: Vec<MessageId>,
     /// The open ones.
     pub(crate) approvals: Vec<ApprovalRow>,
+    /// Why the configuration cannot be used: no daemon starts by it.
+    pub(crate) trouble: Option<String>,
 }
 
 /// Returns the agent's status (R0-52), as far as it can be told from outside its daemon.
@@ -58,7 +60,10 @@ pub(crate) fn status(facts: &Facts) -> AgentStatus {
         paused,
         degraded,
     };
-    let description = situation.describe();
+    let description = match (&facts.trouble, state) {
+        (Some(trouble), State::Down) => format!("{}; {trouble}", situation.describe()),
+        (Some(_), _) | (None, _) => situation.describe(),
+    };
     let approvals = facts.approvals.iter().map(waiting_for);
     AgentStatus {
         nick: facts.nick.clone(),

@@ -301,7 +301,7 @@ impl Desk {
 }
 
 /// Returns an error with its causes.
-pub(super) fn whole(error: &dyn std::error::Error) -> String {
+pub(crate) fn whole(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(below) = cause {

@@ -78,6 +78,7 @@ fn a_listing_is_read_as_a_status_as_well() {
         started_at: Some("2026-11-21T12:00:00.000000Z".to_owned()),
         replaced: true,
         outdated: false,
+        failed_because: None,
         channels: vec!["#general".parse().unwrap()],
     };
     let json = serde_json::to_value(&listing).unwrap();

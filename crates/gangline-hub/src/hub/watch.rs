@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     about::{About, KeptProcess},
-    kept::{Reconciler, Standing, whole},
+    kept::{Reconciler, Stamp, Standing, whole},
 };
 
 /// How long a hub that has work to do waits between two looks at the store.
@@ -175,6 +175,7 @@ impl<'a> Watch<'a> {
             Err(_) if !self.read => return Vec::new(),
             Err(_) => {}
         }
+        self.reconciler.configured(Stamp::of(&self.options.paths.config_file));
         self.reconciler.order(&self.orders);
         self.reconciler.look();
         let Ok(rows) = rows else { return Vec::new() };

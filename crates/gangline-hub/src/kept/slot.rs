@@ -6,7 +6,7 @@ use gangline_broker::{Desired, Order};
 use gangline_os::{clock::UnixMicros, lock::Holder, proc, process::Signal};
 use tracing::{info, warn};
 
-use super::{DRAIN_BUDGET, Kept, Known, Standing};
+use super::{DRAIN_BUDGET, Kept, Known, Stamp, Standing};
 use crate::restart::{After, Deaths};
 
 /// How long a started process may take to hold its lock before it is called dead.
@@ -55,6 +55,8 @@ pub(super) struct Slot {
     code: Option<i32>,
     /// The settings and the ordered backend that it was started with; none if we did not start it.
     started_with: Option<(u64, Option<String>)>,
+    /// How the configuration stood when it was started.
+    pub(super) config: Option<Stamp>,
     /// The order that was obeyed last.
     pub(super) order: Option<Order>,
 }
@@ -73,6 +75,7 @@ impl Slot {
             asked: None,
             code: None,
             started_with: None,
+            config: None,
             order: None,
         }
     }

@@ -7,7 +7,7 @@ use gangline_os::{
     process::{Group, Output, Spawn, Stdin},
 };
 
-use super::{DRAIN_BUDGET, Kept, Reconciler, Slot, Standing};
+use super::{DRAIN_BUDGET, Kept, Reconciler, Slot, Stamp, Standing};
 
 /// No process has this id, so signals to it go nowhere.
 const NOBODY: u32 = 1 << 30;
@@ -71,6 +71,38 @@ fn another_backend_makes_a_daemon_outdated_until_it_is_started_anew() {
     assert!(!slot.known().outdated);
     slot.obey(Some(&order(Desired::Up, 1)), at(4));
     assert!(slot.known().outdated);
+}
+
+/// R1-48: who ended because of the configuration is tried again when that is another one, and not
+/// before.
+#[tokio::test]
+async fn a_daemon_that_was_given_up_is_tried_again_when_the_configuration_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("agents.yaml");
+    let write = |text: &str| {
+        std::fs::write(&file, text).unwrap();
+        Stamp::of(&file)
+    };
+    let mut reconciler = Reconciler::new(clock::system(), at(60), vec![kept("oak-ada", 1)]);
+    let give_up = |reconciler: &mut Reconciler| {
+        reconciler.slots[0].config = reconciler.config;
+        reconciler.slots[0].started(7, at(1));
+        reconciler.slots[0].child = None;
+        reconciler.slots[0].ended(Some(78), at(2));
+        assert_eq!(reconciler.slots[0].standing, Standing::GivenUp { code: 78 });
+    };
+    reconciler.configured(write("broken"));
+    give_up(&mut reconciler);
+    reconciler.configured(Stamp::of(&file));
+    assert_eq!(reconciler.slots[0].standing, Standing::GivenUp { code: 78 }, "nothing is mended");
+    assert!(reconciler.patience() <= at(2), "it is looked at now and then");
+    reconciler.configured(write("broken still"));
+    assert_eq!(reconciler.slots[0].standing, Standing::Waiting);
+    give_up(&mut reconciler);
+    reconciler.slots[0].want = super::Want::Down;
+    reconciler.configured(write("good"));
+    assert_eq!(reconciler.slots[0].standing, Standing::GivenUp { code: 78 }, "it is stopped");
+    assert_eq!(Stamp::of(&folder.path().join("none")), None);
 }
 
 #[test]

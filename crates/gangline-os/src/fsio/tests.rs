@@ -29,6 +29,33 @@ fn a_private_file_is_replaced_whole_with_mode_0600_and_nothing_is_left_beside() 
 }
 
 #[test]
+fn a_folder_is_emptied_and_nothing_outside_of_it_is_touched() {
+    let place = tempfile::tempdir().unwrap();
+    let (tmp, outside) = (place.path().join("tmp"), place.path().join("outside"));
+    fs::create_dir_all(tmp.join("deep/deeper")).unwrap();
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("kept"), "").unwrap();
+    fs::write(tmp.join("deep/deeper/file"), "").unwrap();
+    fs::write(tmp.join("file"), "").unwrap();
+    symlink(&outside, tmp.join("link")).unwrap();
+    symlink(&outside, tmp.join("deep/link")).unwrap();
+    symlink(place.path().join("nowhere"), tmp.join("broken")).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(tmp.join("socket")).unwrap();
+    let at = |shift| UnixMicros::from_seconds(fs::metadata(&outside).unwrap().ctime() + shift);
+    empty_dir(&tmp, at(-1000)).unwrap();
+    assert_eq!(names(&tmp), ["broken", "deep", "file", "link", "socket"], "they are newer");
+    empty_dir(&tmp, at(1000)).unwrap();
+    assert_eq!(names(&tmp), [] as [&str; 0]);
+    assert_eq!(names(&outside), ["kept"]);
+    empty_dir(&place.path().join("absent"), at(0)).unwrap();
+    let link = place.path().join("tmp2");
+    symlink(&outside, &link).unwrap();
+    let error = empty_dir(&link, at(1000)).unwrap_err();
+    assert!(error.to_string().contains("tmp2"), "{error}");
+    assert_eq!(names(&outside), ["kept"]);
+}
+
+#[test]
 fn a_write_that_fails_leaves_the_old_content_and_no_temporary_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("taken");

@@ -1,5 +1,11 @@
 //! `gangline ps`: the agents, one line each, and the hub.
 
+use std::{
+    fs::File,
+    io::{Read as _, Seek as _, SeekFrom},
+    path::Path,
+};
+
 use gangline_api::listing::{AgentListing, Desired, Keeping, Standing};
 use gangline_core::{AgentName, Epoch};
 use gangline_hub::about::{About, KeptProcess, StandingWord};
@@ -10,14 +16,18 @@ use crate::{
     place, program, show, store, view,
 };
 
+/// An error is looked for at the end of a log, in so many bytes.
+const LOG_TAIL: u64 = 16 * 1024;
+
 pub(super) async fn run(global: &Global) -> Result<u8, Failure> {
     let paths = place::of_existing(global)?;
     let broker = store::existing(&paths).await?;
     let loaded = configuration::quiet(&paths.config_file);
     let fleet = Fleet { paths, broker, loaded };
     let mut agents = Vec::new();
+    let trouble = configuration::trouble(&fleet.paths.config_file);
     for member in fleet.members().await? {
-        agents.push(listing(&fleet, &member).await?);
+        agents.push(listing(&fleet, &member, trouble.as_deref()).await?);
     }
     if global.json {
         output::json(&agents)?;
@@ -25,12 +35,23 @@ pub(super) async fn run(global: &Global) -> Result<u8, Failure> {
     }
     let now = clock::system().now();
     output::print(&show::fleet::list(&agents, now))?;
+    if let Some(trouble) = trouble {
+        output::print(&format!(
+            "\nwarning: {}; what runs goes on, what ends waits until it is mended: \
+             `gangline config check`\n",
+            show::text::one_line(&trouble)
+        ))?;
+    }
     let about = fleet::hub(&fleet.paths)?.map(|hub| hub.about);
     output::print(&format!("\n{}\n", hub(about.as_ref().map(Option::as_ref), now)))?;
     Ok(0)
 }
 
-async fn listing(fleet: &Fleet, member: &Member) -> Result<AgentListing, Failure> {
+async fn listing(
+    fleet: &Fleet,
+    member: &Member,
+    trouble: Option<&str>,
+) -> Result<AgentListing, Failure> {
     let facts = store::facts(&fleet.broker, &fleet.paths, &member.name).await?;
     let status = view::status(&facts);
     let desired = if member.is_stopped() { Desired::Down } else { Desired::Up };
@@ -40,8 +61,16 @@ async fn listing(fleet: &Fleet, member: &Member) -> Result<AgentListing, Failure
     };
     let turn = open.last().map(|open| &open.turn);
     let row = member.row.as_ref().filter(|row| member.pid().map(i64::from) == Some(row.pid));
+    let standing = Standing::of(&status, desired, keeping(fleet, member));
+    let why = || {
+        trouble.map(str::to_owned).or_else(|| {
+            let log = fleet.paths.agent_dir(member.name.folded()).join("daemon.log");
+            last_error(&log)
+        })
+    };
     Ok(AgentListing {
-        standing: Standing::of(&status, desired, keeping(fleet, member)),
+        failed_because: (standing == Standing::Failed).then(why).flatten(),
+        standing,
         desired,
         stopped_by: member.order.as_ref().filter(|order| !order.is_up()).map(|it| it.by.clone()),
         turn: turn.map(|turn| turn.turn),
@@ -52,6 +81,17 @@ async fn listing(fleet: &Fleet, member: &Member) -> Result<AgentListing, Failure
         channels: channels(fleet, &member.name),
         status,
     })
+}
+
+/// Returns the last error that a daemon that ended has logged.
+fn last_error(log: &Path) -> Option<String> {
+    let mut file = File::open(log).ok()?;
+    let size = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(size.saturating_sub(LOG_TAIL))).ok()?;
+    let mut bytes = Vec::new();
+    file.take(LOG_TAIL).read_to_end(&mut bytes).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    text.lines().rev().find_map(|line| Some(line.strip_prefix("error: ")?.to_owned()))
 }
 
 fn keeping(fleet: &Fleet, member: &Member) -> Keeping {

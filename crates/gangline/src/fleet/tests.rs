@@ -47,6 +47,8 @@ fn a_start_is_done_when_the_right_daemon_is_ready() {
     let mut other = member();
     other.holder = Some(Holder { pid: Some(78), start_time: Some(1), note: String::new() });
     assert_eq!(start(&other), waiting("starting"), "the row is of the one before");
+    other.row = None;
+    assert_eq!(start(&other), waiting("starting"), "there was none before");
     assert_eq!(start(&phase("starting")), waiting("its backend starts"));
     let mended = "mend that, then `gangline resume oak-ada`";
     let parked = format!("parked: its backend died too often; {mended}");

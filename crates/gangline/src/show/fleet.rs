@@ -35,7 +35,16 @@ pub(crate) fn list(agents: &[AgentListing], now: UnixMicros) -> String {
         "WAITING-FOR",
         "CHANNELS",
     ];
-    table(heading, &rows)
+    let mut out = table(heading, &rows);
+    for agent in agents {
+        if let Some(why) = &agent.failed_because {
+            out.push_str(&format!("\n{} failed: {}", agent.nick(), one_line(why)));
+        }
+    }
+    match out.ends_with('\n') {
+        true => out,
+        false => out + "\n",
+    }
 }
 
 fn row(agent: &AgentListing, now: UnixMicros) -> [Cell; 11] {

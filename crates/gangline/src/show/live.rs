@@ -24,7 +24,10 @@ const TEXT_AT: usize = 25;
 pub(crate) fn status(agent: &AgentStatus, now: UnixMicros) -> String {
     let mut parts = vec![one_line(&agent.description)];
     if agent.pending > 0 {
-        parts.push(format!("{} message(s) wait", agent.pending));
+        parts.push(match agent.pending {
+            1 => "1 message waits".to_owned(),
+            many => format!("{many} messages wait"),
+        });
     }
     #[allow(clippy::cast_possible_truncation, reason = "the wire has seconds as a float")]
     let last = agent.last_activation.map(|seconds| now.since(UnixMicros((seconds * 1e6) as i64)));

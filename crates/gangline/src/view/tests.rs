@@ -53,6 +53,7 @@ pub(crate) fn facts() -> Facts {
         waiting: Vec::new(),
         working: Vec::new(),
         approvals: Vec::new(),
+        trouble: None,
     }
 }
 

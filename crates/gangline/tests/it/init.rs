@@ -39,6 +39,7 @@ fn bare(programs: &[(&str, &str)], real: &[&str]) -> World {
         fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
     }
     world.set("PATH", bin.to_str().unwrap());
+    world.set("GANGLINE_VERSION_SECONDS", "5");
     world
 }
 

@@ -19,6 +19,7 @@ fn world(programs: &[(&str, &str)]) -> World {
     }
     let path = format!("{}:/usr/bin:/bin", bin.display());
     world.set("PATH", &path);
+    world.set("GANGLINE_VERSION_SECONDS", "5");
     world
 }
 
@@ -58,6 +59,18 @@ fn an_empty_home_has_the_built_in_backends() {
     assert!(text.contains("* is usual: claude (built in)"), "{text}");
     assert!(text.contains("unknown (took longer than 5 s)"), "{text}");
     assert!(text.contains("kiro-cli: not found") && text.contains("part of Gangline"), "{text}");
+}
+
+/// A first start may unpack a hundred megabytes: it is waited for, and said so.
+#[test]
+fn a_program_that_is_slow_the_first_time_is_waited_for() {
+    let mut world = world(&[("copilot", "sleep 3; echo 1.0.102"), ("claude", "echo 2.1.330")]);
+    world.set("GANGLINE_VERSION_SECONDS", "");
+    let ran = world.run(&["runtime", "list", "--json"]);
+    assert_eq!(ran.stderr, "still asking copilot for its version …\n");
+    let list = ran.json();
+    let rows = list["runtimes"].as_array().unwrap();
+    assert_eq!(named(rows, "copilot")["version"], "1.0.102");
 }
 
 /// R3-12, R3-13, C22: entries of files, who uses them, and what is wrong with the files.

@@ -25,7 +25,7 @@ use crate::{
     fleet::{self, Fleet, LOOK_EVERY, Member, Told},
     invite,
     keep::make_room,
-    output, program, show,
+    output, program, show, store,
 };
 
 /// A hub takes a second at most to read its configuration again.
@@ -75,7 +75,7 @@ async fn start(
         .map_err(|error| Failure::environment(error).doing("cannot start the hub"))?;
     let about = match begun(paths, &mut child).await? {
         Begun::Runs(about) => about,
-        Begun::Ended(exit) => return Ok(failed(exit, &log, before)),
+        Begun::Ended(exit) => return Ok(failed(exit, paths, (&log, before))),
     };
     output::note(&format!("the hub is process {}; its log is {}", about.pid, log.display()));
     finish(global, paths, (&about, &mut child), patience).await
@@ -123,13 +123,19 @@ async fn begun(paths: &Paths, child: &mut Child) -> Result<Begun, Failure> {
 }
 
 /// Shows what a hub that ended has logged, and returns its exit code.
-fn failed(exit: Exit, log: &Path, before: u64) -> u8 {
+fn failed(exit: Exit, paths: &Paths, (log, before): (&Path, u64)) -> u8 {
     let text = fs::read(log).unwrap_or_default();
     let from = usize::try_from(before).unwrap_or(usize::MAX).min(text.len());
     let most = usize::try_from(SHOWN_MAX).unwrap_or(usize::MAX);
     let from = from.max(text.len().saturating_sub(most));
     let text = String::from_utf8_lossy(text.get(from..).unwrap_or_default()).into_owned();
-    output::note(show::text::lines(text.trim_end()).as_str());
+    if !text.trim().is_empty() {
+        output::note(show::text::lines(text.trim_end()).as_str());
+    }
+    // Then it may have had no room to say so.
+    if let Some(full) = store::full(paths) {
+        full.report();
+    }
     output::note(&format!("the hub has ended; its log is {}", log.display()));
     exit.code.and_then(|code| u8::try_from(code).ok()).filter(|code| *code != 0).unwrap_or(LOST)
 }
@@ -209,15 +215,19 @@ async fn finish(
     let global = Global { state: Some(paths.state.clone()), ..global.clone() };
     let fleet = Fleet {
         paths: paths.clone(),
-        broker: crate::store::existing(paths).await?,
+        broker: store::existing(paths).await?,
         loaded: configuration::quiet(&paths.config_file),
     };
     let ready = until_ready(&fleet, patience, |fleet| {
         let ended = child.exited().is_some() && fleet.hub()?.is_none();
         Ok(ended.then(|| {
             let log = paths.state.join("hub.log");
-            Failure::environment(anyhow::anyhow!("the hub has ended"))
-                .hint(format!("its log is {}", log.display()))
+            let ended = anyhow::anyhow!("the hub has ended");
+            let failure = match store::full(paths) {
+                Some(full) => full.because(ended),
+                None => Failure::environment(ended),
+            };
+            failure.hint(format!("its log is {}", log.display()))
         }))
     })
     .await?;

@@ -27,6 +27,7 @@ fn listing(nick: &str) -> AgentListing {
         started_at: Some(rfc3339(at(-7200))),
         replaced: false,
         outdated: false,
+        failed_because: None,
         channels: vec!["#general".parse().unwrap(), "#dev".parse().unwrap()],
     }
 }

@@ -106,7 +106,7 @@ fn the_beginning_tells_how_it_stands_and_what_is_waited_for() {
     };
     let text = status(&agent, UnixMicros::from_seconds(1_090));
     insta::assert_snapshot!(strip_str(&text).to_string(), @"
-    oak-ada working: waits for approval 12; 2 message(s) wait; the last turn began 1m ago
+    oak-ada working: waits for approval 12; 2 messages wait; the last turn began 1m ago
       approval 12: Bash: run `make`
       decide: gangline approve 12, gangline deny 12, or in the room: @oak-ada yes 12
       a login: run `claude`

@@ -270,6 +270,12 @@ fn a_hub_cannot_start_on_a_full_disk_and_says_so() {
     let up = stage.up_ends();
     assert_eq!(up.code, 2, "{}", up.stderr);
     assert!(up.stderr.contains("the disk is full: make room"), "{}", up.stderr);
+    // In the background it has no room to log why.
+    let up = stage.world.run(&["--config", &stage.config, "up", "-d"]);
+    assert_eq!(up.code, 2, "{}", up.stderr);
+    let full = format!("error: the disk that holds {} is full: ", stage.world.state().display());
+    assert!(up.stderr.contains(&full), "{}", up.stderr);
+    assert!(up.stderr.contains("hint: make room there and try again"), "{}", up.stderr);
     disk.make_room();
     assert_eq!(stage.up().terminate(), 0);
     // Now there are databases.

@@ -1,5 +1,7 @@
 //! Stop, start, restart, and configurations that change.
 
+use std::{fs, os::unix::fs::symlink, path::Path};
+
 use gangline_testkit::{Ngircd, eventually, ircd, stage};
 use nix::sys::signal::Signal;
 
@@ -258,4 +260,59 @@ fn on_a_foreign_server_start_and_stop_need_no_hub() {
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(is_gone(second));
     assert_eq!(fleet.standing("oak-ada"), "stopped");
+}
+
+/// What backends left in the folder for temporary files is gone with the next start, and nothing that
+/// a link there points to; what cannot be removed is told, and holds nobody up.
+#[test]
+fn a_start_empties_the_folder_for_temporary_files() {
+    let fleet = Fleet::new(&["oak-ada"]);
+    let tmp = fleet.world().state().join("agents/oak-ada/tmp");
+    let kept = fleet.world().file("elsewhere/kept", "kept");
+    fs::create_dir_all(tmp.join("deep")).unwrap();
+    fs::write(tmp.join("deep/left"), "").unwrap();
+    let elsewhere = Path::new(&kept).parent().unwrap();
+    symlink(elsewhere, tmp.join("link")).unwrap();
+    fleet.up();
+    let left = |folder: &Path| fs::read_dir(folder).unwrap().count();
+    assert_eq!((left(&tmp), left(elsewhere)), (0, 1));
+    let told = "cannot empty the folder";
+    assert!(!fleet.run(&["logs", "oak-ada"]).ok().contains(told));
+    let _ = fleet.run(&["stop", "oak-ada"]).ok();
+    fs::remove_dir(&tmp).unwrap();
+    symlink(elsewhere, &tmp).unwrap();
+    let ran = fleet.run(&["start", "oak-ada"]);
+    assert_eq!((ran.code, left(elsewhere)), (0, 1), "{}", ran.stderr);
+    assert_eq!(fleet.run(&["logs", "oak-ada"]).ok().matches(told).count(), 1);
+}
+
+/// R1-48: a daemon that dies while the configuration is broken stays down, it is said where the fault
+/// is, and it is back by itself once that is mended.
+#[test]
+fn an_agent_that_ended_by_a_broken_configuration_is_back_when_that_is_mended() {
+    let fleet = Fleet::new(&["oak-ada", "oak-bob"]);
+    fleet.up();
+    let good = fs::read_to_string(&fleet.stage.config).unwrap();
+    let lines = good.lines().count();
+    fs::write(&fleet.stage.config, format!("{good}agentz: [\n")).unwrap();
+    send(fleet.pid("oak-ada"), Signal::SIGKILL);
+    fleet.becomes("oak-ada", "failed");
+    let place = format!("the configuration is broken: {}:{}:", fleet.stage.config, lines + 1);
+    let row = fleet.ps().remove("oak-ada").unwrap();
+    let why = row["failed_because"].as_str().unwrap();
+    assert!(why.starts_with(&place), "{why}");
+    let ps = fleet.run(&["ps"]).ok();
+    assert!(ps.contains(&format!("\noak-ada failed: {place}")), "{ps}");
+    assert!(ps.contains(&format!("\nwarning: {place}")), "{ps}");
+    let status = fleet.run(&["status", "oak-ada"]).ok();
+    assert!(status.contains(&format!("its daemon is not running; {place}")), "{status}");
+    assert_eq!(fleet.standing("oak-bob"), "idle", "what runs goes on");
+    // Another fault is no mending.
+    fs::write(&fleet.stage.config, format!("{good}agentz: 1\n  x: [\n")).unwrap();
+    eventually("another try", || fleet.hub_log().contains("tried again").then_some(()));
+    fleet.becomes("oak-ada", "failed");
+    fs::write(&fleet.stage.config, &good).unwrap();
+    fleet.becomes("oak-ada", "idle");
+    let ps = fleet.run(&["ps"]).ok();
+    assert!(!ps.contains("broken") && !ps.contains("failed"), "{ps}");
 }

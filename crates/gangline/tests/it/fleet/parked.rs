@@ -17,8 +17,11 @@ const ANSWERS: &str = r#"while :; do
     printf '$ '
     read -r line || exit 1
     echo "you said $line"
-    [ ! -e "$0.end" ] || { printf '$ '; sleep 6; exit 0; }
+    [ ! -e "$0.end" ] || { printf '$ '; sleep 3; exit 0; }
 done"#;
+
+/// What is known of the program: so nobody waits for what may still come.
+const QUICK: &str = r#"ready: ["$ "], settle_ms: 100, quiet_ms: 300"#;
 
 /// Adds an agent in a terminal, with this program, which is not there yet.
 fn with_program(fleet: &Fleet) -> PathBuf {
@@ -26,7 +29,7 @@ fn with_program(fleet: &Fleet) -> PathBuf {
     fs::create_dir_all(program.parent().unwrap()).unwrap();
     fleet.configure(&format!(
         "  - nick: oak-lee\n    directory: {}\n    agent: tmux\n    command: [{}]\n    \
-         channels: [\"#general\"]\n",
+         channels: [\"#general\"]\n    screen: {{{QUICK}}}\n",
         fleet.world().path("").display(),
         program.display()
     ));
@@ -119,7 +122,9 @@ fn a_model_is_not_chosen_where_nothing_says_how() {
     assert_eq!(shown, "oak-lee uses its backend's own model\n");
     let _ = fleet.run(&["model", "oak-lee", "--default"]).ok();
     // Its entry has the words.
-    fleet.configure("    screen: {model: [--model, \"{model}\"]}\n");
+    let text = fs::read_to_string(&fleet.stage.config).unwrap();
+    let words = format!("model: [--model, \"{{model}}\"], {QUICK}");
+    fs::write(&fleet.stage.config, text.replace(QUICK, &words)).unwrap();
     let told = fleet.run(&["model", "oak-lee", "opus"]).ok();
     assert!(told.contains("oak-lee uses opus: chosen"), "{told}");
 }
