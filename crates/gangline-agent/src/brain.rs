@@ -233,19 +233,12 @@ impl Brain {
                     let summary = texts::approval_summary(&ask.0.input, &self.me.redactor);
                     self.record(Some(turn), event::ApprovalAsked { number, tool, summary });
                 }
-                if let Some(decision) = decided {
-                    self.keeper.push(Record::Delivered(number));
-                    self.decided(turn, request, decision);
+                if let Some((decision, by)) = decided {
+                    self.decided(number, (turn, request), decision, by);
                 }
             }
             Incoming::Decided { number, turn, request, decision, by } => {
-                self.keeper.push(Record::Delivered(number));
-                let said = match decision {
-                    Decided::Allow => gangline_api::approval::Decision::Allow,
-                    Decided::Deny => gangline_api::approval::Decision::Deny,
-                };
-                self.record(Some(turn), event::ApprovalDecided { number, decision: said, by });
-                self.decided(turn, request, decision);
+                self.decided(number, (turn, request), decision, by);
             }
             Incoming::Operator(word) => self.operator(word),
             Incoming::Irc(trouble) => {
@@ -339,11 +332,24 @@ impl Brain {
         self.think(Input::Taken { turn });
     }
 
-    fn decided(&mut self, turn: TurnId, request: String, decision: Decided) {
-        let decision = match decision {
-            Decided::Allow => Decision::Allow,
-            Decided::Deny => Decision::Deny,
+    /// A human decided. Until the store knows that we heard it, every look into it tells it anew;
+    /// it is recorded once.
+    fn decided(
+        &mut self,
+        number: ApprovalNumber,
+        (turn, request): (TurnId, String),
+        decision: Decided,
+        by: String,
+    ) {
+        self.keeper.push(Record::Delivered(number));
+        let (decision, said) = match decision {
+            Decided::Allow => (Decision::Allow, gangline_api::approval::Decision::Allow),
+            Decided::Deny => (Decision::Deny, gangline_api::approval::Decision::Deny),
         };
+        let again = self.core.view().turn == Some(turn) && !self.asks.contains_key(&request);
+        if !again {
+            self.record(Some(turn), event::ApprovalDecided { number, decision: said, by });
+        }
         self.think(Input::Decision { turn, request: ApprovalRequestId(request), decision });
     }
 

@@ -40,8 +40,13 @@ pub(crate) enum Incoming {
     Sent { turn: TurnId, to: String, in_reply_to: Option<MessageId> },
     /// The agent said by tool that no reply is needed.
     NoReply { turn: TurnId, message: Option<MessageId> },
-    /// An approval has its number, and perhaps already its decision.
-    Opened { number: ApprovalNumber, turn: TurnId, request: String, decided: Option<Decision> },
+    /// An approval has its number, and perhaps already its decision, with who decided.
+    Opened {
+        number: ApprovalNumber,
+        turn: TurnId,
+        request: String,
+        decided: Option<(Decision, String)>,
+    },
     /// A human decided.
     Decided {
         number: ApprovalNumber,

@@ -7,7 +7,7 @@
 use std::{sync::Arc, time::Duration};
 
 use gangline_broker::{Broker, BrokerError, EndTurn, How, OpenedApproval, Settle, Take};
-use gangline_core::{AgentName, Epoch, MessageId, MessageState, TurnId};
+use gangline_core::{AgentName, ApprovalNumber, Epoch, MessageId, MessageState, TurnId};
 use gangline_os::{doorbell, paths::Paths};
 use tokio::sync::{Notify, mpsc, watch};
 use tracing::{error, warn};
@@ -65,7 +65,11 @@ impl Keeper {
                 let done = self.until_written(&Record::Approval(open)).await?;
                 self.outbox.notify_one();
                 if let Some(Done::Opened(opened)) = done {
-                    let (number, decided) = (opened.number, opened.decided);
+                    let number = opened.number;
+                    let decided = match opened.decided {
+                        Some(decision) => Some((decision, self.decided_by(number).await)),
+                        None => None,
+                    };
                     self.tell(Incoming::Opened { number, turn, request, decided }).await;
                 }
                 Ok(())
@@ -130,6 +134,12 @@ impl Keeper {
             }
             Record::Say(send) => broker.send((**send).clone()).await.map(|_| Done::Written),
         }
+    }
+
+    /// Returns who decided, for the record; nobody where the store does not tell.
+    async fn decided_by(&self, number: ApprovalNumber) -> String {
+        let row = self.broker.approval(number).await.ok().flatten();
+        row.and_then(|row| row.decided_by).map(|by| by.account).unwrap_or_default()
     }
 
     /// T1. A take that may or may not be written is undone, so that no message stays in a turn

@@ -123,10 +123,7 @@ impl Brain {
     /// The phase's word has changed, or another turn is open.
     fn turned(&mut self, word: &'static str, view: &View) {
         let from = self.shown.word.unwrap_or("down");
-        if view.turn != self.shown.turn {
-            self.shown.turn = view.turn;
-            self.shown.tools.clear();
-        }
+        self.shown.turn = view.turn;
         if word == "working" {
             let now = self.me.clock.now();
             #[allow(clippy::cast_precision_loss, reason = "the wire has seconds as a float")]

@@ -1,5 +1,7 @@
 //! What the agent does about the runtime's reports and the store's answers to T1.
 
+use std::time::Duration;
+
 use crate::{
     approval::Decision,
     id::{MessageId, TurnId},
@@ -11,6 +13,9 @@ use super::{
     Agent, Draining, Effect, Finish, Life, Notice, Phase, RuntimeInput, StartWith,
     turn::{Close, OpenedBy, Step, Taking, Turn},
 };
+
+/// A provider that says "at once" is not asked without a pause for ever.
+const RATE_LIMIT_LEAST: Duration = Duration::from_secs(1);
 
 impl Agent {
     pub(super) fn runtime(&mut self, now: Now, input: RuntimeInput, out: &mut Vec<Effect>) {
@@ -218,7 +223,7 @@ impl Agent {
                 self.needs_login |= outcome == Outcome::NeedsLogin;
                 self.close(now, &Close { outcome, runtime_gone: false }, out);
                 if let Some(wait) = wait {
-                    self.feed_after = Some(now.plus(wait));
+                    self.feed_after = Some(now.plus(wait.max(RATE_LIMIT_LEAST)));
                 }
             }
             Step::Interrupting(wanted) => {

@@ -286,6 +286,16 @@ fn a_rate_limit_gives_the_message_back_for_later() {
 }
 
 #[test]
+fn a_rate_limit_that_is_over_at_once_pauses_all_the_same() {
+    let mut story = Story::working();
+    story.is(Input::Message(queued(2)), "");
+    let how = Finish::RateLimited { until: WallMicros(7), wait: Duration::ZERO };
+    story.finish(1, how, "end t1.1 rate_limited m1=accepted");
+    assert_eq!(story.deadline(), Some(1));
+    story.after(1).is(Input::Tick, "take t1.2 m2");
+}
+
+#[test]
 fn a_text_that_is_too_long_says_where_it_was_cut() {
     let mut story = Story::working();
     story.text(&"a".repeat(turn::TEXT_MAX - 1));

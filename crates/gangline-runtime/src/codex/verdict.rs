@@ -102,18 +102,33 @@ pub(super) fn why(error: &Failure) -> String {
     one_line(&text)
 }
 
-/// Reads `try again in 1.5s` and `try again in 20 seconds`.
+/// Reads `try again in 1.5s` and `try again in 2 minutes 3 seconds`, rounded up.
 fn seconds(why: &str) -> Option<u64> {
-    let rest = &why[why.find("try again in ")? + "try again in ".len()..];
-    let number: String = rest.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
-    let unit = rest[number.len()..].trim_start();
+    let mut rest = &why[why.find("try again in ")? + "try again in ".len()..];
+    let mut total = None;
+    loop {
+        let (number, tail) = run(rest, |c| c.is_ascii_digit() || c == '.');
+        let (unit, tail) = run(tail.trim_start(), |c| c.is_ascii_alphabetic());
+        let Some(seconds) = part(number, unit) else { return total };
+        total = Some(seconds.saturating_add(total.unwrap_or(0)));
+        rest = tail.trim_start_matches([' ', ',']);
+    }
+}
+
+/// Splits behind the first characters that are of a kind.
+fn run(text: &str, of: impl Fn(char) -> bool) -> (&str, &str) {
+    text.split_at(text.find(|c| !of(c)).unwrap_or(text.len()))
+}
+
+fn part(number: &str, unit: &str) -> Option<u64> {
     let whole: u64 = number.split('.').next()?.parse().ok()?;
-    let part = u64::from(number.contains('.'));
-    match unit.split(|c: char| !c.is_ascii_alphabetic()).next()? {
-        "ms" => Some(1),
-        "s" | "second" | "seconds" => Some(whole + part),
-        "m" | "minute" | "minutes" => Some((whole + part) * 60),
-        "h" | "hour" | "hours" => Some((whole + part) * 3600),
+    let whole = whole.saturating_add(u64::from(number.contains('.')));
+    match unit {
+        "ms" => Some(whole.div_ceil(1000)),
+        "s" | "second" | "seconds" => Some(whole),
+        "m" | "minute" | "minutes" => Some(whole.saturating_mul(60)),
+        "h" | "hour" | "hours" => Some(whole.saturating_mul(3600)),
+        "d" | "day" | "days" => Some(whole.saturating_mul(86_400)),
         _ => None,
     }
 }

@@ -346,6 +346,12 @@ fn an_approval_survives_the_death_of_its_daemon() {
     demo.kill_guide();
     let _ = demo.run(&["approve", "2"]).ok();
     alice.hears(GUIDE, "#general", "twice-4");
+    // Whoever was asked in which life: the record says once who allowed it.
+    for number in ["approval 1", "approval 2"] {
+        let logs = demo.run(&["logs", "-n", "500"]).ok();
+        let said = |line: &&str| line.contains(number) && line.contains("allowed by owner");
+        assert_eq!(logs.lines().filter(said).count(), 1, "{logs}");
+    }
     for answer in ["once-2", "twice-4"] {
         let count = alice.lines().iter().filter(|line| line.contains(answer)).count();
         // The answer quotes the command and its output on lines of their own.

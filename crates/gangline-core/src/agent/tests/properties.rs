@@ -52,6 +52,7 @@ fn play(world: &mut World, step: &Step) {
             }
         }
         26..36 => world.give(runtime(RuntimeInput::Ready { life })),
+        37 if arg < 100 => world.give(runtime(RuntimeInput::LoggedIn { life })),
         36..38 => world.give(runtime(RuntimeInput::Started { life })),
         38 if arg < 200 => {
             let tokens = if arg < 120 { 100 } else { 99 };
@@ -116,18 +117,13 @@ fn play(world: &mut World, step: &Step) {
 }
 
 fn read(world: &mut World, message: MessageId) {
-    // The store would refuse to join what is not waiting; the agent must not settle it then.
-    let waits = world.rows.get(&message).is_some_and(|(state, _)| *state == MessageState::Accepted);
-    if waits {
-        world.give(Input::Read { messages: vec![message, MessageId(99)] });
-    }
+    world.give(Input::Read { messages: vec![message, MessageId(99)] });
 }
 
 /// The store has recorded what was steered.
 fn joined(world: &mut World) {
-    let view = world.agent.view();
-    if let Some(turn) = view.turn {
-        world.give(Input::Joined { turn, messages: view.messages });
+    if let Some((turn, messages)) = world.joined() {
+        world.give(Input::Joined { turn, messages });
     }
 }
 
@@ -205,11 +201,19 @@ proptest! {
         messages_per_turn in 1usize..3,
         when_busy in prop::sample::select(vec![WhenBusy::Queue, WhenBusy::Buffer, WhenBusy::Steer]),
         cares in any::<bool>(),
+        fresh in any::<bool>(),
     ) {
         let start = if eager { StartMode::Eager } else { StartMode::WhenNeeded };
         let watermark = cares.then_some(Watermark::Tokens(100));
+        let on_crash = if fresh { OnCrash::Fresh } else { OnCrash::Resume };
         let options = AgentOptions {
-            start, queue_max, messages_per_turn, when_busy, watermark, ..AgentOptions::default()
+            start,
+            queue_max,
+            messages_per_turn,
+            when_busy,
+            watermark,
+            on_crash,
+            ..AgentOptions::default()
         };
         let mut world = World::new(options);
         for step in &steps {

@@ -39,9 +39,8 @@ pub(super) struct World {
     pub(super) interrupting: bool,
     ended: BTreeSet<TurnId>,
     pub(super) answers: BTreeMap<MessageId, usize>,
-    steers: bool,
-    /// What the agent has read, in whichever turn.
-    read: BTreeSet<MessageId>,
+    /// Joined a turn, and refused by the store, which has not said so yet.
+    refused: BTreeSet<(TurnId, MessageId)>,
     /// The last report of the context stood at the watermark or above.
     pub(super) above: bool,
     /// The notes were asked for since.
@@ -53,8 +52,7 @@ pub(super) struct World {
 impl World {
     pub(super) fn new(options: AgentOptions) -> Self {
         Self {
-            steers: options.when_busy == WhenBusy::Steer,
-            read: BTreeSet::new(),
+            refused: BTreeSet::new(),
             agent: Agent::new(options),
             now: Now::default(),
             rows: BTreeMap::new(),
@@ -80,13 +78,8 @@ impl World {
     }
 
     pub(super) fn message(&mut self, id: MessageId) {
-        let (state, attempt) = *self.rows.entry(id).or_insert((MessageState::Accepted, 0));
-        // What would join the turn at once and waits no more is refused by the store
-        // (`JoinFailed`), which this world does not play.
-        let joins = self.steers || self.read.contains(&id);
-        if joins && self.open.is_some() && state != MessageState::Accepted {
-            return;
-        }
+        // It may wait no more: what the store tells can be late.
+        let (_, attempt) = *self.rows.entry(id).or_insert((MessageState::Accepted, 0));
         self.give(Input::Message(Queued { attempt, ..queued(id.0) }));
     }
 
@@ -147,14 +140,18 @@ impl World {
                 }
             }
             Input::Runtime(report) => self.note_report(report),
-            Input::Read { messages } => self.read.extend(messages),
+            Input::JoinFailed { turn, messages } => {
+                if let Some(open) = self.open.as_mut().filter(|open| open.turn == *turn) {
+                    open.messages.retain(|id| !messages.contains(id));
+                }
+            }
             Input::Emptied => (self.above, self.noted) = (false, false),
             Input::Message(_)
             | Input::Cancelled { .. }
             | Input::TakeFailed { .. }
             | Input::Taken { .. }
             | Input::Joined { .. }
-            | Input::JoinFailed { .. }
+            | Input::Read { .. }
             | Input::Sent { .. }
             | Input::NoReply { .. }
             | Input::Operator(Operator::Interrupt(_))
@@ -221,6 +218,13 @@ impl World {
         }
     }
 
+    /// Those of the open turn that the store has in it.
+    pub(super) fn joined(&self) -> Option<(TurnId, Vec<MessageId>)> {
+        let turn = self.agent.view().turn?;
+        let messages = self.agent.view().messages.into_iter();
+        Some((turn, messages.filter(|id| !self.refused.contains(&(turn, *id))).collect()))
+    }
+
     pub(super) fn is_taking(&self, turn: TurnId) -> bool {
         self.open.as_ref().is_some_and(|open| open.turn == turn && !open.recorded)
     }
@@ -260,9 +264,14 @@ impl World {
                     assert!(open.messages.insert(*id), "{id} is in the turn already");
                 }
                 for id in messages {
-                    // It may have been taken from us meanwhile: then the row is not accepted.
-                    if let Some((state, _)) = self.rows.get_mut(&id) {
-                        *state = MessageState::InTurn;
+                    // It may wait no more, or the store cannot write.
+                    match self.rows.get_mut(&id) {
+                        Some((state @ MessageState::Accepted, _)) if !self.degraded => {
+                            *state = MessageState::InTurn;
+                        }
+                        Some(_) | None => {
+                            self.refused.insert((turn, id));
+                        }
                     }
                 }
             }
@@ -367,6 +376,10 @@ impl World {
         assert_eq!(distinct.len(), settled.len(), "settled twice");
         assert_eq!(distinct, open.messages, "each message of the turn once ({outcome})");
         for one in settle {
+            // The store passes over what is not in the turn.
+            if self.refused.contains(&(turn, one.message)) {
+                continue;
+            }
             self.move_row(one.message, MessageState::InTurn, one.state);
             let Some((_, attempts)) = self.rows.get_mut(&one.message) else { continue };
             *attempts += i64::from(one.counts_attempt);
@@ -392,6 +405,10 @@ impl World {
             } else {
                 self.give(Input::TakeFailed { turn, gone });
             }
+        }
+        for (turn, id) in std::mem::take(&mut self.refused) {
+            self.give(Input::JoinFailed { turn, messages: vec![id] });
+            self.rescan = true;
         }
         if std::mem::take(&mut self.rescan) {
             self.scan();

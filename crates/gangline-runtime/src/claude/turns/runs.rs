@@ -260,7 +260,8 @@ impl Turns {
 
     pub(super) fn signs(&self, run: &Run, now: Now) -> Signs {
         let asked = self.turn.as_ref().map(|turn| turn.asked).unwrap_or_default();
-        let limit = self.limited_until.and_then(|until| u64::try_from(until - now.unix).ok());
+        let left = |until: i64| u64::try_from(until.saturating_sub(now.unix)).ok();
+        let limit = self.limited_until.and_then(left);
         Signs {
             asked: if run.owner == Owner::Turn { asked } else { Asked::No },
             error: run.error.clone(),

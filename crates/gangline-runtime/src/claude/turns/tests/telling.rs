@@ -117,13 +117,14 @@ fn the_time_to_wait_is_the_limits_or_the_last_retrys() {
     let seen = play(&mut turns, [started(P1), retry, limited()]);
     assert_eq!(seen, ["1: accepted", told, "1: limited Some(3)"]);
 
-    let limit = |status: &str| {
+    let limit_until = |status: &str, until: i64| {
         Line::Limits(crate::claude::decode::Limits {
             status: status.to_owned(),
-            resets_at: Some(1_060),
+            resets_at: Some(until),
             rate_limit_type: Some("five_hour".to_owned()),
         })
     };
+    let limit = |status: &str| limit_until(status, 1_060);
     turns.prompt(prompt(2, P1));
     let at = |unix| Now { unix, ..Now::default() };
     assert_eq!(kinds(turns.line(limit("allowed_warning"), at(1_000))), [""; 0]);
@@ -131,6 +132,11 @@ fn the_time_to_wait_is_the_limits_or_the_last_retrys() {
     assert_eq!(kinds(turns.line(limit("rejected"), at(1_000))), [told]);
     turns.line(started(P1), at(1_000));
     assert_eq!(kinds(turns.line(limited(), at(1_000))), ["2: limited Some(60)"]);
+    // A time that is none.
+    turns.prompt(prompt(3, P1));
+    turns.line(limit_until("rejected", i64::MIN), at(1_000));
+    turns.line(started(P1), at(1_000));
+    assert_eq!(kinds(turns.line(limited(), at(1_000))), ["3: limited None"]);
 }
 
 #[test]
