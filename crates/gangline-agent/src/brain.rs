@@ -215,6 +215,13 @@ impl Brain {
                 self.gone(cause, &how);
                 self.think(Input::Runtime(RuntimeInput::Exited { life, cause }));
             }
+            Incoming::Ended { life } => {
+                match self.core.ends_well(self.now(), life) {
+                    true => self.ended_well(),
+                    false => self.gone(Cause::Theirs, &texts::exited(0)),
+                }
+                self.think(Input::Runtime(RuntimeInput::Ended { life }));
+            }
             Incoming::Sent { turn, to, in_reply_to } => {
                 self.think(Input::Sent { turn, to, in_reply_to });
             }
@@ -366,6 +373,7 @@ impl Brain {
     }
 
     fn runtime(&mut self, life: gangline_core::agent::Life, event: RuntimeEvent) {
+        self.told.hear(&event);
         match event {
             RuntimeEvent::Ready { session } => {
                 info!(%session, "runtime ready");

@@ -34,6 +34,8 @@ pub(crate) enum Incoming {
     Runtime { life: Life, event: RuntimeEvent },
     /// The backend is gone; `how` is for people.
     Exited { life: Life, cause: Cause, how: String },
+    /// It has ended by itself, with code 0.
+    Ended { life: Life },
     /// T2 is committed.
     Sent { turn: TurnId, to: String, in_reply_to: Option<MessageId> },
     /// The agent said by tool that no reply is needed.

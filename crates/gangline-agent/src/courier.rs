@@ -14,7 +14,11 @@ mod places;
 mod speaker;
 mod trouble;
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use gangline_broker::Broker;
 use gangline_core::{AgentName, Epoch, name::ChannelName, redact::Redactor, trust};
@@ -33,6 +37,9 @@ use trouble::Troubles;
 
 /// How long a store that cannot be read at the start is waited for.
 const RETRY_EVERY: Duration = Duration::from_secs(2);
+
+/// How many are in channels.
+pub(crate) type Counts = HashMap<ChannelName, u32>;
 
 /// The courier's part of the daemon.
 pub(crate) struct Office {
@@ -73,6 +80,8 @@ pub(crate) struct Office {
     pub(crate) wanted: watch::Sender<HashSet<ChannelName>>,
     /// Says which of these the server does not let it be in.
     pub(crate) kept_out: watch::Sender<HashSet<ChannelName>>,
+    /// Says how many are in those that it is in, where that is known.
+    pub(crate) members: watch::Sender<Counts>,
     /// Where lines are kept for the agent to read.
     pub(crate) rooms: mpsc::Sender<ToRooms>,
 }
@@ -179,6 +188,7 @@ impl Courier {
                 self.cursors.forget_progress();
                 self.office.joined.send_replace(HashSet::new());
                 self.office.kept_out.send_replace(HashSet::new());
+                self.office.members.send_replace(Counts::new());
                 self.inquiries.down();
             }
             LinkEvent::Joined { channel } => {
@@ -193,6 +203,7 @@ impl Courier {
                 info!(%channel, why, "no longer in the channel");
                 self.left(channel).await;
             }
+            LinkEvent::Members { channel, count } => self.counted(channel, count),
             LinkEvent::Line(line) => self.line(line).await,
             LinkEvent::HistoryPage { target, lines, cursor, .. } => {
                 self.page(target, lines, cursor).await;

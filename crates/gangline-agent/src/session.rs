@@ -114,7 +114,10 @@ impl Session {
             debug!(code, "runtime exited");
             *open = None;
             self.token.send_replace(None);
-            self.exited(life, Cause::Theirs, texts::exited(code)).await;
+            match code {
+                0 => drop(self.brain.send(Incoming::Ended { life }).await),
+                _ => self.exited(life, Cause::Theirs, texts::exited(code)).await,
+            }
             return;
         }
         if let (RuntimeEvent::Message { message, .. }, Some(running)) = (&event, open.as_mut()) {

@@ -85,6 +85,7 @@ impl Showing {
             tool: self.tool.as_deref(),
             approval: approval.filter(|_| self.view.approvals > 0),
             login: self.note.needs_login.as_deref(),
+            parked: self.note.parked.as_deref(),
             waiting: around.pending,
             paused: self.view.paused,
             degraded: self.view.degraded,
@@ -119,6 +120,7 @@ impl Showing {
             pending: around.pending,
             waiting_for: waiting_for
                 .chain(login.map(|hint| WaitingFor::Login { hint }))
+                .chain(self.note.parked.clone().map(|why| WaitingFor::Resume { why }))
                 .chain(self.note.irc.clone().map(|trouble| WaitingFor::Irc { trouble }))
                 .collect(),
             needs_login: view.needs_login,

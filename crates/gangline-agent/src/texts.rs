@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use gangline_broker::NUMBER_PLACEHOLDER;
-use gangline_core::{AgentName, outcome::Outcome, redact::Redactor};
+use gangline_core::{AgentName, agent::PhaseName, outcome::Outcome, redact::Redactor};
 use serde_json::Value;
 
 use crate::settings::InsteadOf;
@@ -30,6 +30,10 @@ pub(crate) const PAUSED: &str = "messages are kept and not fed";
 pub(crate) const RESUMED: &str = "messages are fed again";
 
 pub(crate) const ENDED_BY_US: &str = "ended by the daemon";
+pub(crate) const FIXED_MODEL: &str = "nothing says how my program is told another model: it has its \
+     own way, or its entry gets the words for it (`screen: {model: [...]}`)";
+pub(crate) const ENDED_WELL: &str =
+    "the backend ended by itself with code 0, and is started again when it is needed";
 pub(crate) const FRESH_SESSION: &str =
     "the backend begins a new session: it remembers nothing of the last one";
 
@@ -82,14 +86,35 @@ pub(crate) fn only_notes(folder: &Path) -> String {
     format!("nobody is asked in this turn: only files in {} may be written", folder.display())
 }
 
-pub(crate) fn circuit_open(deaths: usize) -> String {
-    format!("the backend died {deaths} times in a row: say `resume` to try again")
+pub(crate) fn circuit_open(deaths: usize, why: &str) -> String {
+    format!(
+        "the backend died {deaths} times in a row, the last time so: {why}; mend that, then say \
+         `resume`"
+    )
+}
+
+/// Returns why a backend is gone, for those who shall mend it: `how` it ended, or what it said last.
+pub(crate) fn death(how: &str, words: Option<&str>, phase: PhaseName) -> String {
+    if how != exited(0) {
+        return words.unwrap_or(how).to_owned();
+    }
+    // It says nothing of itself, and nobody sees what is wrong with an end like this.
+    match phase {
+        PhaseName::Starting => format!("{how} before it takes prompts"),
+        PhaseName::Down | PhaseName::Idle | PhaseName::Parked => {
+            format!("{how} soon after its start")
+        }
+        PhaseName::Taking | PhaseName::Prompting | PhaseName::Working | PhaseName::Interrupting => {
+            format!("{how} in the middle of a turn")
+        }
+    }
 }
 
 /// Returns how a backend ended that was not asked to.
 pub(crate) fn exited(code: i32) -> String {
     match code {
-        0.. => format!("process exited with code {code}"),
+        0 => "the process ended by itself with code 0".to_owned(),
+        1.. => format!("process exited with code {code}"),
         _ => "process ended without a code".to_owned(),
     }
 }
@@ -108,8 +133,11 @@ pub(crate) fn alert_crashed(agent: &AgentName, how: &str) -> String {
 }
 
 /// Alert (R1-46): it is not started any more.
-pub(crate) fn alert_parked(agent: &AgentName, deaths: usize) -> String {
-    format!("[ERROR] {agent} crashed {deaths} times and is parked: say `resume` to try again")
+pub(crate) fn alert_parked(agent: &AgentName, deaths: usize, why: &str) -> String {
+    format!(
+        "[ERROR] {agent} crashed {deaths} times and is parked: say `resume` to try again; the last \
+         time: {why}"
+    )
 }
 
 /// Alert (R1-42): nothing waits any more.

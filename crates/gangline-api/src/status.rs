@@ -20,6 +20,8 @@ pub const DESCRIPTION_MAX: usize = 120;
 const QUOTED_MAX: usize = 60;
 /// The longest hint for a login in a description, in characters.
 const HINT_MAX: usize = 80;
+/// The longest reason in a description, in characters.
+const REASON_MAX: usize = 80;
 
 /// What an agent is doing, in S0's three words (C28).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -209,6 +211,8 @@ pub struct StatusNote {
     pub degraded: bool,
     /// What somebody has to do so that the backend has a login.
     pub needs_login: Option<String>,
+    /// Why it is parked: how its backend ended the last time, or could not be started, in one line.
+    pub parked: Option<String>,
     /// Whether the context is being shortened.
     pub compacting: bool,
     /// See [`AgentStatus::context_tokens`].
@@ -242,6 +246,8 @@ pub struct Situation<'a> {
     pub approval: Option<(ApprovalNumber, &'a str)>,
     /// What somebody has to do so that the backend has a login.
     pub login: Option<&'a str>,
+    /// Why it is parked, if that is known.
+    pub parked: Option<&'a str>,
     /// How many messages wait.
     pub waiting: u64,
     /// Whether a human stopped new turns.
@@ -275,7 +281,10 @@ impl Situation<'_> {
     fn head(&self) -> String {
         match self.state {
             State::Down => "its daemon is not running".to_owned(),
-            State::Parked => "its backend died too often".to_owned(),
+            State::Parked => match self.parked {
+                Some(why) => format!("parked until `resume`: {}", cut(why, REASON_MAX)),
+                None => "parked until `resume`: its backend died too often".to_owned(),
+            },
             State::Starting => "its backend starts".to_owned(),
             State::Draining => "its daemon ends".to_owned(),
             State::Ending => "ends a turn".to_owned(),
@@ -360,6 +369,11 @@ pub enum WaitingFor {
     Login {
         /// How it is done, in one line.
         hint: String,
+    },
+    /// Somebody to mend its backend and to say `resume`: it is parked (R0-53).
+    Resume {
+        /// How the backend ended the last time, or why it did not start, in one line.
+        why: String,
     },
     /// Its chat network: the server, its nick or a room.
     Irc {

@@ -16,7 +16,7 @@ use crate::{
     error::{BrokerError, OpenError},
     op,
     sqlite::{self, Store},
-    types::Health,
+    types::{Health, Order},
 };
 
 /// What a store needs to be opened.
@@ -94,6 +94,17 @@ impl Broker {
     /// As [`Broker::open`].
     pub fn look(options: OpenOptions) -> Result<i64, OpenError> {
         sqlite::look(options, Tuning { busy_timeout: LOOK_WAIT, ..Tuning::default() })
+    }
+
+    /// Returns the orders of a store that is there, and changes nothing in it: for what only looks,
+    /// and for callers that cannot wait. It may block its thread for about a second. A store of an
+    /// older program has none until it is opened.
+    ///
+    /// # Errors
+    /// As [`Broker::open`].
+    pub fn look_at_orders(options: OpenOptions) -> Result<Vec<Order>, OpenError> {
+        let tuning = Tuning { busy_timeout: LOOK_WAIT, ..Tuning::default() };
+        sqlite::look_at_orders(options, tuning)
     }
 
     /// Returns the installation's id, made with the database.

@@ -45,7 +45,7 @@ use crate::{
     broker::{OpenOptions, Tuning},
     error::{BrokerError, OpenError, Written},
     op::Op,
-    types::Health,
+    types::{Health, Order},
 };
 
 /// Requests that wait for the writing thread; more wait at their callers.
@@ -230,6 +230,14 @@ pub(crate) fn look(options: OpenOptions, tuning: Tuning) -> Result<i64, OpenErro
     let setup = Setup::new(options, tuning)?;
     let size = std::fs::metadata(&setup.path).map_or(0, |file| file.len());
     connect::look(&setup, size <= LOOKED_THROUGH)
+}
+
+/// Returns the orders of a database that is there, and changes nothing in it.
+pub(crate) fn look_at_orders(
+    options: OpenOptions,
+    tuning: Tuning,
+) -> Result<Vec<Order>, OpenError> {
+    connect::orders(&Setup::new(options, tuning)?)
 }
 
 /// The largest database that is looked through for damage, in bytes: it takes about a second.

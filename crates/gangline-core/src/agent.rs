@@ -10,6 +10,7 @@ use std::collections::{HashSet, VecDeque};
 use crate::{
     answer::Settlement,
     id::{MessageId, TurnId},
+    message::MessageState,
     outcome::{Cause, Outcome},
     time::Now,
 };
@@ -55,6 +56,9 @@ pub struct Agent {
     fell_back: bool,
     /// Whether the last life ended by itself.
     crashed: bool,
+    /// Since when the present life takes prompts, and whether it has done something that it was
+    /// asked for.
+    proven: (Option<Now>, bool),
     /// No start before this time.
     start_after: Option<Now>,
     /// No message is fed before this time.
@@ -104,6 +108,7 @@ impl Agent {
             failed_resumes: 0,
             fell_back: false,
             crashed: false,
+            proven: (None, false),
             start_after: None,
             feed_after: None,
             buffered: HashSet::new(),
@@ -389,6 +394,7 @@ impl Agent {
         self.fell_back |= fall_back;
         let with = if crashed_fresh || fall_back { StartWith::Fresh } else { StartWith::Resume };
         self.start_after = None;
+        self.proven = (None, false);
         self.phase = Phase::Starting { life, with, deadline: now.plus(self.options.start_timeout) };
         out.push(Effect::StartRuntime { life, with });
     }
@@ -416,6 +422,7 @@ impl Agent {
         let Phase::Turn(turn) = std::mem::replace(&mut self.phase, Phase::Down) else { return };
         let (id, life, notes) = (turn.id, turn.life, turn.notes);
         let settle = turn.end(close.outcome.clone(), self.options.rules, out);
+        let worked = settle.iter().any(|one| one.state != MessageState::Accepted);
         let returned = settle.iter().any(Settlement::returns_now);
         if matches!(close.outcome, Outcome::RateLimited(_)) {
             self.feed_after = Some(now.plus(self.options.rate_limit_pause));
@@ -426,6 +433,7 @@ impl Agent {
         if close.runtime_gone {
             self.down_or_park(now, out);
         } else {
+            self.proven.1 |= worked;
             self.phase = Phase::Idle { life };
         }
         self.care_after((id, notes), &close.outcome, out);

@@ -5,7 +5,12 @@
 //! their form). Matching looks through characters that show nothing (C0 controls, zero-width
 //! characters), so that stripping them later cannot put a secret together again.
 
-use std::{borrow::Cow, fmt, ops::Range, sync::Arc};
+use std::{
+    borrow::Cow,
+    fmt,
+    ops::Range,
+    sync::{Arc, OnceLock},
+};
 
 use regex::Regex;
 
@@ -17,6 +22,9 @@ pub const MASK: &str = "[masked]";
 /// Known values shorter than this (in characters, trimmed) are not masked: they would blot out
 /// ordinary words.
 pub const KNOWN_MIN: usize = 8;
+
+/// Longer text, in bytes, is searched for everything at once, by patterns that take memory.
+const SHORT: usize = 8 * 1024;
 
 /// A line of a multi-line secret is masked by itself from this length, if it has no blank inside.
 const LINE_MIN: usize = 16;
@@ -99,8 +107,23 @@ pub struct Redactor {
 struct Known {
     /// Every form in which a known value is looked for, longest first, without invisible characters.
     needles: Vec<String>,
-    /// All needles at once, to skip the search in text that has none. `None`: search always.
-    any: Option<Regex>,
+    /// All needles at once, to skip the search in long text that has none. `None`: search always.
+    /// Made when the first long text comes: short text is searched as quickly without.
+    any: OnceLock<Option<Regex>>,
+}
+
+impl Known {
+    /// Returns whether a known value may be in the text.
+    fn any(&self, text: &str) -> bool {
+        if text.len() <= SHORT {
+            return true;
+        }
+        let any = self.any.get_or_init(|| {
+            let all: Vec<_> = self.needles.iter().map(|needle| regex::escape(needle)).collect();
+            (!all.is_empty()).then(|| Regex::new(&all.join("|")).ok()).flatten()
+        });
+        any.as_ref().is_none_or(|any| any.is_match(text))
+    }
 }
 
 impl fmt::Debug for Redactor {
@@ -118,10 +141,7 @@ impl Redactor {
             secrets.into_iter().flat_map(|secret| needles_of(&secret)).collect();
         needles.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         needles.dedup();
-        let alternatives: Vec<String> =
-            needles.iter().map(|needle| regex::escape(needle)).collect();
-        let any = (!needles.is_empty()).then(|| Regex::new(&alternatives.join("|")).ok()).flatten();
-        Self { known: Arc::new(Known { needles, any }) }
+        Self { known: Arc::new(Known { needles, any: OnceLock::new() }) }
     }
 
     /// Returns the text with every known value and every key shape masked. Time is linear in the
@@ -148,8 +168,7 @@ impl Redactor {
     fn spans(&self, text: &str) -> Vec<Range<usize>> {
         let seen = Visible::of(text);
         let mut spans = shapes::spans(&seen.text);
-        let some = self.known.any.as_ref().is_none_or(|any| any.is_match(&seen.text));
-        if some {
+        if self.known.any(&seen.text) {
             for needle in &self.known.needles {
                 find_overlapping(&seen.text, needle, &mut spans);
             }

@@ -11,7 +11,7 @@ mod turn;
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use gangline_os::CancellationToken;
 use serde_json::Value;
@@ -61,7 +61,8 @@ struct Parts {
     config: Config,
     client: Arc<Client>,
     tools: Vec<Arc<dyn Tool>>,
-    declared: Vec<Value>,
+    /// Made at the first request: an agent that is never asked keeps no second copy of all schemas.
+    declared: OnceLock<Vec<Value>>,
     handler: Arc<dyn EventHandler>,
 }
 
@@ -275,8 +276,12 @@ impl Parts {
         if let Some(tool) = tools.iter().find(|tool| !names.insert(tool.name().to_owned())) {
             return Err(BuildError::SameName(tool.name().to_owned()));
         }
-        let declared = tools.iter().map(|tool| declare(tool.as_ref())).collect();
-        Ok(Self { config, client, tools, declared, handler })
+        Ok(Self { config, client, tools, declared: OnceLock::new(), handler })
+    }
+
+    /// Returns the tools as they are declared to the API: the same in each request (R4-15).
+    fn declared(&self) -> &[Value] {
+        self.declared.get_or_init(|| self.tools.iter().map(|tool| declare(tool.as_ref())).collect())
     }
 }
 

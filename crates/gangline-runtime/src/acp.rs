@@ -97,6 +97,7 @@ fn can(recipe: &Recipe) -> Capabilities {
         compact: recipe.compact.is_some(),
         clear: true,
         set_model: true,
+        fixed_model: false,
         begins_turns: false,
         host_tools: true,
         mcp_stdio: recipe.servers.stdio,
@@ -104,6 +105,8 @@ fn can(recipe: &Recipe) -> Capabilities {
         list_sessions: recipe.lists,
         bare: false,
         structured: true,
+        calls: true,
+        failures: true,
     }
 }
 

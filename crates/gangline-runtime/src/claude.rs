@@ -57,6 +57,7 @@ impl Runtime for Claude {
             compact: true,
             clear: true,
             set_model: true,
+            fixed_model: false,
             begins_turns: true,
             host_tools: true,
             mcp_stdio: true,
@@ -64,6 +65,8 @@ impl Runtime for Claude {
             list_sessions: true,
             bare: false,
             structured: true,
+            calls: true,
+            failures: true,
         }
     }
 

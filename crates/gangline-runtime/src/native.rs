@@ -54,6 +54,7 @@ impl Runtime for Native {
             compact: true,
             clear: true,
             set_model: true,
+            fixed_model: false,
             begins_turns: false,
             host_tools: true,
             mcp_stdio: true,
@@ -61,6 +62,8 @@ impl Runtime for Native {
             list_sessions: true,
             bare: false,
             structured: true,
+            calls: true,
+            failures: true,
         }
     }
 

@@ -217,6 +217,8 @@ pub struct Capabilities {
     pub clear: bool,
     /// The model can be changed between turns.
     pub set_model: bool,
+    /// A model that is named has no effect, at a start neither: nothing says how the program is told.
+    pub fixed_model: bool,
     /// The backend may begin turns by itself.
     pub begins_turns: bool,
     /// The tools of the daemon reach the model.
@@ -229,7 +231,11 @@ pub struct Capabilities {
     pub list_sessions: bool,
     /// A prompt is to be what was said and nothing else: the program takes commands, not prose.
     pub bare: bool,
-    /// What happens in a turn is told piece by piece: calls, results, thoughts, models, failures.
-    /// Else there is only what a screen shows.
+    /// What happens in a turn is told piece by piece, with the model's thoughts and its name. Else
+    /// there is what a screen shows, and what else is said here.
     pub structured: bool,
+    /// Calls of tools are told, with what they returned.
+    pub calls: bool,
+    /// It is told that a turn failed, and how. Else an error looks like an answer.
+    pub failures: bool,
 }

@@ -6,7 +6,9 @@
 //! task in `tmux/worker.rs`. [`attach`] shows it to a human.
 
 pub mod attach;
+mod ear;
 mod history;
+mod hooks;
 mod launch;
 mod offer;
 mod profile;
@@ -24,7 +26,7 @@ use gangline_os::task::TaskGroup;
 use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 
-use self::profile::Profile;
+use self::{ear::Ear, hooks::Hooks, launch::Takes, profile::Profile};
 use crate::{
     Capabilities, Prompt, Runtime, RuntimeError, RuntimeEvent, SessionHandle, StartOptions,
     StopReason, ToolServer, Verdict,
@@ -80,6 +82,14 @@ fn serve_tools(
     }
 }
 
+/// Listens to the program's hooks. Without them it is believed by its screen alone.
+fn hear(options: &StartOptions) -> (Option<Ear>, Option<String>) {
+    match Ear::open(&options.tmp_dir) {
+        Ok(ear) => (Some(ear), None),
+        Err(error) => (None, Some(format!("the program's hooks cannot be heard: {error}"))),
+    }
+}
+
 fn cannot(what: &'static str) -> RuntimeError {
     RuntimeError::Unsupported { runtime: NAME, what }
 }
@@ -94,7 +104,7 @@ pub(crate) fn names_sessions(program: &str) -> bool {
 #[async_trait]
 impl Runtime for Tmux {
     /// What the program's profile may take away again: `resume`, `steer`; and what it may add: the
-    /// daemon's tools and tool servers.
+    /// daemon's tools and tool servers, and what its hooks tell.
     fn capabilities(&self) -> Capabilities {
         Capabilities { resume: true, steer: true, interrupt: true, ..Capabilities::default() }
     }
@@ -111,12 +121,16 @@ impl Runtime for Tmux {
             return self.capabilities();
         };
         let tools = profile.tools.is_some();
+        let hooks = profile.hooks.as_ref();
         Capabilities {
             steer: profile.steer,
             bare: profile.bare,
+            fixed_model: profile.model.is_empty(),
             host_tools: tools,
             mcp_stdio: tools,
             mcp_http: tools,
+            calls: hooks.is_some_and(Hooks::calls),
+            failures: hooks.is_some_and(Hooks::failures),
             ..self.capabilities()
         }
     }
@@ -129,16 +143,18 @@ impl Runtime for Tmux {
         let fail = |why: String| RuntimeError::Start { runtime: NAME, why };
         let first = options.initial_prompt.take();
         let (turn, of_turn) = watch::channel(None);
-        let (tools, notice) = match launch::takes_tools(&options, self.usual) {
-            true => serve_tools(&options, of_turn),
-            false => (None, None),
-        };
-        let mut launch = launch::prepare(&options, self.usual, tools.as_ref()).map_err(fail)?;
-        launch.notices.extend(notice);
+        let takes = Takes::of(&options, self.usual);
+        let (tools, unserved) =
+            if takes.tools { serve_tools(&options, of_turn) } else { (None, None) };
+        let (ear, unheard) = if takes.hooks { hear(&options) } else { (None, None) };
+        let ours = (tools.as_ref(), ear.as_ref());
+        let mut launch = launch::prepare(&options, self.usual, ours).map_err(fail)?;
+        launch.notices.extend(unserved.into_iter().chain(unheard));
         self.steers = launch.profile.steer;
         let (outside, inside) = door::sides(events);
-        let worker =
-            worker::Worker::start(&options, launch, inside, (tools, turn)).await.map_err(fail)?;
+        let worker = worker::Worker::start(&options, launch, inside, (tools, turn, ear))
+            .await
+            .map_err(fail)?;
         let handle = worker.handle();
         let mut tasks = TaskGroup::new(NAME);
         tasks.spawn("session", worker.run());

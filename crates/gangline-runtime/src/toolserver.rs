@@ -10,7 +10,7 @@ mod accept;
 mod calls;
 mod http;
 pub(crate) mod rpc;
-mod socket;
+pub(crate) mod socket;
 
 use std::{collections::BTreeMap, io, path::Path, sync::Arc, time::Duration};
 

@@ -90,6 +90,16 @@ impl Ircd {
         }
     }
 
+    /// Returns its process.
+    ///
+    /// # Panics
+    /// When it does not run.
+    #[must_use]
+    pub fn pid(&self) -> i32 {
+        let child = self.child.as_ref().expect("a server that runs");
+        i32::try_from(child.id()).unwrap()
+    }
+
     /// Returns an operator of the server, who is in no channel.
     #[must_use]
     pub fn oper(&self, nick: &str) -> IrcPeer {

@@ -21,6 +21,8 @@ use gangline_runtime::{
 
 use crate::failure::Failure;
 
+use driven::Ordered;
+
 pub(crate) mod driven;
 pub(crate) mod servers;
 
@@ -135,12 +137,30 @@ impl Loaded {
         }
     }
 
-    /// Makes sure that this build can run every agent that shall run, before anything starts.
-    pub(crate) fn can_run(&self) -> Result<(), Failure> {
+    /// Makes sure that this build can run every agent that shall run, before anything starts: with
+    /// the backend that was ordered for it, else with the configured one. An ordered one that
+    /// cannot run is no failure of the configuration; see [`Self::ordered_in_vain`].
+    pub(crate) fn can_run(&self, ordered: &Ordered) -> Result<(), Failure> {
         self.enabled().try_for_each(|agent| {
-            self.driven(agent, None)?.can_run()?;
+            if !ordered.contains_key(&agent.nick) {
+                self.driven(agent, None)?.can_run()?;
+            }
             has_folder(agent)
         })
+    }
+
+    /// Returns why agents that shall run cannot with the backend that was ordered for them. The
+    /// others are none the worse for it.
+    pub(crate) fn ordered_in_vain(&self, ordered: &Ordered) -> Vec<Failure> {
+        let each = self.enabled().filter_map(|agent| {
+            let name = ordered.get(&agent.nick)?;
+            let failure = self.driven(agent, Some(name)).and_then(|it| it.can_run()).err()?;
+            let nick = &agent.nick;
+            Some(failure.doing(format!("{nick}: --runtime")).hint(format!(
+                "`gangline restart {nick} --runtime NAME` orders another than `{name}`"
+            )))
+        });
+        each.collect()
     }
 
     /// Returns what is configured and has no effect in this build, one text each.
@@ -157,6 +177,9 @@ impl Loaded {
             let can = self.backend(agent).ok().and_then(|it| can(agent, &it)).unwrap_or_default();
             if agent.mention_when_busy == MentionWhenBusy::Steer && !can.steer {
                 idle.push(format!("mention_when_busy: steer of {}", agent.nick));
+            }
+            if agent.model.is_some() && can.fixed_model {
+                idle.push(format!("model of {}", agent.nick));
             }
             let unusable = servers::unusable(agent, can);
             idle.extend(unusable.map(|key| format!("mcp_servers.{key} of {}", agent.nick)));

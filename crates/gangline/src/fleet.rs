@@ -20,7 +20,7 @@ use crate::{
     cli::{Global, Whom},
     configuration::{self, Loaded},
     failure::Failure,
-    output, place, store,
+    output, place, show, store,
 };
 
 #[cfg(test)]
@@ -272,7 +272,11 @@ impl Member {
             return Told::Failed(format!("its backend needs a login: {hint}"));
         }
         match row.phase.as_deref() {
-            Some("parked") => Told::Failed("parked: its backend died too often".to_owned()),
+            Some("parked") => {
+                let why = note.parked.unwrap_or_else(|| "its backend died too often".to_owned());
+                let mended = format!("mend that, then `gangline resume {}`", self.name);
+                Told::Failed(format!("parked: {}; {mended}", show::text::one_line(&why)))
+            }
             Some("idle" | "working") => Told::Waiting("joins its rooms".to_owned()),
             Some(_) | None => Told::Waiting("its backend starts".to_owned()),
         }

@@ -30,12 +30,16 @@ use clap::Parser;
 use cli::Cli;
 use failure::{Exit, Failure};
 
+/// What the async runtime takes of the kernel at once. It keeps room for so many, and a daemon has
+/// few descriptors; more than these are taken in several rounds.
+const EVENTS: usize = 128;
+
 fn main() -> ExitCode {
     let early = channel::early(std::env::args_os());
     if let Some(code) = early.or_else(|| mcp::early(std::env::args_os())) {
         return code;
     }
-    let cli = match Cli::try_parse() {
+    let cli = match cli::started::plain(std::env::args_os()).map_or_else(Cli::try_parse, Ok) {
         Ok(cli) => cli,
         Err(error) => return refused(&error),
     };
@@ -69,6 +73,7 @@ fn start(cli: Cli) -> Result<u8, Failure> {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
+        .max_io_events_per_tick(EVENTS)
         .build()
         .map_err(|error| Failure::environment(error).doing("cannot start the async runtime"))?;
     runtime.block_on(cmd::run(cli))

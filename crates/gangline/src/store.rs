@@ -5,7 +5,7 @@ use gangline_core::{AgentName, MessageState};
 use gangline_os::{clock, fsio, lock, paths::Paths};
 
 use crate::{
-    configuration::{self, Loaded},
+    configuration::{self, Loaded, driven::Ordered},
     failure::Failure,
     view::Facts,
 };
@@ -43,6 +43,23 @@ pub(crate) async fn configured(paths: &Paths, loaded: Option<&Loaded>) -> Result
     }
     fsio::private_dir(&paths.state).map_err(Failure::environment)?;
     open(paths).await
+}
+
+/// Returns the backends that `--runtime` has put in the place of the configured ones, by agent;
+/// changes nothing, and takes a store that cannot be read for an empty one.
+pub(crate) fn ordered(paths: &Paths) -> Ordered {
+    let path = paths.database();
+    if !path.is_file() {
+        return Ordered::new();
+    }
+    match Broker::look_at_orders(OpenOptions { path, clock: clock::system() }) {
+        Ok(orders) => orders.into_iter().filter_map(|it| Some((it.agent, it.runtime?))).collect(),
+        Err(error) => {
+            // Whoever opens the store says so.
+            tracing::debug!(%error, "cannot look at the orders");
+            Ordered::new()
+        }
+    }
 }
 
 async fn open(paths: &Paths) -> Result<Broker, Failure> {

@@ -39,6 +39,8 @@ pub(crate) fn status(facts: &Facts) -> AgentStatus {
     // What a daemon said of its own troubles ends with it; what it counted does not.
     let login = note.needs_login.filter(|_| runs);
     let (degraded, compacting) = (runs && note.degraded, runs && note.compacting);
+    // A breaker stays open, whoever is gone.
+    let parked = note.parked.filter(|_| phase == "parked");
     let irc = note.irc.filter(|_| runs);
     let needs_login = login.is_some();
     let state =
@@ -51,6 +53,7 @@ pub(crate) fn status(facts: &Facts) -> AgentStatus {
         tool: None,
         approval,
         login: login.as_deref(),
+        parked: parked.as_deref(),
         waiting: facts.waiting.len() as u64,
         paused,
         degraded,
@@ -72,6 +75,7 @@ pub(crate) fn status(facts: &Facts) -> AgentStatus {
         pending: facts.waiting.len() as u64,
         waiting_for: approvals
             .chain(login.map(|hint| WaitingFor::Login { hint }))
+            .chain(parked.map(|why| WaitingFor::Resume { why }))
             .chain(irc.map(|trouble| WaitingFor::Irc { trouble }))
             .collect(),
         needs_login,

@@ -76,7 +76,6 @@ impl Brain {
             Effect::MissedDeadline { deadline, turn } => self.missed(deadline, turn),
             Effect::Parked { deaths } => {
                 error!(deaths, "circuit open: the runtime died too often");
-                self.notice(None, "circuit_open", texts::circuit_open(deaths));
                 self.parked(deaths);
                 // Who waits is told: what waits comes once more.
                 self.rows.clear();
@@ -207,6 +206,9 @@ impl Brain {
             Deadline::InterruptGrace => ("interrupt_timeout", texts::INTERRUPT_TIMEOUT),
         };
         warn!(code, ?turn, "missed a deadline");
+        if deadline == Deadline::Start {
+            self.died(text);
+        }
         self.notice(turn, code, text.to_owned());
     }
 

@@ -5,7 +5,10 @@ use gangline_api::{
     status::{StatusNote, Task},
 };
 use gangline_broker::AgentUpdate;
-use gangline_core::agent::View;
+use gangline_core::{
+    TurnId,
+    agent::{PhaseName, View},
+};
 use gangline_os::clock::rfc3339;
 
 use super::Brain;
@@ -23,10 +26,13 @@ const QUOTED_BYTES: usize = 200;
 pub(super) struct Shown {
     pub(super) turns: u64,
     word: Option<&'static str>,
+    turn: Option<TurnId>,
     paused: bool,
     /// What somebody has to do so that the backend has a login.
     pub(super) login_hint: Option<String>,
     pub(super) compacting: bool,
+    /// How the backend ended the last time, or why it did not start; told while it is parked.
+    pub(super) death: Option<String>,
     /// What stands between the agent and its chat network.
     pub(super) irc: Option<String>,
     /// Tokens that the conversation holds, and that the model's context can hold.
@@ -72,7 +78,9 @@ impl Brain {
         if !view.needs_login {
             self.shown.login_hint = None;
         }
-        let turned = self.shown.word != Some(word);
+        // A turn may follow upon another one without an idle moment.
+        let next = view.turn.is_some() && view.turn != self.shown.turn;
+        let turned = next || self.shown.word != Some(word);
         if turned {
             self.turned(word, &view);
         }
@@ -86,7 +94,7 @@ impl Brain {
         let same = !turned && self.shown.paused == view.paused && self.shown.told == trouble;
         self.shown.paused = view.paused;
         self.doors.view.send_replace(view.clone());
-        let note = self.note(view.degraded);
+        let note = self.note(&view);
         if !same {
             self.shown.told = trouble;
             self.keeper.push(Record::Agent(AgentUpdate {
@@ -112,9 +120,13 @@ impl Brain {
         }
     }
 
-    /// The phase's word has changed.
+    /// The phase's word has changed, or another turn is open.
     fn turned(&mut self, word: &'static str, view: &View) {
         let from = self.shown.word.unwrap_or("down");
+        if view.turn != self.shown.turn {
+            self.shown.turn = view.turn;
+            self.shown.tools.clear();
+        }
         if word == "working" {
             let now = self.me.clock.now();
             #[allow(clippy::cast_precision_loss, reason = "the wire has seconds as a float")]
@@ -149,13 +161,15 @@ impl Brain {
     }
 
     /// Returns what the agent's row says beside its phase.
-    fn note(&self, degraded: bool) -> StatusNote {
+    fn note(&self, view: &View) -> StatusNote {
+        let parked = view.phase == PhaseName::Parked;
         StatusNote {
             turn_count: self.shown.turns,
             last_activation: self.shown.last_activation,
             records_skipped: self.skipped,
-            degraded,
+            degraded: view.degraded,
             needs_login: self.shown.login_hint.clone(),
+            parked: self.shown.death.clone().filter(|_| parked),
             compacting: self.shown.compacting,
             context_tokens: self.shown.context.0,
             context_window: self.shown.context.1,

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use gangline_api::{
     config::{HookEvent, WebhookEvent},
     event::{self, HookData},
+    status::cut,
 };
 use gangline_broker::{LineKind, MessageRow, Send as BrokerSend};
 use gangline_core::{
@@ -12,6 +13,7 @@ use gangline_core::{
     answer::Settlement,
     outcome::{Cause, Outcome},
 };
+use gangline_runtime::RuntimeEvent;
 
 use super::Brain;
 use crate::{bus::Record, texts};
@@ -20,6 +22,8 @@ use crate::{bus::Record, texts};
 const MESSAGE_MAX: usize = 16 * 1024;
 /// The cut-off attempts of so many messages are remembered; an old one is a courtesy only.
 const CUT_OFF_MAX: usize = 64;
+/// So much of the reason for a park is kept, in characters.
+const DEATH_MAX: usize = 300;
 /// So much of a task is quoted in an alert, in bytes.
 const TASK_MAX: usize = 80;
 
@@ -32,8 +36,20 @@ pub(super) struct Told {
     pub(super) failure: Option<String>,
     /// Messages whose askers were told that the agent is parked.
     pub(super) parked: HashSet<MessageId>,
+    /// What the backend said last, if nothing else has come from it since.
+    last_words: Option<String>,
     /// How the last attempt at a message was cut off, until the next one is prompted.
     pub(super) cut_off: HashMap<MessageId, String>,
+}
+
+impl Told {
+    /// Notes what the backend said, if it was words for people.
+    pub(super) fn hear(&mut self, event: &RuntimeEvent) {
+        self.last_words = None;
+        if let RuntimeEvent::Notice { text } = event {
+            self.last_words = Some(text.clone());
+        }
+    }
 }
 
 impl Brain {
@@ -65,6 +81,8 @@ impl Brain {
                 let lost = self.core.view().messages;
                 self.told.cut_off.extend(lost.into_iter().map(|id| (id, how.to_owned())));
                 self.error(None, how.to_owned());
+                let words = self.told.last_words.take();
+                self.died(&texts::death(how, words.as_deref(), self.core.view().phase));
                 let text = texts::alert_crashed(&self.me.agent, how);
                 self.alert(WebhookEvent::AgentError, text);
             }
@@ -72,8 +90,25 @@ impl Brain {
         self.session_ends(how);
     }
 
+    /// The backend has ended by itself, with nothing under way and no trouble (R0-20).
+    pub(super) fn ended_well(&mut self) {
+        if std::mem::take(&mut self.shown.compacting) {
+            self.notice(None, "compacted", texts::NOT_COMPACTED.to_owned());
+        }
+        self.notice(None, "ended", texts::ENDED_WELL.to_owned());
+        self.session_ends(texts::ENDED_WELL);
+    }
+
+    /// Keeps how the backend ended, or why it did not start, for those who ask why it is parked.
+    pub(super) fn died(&mut self, how: &str) {
+        let masked = self.me.redactor.redact(how).into_string();
+        self.shown.death = Some(cut(&masked, DEATH_MAX));
+    }
+
     pub(super) fn parked(&mut self, deaths: usize) {
-        let text = texts::alert_parked(&self.me.agent, deaths);
+        let why = self.shown.death.clone().unwrap_or_default();
+        self.notice(None, "circuit_open", texts::circuit_open(deaths, &why));
+        let text = texts::alert_parked(&self.me.agent, deaths, &why);
         self.alert(WebhookEvent::AgentError, text);
     }
 

@@ -26,7 +26,10 @@ use super::{
 use crate::{
     brain::{Identity, wire::new_event},
     bus::Incoming,
-    courier::inquiries::{Answer, Inquiry, Question, Unanswered},
+    courier::{
+        Counts,
+        inquiries::{Answer, Inquiry, Question, Unanswered},
+    },
     rooms::{ToRooms, Unread},
     showing::{Showing, VERSION},
     speech::{Speaker, TurnContext},
@@ -55,6 +58,8 @@ pub(crate) struct Desk {
     pub(crate) wanted: watch::Receiver<HashSet<ChannelName>>,
     /// Those of them that the server does not let it be in.
     pub(crate) kept_out: watch::Receiver<HashSet<ChannelName>>,
+    /// How many are where, as far as it is known.
+    pub(crate) members: watch::Receiver<Counts>,
     pub(crate) brain: mpsc::Sender<Incoming>,
     pub(crate) rooms: mpsc::Sender<ToRooms>,
     pub(crate) inquiries: mpsc::Sender<Inquiry>,

@@ -12,6 +12,7 @@ use crate::{
     model,
     rooms::Unread,
     showing::Around,
+    texts,
 };
 
 /// The file that tells an agent about a folder (R1-24).
@@ -93,6 +94,9 @@ impl Desk {
     /// Keeps the choice, if there is one; the inbox sees it by the doorbell.
     pub(super) fn model(&self, choice: Option<ModelChoice>) -> Result<Told, String> {
         let (paths, agent) = (&self.speaker.paths, &self.me.agent);
+        if let (Some(ModelChoice::To(_)), true) = (&choice, self.can.fixed_model) {
+            return Err(texts::FIXED_MODEL.to_owned());
+        }
         let chosen = match choice {
             None => model::chosen(paths, agent, &self.model_owner),
             Some(choice) => {

@@ -57,18 +57,20 @@ impl Desk {
         Told::nothing()
     }
 
-    /// Lists where the agent is and how many are there (R1-22). What the server does not tell in
-    /// time is left out.
+    /// Lists where the agent is and how many are there (R1-22). Where that is not known the server
+    /// is asked; what it does not tell in time is left out.
     pub(super) async fn channels(&self) -> Result<Told, String> {
         let mut joined: Vec<ChannelName> = self.joined.borrow().iter().cloned().collect();
         joined.sort();
         let mut members = BTreeMap::new();
         let counting = async {
             for channel in &joined {
-                if let Ok(names) = self.names(channel).await {
-                    let count = u32::try_from(names.len()).unwrap_or(u32::MAX);
-                    members.insert(channel.to_string(), count);
-                }
+                let known = self.members.borrow().get(channel).copied();
+                let count = match known {
+                    Some(count) => Ok(count),
+                    None => self.names(channel).await.map(|names| count(&names)),
+                };
+                members.extend(count.map(|count| (channel.to_string(), count)));
             }
         };
         let complete = tokio::time::timeout(ANSWER_WITHIN, counting).await.is_ok();
@@ -115,4 +117,8 @@ impl Desk {
         };
         Told::new(&TopicData { topic })
     }
+}
+
+fn count(names: &[String]) -> u32 {
+    u32::try_from(names.len()).unwrap_or(u32::MAX)
 }

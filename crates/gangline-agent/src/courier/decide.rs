@@ -19,6 +19,7 @@ use crate::{
     bus::{Care, Incoming, Word},
     model,
     showing::Around,
+    texts,
 };
 
 /// What came of a line that may be no prompt.
@@ -215,6 +216,10 @@ impl Courier {
             return Handled::Yes;
         }
         let office = &self.office;
+        if model.is_some() && office.can.fixed_model {
+            self.answer(line, texts::FIXED_MODEL).await;
+            return Handled::Yes;
+        }
         let text = match model::choose(
             &office.paths,
             &office.agent,

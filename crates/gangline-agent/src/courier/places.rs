@@ -73,8 +73,21 @@ impl Courier {
         }
     }
 
+    /// So many are in the channel now.
+    pub(super) fn counted(&self, channel: ChannelName, count: Option<u32>) {
+        self.office.members.send_modify(|members| match count {
+            Some(count) => {
+                members.insert(channel, count);
+            }
+            None => {
+                members.remove(&channel);
+            }
+        });
+    }
+
     /// The agent is in the channel.
     pub(super) async fn entered(&mut self, channel: ChannelName) {
+        self.counted(channel.clone(), None);
         self.catch_up(Target::Channel(channel.clone()));
         let _ = self.office.rooms.send(ToRooms::Enter { channel: channel.clone() }).await;
         self.office.joined.send_modify(|joined| {
@@ -88,6 +101,7 @@ impl Courier {
     /// The agent is no longer in the channel. What was heard there stays readable, unless it left
     /// by its own wish (R1-21).
     pub(super) async fn left(&mut self, channel: ChannelName) {
+        self.counted(channel.clone(), None);
         self.cursors.left(&Target::Channel(channel.clone()));
         self.office.joined.send_modify(|joined| {
             joined.remove(&channel);

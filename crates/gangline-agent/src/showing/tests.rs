@@ -57,6 +57,11 @@ fn troubles_are_told() {
     let mut showing = Showing::new(view(PhaseName::Parked));
     let parked = status(&showing, Around::default());
     assert_eq!((parked.running, parked.circuit_open), (false, true));
+    showing.note.parked = Some("no such file".into());
+    let parked = status(&showing, Around::default());
+    assert_eq!(parked.waiting_for, [WaitingFor::Resume { why: "no such file".into() }]);
+    assert_eq!(parked.description, "parked until `resume`: no such file");
+    showing.note.parked = None;
     showing.view = View { needs_login: true, degraded: true, ..view(PhaseName::Idle) };
     showing.note.needs_login = Some("run `claude` once".into());
     let told =

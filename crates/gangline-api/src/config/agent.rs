@@ -131,18 +131,18 @@ fn fields(reader: &mut Reader<'_>, section: &mut Section, agent: &mut AgentConfi
     }
     if let Some(node) = section.take("acp_command") {
         let place = node.place;
-        set(&mut agent.acp_command, reader.texts("acp_command", node));
-        if agent.acp_command.is_empty() {
+        let command = reader.texts("acp_command", node);
+        if command.as_ref().is_some_and(Vec::is_empty) {
             reader.fault(place, "`acp_command` is empty");
         }
+        set(&mut agent.acp_command, command);
     }
     if let Some(node) = section.take("command") {
         let place = node.place;
-        let command = reader.texts("command", node).unwrap_or_default();
-        if command.is_empty() {
+        agent.command = reader.texts("command", node);
+        if agent.command.as_ref().is_some_and(Vec::is_empty) {
             reader.fault(place, "`command` is empty");
         }
-        agent.command = Some(command);
     }
     if let Some(node) = section.take("account_dir") {
         agent.account_dir = reader.text("account_dir", &node).map(PathBuf::from);

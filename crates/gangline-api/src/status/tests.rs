@@ -69,6 +69,7 @@ fn situation(state: State) -> Situation<'static> {
         tool: None,
         approval: None,
         login: None,
+        parked: None,
         waiting: 0,
         paused: false,
         degraded: false,
@@ -117,6 +118,11 @@ fn the_sentence_says_what_it_works_on_or_waits_for() {
             "waits for a login: run `claude` once",
         ),
         (situation(State::Down), "its daemon is not running"),
+        (situation(State::Parked), "parked until `resume`: its backend died too often"),
+        (
+            Situation { parked: Some("cannot start x"), waiting: 1, ..situation(State::Parked) },
+            "parked until `resume`: cannot start x, 1 message waits",
+        ),
     ];
     for (situation, sentence) in table {
         assert_eq!(situation.describe(), sentence);
@@ -134,6 +140,7 @@ fn a_description_is_one_short_line_whatever_it_quotes() {
             tool: Some(&long),
             approval: Some((ApprovalNumber(i64::MAX), &long)),
             login: Some(&long),
+            parked: Some(&long),
             waiting: u64::MAX,
             paused: true,
             degraded: true,

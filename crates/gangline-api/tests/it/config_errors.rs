@@ -108,6 +108,7 @@ fn bad_values_are_quoted_with_their_line() {
         ("channel with a space", &agent("channels: [\"#a b\"]")),
         ("channels as text", &agent("channels: \"#general\"")),
         ("acp command as text", &agent("acp_command: opencode acp")),
+        ("command as text", &agent("command: claude")),
         ("acp command empty", &agent("acp_command: []")),
         ("enabled as text", &agent("enabled: \"no\"")),
         ("env number", &agent("env: {PORT: 80}")),

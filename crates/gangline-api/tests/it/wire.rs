@@ -232,6 +232,7 @@ fn status_has_its_golden_form() {
                 asked_at: AT.into(),
             },
             WaitingFor::Login { hint: "run `claude` once and log in".into() },
+            WaitingFor::Resume { why: "the program ended with code 1".into() },
         ],
         needs_login: true,
         context_tokens: Some(41_000),

@@ -7,9 +7,9 @@ use rusqlite::{Connection, OpenFlags};
 use super::{
     Setup,
     fault::{self, Kind},
-    sql,
+    orders, sql,
 };
-use crate::error::OpenError;
+use crate::{error::OpenError, types::Order};
 
 /// Marks a file as ours ("GANG").
 const APPLICATION_ID: i64 = 0x4741_4E47;
@@ -35,7 +35,7 @@ pub(crate) fn connection(setup: &Setup) -> rusqlite::Result<Connection> {
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     connection.execute_batch(
         "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = OFF; PRAGMA wal_autocheckpoint = 0; \
-         PRAGMA journal_size_limit = 67108864; PRAGMA mmap_size = 0",
+         PRAGMA journal_size_limit = 67108864; PRAGMA mmap_size = 0; PRAGMA cache_size = -512",
     )?;
     Ok(connection)
 }
@@ -82,6 +82,27 @@ fn look_as(setup: &Setup, whole: bool, immutable: bool) -> Result<i64, OpenError
             Err(OpenError::Corrupt { path: setup.path.clone(), source: said.into() })
         }
         Some(Ok(())) | None => Ok(schema),
+    }
+}
+
+/// Returns the orders of a database that is there, without changing it; none of one whose schema
+/// is older than this program's.
+pub(crate) fn orders(setup: &Setup) -> Result<Vec<Order>, OpenError> {
+    let nobody = !setup.files.wal.exists();
+    let read = orders_as(setup, nobody);
+    match nobody && setup.files.wal.exists() {
+        true => orders_as(setup, false),
+        false => read,
+    }
+}
+
+fn orders_as(setup: &Setup, immutable: bool) -> Result<Vec<Order>, OpenError> {
+    let connection = reading(setup, immutable).map_err(|e| refused(setup, e))?;
+    check_engine()?;
+    let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
+    match check_owner(setup, &connection)? < known {
+        true => Ok(Vec::new()),
+        false => orders::read(&connection).map_err(|e| refused(setup, e)),
     }
 }
 

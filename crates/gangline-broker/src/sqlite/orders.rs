@@ -79,9 +79,14 @@ pub(crate) fn runtime(
 }
 
 pub(crate) fn list(c: &Connection) -> Result<Vec<Order>, Fault> {
+    Ok(read(c)?)
+}
+
+/// As [`list`], on a connection that is nobody's.
+pub(crate) fn read(c: &Connection) -> rusqlite::Result<Vec<Order>> {
     let sql = "SELECT agent, desired, desired_by, desired_at, restart_number, restart_when, \
                restart_ends, restart_by, restart_at, runtime FROM orders ORDER BY agent";
-    Ok(sql::all(c, sql, [], order)?)
+    sql::all(c, sql, [], order)
 }
 
 fn order(row: &Row<'_>) -> Result<Order, rusqlite::Error> {

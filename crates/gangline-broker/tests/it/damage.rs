@@ -53,12 +53,16 @@ async fn a_look_changes_nothing() {
     assert_eq!(Broker::look(options(&store.path())).unwrap(), 3);
     assert_eq!(names(), before.0);
     assert!(fs::read(store.path()).unwrap() == before.1, "the file is kept");
+    assert_eq!(Broker::look_at_orders(options(&store.path())).unwrap(), []);
+    assert_eq!(names(), before.0);
     let open = store.open().await;
     let during = (names(), fs::read(store.path()).unwrap());
     let (said, exit) = Other::start(&store.path(), "look", "").rest().await;
     assert!(exit.success() && said == ["3"], "{said:?}");
     assert_eq!(names(), during.0);
     assert!(fs::read(store.path()).unwrap() == during.1, "the file is kept");
+    let order = open.order_runtime(&ada(), Some("other"), "alice").await.unwrap();
+    assert_eq!(Broker::look_at_orders(options(&store.path())).unwrap(), [order]);
     open.accept(keyed(&ada(), "second")).await.unwrap();
     let missing = folder.join("other.db");
     let error = Broker::look(options(&missing)).unwrap_err();

@@ -237,6 +237,12 @@ pub enum RuntimeInput {
         /// Which life.
         life: Life,
     },
+    /// The program ended by itself and says that all is well: code 0 (R0-20). After work, and with
+    /// no turn open, that is no death.
+    Ended {
+        /// Which life.
+        life: Life,
+    },
     /// The program is gone.
     Exited {
         /// Which life.

@@ -15,7 +15,7 @@ use super::{
 impl Agent {
     pub(super) fn runtime(&mut self, now: Now, input: RuntimeInput, out: &mut Vec<Effect>) {
         match input {
-            RuntimeInput::Ready { life } => self.ready(life, out),
+            RuntimeInput::Ready { life } => self.ready(now, life, out),
             RuntimeInput::Started { life } => self.started(life, out),
             RuntimeInput::LoggedIn { life } if self.life() == Some(life) => {
                 self.needs_login = false;
@@ -23,13 +23,14 @@ impl Agent {
             RuntimeInput::LoggedIn { life } => {
                 out.push(Effect::Notice(Notice::LateLife { life }));
             }
-            RuntimeInput::Exited { life, cause } => {
-                if self.life() == Some(life) {
-                    // The next life finds out for itself.
-                    self.needs_login = false;
-                }
-                self.exited(now, life, cause, out);
+            RuntimeInput::Ended { life } if self.ends_well(now, life) => {
+                self.needs_login = false;
+                // As after a death: whatever it does, it is not started in a hot loop.
+                self.start_after = Some(now.plus(self.options.restart_delay));
+                self.phase = Phase::Down;
             }
+            RuntimeInput::Ended { life } => self.gone(now, life, Cause::Theirs, out),
+            RuntimeInput::Exited { life, cause } => self.gone(now, life, cause, out),
             RuntimeInput::Accepted { turn } | RuntimeInput::Output { turn } => {
                 self.in_turn(now, turn, out, |_| {});
             }
@@ -79,12 +80,13 @@ impl Agent {
         }
     }
 
-    fn ready(&mut self, life: Life, out: &mut Vec<Effect>) {
+    fn ready(&mut self, now: Now, life: Life, out: &mut Vec<Effect>) {
         match self.phase {
             Phase::Starting { life: starting, .. } if starting == life => {
                 self.failed_resumes = 0;
                 self.fell_back = false;
                 self.crashed = false;
+                self.proven = (Some(now), false);
                 self.phase = Phase::Idle { life };
             }
             Phase::Starting { .. }
@@ -110,6 +112,23 @@ impl Agent {
             | Phase::Turn(_)
             | Phase::Parked => out.push(Effect::Notice(Notice::LateLife { life })),
         }
+    }
+
+    /// Returns whether a clean end of this life would be none of the deaths that park the agent
+    /// (R0-20, R0-22): nothing is under way, and it has done something or lived for a while.
+    #[must_use]
+    pub fn ends_well(&self, now: Now, life: Life) -> bool {
+        let (ready_at, worked) = self.proven;
+        let lived = ready_at.is_some_and(|at| now.since(at) >= self.options.short_life);
+        matches!(self.phase, Phase::Idle { life: idle } if idle == life) && (worked || lived)
+    }
+
+    fn gone(&mut self, now: Now, life: Life, cause: Cause, out: &mut Vec<Effect>) {
+        if self.life() == Some(life) {
+            // The next life finds out for itself.
+            self.needs_login = false;
+        }
+        self.exited(now, life, cause, out);
     }
 
     fn exited(&mut self, now: Now, life: Life, cause: Cause, out: &mut Vec<Effect>) {

@@ -138,6 +138,10 @@ impl Story {
         self.runtime(exited, expect);
     }
 
+    pub(super) fn ends(&mut self, life: i64, expect: &str) {
+        self.runtime(RuntimeInput::Ended { life: Life(life) }, expect);
+    }
+
     fn deadline(&self) -> Option<u64> {
         self.agent.next_deadline().map(|deadline| deadline.0.as_secs())
     }

@@ -4,6 +4,8 @@ use std::{ops::Range, sync::LazyLock};
 
 use regex::Regex;
 
+use super::SHORT;
+
 /// What may stand before a shape that begins like a word: no word, or the escape of a line break
 /// in JSON text (`\nsk-…`).
 const LEFT: &str = r#"(?:^|[^A-Za-z0-9_]|\\[nrtbf]|\\u[0-9a-fA-F]{4})"#;
@@ -25,6 +27,25 @@ const BORDERED: &[&str] = &[r"AKIA[0-9A-Z]{16}", r"AIza[A-Za-z0-9_-]{30,}", r"hf
 /// The loosest shape; masked only if a digit is in it (`sk-learn-compatible-estimators` is none).
 const LOOSE: &str = r"sk-[A-Za-z0-9_-]{20,}";
 
+/// Every shape has one of these in it. Short text without any needs no pattern: a daemon that has
+/// met no secret has built none of them, which are the largest things in its heap.
+const SIGNS: &[&str] = &[
+    "sk-",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "xox",
+    "glpat-",
+    "glt_",
+    "eyJ",
+    "AKIA",
+    "AIza",
+    "hf_",
+    "-----BEGIN ",
+];
 const PEM_BEGIN: &str = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----";
 const PEM_END: &str = r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----";
 
@@ -48,6 +69,9 @@ static SHAPES: LazyLock<Shapes> = LazyLock::new(|| Shapes {
 /// Returns where key shapes stand in the text, in no order, perhaps overlapping.
 pub(super) fn spans(text: &str) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
+    if !suspicious(text) {
+        return spans;
+    }
     if let Some(plain) = &SHAPES.plain {
         spans.extend(plain.find_iter(text).map(|found| found.range()));
     }
@@ -62,6 +86,11 @@ pub(super) fn spans(text: &str) -> Vec<Range<usize>> {
     }
     pem(text, &mut spans);
     spans
+}
+
+/// Returns whether a shape may be in the text.
+fn suspicious(text: &str) -> bool {
+    text.len() > SHORT || SIGNS.iter().any(|sign| text.contains(sign))
 }
 
 /// Finds private key blocks. One that has no end (a cut output) is masked as far as what follows
@@ -90,14 +119,4 @@ fn material_end(text: &str, from: usize) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_pattern_compiles() {
-        let shapes = &*SHAPES;
-        let all =
-            [&shapes.plain, &shapes.bordered, &shapes.loose, &shapes.pem_begin, &shapes.pem_end];
-        assert!(all.iter().all(|shape| shape.is_some()));
-    }
-}
+mod tests;

@@ -17,6 +17,21 @@ fn a_known_value_is_masked_wherever_it_stands() {
 }
 
 #[test]
+fn long_text_is_masked_as_short_text_is() {
+    let filler = "plain words ".repeat(SHORT / 8);
+    let key = "AKIA0123456789ABCDEF";
+    let known = &["hunter2hunter2", "correct horse"];
+    check(
+        known,
+        &format!("{filler}hunter2hunter2 {key} end"),
+        &format!("{filler}[masked] [masked] end"),
+    );
+    check(known, &format!("{filler}correct horse"), &format!("{filler}[masked]"));
+    check(known, &filler, &filler);
+    check(&[], &format!("{filler}{key}"), &format!("{filler}[masked]"));
+}
+
+#[test]
 fn a_short_value_is_no_secret() {
     check(&["abc", "  ", ""], "abc is fine", "abc is fine");
 }

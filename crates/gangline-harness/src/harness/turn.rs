@@ -252,7 +252,7 @@ impl Turn<'_> {
         let parts = &self.harness.parts;
         let config = self.harness.request_config();
         let view = self.history.view();
-        let body = request(&config, &parts.declared, view.iter().map(AsRef::as_ref));
+        let body = request(&config, parts.declared(), view.iter().map(AsRef::as_ref));
         drop(view);
         let opened = self.cancel.run_until_cancelled(parts.client.open(&body)).await;
         let mut stream = match opened {

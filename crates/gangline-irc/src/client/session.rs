@@ -3,7 +3,8 @@
 //!
 //! Every function takes `now`, the monotonic time. Parts: `register` (capabilities, SASL, nick
 //! until the server has accepted us), `nick`, `rooms` (channels), `sending` (queue, pace and
-//! confirmation of lines), `history`, `replay` (history that is shown to who joins), `incoming`.
+//! confirmation of lines), `history`, `replay` (history that is shown to who joins), `incoming`,
+//! `members` (how many are in our channels).
 
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use crate::wire::{Message, caps, caps::CapSet, numeric};
 
 mod history;
 mod incoming;
+mod members;
 mod nick;
 pub(super) mod register;
 mod replay;
@@ -89,6 +91,7 @@ pub(super) struct Session {
     pulse: Pulse,
     nick: nick::OwnNick,
     rooms: rooms::Rooms,
+    members: members::Members,
     sending: sending::Sending,
     history: history::History,
     replays: replay::Replays,
@@ -112,6 +115,7 @@ impl Session {
             pulse: Pulse::default(),
             nick: nick::OwnNick::new(config.nick.clone()),
             rooms: rooms::Rooms::new(&config.channels),
+            members: members::Members::default(),
             sending: sending::Sending::new(config.pace),
             history: history::History::default(),
             replays: replay::Replays::default(),
@@ -159,6 +163,7 @@ impl Session {
         self.phase = Phase::Offline;
         self.nick.forget();
         self.rooms.forget();
+        self.members = members::Members::default();
         self.history = history::History::default();
         self.replays = replay::Replays::default();
         let (under_way, waiting) = self.sending.abandon();
@@ -190,6 +195,15 @@ impl Session {
             "BATCH" => self.batch_mark(now, &message),
             _ if self.history_takes(&message) => {}
             "PRIVMSG" | "NOTICE" => self.said(&message),
+            _ => self.happened(now, message),
+        }
+        self.pump(now);
+    }
+
+    /// Takes a live line of the server that nobody has said.
+    fn happened(&mut self, now: Duration, message: Message) {
+        self.count_members(&message);
+        match message.command.as_str() {
             "NICK" => self.nick_changed(now, message),
             "JOIN" | "PART" | "KICK" => self.room_changed(now, message),
             "INVITE" => self.invited(message),
@@ -198,7 +212,6 @@ impl Session {
             "ACK" => self.acknowledged(&message),
             _ => self.reply(now, message),
         }
-        self.pump(now);
     }
 
     /// Takes a command.
@@ -365,6 +378,7 @@ impl Session {
     fn learn(&mut self, message: &Message) {
         for word in message.params.iter().skip(1) {
             let (key, value) = word.split_once('=').unwrap_or((word, ""));
+            self.members.learn(key, value);
             match key {
                 "NETWORK" => self.server.network = Some(value.to_owned()),
                 "GANGLINE" => self.server.own = true,

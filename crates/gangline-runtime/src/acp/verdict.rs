@@ -16,6 +16,8 @@ pub(super) struct Signs {
     pub(super) asked: bool,
     /// The model said something, or wanted a tool.
     pub(super) busy: bool,
+    /// Words were the last that it did.
+    pub(super) spoke: bool,
     /// An error of the program that came as a text, as its last.
     pub(super) error: Option<String>,
     /// What a human does to log in.
@@ -40,8 +42,10 @@ pub(super) fn of(recipe: &Recipe, outcome: Result<&str, &Refusal>, signs: &Signs
         "max_turn_requests" => {
             failed(FailureKind::Other, "the program ended the turn after too many model calls")
         }
+        // OpenCode calls it the turn's end when a question is withdrawn. What was said last stands:
+        // the model may have been done before it heard of us.
+        _ if signs.asked && !signs.spoke => TurnResult::Interrupted,
         _ if signs.busy => TurnResult::Completed,
-        _ if signs.asked => TurnResult::Interrupted,
         _ => failed(
             FailureKind::Other,
             "the program says that it is done, but said and did nothing; it hides why: look at \

@@ -49,7 +49,7 @@ pub const CELLS: &[Cell] = &[
     cell("interrupt", "an interrupt ends the turn", &["R0-08"], |able| able.interrupt),
     cell("goes_on", "the prompt after an interrupt works", &["R0-15"], |able| able.interrupt),
     cell("interrupt_idle", "an interrupt without a turn is safe", &[], |able| able.interrupt),
-    cell("tool_call", "tells a tool call and its result", &["R0-18"], |able| able.structured),
+    cell("tool_call", "tells a tool call and its result", &["R0-18"], |able| able.calls),
     cell("ask_allow", "asks; what is allowed runs then and not before", &[], |able| able.approvals),
     cell("ask_deny", "asks; what is denied does not run", &[], |able| able.approvals),
     cell("deny_told", "the model is told why it was denied", &[], |able| able.approvals),
@@ -94,15 +94,15 @@ pub const CELLS: &[Cell] = &[
         able.resume
     }),
     cell("lost_session", "a session that is gone is told", &["R0-21"], |able| able.resume),
-    cell("error_500", "tells 500 as the provider's failure", &[], |able| able.structured),
-    cell("error_529", "tells 529 as the provider's failure", &[], |able| able.structured),
-    cell("error_429", "tells 429 as a rate limit", &[], |able| able.structured),
+    cell("error_500", "tells 500 as the provider's failure", &[], |able| able.failures),
+    cell("error_529", "tells 529 as the provider's failure", &[], |able| able.failures),
+    cell("error_429", "tells 429 as a rate limit", &[], |able| able.failures),
     cell("retry_after", "waits as long as the provider says, or tells how long", &[], |able| {
-        able.structured
+        able.failures
     }),
-    cell("error_401", "tells 401 as a missing login", &[], |able| able.structured),
+    cell("error_401", "tells 401 as a missing login", &[], |able| able.failures),
     cell("overflow", "tells that the context is full, or shortens it by itself", &[], |able| {
-        able.structured
+        able.failures
     }),
     cell("after_error", "the prompt after an error works", &["R0-15"], always),
     cell("contract", "each prompt has one end, and events keep their order", &["R0-15"], always),

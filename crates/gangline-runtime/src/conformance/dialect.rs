@@ -134,6 +134,19 @@ const CLAUDE: Dialect = Dialect {
     ..COMMON
 };
 
+const CODEX: Dialect = Dialect {
+    backend: "codex",
+    program: "codex",
+    tested: "0.169.0",
+    model: "gpt-5.5",
+    other_model: "gpt-5.4",
+    shell: "exec_command",
+    shell_input: |command| json!({ "cmd": command }),
+    // It may keep them behind a search: then they are called without being offered.
+    mcp_tool: "mcp__{key}__{tool}",
+    ..COMMON
+};
+
 const OPENCODE: Dialect = Dialect {
     backend: "opencode",
     program: "opencode",
@@ -154,18 +167,7 @@ pub const DIALECTS: &[Dialect] = &[
         ..COMMON
     },
     CLAUDE,
-    Dialect {
-        backend: "codex",
-        program: "codex",
-        tested: "0.169.0",
-        model: "gpt-5.5",
-        other_model: "gpt-5.4",
-        shell: "exec_command",
-        shell_input: |command| json!({ "cmd": command }),
-        // It may keep them behind a search: then they are called without being offered.
-        mcp_tool: "mcp__{key}__{tool}",
-        ..COMMON
-    },
+    CODEX,
     OPENCODE,
     Dialect {
         backend: "cline",
@@ -281,6 +283,40 @@ pub const OTHERS: &[Dialect] = &[
             (".claude/settings.json", r#"{"permissions": {"allow": ["Bash"]}}"#),
         ],
         ..CLAUDE
+    },
+    Dialect {
+        backend: "tmux",
+        column: "tmux (codex)",
+        mode: Mode::Tmux,
+        // One whose tools are not kept behind a search.
+        model: "gpt-5",
+        // In a terminal its provider is its user's.
+        base: None,
+        files: &[(
+            ".codex/config.toml",
+            r#"model_provider = "lab"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+check_for_update_on_startup = false
+[features]
+plugins = false
+unbounded_connection_retries = false
+[analytics]
+enabled = false
+[feedback]
+enabled = false
+[otel]
+exporter = "none"
+[model_providers.lab]
+name = "Lab"
+base_url = "{origin}/v1"
+wire_api = "responses"
+env_key = "OPENAI_API_KEY"
+request_max_retries = 1
+stream_max_retries = 1
+"#,
+        )],
+        ..CODEX
     },
 ];
 

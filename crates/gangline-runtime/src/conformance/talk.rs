@@ -43,9 +43,11 @@ pub(super) const STAGE: Stage = Stage {
         },
         Try { cells: &["interrupt_idle"], step: |session, _| Box::pin(idle(session)) },
         Try {
-            cells: &["ask_allow", "tool_call"],
+            cells: &["ask_allow"],
             step: |session, card| Box::pin(tools::allowed(session, card)),
         },
+        // Where nothing can be asked.
+        Try { cells: &["tool_call"], step: |session, _| Box::pin(tools::called(session)) },
         Try {
             cells: &["ask_deny", "deny_told"],
             step: |session, card| Box::pin(tools::denied(session, card)),

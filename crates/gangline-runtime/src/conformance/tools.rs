@@ -28,8 +28,15 @@ async fn ask(session: &mut Session<'_>, said: &Said) -> Result<ApprovalAsk, Why>
     }
 }
 
-/// A command that is asked about and allowed.
+/// A command that is asked about and allowed. Its call and its result are to be told.
 pub(super) async fn allowed(session: &mut Session<'_>, card: &Card<'_>) -> Result<(), Why> {
+    let since = card.now();
+    let allowed = allow(session, card).await;
+    card.judge("tool_call", &allowed, since);
+    allowed
+}
+
+async fn allow(session: &mut Session<'_>, card: &Card<'_>) -> Result<(), Why> {
     let said = session.say("shell").await?;
     let since = card.now();
     let asked = ask(session, &said).await?;
@@ -48,6 +55,13 @@ pub(super) async fn allowed(session: &mut Session<'_>, card: &Card<'_>) -> Resul
     turn.events.clone_from(&session.told);
     card.judge("tool_call", &told(&turn), since);
     Ok(())
+}
+
+/// A command that runs without a question. Its call and its result are to be told.
+pub(super) async fn called(session: &mut Session<'_>) -> Result<(), Why> {
+    let turn = session.turn("shell").await?;
+    turn.completed()?;
+    told(&turn)
 }
 
 /// Looks for a call and its result in the events of the turn.

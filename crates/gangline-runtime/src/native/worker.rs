@@ -32,9 +32,16 @@ pub(super) struct Start {
     pub(super) started: oneshot::Sender<Result<(), String>>,
 }
 
+/// What its async runtime takes of the kernel at once, and keeps room for.
+const EVENTS: usize = 128;
+
 /// Runs until it is stopped or the daemon is gone.
 pub(super) fn run(start: Start) {
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_io_events_per_tick(EVENTS)
+        .build();
+    let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(error) => {
             let _ = start.started.send(Err(error.to_string()));

@@ -1,8 +1,8 @@
 //! Which session a program in a terminal is in, where it does not let that be chosen: its own
 //! record of what was typed tells, by the very text that we typed.
 //!
-//! Without it a restart could only ask for the newest session, and of two agents with one login in
-//! one folder each could get the other's.
+//! Without it a restart could only ask for the newest session, and of two agents with one login each
+//! could get the other's, even in another folder. So what is not in it is begun anew.
 
 use std::{
     collections::BTreeMap,

@@ -8,7 +8,13 @@ use gangline_os::{
     process,
 };
 
-use super::{history::History, offer, profile::Profile, server::Pane};
+use super::{
+    ear::Ear,
+    history::History,
+    offer::{self, Ours},
+    profile::Profile,
+    server::Pane,
+};
 use crate::{Mode, SessionId, StartOptions, ToolServer};
 
 #[cfg(test)]
@@ -30,22 +36,34 @@ pub(super) struct Launch {
     pub(super) history: Option<History>,
 }
 
-/// Returns whether the program can be told of tool servers.
-pub(super) fn takes_tools(options: &StartOptions, usual: Option<&str>) -> bool {
-    let profile = command(options, usual)
-        .and_then(|(program, _)| Profile::of(&program, options.extra.get("screen")));
-    profile.is_ok_and(|profile| profile.tools.is_some())
+/// What of the daemon the program can be told of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Takes {
+    pub(super) tools: bool,
+    pub(super) hooks: bool,
+}
+
+impl Takes {
+    /// Reads it off the program's profile; what is wrong with that [`prepare`] says.
+    pub(super) fn of(options: &StartOptions, usual: Option<&str>) -> Self {
+        let profile = command(options, usual)
+            .and_then(|(program, _)| Profile::of(&program, options.extra.get("screen")));
+        let told = profile.as_ref().is_ok_and(|profile| profile.tools.is_some());
+        let hooks = profile.is_ok_and(|profile| profile.hooks.is_some());
+        // Without the bridge no hook would reach us.
+        Self { tools: told, hooks: told && hooks && !options.tool_bridge.is_empty() }
+    }
 }
 
 /// Makes folders and files and returns how to start the program; `usual` is its name where the
-/// configuration has no command, `own` serves the daemon's tools.
+/// configuration has no command; `tools` serves the daemon's tools, and `ear` hears its hooks.
 ///
 /// # Errors
 /// One line that says what to do.
 pub(super) fn prepare(
     options: &StartOptions,
     usual: Option<&str>,
-    own: Option<&ToolServer>,
+    (tools, ear): (Option<&ToolServer>, Option<&Ear>),
 ) -> Result<Launch, String> {
     match options.mode {
         Mode::Resident | Mode::Tmux => {}
@@ -58,22 +76,16 @@ pub(super) fn prepare(
     let profile = Profile::of(&program, options.extra.get("screen"))?;
     let mut env = environment(options, &profile);
     is_there(&program, &env, options)?;
-    let resumes = options.resume.is_some() && !profile.resume.is_empty();
+    let history = History::of(&profile, &env);
+    let goes_on = goes_on(options, &profile, history.as_ref());
+    let resumes = goes_on == Ok(true);
     let session = match &options.resume {
         Some(session) if resumes => session.clone(),
         // What the environment names is the lost one.
         Some(_) => SessionId(uuid::Uuid::new_v4().to_string()),
         None => options.new_session(),
     };
-    let lost = options.resume.is_some() && !resumes;
-    let mut notices = Vec::new();
-    if lost {
-        notices.push(
-            "the program cannot go on with a session, as far as is known (`screen.resume`); it \
-             begins anew"
-                .to_owned(),
-        );
-    }
+    let mut notices: Vec<String> = goes_on.err().into_iter().collect();
     if let Some(name) = &profile.session_variable {
         env.insert(name.clone(), session.0.clone());
     }
@@ -84,17 +96,13 @@ pub(super) fn prepare(
     }
     words.push(program.into());
     words.extend(before.into_iter().map(OsString::from));
-    let history = History::of(&profile, &env);
-    let named = history.as_ref().is_none_or(|history| history.holds(&session));
-    let of_session = match (resumes, named) {
-        (true, true) => &profile.resume,
-        (true, false) => &profile.resume_last,
-        (false, _) => &profile.new_session,
-    };
+    let of_session = if resumes { &profile.resume } else { &profile.new_session };
     let given = arguments(options, &profile, (of_session, &session))?;
     words.extend(given.into_iter().map(OsString::from));
-    if let Some(tools) = &profile.tools {
-        let offered = offer::offer(options, (tools.form, &tools.words), own)?;
+    if let Some(told) = &profile.tools {
+        let to_us = ear.map(|ear| ear.words(&options.tool_bridge));
+        let ours = Ours { tools, hooks: profile.hooks.as_ref().zip(to_us.as_deref()) };
+        let offered = offer::offer(options, (told.form, &told.words), ours)?;
         words.extend(offered.args.into_iter().map(OsString::from));
         env.extend(offered.env);
         notices.extend(offered.notices);
@@ -112,6 +120,26 @@ pub(super) fn prepare(
         notices,
         history,
     })
+}
+
+/// Returns whether the program goes on with the session that it should go on with; an error says why
+/// it cannot.
+fn goes_on(
+    options: &StartOptions,
+    profile: &Profile,
+    history: Option<&History>,
+) -> Result<bool, String> {
+    match &options.resume {
+        None => Ok(false),
+        Some(_) if profile.resume.is_empty() => Err("the program cannot go on with a session, as \
+            far as is known (`screen.resume`); it begins anew"
+            .to_owned()),
+        // The newest one could be another agent's, in another folder.
+        Some(session) if history.is_some_and(|history| !history.holds(session)) => {
+            Err(format!("the program has recorded no session {}; it begins anew", session.0))
+        }
+        Some(_) => Ok(true),
+    }
 }
 
 fn command(options: &StartOptions, usual: Option<&str>) -> Result<(PathBuf, Vec<String>), String> {

@@ -1,11 +1,14 @@
-//! The daemon's tools, and the agent's tool servers, for a program in a terminal: told by arguments
-//! and files, in the form that its profile names (R3-14).
+//! The daemon's tools, the agent's tool servers and our hooks, for a program in a terminal: told by
+//! arguments and files, in the form that its profile names (R3-14, R3-20).
 
 use gangline_core::permission::{self, Verdict};
 use gangline_os::{fsio, secret::Secret};
 use serde_json::{Map, Value, json};
 
-use super::profile::Form;
+use super::{
+    hooks::{self, Hooks},
+    profile::Form,
+};
 use crate::{McpPlace, McpServer, StartOptions, ToolServer};
 
 /// The files, beside the session's.
@@ -23,6 +26,14 @@ pub(super) struct Offer {
     pub(super) notices: Vec<String>,
 }
 
+/// What of the daemon a program is told of.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Ours<'a> {
+    pub(super) tools: Option<&'a ToolServer>,
+    /// The program's hooks, and the words by which they reach us.
+    pub(super) hooks: Option<(&'a Hooks, &'a [String])>,
+}
+
 /// Returns what to add so that the program has its tools; `words` are those of the profile.
 ///
 /// # Errors
@@ -30,21 +41,17 @@ pub(super) struct Offer {
 pub(super) fn offer(
     options: &StartOptions,
     (form, words): (Form, &[String]),
-    own: Option<&ToolServer>,
+    ours: Ours<'_>,
 ) -> Result<Offer, String> {
     match form {
-        Form::Json => in_files(options, words, own),
-        Form::Flags => Ok(in_flags(options, words, own)),
+        Form::Json => in_files(options, words, ours),
+        Form::Flags => Ok(in_flags(options, words, ours)),
     }
 }
 
-/// `{file}` is a list of servers, `{settings}` says which tools run unasked.
-fn in_files(
-    options: &StartOptions,
-    words: &[String],
-    own: Option<&ToolServer>,
-) -> Result<Offer, String> {
-    let own = own.map(ToolServer::over_http);
+/// `{file}` is a list of servers, `{settings}` says which tools run unasked, and which hooks.
+fn in_files(options: &StartOptions, words: &[String], ours: Ours<'_>) -> Result<Offer, String> {
+    let own = ours.tools.map(ToolServer::over_http);
     let servers: Vec<&McpServer> = options.mcp_servers.iter().chain(&own).collect();
     let entries: Map<String, Value> =
         servers.iter().map(|server| (server.key.clone(), entry(server))).collect();
@@ -57,7 +64,10 @@ fn in_files(
         allow.extend(tools.map(|tool| permission::mcp_tool(&server.key, tool)));
     }
     // What is not on the list a human decides, not the program's own judgement.
-    let settings = json!({"permissions": {"defaultMode": "default", "allow": allow}});
+    let mut settings = json!({"permissions": {"defaultMode": "default", "allow": allow}});
+    if let Some((hooks, words)) = ours.hooks {
+        settings["hooks"] = hooks.settings(words);
+    }
     let mut args = words.to_vec();
     for (hole, file, content) in [
         ("{file}", SERVERS_FILE, json!({"mcpServers": entries})),
@@ -88,12 +98,17 @@ static EMPTY: String = String::new();
 
 /// `{set}` is one setting. Arguments can be read by everybody on the machine: what is secret is
 /// given in the environment, or not at all.
-fn in_flags(options: &StartOptions, words: &[String], own: Option<&ToolServer>) -> Offer {
+fn in_flags(options: &StartOptions, words: &[String], ours: Ours<'_>) -> Offer {
     let mut offer = Offer::default();
+    let mut add = |setting: &str| {
+        offer.args.extend(words.iter().map(|word| word.replace("{set}", setting)));
+    };
+    // Texts and lists are written the same in TOML.
+    if let Some((_, words)) = ours.hooks {
+        add(&format!("notify={}", json!(hooks::with_argument(words))));
+    }
     let mut set = |key: &str, name: &str, value: &Value| {
-        // Texts and lists are written the same in TOML.
-        let setting = format!("mcp_servers.{key}.{name}={value}");
-        offer.args.extend(words.iter().map(|word| word.replace("{set}", &setting)));
+        add(&format!("mcp_servers.{key}.{name}={value}"));
     };
     let unasked = json!("approve");
     let mut withheld = Vec::new();
@@ -116,7 +131,7 @@ fn in_flags(options: &StartOptions, words: &[String], own: Option<&ToolServer>) 
         }
     }
     let mut env = Vec::new();
-    if let Some((own, url, token)) = own.and_then(address) {
+    if let Some((own, url, token)) = ours.tools.and_then(address) {
         set(&own, "url", &json!(url));
         set(&own, "bearer_token_env_var", &json!(TOKEN_VARIABLE));
         set(&own, "default_tools_approval_mode", &unasked);

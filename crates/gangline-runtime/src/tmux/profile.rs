@@ -6,6 +6,8 @@ use std::{collections::BTreeMap, path::Path, time::Duration};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::hooks::Hooks;
+
 #[cfg(test)]
 mod tests;
 
@@ -121,6 +123,8 @@ pub(super) struct Profile {
     pub(super) history: Option<Kept>,
     /// None = it takes no tool servers, as far as is known.
     pub(super) tools: Option<Tools>,
+    /// None = it runs no hooks, as far as is known. They are told in the same way as tool servers.
+    pub(super) hooks: Option<Hooks>,
     /// Arguments: always, and with `{model}`, `{file}`, `{session}` filled in.
     pub(super) args: Vec<String>,
     pub(super) model: Vec<String>,
@@ -128,8 +132,6 @@ pub(super) struct Profile {
     pub(super) new_session: Vec<String>,
     /// Empty = it cannot go on with a session.
     pub(super) resume: Vec<String>,
-    /// Instead of these, where its own id of the session is not known.
-    pub(super) resume_last: Vec<String>,
     pub(super) columns: u16,
     pub(super) rows: u16,
     warm_up_ms: u64,
@@ -169,12 +171,12 @@ impl Default for Profile {
             session_variable: None,
             history: None,
             tools: None,
+            hooks: None,
             args: Vec::new(),
             model: Vec::new(),
             system_prompt: Vec::new(),
             new_session: Vec::new(),
             resume: Vec::new(),
-            resume_last: Vec::new(),
             columns: 160,
             rows: 50,
             warm_up_ms: 3000,

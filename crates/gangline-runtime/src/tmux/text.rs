@@ -82,6 +82,13 @@ impl Receipt {
         itself || profile.placeholders.iter().any(placeholder)
     }
 
+    /// Says whether a program that took `taken` took the text: that, or a long one with words of the
+    /// program's own around it.
+    pub(super) fn is_in(&self, taken: &str) -> bool {
+        let taken = essence(taken);
+        taken == self.whole || (self.tail > 0 && taken.contains(&self.whole))
+    }
+
     /// Says whether the text is so short that an input box shows all of it.
     pub(super) fn is_short(text: &str) -> bool {
         text.len() <= SHORT && text.lines().count() <= SHORT_LINES

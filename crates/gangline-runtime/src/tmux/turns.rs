@@ -2,8 +2,9 @@
 //! the time in, [`Act`]s out.
 //!
 //! Nothing is assumed: a text has arrived when the input shows it, it was sent off when the input
-//! no longer does, and a turn is over when the program shows that it takes the next one. Start at
-//! [`Turns::see`]; delivery is in `turns/delivery.rs`.
+//! no longer does, and a turn is over when the program shows that it takes the next one. What a
+//! program reports by its hooks is more certain, and comes first where there are any. Start at
+//! [`Turns::see`]; delivery is in `turns/delivery.rs`, what is reported in `turns/told.rs`.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -20,6 +21,7 @@ use delivery::Delivery;
 mod delivery;
 #[cfg(test)]
 mod tests;
+mod told;
 
 /// Between two looks, at first and at most.
 const LOOK_FIRST: Duration = Duration::from_millis(100);
@@ -37,6 +39,8 @@ const STALE: Duration = Duration::from_secs(60);
 const UNSEEN_WORK: Duration = Duration::from_secs(2);
 /// A program that takes prompts again and has shown nothing for so long will not.
 const NOTHING_WITHIN: Duration = Duration::from_secs(20);
+/// A program that reports the end of a turn, and did not, has to stand still for so long.
+const UNTOLD_END: Duration = Duration::from_secs(10);
 /// How often a question of the start is answered before that is seen to be no use.
 const DIALOG_TRIES: u32 = 3;
 
@@ -71,7 +75,13 @@ struct Turn {
     from_line: Option<usize>,
     sent_at: Duration,
     worked: bool,
+    /// The program reported that it has taken the prompt, so it will report the end too.
+    taken: bool,
+    /// How it ended, as the program reported. It may be made to go on.
+    ended: Option<TurnResult>,
     asks: bool,
+    /// When the program reported that it asks.
+    asked_at: Option<Duration>,
     /// It stood at such a sign already when the text was pasted; for some it is the usual one.
     wanted_more: bool,
     /// At its end it wants the rest of what was typed.
@@ -99,6 +109,8 @@ pub(super) struct Turns {
     still_since: Duration,
     looks: u32,
     last_alive: Duration,
+    /// Its hooks run, and report each text that is taken.
+    reports: bool,
     out: Vec<Act>,
 }
 
@@ -119,6 +131,7 @@ impl Turns {
             still_since: now,
             looks: 0,
             last_alive: now,
+            reports: false,
             out: Vec::new(),
         }
     }
@@ -165,7 +178,10 @@ impl Turns {
             from_line: None,
             sent_at: now,
             worked: false,
+            taken: false,
+            ended: None,
             asks: false,
+            asked_at: None,
             wanted_more: false,
             wants_more: false,
             interrupted: None,
@@ -303,13 +319,13 @@ impl Turns {
             return;
         }
         turn.worked |= busy;
-        if asks && !turn.asks {
-            let text =
-                "the program waits for a human in its terminal: `gangline attach NICK --write`";
-            self.out.push(Act::Tell(RuntimeEvent::Notice { text: text.to_owned() }));
+        if asks && !turn.asks && !turn.asked_lately(now) {
+            self.out.push(Act::Tell(told::asks()));
         }
         turn.asks = asks;
         let settle = match (&turn.interrupted, self.profile.ready.is_empty()) {
+            (None, _) if turn.ended.is_some() => self.profile.settle(),
+            (None, _) if turn.taken => UNTOLD_END,
             (_, true) => self.profile.quiet(),
             (Some(_), false) => self.profile.settle(),
             (None, false) if self.profile.busy.is_empty() || turn.worked => self.profile.settle(),
@@ -317,7 +333,10 @@ impl Turns {
         };
         let shown = ready || self.profile.ready.is_empty();
         if !busy && !asks && shown && still >= settle {
-            if let (Some(from), false) = (turn.from_line, turn.reading) {
+            if let (Some(result), None) = (turn.ended.take(), turn.interrupted) {
+                let id = turn.id;
+                self.finish(id, result);
+            } else if let (Some(from), false) = (turn.from_line, turn.reading) {
                 turn.reading = true;
                 let more = screen.wants_more(&self.profile).is_some();
                 turn.wants_more = more && !turn.wanted_more;

@@ -15,6 +15,7 @@ use gangline_os::{
     proc,
     process::Ladder,
 };
+use serde_json::Value;
 use tokio::{
     sync::{mpsc, watch},
     time,
@@ -22,6 +23,7 @@ use tokio::{
 
 use super::{
     NAME,
+    ear::Ear,
     history::History,
     launch::Launch,
     screen::{Death, Screen},
@@ -66,11 +68,14 @@ pub(super) struct Worker {
     turn: watch::Sender<Option<TurnId>>,
     listed: Option<watch::Receiver<bool>>,
     _tools: Option<ToolServer>,
+    ear: Option<Ear>,
 }
 
 enum Step {
     Command(Option<Command>),
     Gone,
+    /// A hook of the program reports.
+    Told(Value),
     Look,
 }
 
@@ -84,12 +89,13 @@ enum Why {
 
 impl Worker {
     /// Starts server and program. Not cancel-safe: they may be left until the sweep.
-    /// `tools` serves the daemon's tools; a call belongs to the turn that is told beside it.
+    /// `tools` serves the daemon's tools, a call belongs to the turn that is told beside it, and
+    /// `ear` hears the program's hooks.
     pub(super) async fn start(
         options: &StartOptions,
         launch: Launch,
         inside: Inside,
-        (tools, turn): (Option<ToolServer>, watch::Sender<Option<TurnId>>),
+        (tools, turn, ear): (Option<ToolServer>, watch::Sender<Option<TurnId>>, Option<Ear>),
     ) -> Result<Self, String> {
         let Inside { inbox, events, flags } = inside;
         let Launch { pane, env, profile, session, mark, folder, notices, history } = launch;
@@ -113,6 +119,7 @@ impl Worker {
             turn,
             listed: tools.as_ref().map(ToolServer::listed),
             _tools: tools,
+            ear,
         })
     }
 
@@ -147,6 +154,7 @@ impl Worker {
                 Step::Command(None) => Err(Why::Stop(StopReason::Shutdown)),
                 Step::Command(Some(Command::Wish(wish))) => self.obey(wish).await,
                 Step::Gone => Err(Why::Gone),
+                Step::Told(object) => self.told(&object).await,
                 Step::Look => self.look().await,
             };
             if let Err(why) = done {
@@ -161,6 +169,7 @@ impl Worker {
         tokio::select! {
             command = self.inbox.recv() => Step::Command(command),
             () = self.server.gone() => Step::Gone,
+            object = heard(self.ear.as_mut()) => Step::Told(object),
             () = pause(wait) => Step::Look,
         }
     }
@@ -190,6 +199,11 @@ impl Worker {
     async fn until_it_has_tools(&mut self) {
         let Some(mut listed) = self.listed.take() else { return };
         let _ = time::timeout(TOOLS_WITHIN, listed.wait_for(|listed| *listed)).await;
+    }
+
+    async fn told(&mut self, object: &Value) -> Result<(), Why> {
+        let acts = self.turns.told(object, self.clock.monotonic());
+        self.act(acts).await
     }
 
     async fn look(&mut self) -> Result<(), Why> {
@@ -282,6 +296,7 @@ impl Worker {
             while self.turns.busy() {
                 let done = match self.step().await {
                     Step::Look => self.look().await,
+                    Step::Told(object) => self.told(&object).await,
                     // It is being stopped already.
                     Step::Command(Some(_)) => Ok(()),
                     Step::Command(None) | Step::Gone => return,
@@ -337,6 +352,14 @@ impl Worker {
         }
         // A daemon that is gone needs no events.
         let _ = self.events.send(event).await;
+    }
+}
+
+/// Cancel-safe: yes, as [`Ear::next`].
+async fn heard(ear: Option<&mut Ear>) -> Value {
+    match ear {
+        Some(ear) => ear.next().await,
+        None => std::future::pending().await,
     }
 }
 

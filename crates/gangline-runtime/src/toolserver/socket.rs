@@ -34,10 +34,10 @@ const END: &str = ".sock";
 
 /// The socket's file; it goes with its owner.
 #[derive(Debug)]
-pub(super) struct SocketFile(PathBuf);
+pub(crate) struct SocketFile(PathBuf);
 
 impl SocketFile {
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.0
     }
 }
@@ -51,7 +51,7 @@ impl Drop for SocketFile {
 }
 
 /// Listens at a name of its own in `folder`, and removes what dead servers left there.
-pub(super) fn listen(folder: &Path) -> io::Result<(UnixListener, SocketFile)> {
+pub(crate) fn listen(folder: &Path) -> io::Result<(UnixListener, SocketFile)> {
     let name: String = Uuid::new_v4().simple().to_string().chars().take(8).collect();
     let path = folder.join(format!("{BEGIN}{name}{END}"));
     if path.as_os_str().len() > SOCKET_PATH_MAX {

@@ -59,6 +59,7 @@ fn absent(nick: &AgentName, error: Unreachable) -> Failure {
     Failure::user(format!("the daemon of {nick} is not running"))
         .hint("start it: `gangline up`, or `gangline start` and its nick")
         .hint(format!("what it did before: gangline logs {nick}"))
+        .hint("which agents there are: gangline ps")
         .because(error)
 }
 

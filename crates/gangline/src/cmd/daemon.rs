@@ -34,14 +34,14 @@ pub(super) async fn run(global: &Global, args: Daemon) -> Result<u8, Failure> {
     if let (None, Some(state)) = (&global.state, loaded.state()) {
         paths.state = state;
     }
-    let nick = &loaded.agent(&args.agent)?.nick;
-    let opened = match Opened::new(&paths, nick, &clock::system()).await {
+    let nick = loaded.agent(&args.agent)?.nick.clone();
+    let opened = match Opened::new(&paths, &nick, &clock::system()).await {
         Ok(opened) => opened,
         Err(ended) => return Ok(told(&ended)),
     };
     let runtime = match &args.runtime {
         Some(runtime) => Some(runtime.clone()),
-        None => match opened.runtime(nick).await {
+        None => match opened.runtime(&nick).await {
             Ok(runtime) => runtime,
             Err(ended) => return Ok(told(&ended)),
         },
@@ -51,7 +51,9 @@ pub(super) async fn run(global: &Global, args: Daemon) -> Result<u8, Failure> {
         // Started by hand from a shell: the terminal stays.
         tracing::debug!(%error, "stays in its session");
     }
-    let ended = gangline_agent::run(opened, settings).await;
+    // What the file says of other agents is nothing that this one needs for life.
+    drop(loaded);
+    let ended = Box::pin(gangline_agent::run(opened, settings)).await;
     Ok(told(&ended))
 }
 

@@ -32,9 +32,9 @@ use super::runtime::{
 };
 use crate::{
     cli::{Doctor, Global},
-    configuration::{self, Loaded},
+    configuration::{self, Loaded, driven::Ordered},
     failure::Failure,
-    output, place,
+    output, place, store,
     versions::{Question, Version, ask_all},
 };
 
@@ -82,6 +82,8 @@ struct Site {
     /// The configuration, as far as it can be used.
     loaded: Option<Loaded>,
     registry: Registry,
+    /// The backends that `--runtime` has put in the place of configured ones.
+    ordered: Ordered,
     /// Whether the command line or the environment names the configuration.
     named: bool,
 }
@@ -256,7 +258,8 @@ impl Site {
         };
         let loaded = configuration::quiet(&paths.config_file);
         let paths = installation::with_state_of(paths, loaded.as_ref(), global.state.is_some());
-        Ok(Self { registry: configuration::registry(), paths, loaded, named })
+        let ordered = store::ordered(&paths);
+        Ok(Self { registry: configuration::registry(), ordered, paths, loaded, named })
     }
 
     /// Returns what is wrong with the files that add backends.
@@ -269,7 +272,8 @@ impl Site {
 
     /// Returns all agents that shall run, and the backends that are installed besides.
     fn everybody(&self, deep: bool) -> Picked<'_> {
-        let patients: Vec<_> = self.loaded.iter().flat_map(enabled).collect();
+        let patients: Vec<_> =
+            self.loaded.iter().flat_map(|it| enabled(it, &self.ordered)).collect();
         let subjects = patients.iter().filter_map(|it: &Patient<'_>| it.subject.as_ref().ok());
         let used: BTreeSet<_> =
             subjects.map(|it| (it.found.name.clone(), it.words.clone())).collect();
@@ -299,7 +303,9 @@ impl Site {
                 .as_ref()
                 .and_then(|loaded| Some((loaded, loaded.config.agent(&name.parse().ok()?)?)));
             match (agent, self.backend(name)) {
-                (Some((loaded, agent)), _) => picked.patients.push(Patient::of(agent, loaded)),
+                (Some((loaded, agent)), _) => {
+                    picked.patients.push(Patient::of(agent, loaded, &self.ordered));
+                }
                 (None, Some(found)) => picked.backends.push(Subject::of_backend(found)),
                 (None, None) => return Err(self.unknown(name)),
             }
@@ -367,6 +373,6 @@ fn backend(subject: &Subject, version: Option<&Version>, asked: Asked, hub: &Hub
     Group { about: About::Backend, name: Some(found.name.clone()), title, checks }
 }
 
-fn enabled(loaded: &Loaded) -> impl Iterator<Item = Patient<'_>> {
-    loaded.enabled().map(|agent| Patient::of(agent, loaded))
+fn enabled<'a>(loaded: &'a Loaded, ordered: &'a Ordered) -> impl Iterator<Item = Patient<'a>> {
+    loaded.enabled().map(|agent| Patient::of(agent, loaded, ordered))
 }

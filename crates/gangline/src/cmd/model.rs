@@ -48,7 +48,10 @@ pub(super) async fn run(global: &Global, args: ModelArgs) -> Result<u8, Failure>
     let broker = store::existing(&paths).await?;
     store::known(&broker, &paths, &agent).await?;
     let facts = store::facts(&broker, &paths, &agent).await?;
-    let (owner, configured) = backend(&broker, &paths, &facts).await?;
+    let Backend { owner, configured, fixed } = backend(&broker, &paths, &facts).await?;
+    if name.is_some() && fixed {
+        return Err(cannot(&agent));
+    }
     if name.is_some() || default {
         choose(&paths, (&agent, &owner), name.as_ref())?;
     }
@@ -69,13 +72,28 @@ pub(super) async fn run(global: &Global, args: ModelArgs) -> Result<u8, Failure>
     if global.json { output::json(&told) } else { output::print(&told.text()) }.map(|()| 0)
 }
 
-/// Returns for which backend a model is chosen, and which one is configured for it: the backend
-/// that the agent starts with the next time, else the one that it had last.
-async fn backend(
-    broker: &Broker,
-    paths: &Paths,
-    facts: &Facts,
-) -> Result<(String, Option<String>), Failure> {
+/// The backend for which a model is chosen.
+struct Backend {
+    owner: String,
+    /// The model of the configuration.
+    configured: Option<String>,
+    /// A model that is chosen would have no effect.
+    fixed: bool,
+}
+
+/// Nothing is kept that would have no effect.
+fn cannot(agent: &AgentName) -> Failure {
+    let failure = Failure::user(format!("nothing says how the program of {agent} is told a model"));
+    failure
+        .hint("choose it in the program itself (`gangline attach --write`), or by its own settings")
+        .hint(
+            "or say in agents.yaml which words name one: `screen: {model: [--model, \"{model}\"]}`",
+        )
+}
+
+/// Returns for which backend a model is chosen: the one that the agent starts with the next time,
+/// else the one that it had last.
+async fn backend(broker: &Broker, paths: &Paths, facts: &Facts) -> Result<Backend, Failure> {
     let loaded = configuration::quiet(&paths.config_file);
     let orders = broker.orders().await?;
     let order = orders.iter().find(|order| order.agent == facts.nick);
@@ -84,9 +102,14 @@ async fn backend(
         let driven = loaded.driven(agent, order.and_then(|order| order.runtime.as_deref())).ok()?;
         let configured = driven.instead_of.as_ref().map(|it| it.owner.clone());
         model::adopt(paths, &facts.nick, &configured.unwrap_or_else(|| driven.found.owner()));
-        Some((driven.found.owner(), driven.agent.model))
+        let can = configuration::can(&driven.agent, &driven.found).unwrap_or_default();
+        let (owner, configured) = (driven.found.owner(), driven.agent.model);
+        Some(Backend { owner, configured, fixed: can.fixed_model })
     });
-    let last = || facts.row.as_ref()?.runtime.clone().map(|owner| (owner, None));
+    let last = || {
+        let owner = facts.row.as_ref()?.runtime.clone()?;
+        Some(Backend { owner, configured: None, fixed: false })
+    };
     driven.or_else(last).ok_or_else(|| {
         Failure::user(format!("nothing says which backend {} has", facts.nick))
             .hint("it is not in the configuration, or that cannot be used: `gangline config check`")

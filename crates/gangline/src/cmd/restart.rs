@@ -21,7 +21,7 @@ use crate::{
     configuration::{self, Loaded},
     failure::Failure,
     fleet::{self, Fleet, Member, Told},
-    output, unmark,
+    output, store, unmark,
 };
 
 /// One daemon may take so long to settle its turn, and its successor to get ready.
@@ -156,7 +156,7 @@ async fn hub(global: &Global) -> Result<u8, Failure> {
     }
     // A hub that works is not ended for one that cannot begin.
     let loaded = configuration::load(&about.config)?;
-    loaded.can_run()?;
+    loaded.can_run(&store::ordered(&fleet.paths))?;
     if loaded.config.network.embedded {
         loaded.embedded_address()?;
     }

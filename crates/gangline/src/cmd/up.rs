@@ -12,7 +12,7 @@ use gangline_os::{clock, paths::Paths, process::detach_session};
 use super::{choice, start::by};
 use crate::{
     cli::{Global, Up},
-    configuration::{self, Loaded},
+    configuration::{self, Loaded, driven::Ordered},
     failure::Failure,
     fleet, invite,
     keep::Keep,
@@ -66,7 +66,7 @@ fn check(global: &Global, args: &Up) -> Result<Checked, Failure> {
     for warning in loaded.warnings() {
         output::note(&format!("warning: {warning}"));
     }
-    loaded.can_run()?;
+    loaded.can_run(&ordered(&paths, &loaded, args.runtime.as_deref()))?;
     if let Some(name) = args.runtime.as_deref() {
         for agent in loaded.enabled() {
             let driven = loaded.driven(agent, Some(name))?;
@@ -77,6 +77,15 @@ fn check(global: &Global, args: &Up) -> Result<Checked, Failure> {
     }
     let irc = address(&loaded, args.listen)?;
     Ok(Checked { paths, loaded, irc })
+}
+
+/// Returns which agents run with an ordered backend: all, if one is named, else those that have kept
+/// their order.
+fn ordered(paths: &Paths, loaded: &Loaded, named: Option<&str>) -> Ordered {
+    match named {
+        Some(name) => loaded.enabled().map(|it| (it.nick.clone(), name.to_owned())).collect(),
+        None => store::ordered(paths),
+    }
 }
 
 /// Returns where the embedded server listens; none if there is no embedded server.
@@ -98,15 +107,9 @@ async fn order(checked: &Checked, named: Option<&str>) -> Result<(), Failure> {
         return Ok(());
     }
     let broker = store::configured(paths, Some(loaded)).await?;
-    for order in broker.orders().await? {
-        let agent = loaded.enabled().find(|agent| agent.nick == order.agent);
-        let ordered = order.runtime.as_deref().filter(|_| named.is_none());
-        let (Some(agent), Some(name)) = (agent, ordered) else { continue };
-        match loaded.driven(agent, Some(name)).map(|driven| driven.told()) {
-            Ok(told) => told.iter().for_each(|it| output::note(&format!("note: --runtime: {it}"))),
-            // Its daemon says so, too; the others are none the worse for it.
-            Err(failure) => failure.doing(format!("{}: --runtime", agent.nick)).report(),
-        }
+    if named.is_none() {
+        let kept = broker.orders().await?.into_iter();
+        tell_ordered(loaded, &kept.filter_map(|it| Some((it.agent, it.runtime?))).collect());
     }
     for agent in loaded.enabled().filter(|_| named.is_some()) {
         let driven = loaded.driven(agent, named)?;
@@ -114,6 +117,18 @@ async fn order(checked: &Checked, named: Option<&str>) -> Result<(), Failure> {
         broker.order_runtime(&agent.nick, name, &by()).await?;
     }
     Ok(broker.close().await?)
+}
+
+/// Says which agents have another backend than the configured one, and which of them cannot run
+/// with it: their daemons say so, too.
+fn tell_ordered(loaded: &Loaded, ordered: &Ordered) {
+    for agent in loaded.enabled() {
+        let Some(name) = ordered.get(&agent.nick) else { continue };
+        if let Ok(Some(told)) = loaded.driven(agent, Some(name)).map(|driven| driven.told()) {
+            output::note(&format!("note: --runtime: {told}"));
+        }
+    }
+    loaded.ordered_in_vain(ordered).iter().for_each(Failure::report);
 }
 
 fn options(checked: &Checked, args: Up) -> Result<HubOptions, Failure> {

@@ -11,6 +11,7 @@ use gangline_api::config::{
     AgentConfig, Process,
     nearest::{nearest, slips},
 };
+use gangline_core::AgentName;
 use gangline_os::process::find_on_path;
 use gangline_runtime::registry::{Found, Registry, UnknownRuntime};
 
@@ -19,6 +20,9 @@ use crate::failure::Failure;
 
 #[cfg(test)]
 mod tests;
+
+/// The backends that were ordered by `--runtime`, by agent.
+pub(crate) type Ordered = BTreeMap<AgentName, String>;
 
 /// An agent with its backend.
 #[derive(Debug)]

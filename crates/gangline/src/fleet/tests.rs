@@ -48,7 +48,15 @@ fn a_start_is_done_when_the_right_daemon_is_ready() {
     other.holder = Some(Holder { pid: Some(78), start_time: Some(1), note: String::new() });
     assert_eq!(start(&other), waiting("starting"), "the row is of the one before");
     assert_eq!(start(&phase("starting")), waiting("its backend starts"));
-    assert_eq!(start(&phase("parked")), failed("parked: its backend died too often"));
+    let mended = "mend that, then `gangline resume oak-ada`";
+    let parked = format!("parked: its backend died too often; {mended}");
+    assert_eq!(start(&phase("parked")), failed(&parked));
+    let mut told = phase("parked");
+    if let Some(row) = &mut told.row {
+        row.status_json = Some(r#"{"parked":"cannot start x: no\nsuch file"}"#.to_owned());
+    }
+    let parked = format!("parked: cannot start x: no ⏎ such file; {mended}");
+    assert_eq!(start(&told), failed(&parked));
     let mut login = phase("idle");
     if let Some(row) = &mut login.row {
         row.status_json = Some(r#"{"needs_login":"run x login"}"#.to_owned());

@@ -51,7 +51,7 @@ pub(crate) fn whole(agent: &AgentStatus, now: UnixMicros) -> String {
         line("session", &one_line(session));
     }
     for waiting in &agent.waiting_for {
-        line("waits for", &waits(waiting, now));
+        line("waits for", &waits(agent, waiting, now));
     }
     out
 }
@@ -71,7 +71,7 @@ fn daemon(agent: &AgentStatus) -> String {
     }
 }
 
-fn waits(waiting: &WaitingFor, now: UnixMicros) -> String {
+fn waits(agent: &AgentStatus, waiting: &WaitingFor, now: UnixMicros) -> String {
     match waiting {
         WaitingFor::Approval { number, tool, summary, asked_at } => {
             let since = parse_rfc3339(asked_at).map_or(Duration::ZERO, |at| now.since(at));
@@ -83,6 +83,12 @@ fn waits(waiting: &WaitingFor, now: UnixMicros) -> String {
             )
         }
         WaitingFor::Login { hint } => format!("a login: {}", one_line(hint)),
+        WaitingFor::Resume { why } => {
+            // A daemon that is gone is started, and hears no word.
+            let word = if agent.pid.is_some() { "resume" } else { "start" };
+            let mended = format!("`gangline {word} {}`, once this is mended", agent.nick);
+            format!("{mended}: {}", one_line(why))
+        }
         WaitingFor::Irc { trouble } => format!("IRC: {}", one_line(trouble)),
     }
 }

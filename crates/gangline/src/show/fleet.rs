@@ -114,6 +114,7 @@ fn waiting_for(agent: &AgentListing) -> Cell {
             format!("approval {number} ({})", one_line(tool))
         }
         WaitingFor::Login { .. } => "login".to_owned(),
+        WaitingFor::Resume { .. } => "resume".to_owned(),
         WaitingFor::Irc { .. } => "irc".to_owned(),
     };
     let all: Vec<String> = agent.status.waiting_for.iter().map(one).collect();

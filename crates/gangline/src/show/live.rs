@@ -38,6 +38,7 @@ pub(crate) fn status(agent: &AgentStatus, now: UnixMicros) -> String {
                 format!("{}\n  {}\n", indented(&asked, 2), how(&agent.nick, *number))
             }
             WaitingFor::Login { hint } => format!("  a login: {}\n", one_line(hint)),
+            WaitingFor::Resume { why } => format!("  `resume`: {}\n", one_line(why)),
             WaitingFor::Irc { trouble } => format!("  IRC: {}\n", one_line(trouble)),
         });
     }

@@ -206,12 +206,18 @@ fn a_daemon_that_is_gone_is_down_whatever_it_said_last() {
 #[test]
 fn an_open_breaker_is_told_even_when_the_daemon_is_gone() {
     let mut facts = facts();
-    facts.row.as_mut().unwrap().phase = Some("parked".into());
+    let row = facts.row.as_mut().unwrap();
+    row.phase = Some("parked".into());
+    row.status_json = Some(r#"{"parked":"no such file"}"#.into());
     for holder in [facts.holder.take(), None] {
         facts.holder = holder;
         let status = status(&facts);
         assert_eq!((status.circuit_open, status.running), (true, false));
+        assert_eq!(status.waiting_for, [WaitingFor::Resume { why: "no such file".into() }]);
     }
+    // What ended the one before is nothing to the one that works.
+    facts.row.as_mut().unwrap().phase = Some("idle".into());
+    assert_eq!(status(&facts).waiting_for, []);
 }
 
 #[test]

@@ -444,15 +444,17 @@ fn the_help_names_both_spellings() {
       help           Print this message or the help of the given subcommand(s)
 
     Options:
+          --agent <NICK>  Speak as this agent [default: $GANGLINE_NICK, else $CULTURE_NICK]
+          --legacy-tmp    Also look for a daemon's socket in /tmp, if it is this user's alone
+      -h, --help          Print help
+      -V, --version       Print version
+
+    Options of every command:
           --state <DIR>    The state folder [default: $XDG_STATE_HOME/gangline; reading commands fall
                            back to the demo's when only that exists] [env: GANGLINE_STATE=]
           --config <FILE>  The configuration [default: ./agents.yaml, else
                            $XDG_CONFIG_HOME/gangline/agents.yaml] [env: GANGLINE_CONFIG=]
           --json           Print JSON instead of text, on every reading command
-          --agent <NICK>   Speak as this agent [default: $GANGLINE_NICK, else $CULTURE_NICK]
-          --legacy-tmp     Also look for a daemon's socket in /tmp, if it is this user's alone
-      -h, --help           Print help
-      -V, --version        Print version
     ");
     assert_eq!(world.run(&["channel"]).code, 64);
     assert_eq!(world.run(&["channel", "dance"]).code, 64);

@@ -14,6 +14,7 @@ use serde_json::Value;
 
 mod background;
 mod orders;
+mod parked;
 mod service;
 mod swap;
 mod upgrade;

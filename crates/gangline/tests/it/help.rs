@@ -49,13 +49,15 @@ fn the_help_lists_every_command() {
       help       Print this message or the help of the given subcommand(s)
 
     Options:
+      -h, --help     Print help
+      -V, --version  Print version
+
+    Options of every command:
           --state <DIR>    The state folder [default: $XDG_STATE_HOME/gangline; reading commands fall
                            back to the demo's when only that exists] [env: GANGLINE_STATE=]
           --config <FILE>  The configuration [default: ./agents.yaml, else
                            $XDG_CONFIG_HOME/gangline/agents.yaml] [env: GANGLINE_CONFIG=]
           --json           Print JSON instead of text, on every reading command
-      -h, --help           Print help
-      -V, --version        Print version
 
     Start with `gangline demo`: it needs no key and no network.
     Exit codes: 0 done; 1 your input or the state forbids it; 2 the surroundings failed (disk, port,

@@ -347,11 +347,25 @@ fn the_status_is_true_in_a_turn_and_out_of_one() {
     alice.say("#general", "@oak-ada status");
     let told = alice.hears(ADA, "#general", "runs Bash");
     assert!(told.contains("on m1 for alice in #general"), "{told}");
+    // The next turn follows at once, and is told as well.
+    alice.say("#general", "@oak-ada shell: until [ -e on ]; do sleep 0.05; done");
+    eventually("a message that waits", || {
+        (ipc.ok(json!({"type": "status"}))["pending"] == 1).then_some(())
+    });
     let _ = scene.stage.world.file("work/go", "");
+    alice.hears(ADA, "#general", "the shell is done");
+    let next = eventually("the next turn", || {
+        let status = ipc.ok(json!({"type": "status", "query": true}));
+        (status["turn_count"] == 1 && status["phase"] == "working").then_some(status)
+    });
+    assert!(next["description"].as_str().unwrap().contains("on m2 for alice"), "{next}");
+    let row = scene.stage.world.run(&status).json();
+    assert!(row["description"].as_str().unwrap().starts_with("works on m2 for alice"), "{row}");
+    let _ = scene.stage.world.file("work/on", "");
     alice.hears(ADA, "#general", "the shell is done");
     eventually("idleness", || {
         let status = ipc.ok(json!({"type": "status"}));
-        (status["activity"] == "idle" && status["turn_count"] == 1).then_some(())
+        (status["activity"] == "idle" && status["turn_count"] == 2).then_some(())
     });
 }
 

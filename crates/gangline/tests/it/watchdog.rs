@@ -301,8 +301,12 @@ fn three_crashes_park_the_agent_until_somebody_resumes_it() {
     assert_eq!(alerts[2], "[ERROR] lab-ada crashed: process exited with code 7");
     assert_eq!(
         alerts[3],
-        "[ERROR] lab-ada crashed 3 times and is parked: say `resume` to try again"
+        "[ERROR] lab-ada crashed 3 times and is parked: say `resume` to try again; the last time: \
+         claude ended with code 7; it said: nothing"
     );
+    let status = rig.run(&["status", "lab-ada"]);
+    let waits = "`gangline resume lab-ada`, once this is mended: claude ended with code 7";
+    assert!(status.contains(waits), "{status}");
     let logs = rig.run(&["logs", "lab-ada"]);
     assert!(logs.contains("circuit_open: the backend died 3 times in a row"), "{logs}");
     assert_eq!(rig.lines("lives").len(), 3, "it is not started again");

@@ -18,8 +18,8 @@ use crate::shell;
 /// Requests of each kind in a round, and those before them that are not measured.
 const REQUESTS: usize = 2000;
 const WARM_UP: usize = 50;
-/// What is asked of the IRC server, and what is said, in a round, and the least time between two.
-/// The daemon asks its server no faster, and what is said is synced before it is answered.
+/// What is asked of the daemon and said by it in a round as rarely as people do, and the least time
+/// between two. What is said is synced before it is answered.
 const PACED: usize = 60;
 const APART: Duration = Duration::from_millis(70);
 /// What the goal allows for a request, and what a durable one may take besides, in syncs.
@@ -78,10 +78,7 @@ pub(super) fn requests(bench: &Bench) -> Result<Vec<Row>> {
         notes: note.into_iter().collect(),
     };
     let bound = Bound::AtMost(ECHOES);
-    let asked = format!(
-        "every {} ms; the daemon asks its IRC server how many are in each channel",
-        APART.as_millis()
-    );
+    let asked = format!("every {} ms", APART.as_millis());
     Ok(vec![
         row("irc_read of nothing, p50 / a bare echo, p50", bound, all.read, all.echo, Some(cost)),
         row(

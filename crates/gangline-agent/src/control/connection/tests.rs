@@ -23,7 +23,10 @@ use crate::{
     brain::Identity,
     bus::Incoming,
     control::tokens::Tokens,
-    courier::inquiries::{Answer, Inquiry},
+    courier::{
+        Counts,
+        inquiries::{Answer, Inquiry, Question},
+    },
     rooms::{Rooms, ToRooms, Unread},
     showing::Showing,
     speech::Speaker,
@@ -34,6 +37,7 @@ struct Door {
     desk: Arc<Desk>,
     brain: mpsc::Receiver<Incoming>,
     inquiries: mpsc::Receiver<Inquiry>,
+    members: watch::Sender<Counts>,
     committed: watch::Sender<u64>,
     tasks: TaskGroup,
     /// Ends that are only held on to.
@@ -58,6 +62,7 @@ impl Door {
         let (brain_sender, brain) = mpsc::channel(64);
         let (rooms, rooms_end) = mpsc::channel(64);
         let (asked, inquiries) = mpsc::channel(64);
+        let members = watch::Sender::new(Counts::new());
         let (unread_sender, unread) = watch::channel(Unread::new());
         let (tick_sender, ticks) = watch::channel(0);
         let (token, agent) = watch::channel(Some(Secret::new("the agent")));
@@ -102,6 +107,7 @@ impl Door {
             joined: watch::channel(channels.clone()).1,
             wanted: watch::channel(channels).1,
             kept_out: watch::channel(HashSet::new()).1,
+            members: members.subscribe(),
             brain: brain_sender,
             rooms: rooms.clone(),
             inquiries: asked,
@@ -116,7 +122,7 @@ impl Door {
             asked_to_end: CancellationToken::new(),
         };
         let _held = (token, rooms, tick_sender);
-        Self { folder, desk: Arc::new(desk), brain, inquiries, committed, tasks, _held }
+        Self { folder, desk: Arc::new(desk), brain, inquiries, members, committed, tasks, _held }
     }
 
     fn connect(&mut self) -> (Client, CancellationToken) {
@@ -206,6 +212,31 @@ async fn a_line_that_is_not_completed_in_time_ends_the_connection() {
         quick.ask("\"type\":\"hello\"").await.contains("\"ok\":true"),
         "it asks in whole lines"
     );
+}
+
+/// R1-22: how many are in a channel is known, and the chat server is asked only where it is not.
+#[tokio::test]
+async fn members_are_counted_without_the_server_where_that_is_possible() {
+    let mut door = Door::open().await;
+    let (mut client, _end) = door.connect();
+    let general = || "#general".parse().unwrap();
+    for count in [3, 4] {
+        door.members.send_modify(|members| {
+            members.insert(general(), count);
+        });
+        let answer = client.ask(r#""type":"irc_channels""#).await;
+        let expect = format!(
+            r##""ok":true,"data":{{"channels":["#general"],"members":{{"#general":{count}}}}}}}"##
+        );
+        assert_eq!(answer, expect);
+    }
+    assert!(door.inquiries.try_recv().is_err(), "nobody was asked");
+    door.members.send_replace(Counts::new());
+    client.send("{\"type\":\"irc_channels\",\"id\":\"1\"}\n").await;
+    let inquiry = door.inquiries.recv().await.unwrap();
+    assert_eq!(inquiry.question, Question::Names(general()));
+    inquiry.reply.send(Ok(Answer::Names(vec!["oak-ada".into(), "bob".into()]))).unwrap();
+    assert!(client.line().await.contains(r##""members":{"#general":2}"##));
 }
 
 /// So many requests are under way; then nothing more is read, and all are answered in the end.

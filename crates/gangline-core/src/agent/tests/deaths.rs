@@ -80,6 +80,76 @@ fn deaths_that_we_caused_do_not_count() {
     }
 }
 
+/// R0-20, R0-22: a clean end while nothing is under way is no crash, however often it comes; and it
+/// is no reason for a hot loop.
+#[test]
+fn a_clean_end_after_work_does_not_count() {
+    let options = AgentOptions { on_crash: OnCrash::Fresh, ..AgentOptions::default() };
+    let mut story = Story::with(options);
+    story.is(Input::Message(queued(1)), "start 1 Resume");
+    for life in 1..9 {
+        story.runtime(RuntimeInput::Ready { life: Life(life) }, &format!("take t1.{life} m1"));
+        story.is(Input::Taken { turn: turn(life) }, &format!("prompt t1.{life}"));
+        story.finish(
+            life,
+            Finish::Failed("x".to_owned()),
+            &format!("end t1.{life} failed:x m1=failed"),
+        );
+        story.ends(life, "");
+        story.is(Input::Message(queued(1)), "");
+        assert_eq!(story.deadline(), Some(5 * u64::try_from(life).unwrap()));
+        story.after(5).is(Input::Tick, &format!("start {} Resume", life + 1));
+    }
+}
+
+/// R0-20, R0-22: who ends at once ends for ever, whatever the code; who lived for a while does not.
+#[test]
+fn a_clean_end_right_after_a_start_counts() {
+    let eager = AgentOptions { start: StartMode::Eager, ..AgentOptions::default() };
+    let lives = |seconds: u64| {
+        let mut story = Story::with(eager.clone());
+        story.is(Input::Tick, "start 1 Resume");
+        for life in 1..3 {
+            story.runtime(RuntimeInput::Ready { life: Life(life) }, "");
+            story.after(seconds).ends(life, "");
+            story.after(5).is(Input::Tick, &format!("start {} Resume", life + 1));
+        }
+        story.runtime(RuntimeInput::Ready { life: Life(3) }, "");
+        story.after(seconds);
+        story
+    };
+    lives(59).ends(3, "parked 3");
+    lives(60).ends(3, "");
+    // Before it takes prompts, and in a turn, it is as any other end.
+    let mut story = Story::with(eager);
+    story.is(Input::Tick, "start 1 Resume");
+    story.after(60).ends(1, "");
+    let mut story = Story::working();
+    story.after(100).ends(1, "end t1.1 lost m1=accepted; rescan");
+    story.is(Input::Message(queued(1)), "");
+    story.after(5).is(Input::Tick, "start 2 Resume");
+    story.ends(2, "");
+    story.after(5).is(Input::Tick, "start 3 Resume");
+    story.ends(3, "");
+    story.after(5).is(Input::Tick, "start 4 Fresh");
+    story.ends(4, "parked 3");
+}
+
+/// R0-22: what it does by itself is no work: a first prompt in each life would be a loop.
+#[test]
+fn a_turn_that_nobody_asked_for_does_not_make_an_end_a_good_one() {
+    let options = AgentOptions { start: StartMode::Eager, ..AgentOptions::default() };
+    let mut story = Story::with(options);
+    story.is(Input::Tick, "start 1 Resume");
+    story.runtime(RuntimeInput::Ready { life: Life(1) }, "");
+    story.runtime(RuntimeInput::Started { life: Life(1) }, "take t1.1; adopt t1.1");
+    story.is(Input::Taken { turn: turn(1) }, "");
+    story.finish(1, Finish::Completed, "end t1.1 completed");
+    assert!(!story.agent.ends_well(story.now, Life(1)));
+    assert!(story.agent.ends_well(story.now.plus(Duration::from_secs(60)), Life(1)));
+    assert!(!story.agent.ends_well(story.now.plus(Duration::from_secs(60)), Life(2)));
+}
+
 /// C7: two failed resumes in a row fall back to a new session.
 #[test]
 fn two_failed_resumes_fall_back_to_a_new_session() {

@@ -72,6 +72,7 @@ fn play(world: &mut World, step: &Step) {
             world.give(Input::Decision { turn, request, decision });
         }
         61..69 => world.give(runtime(RuntimeInput::Finished { turn, how: finish(arg) })),
+        69 if arg.is_multiple_of(2) => world.give(runtime(RuntimeInput::Ended { life })),
         69..74 => world.give(runtime(RuntimeInput::Exited { life, cause })),
         74..77 => {
             let to = ["#lab", "ori", "#else"][usize::from(arg % 3)].to_owned();

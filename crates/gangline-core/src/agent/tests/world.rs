@@ -25,6 +25,8 @@ pub(super) struct World {
     asked: BTreeSet<(TurnId, ApprovalRequestId)>,
     /// The life that runs, and whether it is ready.
     pub(super) alive: Option<(Life, bool)>,
+    /// When the life got ready, and whether a turn with messages has ended in it.
+    proven: (Now, bool),
     lives: i64,
     deaths: VecDeque<Now>,
     pub(super) paused: bool,
@@ -59,6 +61,7 @@ impl World {
             open: None,
             asked: BTreeSet::new(),
             alive: None,
+            proven: (Now::default(), false),
             lives: 0,
             deaths: VecDeque::new(),
             paused: false,
@@ -165,7 +168,22 @@ impl World {
                 if let Some((alive, ready)) = &mut self.alive
                     && alive == life
                 {
+                    if !*ready {
+                        self.proven = (self.now, false);
+                    }
                     *ready = true;
+                }
+            }
+            RuntimeInput::Ended { life } => {
+                if let Some((alive, ready)) = self.alive
+                    && alive == *life
+                {
+                    self.alive = None;
+                    let lived = self.now.since(self.proven.0) >= Duration::from_secs(60);
+                    let well = ready && self.open.is_none() && (lived || self.proven.1);
+                    if !well && !self.interrupting {
+                        self.deaths.push_back(self.now);
+                    }
                 }
             }
             RuntimeInput::Exited { life, cause } => {
@@ -290,7 +308,11 @@ impl World {
                     assert!(self.asked.remove(&(turn, request)), "settled twice");
                 }
             }
-            Effect::EndTurn { turn, outcome, settle } => self.end(turn, &outcome, &settle),
+            Effect::EndTurn { turn, outcome, settle } => {
+                self.proven.1 |= self.alive.is_some()
+                    && settle.iter().any(|one| one.state != MessageState::Accepted);
+                self.end(turn, &outcome, &settle);
+            }
             Effect::Rescan => self.rescan = true,
             Effect::MissedDeadline { deadline: which, turn } => {
                 self.missed(which, turn, deadline);

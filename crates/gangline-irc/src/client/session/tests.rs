@@ -18,6 +18,7 @@ use crate::{
 mod confirm;
 mod history;
 mod lines;
+mod members;
 mod names;
 mod properties;
 mod registration;
@@ -142,6 +143,9 @@ fn show_event(event: LinkEvent) -> String {
         }
         LinkEvent::Parted { channel, why } => format!("parted {channel} {why}"),
         LinkEvent::Kicked { channel, by, why } => format!("kicked {channel} {by} {why}"),
+        LinkEvent::Members { channel, count } => {
+            format!("members {channel} {}", count.map_or("?".to_owned(), |n| n.to_string()))
+        }
         LinkEvent::Line(line) => format!("line {}", show_line(&line)),
         LinkEvent::HistoryPage { target, lines, cursor, more } => {
             let lines: Vec<String> = lines.iter().map(show_line).collect();

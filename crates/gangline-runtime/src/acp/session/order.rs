@@ -45,7 +45,8 @@ impl Session {
         };
         // These are the program's words, not the model's.
         let error = said.starts_with("Failed").then(|| said.clone());
-        let signs = Signs { asked: false, busy: true, error, login: self.login.clone() };
+        let signs =
+            Signs { asked: false, busy: true, spoke: true, error, login: self.login.clone() };
         let reason =
             outcome.as_ref().map(|answer| answer["stopReason"].as_str().unwrap_or_default());
         let failed = match verdict::of(self.setup.recipe, reason, &signs) {

@@ -105,6 +105,8 @@ pub(super) struct Turn {
     pub(super) words: Words,
     /// The model said something, or wanted a tool.
     pub(super) busy: bool,
+    /// Words were the last that it did.
+    pub(super) spoke: bool,
     /// An error of the program that came as a text, if nothing came after it.
     pub(super) error: Option<String>,
     /// Why calls were refused since the last prompt.
@@ -121,6 +123,7 @@ impl Turn {
             asked: false,
             words: Words::None,
             busy: false,
+            spoke: false,
             error: None,
             refused: Vec::new(),
             told: 0,

@@ -246,6 +246,30 @@ fn nobody_is_asked_outside_of_a_turn_or_after_its_interrupt() {
     assert_eq!(session.decide(&late), []);
 }
 
+/// OpenCode answers a withdrawn question with `end_turn`: that is the end that was asked for, and
+/// no turn without a word. What the model says after its tools, it has said.
+#[test]
+fn an_interrupt_while_a_human_is_asked_is_one() {
+    let ends = |said: Option<&str>| {
+        let mut session = open(&OPENCODE);
+        session.prompt(prompt(1));
+        says(&mut session, "I will run it.");
+        asks(&mut session, 1, "execute");
+        session.interrupt();
+        let over = json!({"sessionUpdate": "tool_call_update", "toolCallId": "c1",
+            "status": "failed"});
+        update(&mut session, over);
+        if let Some(text) = said {
+            says(&mut session, text);
+        }
+        let (_, events) = answer(&mut session, json!({"stopReason": "end_turn"}));
+        events.last().cloned()
+    };
+    let end = |result| Some(RuntimeEvent::Finished { turn: id(1), result });
+    assert_eq!(ends(None), end(TurnResult::Interrupted));
+    assert_eq!(ends(Some("Done.")), end(TurnResult::Completed));
+}
+
 /// What cannot be allowed once is refused: nothing is allowed for ever by one word.
 #[test]
 fn always_is_never_chosen() {

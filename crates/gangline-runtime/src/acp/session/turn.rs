@@ -144,6 +144,7 @@ impl Session {
     fn tell_block(&mut self, block: Block) {
         let Some(turn) = &mut self.turn else { return };
         turn.busy = true;
+        turn.spoke = matches!(block, Block::Text { .. });
         let turn = turn.id;
         let message = AssistantMessage { model: self.model.clone(), content: vec![block] };
         self.tell(RuntimeEvent::Message { turn, message });
@@ -157,11 +158,11 @@ impl Session {
                 self.tell_block(Block::Text { text });
             }
             Words::Thought(thinking) if !thinking.trim().is_empty() => {
-                let busy = turn.busy;
+                let (busy, spoke) = (turn.busy, turn.spoke);
                 self.tell_block(Block::Thinking { thinking });
                 // A thought alone is no answer.
                 if let Some(turn) = &mut self.turn {
-                    turn.busy = busy;
+                    (turn.busy, turn.spoke) = (busy, spoke);
                 }
             }
             Words::None | Words::Text { .. } | Words::Thought(_) => {}
@@ -184,6 +185,7 @@ impl Session {
         let signs = Signs {
             asked: turn.asked,
             busy: turn.busy,
+            spoke: turn.spoke,
             error: turn.error.take(),
             login: self.login.clone(),
         };

@@ -25,7 +25,7 @@ fn short(result: &TurnResult) -> String {
 fn a_reason_alone_is_no_success() {
     for (reason, asked, busy, expected) in [
         ("end_turn", false, true, "completed"),
-        ("end_turn", true, true, "completed"),
+        ("end_turn", true, true, "interrupted"),
         ("end_turn", false, false, "other"),
         ("end_turn", true, false, "interrupted"),
         ("cancelled", true, true, "interrupted"),
@@ -38,6 +38,8 @@ fn a_reason_alone_is_no_success() {
         let signs = Signs { asked, busy, ..Signs::default() };
         assert_eq!(short(&of(&PLAIN, Ok(reason), &signs)), expected, "{reason} {asked} {busy}");
     }
+    let signs = Signs { asked: true, busy: true, spoke: true, ..Signs::default() };
+    assert_eq!(short(&of(&PLAIN, Ok("end_turn"), &signs)), "completed");
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn words(launch: &Launch) -> String {
 fn a_known_program_gets_its_own_words() {
     let folder = tempfile::tempdir().unwrap();
     let mut options = options(folder.path(), "claude");
-    let launch = prepare(&options, None, None).unwrap();
+    let launch = prepare(&options, None, (None, None)).unwrap();
     let shown = words(&launch);
     let id = &launch.session.0;
     let here = folder.path().display();
@@ -85,9 +85,9 @@ fn a_known_program_gets_its_own_words() {
     // R3-09: its environment names the session that it has.
     let told = "0b0e7b1e-3c5f-4a53-9d0a-0f7c3a1f2b3c";
     options.env.push((crate::SESSION_VARIABLE.to_owned(), told.to_owned()));
-    assert_eq!(prepare(&options, None, None).unwrap().session.0, told);
+    assert_eq!(prepare(&options, None, (None, None)).unwrap().session.0, told);
     options.resume = Some(SessionId("old".to_owned()));
-    let launch = prepare(&options, None, None).unwrap();
+    let launch = prepare(&options, None, (None, None)).unwrap();
     assert!(words(&launch).contains(" --resume old ") && launch.notices.is_empty());
     assert_eq!(launch.session.0, "old");
 }
@@ -97,9 +97,28 @@ fn an_unknown_program_gets_nothing_and_a_lost_session_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let mut options = options(folder.path(), "thing");
     options.resume = Some(SessionId("old".to_owned()));
-    let launch = prepare(&options, None, None).unwrap();
+    let launch = prepare(&options, None, (None, None)).unwrap();
     assert!(words(&launch).ends_with("/thing --mine"), "{}", words(&launch));
     assert!(!launch.notices.is_empty() && launch.session.0 != "old");
     options.command = None;
-    assert!(prepare(&options, None, None).is_err());
+    assert!(prepare(&options, None, (None, None)).is_err());
+}
+
+/// R0-21: a session that the program has not recorded is told and begun anew: the newest one of the
+/// same login may be another agent's.
+#[test]
+fn a_session_that_was_not_recorded_is_begun_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = options(folder.path(), "codex");
+    options.account_dir = Some(folder.path().to_owned());
+    let recorded = r#"{"session_id":"known","ts":1,"text":"hi"}"#;
+    std::fs::write(folder.path().join("history.jsonl"), recorded).unwrap();
+    options.resume = Some(SessionId("known".to_owned()));
+    let launch = prepare(&options, None, (None, None)).unwrap();
+    assert!(words(&launch).contains(" resume known"), "{}", words(&launch));
+    assert_eq!(launch.notices, [""; 0]);
+    options.resume = Some(SessionId("other".to_owned()));
+    let launch = prepare(&options, None, (None, None)).unwrap();
+    assert!(!words(&launch).contains(" resume "), "{}", words(&launch));
+    assert!(launch.notices[0].contains("other") && launch.session.0 != "other");
 }

@@ -30,7 +30,7 @@ fn a_program_that_reads_files_is_given_files() {
         server("web", McpPlace::Http { url, headers }, &[]),
     ];
     let flags = words(&["--mcp-config", "{file}", "--settings", "{settings}"]);
-    let offered = offer(&options, (Form::Json, &flags), None).unwrap();
+    let offered = offer(&options, (Form::Json, &flags), Ours::default()).unwrap();
     let at = |name: &str| folder.path().join("s").join(name).display().to_string();
     let (servers, settings) = (at(SERVERS_FILE), at(SETTINGS_FILE));
     assert_eq!(offered.args, words(&["--mcp-config", &servers, "--settings", &settings]));
@@ -70,7 +70,8 @@ async fn a_program_that_takes_flags_is_given_no_secret_by_them() {
     let (_turn, of_turn) = tokio::sync::watch::channel(None);
     let host = std::sync::Arc::clone(&options.tools);
     let own = ToolServer::start(host, of_turn, &folder.path().join("t")).unwrap();
-    let offered = offer(&options, (Form::Flags, &words(&["-c", "{set}"])), Some(&own)).unwrap();
+    let ours = Ours { tools: Some(&own), hooks: None };
+    let offered = offer(&options, (Form::Flags, &words(&["-c", "{set}"])), ours).unwrap();
     let [(name, token)] = &offered.env[..] else { panic!("{:?}", offered.env) };
     assert_eq!(name, TOKEN_VARIABLE);
     let all = offered.args.join("\n");
@@ -88,4 +89,28 @@ async fn a_program_that_takes_flags_is_given_no_secret_by_them() {
     }
     assert!(!all.contains("mcp_servers.open.default_tools"), "{all}");
     assert_eq!(offered.notices.len(), 2, "{:?}", offered.notices);
+}
+
+/// R3-20: the program is told of its hooks in the form in which it is told of tools.
+#[test]
+fn hooks_are_told_as_tools_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = options(folder.path(), "claude");
+    fs::create_dir(folder.path().join("s")).unwrap();
+    let hooks_of = |program: &str| {
+        super::super::profile::Profile::of(program.as_ref(), None).unwrap().hooks.unwrap()
+    };
+    let to_us = words(&["bridge", "sock"]);
+    let offered = |form: Form, program: &str, word: &str| {
+        let hooks = hooks_of(program);
+        let ours = Ours { tools: None, hooks: Some((&hooks, &to_us)) };
+        offer(&options, (form, &words(&[word])), ours).unwrap()
+    };
+    let [file] = &offered(Form::Json, "claude", "{settings}").args[..] else { panic!() };
+    let settings: Value = fs::read_to_string(file).unwrap().parse().unwrap();
+    assert_eq!(settings["hooks"], hooks_of("claude").settings(&to_us));
+    assert_eq!(settings["permissions"]["defaultMode"], "default");
+    let [set] = &offered(Form::Flags, "codex", "{set}").args[..] else { panic!() };
+    let line = r#"notify=["sh","-c","printf %s \"$1\" | 'bridge' 'sock' >/dev/null 2>&1 || :","gangline"]"#;
+    assert_eq!(set, line);
 }

@@ -77,6 +77,25 @@ impl Delivery {
         }
     }
 
+    /// Returns the line in which it was typed, once it was.
+    pub(super) fn line(&self) -> Option<usize> {
+        match self.stage {
+            Stage::Sent { cursor, .. } => Some(cursor),
+            Stage::Pasted { line, .. } => Some(line),
+            Stage::Clearing { .. } => None,
+        }
+    }
+
+    /// Says whether it is, or is in, a text that the program took.
+    pub(super) fn is_in(&self, taken: &str) -> bool {
+        self.line().is_some() && self.receipt.is_in(taken)
+    }
+
+    /// Says whether it opens the turn.
+    pub(super) fn is_prompt(&self) -> bool {
+        self.steer.is_none()
+    }
+
     /// Says whether the text may be in the input.
     pub(super) fn pasted(&self) -> bool {
         self.attempts > 0
@@ -97,8 +116,12 @@ impl Turns {
             Stage::Pasted { at, line, before } => {
                 self.pasted(&delivery, screen, (at, line, before), now)
             }
-            Stage::Sent { cursor, .. } if self.has_left(&delivery, screen, cursor) => {
-                return self.delivered(&delivery, cursor, now);
+            Stage::Sent { at, times, cursor } if self.has_left(&delivery, screen, cursor) => {
+                let waits = (now.saturating_sub(at), now.saturating_sub(delivery.since));
+                if !self.awaits_receipt(waits.0, waits.1) {
+                    return self.delivered(&delivery, cursor, now);
+                }
+                Stage::Sent { at, times, cursor }
             }
             Stage::Sent { at, times, cursor } => {
                 if now.saturating_sub(at) >= LEAVES_WITHIN * 2u32.pow(times.min(5) - 1) {
@@ -196,7 +219,7 @@ impl Turns {
         moved && !delivery.receipt.seen(&input, Sight::End, &self.profile)
     }
 
-    fn delivered(&mut self, delivery: &Delivery, cursor: usize, now: Duration) {
+    pub(super) fn delivered(&mut self, delivery: &Delivery, cursor: usize, now: Duration) {
         let Some(turn) = &mut self.turn else { return };
         let id = turn.id;
         self.still_since = now;

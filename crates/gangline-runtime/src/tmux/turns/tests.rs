@@ -7,6 +7,8 @@ use serde_json::json;
 
 use super::*;
 
+mod told;
+
 const TURN: TurnId = TurnId { epoch: Epoch(1), number: 1 };
 
 /// A session whose screen is what the test says, looked at as often as it asks for.

@@ -104,3 +104,9 @@ async fn acp_passes() {
 async fn tmux_passes() {
     all_hold("tmux_passes", "tmux (claude)", Some(programs::claude())).await;
 }
+
+/// R0-02, R3-14: Codex in a terminal passes the suite.
+#[tokio::test]
+async fn tmux_codex_passes() {
+    all_hold("tmux_codex_passes", "tmux (codex)", Some(programs::codex())).await;
+}

@@ -57,6 +57,8 @@ impl Runtime for Toy {
             approvals: true,
             usage: true,
             structured: true,
+            calls: true,
+            failures: true,
             ..Capabilities::default()
         }
     }

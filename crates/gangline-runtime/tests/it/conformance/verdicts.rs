@@ -79,7 +79,7 @@ how long.
 A column is a program as it usually runs, or in the way that stands beside its name: `claude per turn`
 has a process for each turn, `acp (opencode)` is `agent: acp` with a command and a user's own
 settings, for which nothing is known of the program, and `tmux (claude)` is a terminal whose screen
-is read. Kiro takes no other model than its vendor's: its column is of a recorded peer, a program in
+is read and whose hooks are heard. Kiro takes no other model than its vendor's: its column is of a recorded peer, a program in
 its place that speaks as its documentation says, and shows nothing of what Kiro does with a model
 that refuses.
 

@@ -30,7 +30,7 @@ rules:
 const SECOND: &str = "\n\nSecond paragraph with\n\n- a list\n- of two";
 
 async fn claude() -> Rig {
-    let mut rig = Rig::new(&[&programs::claude().display().to_string()], json!({}));
+    let mut rig = Rig::new(&[&programs::claude().display().to_string()], json!({})).with_hooks();
     rig.options.base_url = Some(rig.served(SCRIPT).await);
     rig.options.system_prompt = "You are oak-ada.".to_owned();
     // Somebody has run it once.
@@ -78,7 +78,8 @@ async fn claude_in_a_terminal() {
             .any(|event| matches!(event, RuntimeEvent::Steered { uuid, .. } if uuid == "more")),
         "{done:?}"
     );
-    assert_eq!(done.text(), format!("you said and more{SECOND}"), "{}", rig.screen());
+    let both = format!("slow answer\nyou said and more{SECOND}");
+    assert_eq!(done.text(), both, "{}", rig.screen());
     // Words of its dialogs are none in an answer.
     assert_eq!(rig.ask(7, "ask me").await.text(), "Done.\n\nDo you want to see it?");
     rig.runtime.stop(gangline_runtime::StopReason::Restart).await;
@@ -141,14 +142,40 @@ async fn claude_in_a_terminal_speaks_by_the_daemons_tools() {
     assert_eq!((call.turn, call.name.as_str()), (super::rig::turn(1), "send"));
     assert_eq!(call.input, json!({"to": "#lab", "text": "by tool"}));
     let session = begun.0;
-    assert_eq!(rig.ask(2, "whose").await.text(), format!("it is {session}"), "{}", rig.screen());
+    let whose = rig.ask(2, "whose").await;
+    assert_eq!(whose.text(), format!("it is {session}"), "{}", rig.screen());
+    // R3-20: its hooks tell the call, what came of it, and what is done to its context.
+    let told = whose.0.iter().find_map(|event| match event {
+        RuntimeEvent::ToolResult { name, is_error, content, .. } => {
+            Some((name.as_str(), *is_error, content.clone()))
+        }
+        _ => None,
+    });
+    assert_eq!(told, Some(("Bash", false, format!("it is {session}"))), "{whose:?}");
+    rig.say(3, "/compact").await;
+    let shortened = rig.until(|event| matches!(event, RuntimeEvent::Compacted { .. })).await;
+    assert!(shortened.contains(&RuntimeEvent::Compacting), "{shortened:?}");
+    rig.done().await;
     rig.put_away().await;
 }
 
-/// The real Codex in a terminal.
+/// R3-20: where the hooks of the real Claude Code are switched off, its screen is believed.
+#[tokio::test]
+async fn claude_without_hooks_is_read_off_its_screen() {
+    let mut rig = claude().await;
+    fs::create_dir(rig.path("home/.claude")).unwrap();
+    fs::write(rig.path("home/.claude/settings.json"), r#"{"disableAllHooks": true}"#).unwrap();
+    rig.start().await;
+    let done = rig.ask(1, "hello\nthere").await;
+    assert_eq!(done.text(), format!("you said hello\nthere{SECOND}"), "{}", rig.screen());
+    assert_eq!(done.result(), &TurnResult::Completed);
+    rig.put_away().await;
+}
+
+/// The real Codex in a terminal; R3-20: its answers are what it says by its `notify`.
 #[tokio::test]
 async fn codex_in_a_terminal() {
-    let mut rig = Rig::new(&[&programs::codex().display().to_string()], json!({}));
+    let mut rig = Rig::new(&[&programs::codex().display().to_string()], json!({})).with_hooks();
     let url = rig.served(SCRIPT).await;
     // Not below the folder for temporary files: Codex refuses that.
     let home = tempfile::Builder::new()
@@ -168,8 +195,7 @@ async fn codex_in_a_terminal() {
     rig.start().await;
     let done = rig.ask(1, "hello\nthere").await;
     // It renders what it is told.
-    let second = SECOND.replace("- ", "• ");
-    assert_eq!(done.text(), format!("you said hello\nthere{second}"), "{}", rig.screen());
+    assert_eq!(done.text(), format!("you said hello\nthere{SECOND}"), "{}", rig.screen());
     assert_eq!(rig.ask(2, "slow please").await.text(), "slow answer");
     rig.say(3, "wait for ever").await;
     rig.until_accepted().await;

@@ -1,6 +1,6 @@
 //! What the tests of programs in a terminal share, on top of the rig of a session.
 
-use std::sync::Arc;
+use std::{fs, sync::Arc};
 
 use async_trait::async_trait;
 use gangline_os::secret::Secret;
@@ -21,6 +21,10 @@ impl ToolHost for Nothing {
         Err("there are none".to_owned())
     }
 }
+
+/// Joins its streams to a socket, as the daemon's own bridge does.
+const BRIDGE: &str = r#"const s = require("net").connect(process.argv[2]);
+process.stdin.pipe(s); s.pipe(process.stdout); s.on("close", () => process.exit(0));"#;
 
 /// What its sessions find in their environment.
 const ENV: [(&str, &str); 3] = [
@@ -50,6 +54,14 @@ impl Rig {
         let path = rig.path("program");
         rig.set_program(&path, &format!("#!/usr/bin/env python3\n{program}"));
         rig
+    }
+
+    /// Lets the program's hooks reach the adapter.
+    pub(crate) fn with_hooks(mut self) -> Self {
+        let bridge = self.path("bridge.js");
+        fs::write(&bridge, BRIDGE).unwrap();
+        self.options.tool_bridge = vec!["node".to_owned(), bridge.display().to_string()];
+        self
     }
 
     /// Serves a model that follows the script, gives the key for it, and returns its address.

@@ -9,7 +9,7 @@ use super::{
     subject::{Subject, locate},
 };
 use crate::{
-    configuration::{self, Loaded},
+    configuration::{self, Loaded, driven::Ordered},
     failure::Failure,
     versions::Version,
 };
@@ -22,11 +22,21 @@ pub(super) struct Patient<'a> {
 }
 
 impl<'a> Patient<'a> {
-    pub(super) fn of(agent: &'a AgentConfig, loaded: &Loaded) -> Self {
-        let subject = loaded.driven(agent, None).and_then(|driven| {
-            driven.available()?;
-            Ok(Subject::of_agent(driven))
+    pub(super) fn of(agent: &'a AgentConfig, loaded: &Loaded, ordered: &Ordered) -> Self {
+        let wanted = ordered.get(&agent.nick).map(String::as_str);
+        let driven = loaded.driven(agent, wanted).and_then(|driven| {
+            match wanted {
+                Some(_) => driven.can_run()?,
+                None => driven.available()?,
+            }
+            Ok(driven)
         });
+        let subject = match (driven, wanted) {
+            (Err(failure), Some(name)) => Err(failure
+                .doing(format!("`{name}` was ordered by --runtime"))
+                .hint(back(agent, loaded))),
+            (driven, _) => driven.map(Subject::of_agent),
+        };
         Self { agent, subject }
     }
 
@@ -40,7 +50,7 @@ impl<'a> Patient<'a> {
             Ok(subject) => {
                 let found = &subject.found;
                 title = format!("{title}: {}", found.name);
-                checks.push(backend(subject));
+                checks.push(backend(subject, agent, loaded));
                 checks.push(program::check(subject, version, hub));
                 checks.extend(login::check(subject, hub));
             }
@@ -54,13 +64,26 @@ impl<'a> Patient<'a> {
     }
 }
 
-fn backend(subject: &Subject) -> Check {
+fn backend(subject: &Subject, agent: &AgentConfig, loaded: &Loaded) -> Check {
     let (found, adapter) = (&subject.found, subject.found.entry.name);
     let text = match found.name == adapter {
         true => format!("{adapter} ({})", found.source),
         false => format!("{} ({}), driven as {adapter}", found.name, found.source),
     };
-    Check::ok("backend", text)
+    let instead_of = subject.driven.as_ref().and_then(|driven| driven.instead_of.as_ref());
+    let Some(instead_of) = instead_of else { return Check::ok("backend", text) };
+    let text = format!("{text}, ordered by --runtime instead of {}", instead_of.name);
+    let text = match instead_of.left_out.as_slice() {
+        [] => text,
+        keys => format!("{text}; these keys have no effect meanwhile: {}", keys.join(", ")),
+    };
+    Check::note("backend", text).remedy(back(agent, loaded))
+}
+
+/// How the configured backend is taken again.
+fn back(agent: &AgentConfig, loaded: &Loaded) -> String {
+    let (nick, name) = (&agent.nick, loaded.backend_name(agent));
+    format!("`gangline restart {nick} --runtime {name}` takes the configured one again")
 }
 
 fn directory(agent: &AgentConfig) -> Check {

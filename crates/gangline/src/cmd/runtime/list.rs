@@ -8,13 +8,14 @@ use serde::Serialize;
 
 use crate::{
     cli::{Global, RuntimeList},
-    configuration::{self, Loaded},
+    configuration::{self, Loaded, driven::Ordered},
     failure::Failure,
     output, place,
     show::{
         table::{Cell, table},
         text::cut,
     },
+    store,
     versions::{Question, Version, ask_all},
 };
 
@@ -61,20 +62,25 @@ struct Row {
     env: Vec<String>,
     default: bool,
     agents: Vec<String>,
+    /// Those of them that have it by `--runtime`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ordered_for: Vec<String>,
     /// Why this build cannot run it.
     #[serde(skip_serializing_if = "Option::is_none")]
     lacking: Option<String>,
 }
 
 pub(super) async fn run(global: &Global, args: RuntimeList) -> Result<u8, Failure> {
-    let loaded = configuration::quiet(&place::of_existing(global)?.config_file);
+    let paths = place::of_existing(global)?;
+    let loaded = configuration::quiet(&paths.config_file);
+    let ordered = store::ordered(&paths);
     let registry = configuration::registry();
     let usual = registry.default(None);
-    let (users, more) = users(loaded.as_ref());
+    let (users, more) = users(loaded.as_ref(), &ordered);
     let mut rows: Vec<Row> = Vec::new();
     for found in registry.list().into_iter().chain(more) {
         let by = users.get(&(found.name.clone(), found.source.to_string()));
-        rows.push(row(&found, &usual, by.cloned().unwrap_or_default()));
+        rows.push(row(&found, &usual, by.map_or(&[], Vec::as_slice)));
     }
     versions(&mut rows).await;
     let (problems, ignored) = told(&registry, loaded.as_ref());
@@ -95,20 +101,32 @@ pub(super) async fn run(global: &Global, args: RuntimeList) -> Result<u8, Failur
     Ok(0)
 }
 
+/// An agent that a backend drives.
+struct User {
+    nick: String,
+    /// By `--runtime`, in the place of the configured one.
+    ordered: bool,
+}
+
 /// By name and source: the agents that a backend drives.
-type Users = BTreeMap<(String, String), Vec<String>>;
+type Users = BTreeMap<(String, String), Vec<User>>;
 
 /// Returns which agents each backend drives, and backends that stand in the files of one rig only.
-fn users(loaded: Option<&Loaded>) -> (Users, Vec<Found>) {
+fn users(loaded: Option<&Loaded>, ordered: &Ordered) -> (Users, Vec<Found>) {
     let (mut users, mut more): (Users, Vec<Found>) = Default::default();
     let Some(loaded) = loaded else { return (users, more) };
     for agent in &loaded.config.agents {
         let here = loaded.registry.at(&agent.directory);
-        let Ok(found) = here.find(&loaded.backend_name(agent)) else { continue };
+        let configured = loaded.backend_name(agent);
+        let name = ordered.get(&agent.nick).unwrap_or(&configured);
+        let Ok(found) = here.find(name) else { continue };
         let known = loaded.registry.find(&found.name).is_ok_and(|it| it.source == found.source);
         let listed = more.iter().any(|it| it.name == found.name && it.source == found.source);
         let key = (found.name.clone(), found.source.to_string());
-        users.entry(key).or_default().push(agent.nick.to_string());
+        users
+            .entry(key)
+            .or_default()
+            .push(User { nick: agent.nick.to_string(), ordered: *name != configured });
         if !known && !listed {
             more.push(found);
         }
@@ -116,7 +134,7 @@ fn users(loaded: Option<&Loaded>) -> (Users, Vec<Found>) {
     (users, more)
 }
 
-fn row(found: &Found, usual: &Said, agents: Vec<String>) -> Row {
+fn row(found: &Found, usual: &Said, users: &[User]) -> Row {
     let name = found.program();
     let path = std::env::var_os("PATH").unwrap_or_default();
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
@@ -139,7 +157,8 @@ fn row(found: &Found, usual: &Said, agents: Vec<String>) -> Row {
         key,
         env: found.env.keys().cloned().collect(),
         default: found.name == usual.name,
-        agents,
+        agents: users.iter().map(|it| it.nick.clone()).collect(),
+        ordered_for: users.iter().filter(|it| it.ordered).map(|it| it.nick.clone()).collect(),
         lacking: found.maker().err().map(|error| error.to_string()),
         name: found.name.clone(),
     }
@@ -198,7 +217,12 @@ fn text(listing: &Listing, verbose: bool) -> String {
                 (None, None) if row.adapter == "native" => "part of Gangline".to_owned(),
                 (None, None) => dash(),
             };
-            let agents = if row.agents.is_empty() { dash() } else { row.agents.join(", ") };
+            let agent = |nick: &String| match row.ordered_for.contains(nick) {
+                true => format!("{nick} (--runtime)"),
+                false => nick.clone(),
+            };
+            let agents: Vec<_> = row.agents.iter().map(agent).collect();
+            let agents = if agents.is_empty() { dash() } else { agents.join(", ") };
             [
                 Cell::from(format!("{}{}", row.name, if row.default { " *" } else { "" })),
                 Cell::from(if row.lacking.is_some() { "lacking" } else { row.adapter }),

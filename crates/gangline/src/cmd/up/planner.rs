@@ -2,6 +2,7 @@
 
 use gangline_api::config::AgentConfig;
 use gangline_hub::hub::{Listening, Plan, Refused};
+use gangline_os::paths::Paths;
 
 use super::Checked;
 use crate::{
@@ -9,11 +10,13 @@ use crate::{
     configuration::{self, Loaded},
     failure::Failure,
     keep::Keep,
+    store,
 };
 
 /// Makes plans of configurations.
 pub(super) struct Planner {
     keep: Keep,
+    paths: Paths,
     keeps_agents: bool,
     /// The configuration of the present plan.
     present: Loaded,
@@ -31,6 +34,7 @@ impl Planner {
     ) -> Result<Self, Failure> {
         Ok(Self {
             keep: Keep::new(&checked.paths)?,
+            paths: checked.paths,
             keeps_agents,
             state_is_configured: global.state.is_none(),
             present: checked.loaded,
@@ -56,7 +60,11 @@ impl Planner {
         for warning in loaded.warnings() {
             tracing::warn!(warning, "of the new configuration");
         }
-        loaded.can_run()?;
+        let ordered = store::ordered(&self.paths);
+        loaded.can_run(&ordered)?;
+        for failure in loaded.ordered_in_vain(&ordered) {
+            tracing::warn!(why = failure.sentence(), "an agent cannot run as ordered");
+        }
         let (old, new) = (&self.present.config, &loaded.config);
         let moved = self.state_is_configured && self.present.state() != loaded.state();
         if old.server != new.server || old.network != new.network || moved {

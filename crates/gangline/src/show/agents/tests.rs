@@ -2,7 +2,7 @@ use anstream::adapter::strip_str;
 
 use super::whole;
 use crate::view::{
-    status,
+    Facts, status,
     tests::{approval, at, facts},
 };
 
@@ -25,4 +25,21 @@ fn one_agent_is_shown_whole_and_nothing_of_it_moves_the_cursor() {
       session   s-1
       waits for approval 12 (Bash): ls -l\u{1b}[2J; asked 1m ago
     ");
+}
+
+/// R0-53: what is wrong, and what to do once it is right.
+#[test]
+fn a_parked_agent_says_what_has_to_be_mended() {
+    let mut facts = facts();
+    let row = facts.row.as_mut().unwrap();
+    row.phase = Some("parked".into());
+    row.status_json = Some(r#"{"parked":"cannot start x: no such file"}"#.into());
+    let waits = |facts: &Facts| {
+        let text = strip_str(&whole(&status(facts), at(62))).to_string();
+        text.lines().next_back().unwrap_or_default().to_owned()
+    };
+    let rest = "oak-ada`, once this is mended: cannot start x: no such file";
+    assert_eq!(waits(&facts), format!("  waits for `gangline resume {rest}"));
+    facts.holder = None;
+    assert_eq!(waits(&facts), format!("  waits for `gangline start {rest}"));
 }

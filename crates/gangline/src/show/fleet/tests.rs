@@ -47,6 +47,7 @@ fn ps_has_one_aligned_line_an_agent() {
             asked_at: rfc3339(at(5)),
         },
         WaitingFor::Login { hint: "log in".to_owned() },
+        WaitingFor::Resume { why: "no such file".to_owned() },
     ];
     busy.standing = Standing::Working;
     busy.replaced = true;
@@ -62,10 +63,10 @@ fn ps_has_one_aligned_line_an_agent() {
     stopped.channels = Vec::new();
     let text = list(&[idle, busy, stopped], at(50));
     insta::assert_snapshot!(strip_str(&text).to_string(), @r"
-    NICK             STATUS   TURN  AGE  QUEUE  PID  UP  VERSION    RUNTIME             WAITING-FOR                   CHANNELS
-    oak-ada          idle     -     59s  -      77   2h  0.1.0      claude              -                             #general #dev
-    oak-bartholomew  working  t3.7  48s  3      77   2h  0.1.0 old  native (--runtime)  approval 12 (Ba ⏎ sh), login  #general #dev
-    oak-cleo         stopped  -     -    -      -    -   -          -                   start (stopped by otto)       -
+    NICK             STATUS   TURN  AGE  QUEUE  PID  UP  VERSION    RUNTIME             WAITING-FOR                           CHANNELS
+    oak-ada          idle     -     59s  -      77   2h  0.1.0      claude              -                                     #general #dev
+    oak-bartholomew  working  t3.7  48s  3      77   2h  0.1.0 old  native (--runtime)  approval 12 (Ba ⏎ sh), login, resume  #general #dev
+    oak-cleo         stopped  -     -    -      -    -   -          -                   start (stopped by otto)               -
     ");
 }
 

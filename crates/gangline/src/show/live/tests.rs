@@ -91,6 +91,7 @@ fn the_beginning_tells_how_it_stands_and_what_is_waited_for() {
                 asked_at: "2026-11-21T12:00:01.000Z".into(),
             },
             WaitingFor::Login { hint: "run `claude`".into() },
+            WaitingFor::Resume { why: "no such file".into() },
         ],
         needs_login: true,
         degraded: false,
@@ -109,6 +110,7 @@ fn the_beginning_tells_how_it_stands_and_what_is_waited_for() {
       approval 12: Bash: run `make`
       decide: gangline approve 12, gangline deny 12, or in the room: @oak-ada yes 12
       a login: run `claude`
+      `resume`: no such file
     Ctrl-C leaves; the agent goes on
     ");
     let idle = AgentStatus {

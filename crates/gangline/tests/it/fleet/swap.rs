@@ -93,6 +93,93 @@ fn up_gives_another_backend_to_all() {
     assert_eq!((fleet.runtime("oak-ada"), fleet.runtime("oak-bob")), (native(), native()));
 }
 
+/// R3-16, R3-17: what is looked at is the backend that runs, and it is said that it was ordered.
+#[test]
+fn the_ordered_backend_is_the_one_that_is_looked_at() {
+    let fleet = Fleet::with_entries(&["oak-ada", "oak-bob"], ("", ""));
+    fleet.up();
+    let _ = fleet.does(&["restart", "oak-ada", "--runtime", "other"]);
+    let looks_same = || {
+        let told = fleet.run(&["doctor", "oak-ada", "oak-bob"]).ok();
+        let heading = told
+            .find(
+                "Agent oak-ada: other
+",
+            )
+            .unwrap_or_else(|| panic!("{told}"));
+        let said = &told[heading..];
+        assert!(
+            said.contains("driven as native, ordered by --runtime instead of native"),
+            "{said}"
+        );
+        assert!(said.contains("-> `gangline restart oak-ada --runtime native`"), "{said}");
+        assert!(
+            told.contains(
+                "Agent oak-bob: native
+"
+            ),
+            "{told}"
+        );
+        let list = fleet.run(&["runtime", "list"]).ok();
+        let line = |name: &str| {
+            let of = |line: &&str| line.starts_with(name);
+            list.lines().find(of).unwrap_or_else(|| panic!("{name} in {list}")).trim_end()
+        };
+        assert!(line("other ").ends_with("oak-ada (--runtime)"), "{list}");
+        assert!(line("native ").ends_with(" oak-bob"), "{list}");
+        let rows = fleet.run(&["runtime", "list", "--json"]).json();
+        let rows = rows["runtimes"].as_array().unwrap();
+        let row = |name: &str| rows.iter().find(|row| row["name"] == name).unwrap();
+        assert_eq!(row("other")["agents"], json!(["oak-ada"]));
+        assert_eq!(row("other")["ordered_for"], json!(["oak-ada"]));
+        assert_eq!(row("native")["agents"], json!(["oak-bob"]));
+        assert_eq!(row("native")["ordered_for"], Value::Null);
+    };
+    looks_same();
+    let _ = fleet.does(&["down"]);
+    looks_same();
+    // One that is gone from the files fails with what to do.
+    fs::write(fleet.world().path("config/gangline/runtimes.json"), "{}").unwrap();
+    let ran = fleet.run(&["doctor", "oak-ada"]);
+    assert_eq!(ran.code, 1, "{}", ran.stdout);
+    assert!(ran.stdout.contains("`other` was ordered by --runtime"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("`gangline restart oak-ada --runtime native`"), "{}", ran.stdout);
+}
+
+/// R3-17: whether an agent can run is asked of the backend that it will have, not of the configured
+/// one: by a start, and by a hub that reads the configuration again.
+#[test]
+fn a_configured_backend_that_cannot_run_hinders_nobody_who_has_another() {
+    let fleet = Fleet::with_entries(&["oak-ada"], ("", ""));
+    let entries = ENTRIES.replace(r#"native"}"#, r#"native", "base_url": "http://127.0.0.1:9"}"#);
+    let _ = fleet.world().file("config/gangline/runtimes.json", &entries);
+    let file = fleet.stage.config.clone();
+    let text = fs::read_to_string(&file).unwrap();
+    // A program in a terminal, and none is named.
+    let lame = text.replacen("agent: native", "agent: tmux", 1);
+    assert_ne!(lame, text);
+    fs::write(&file, lame).unwrap();
+    let ran = fleet.run(&["up", "-d"]);
+    assert_eq!(ran.code, 78, "{}", ran.stderr);
+    assert!(ran.stderr.contains("`tmux` runs any program, none is named"), "{}", ran.stderr);
+    let _ = fleet.does(&["up", "-d", "--runtime", "other"]);
+    assert_eq!(fleet.runtime("oak-ada"), (json!("other"), json!("tmux")));
+    let _ = fleet.does(&["up", "-d"]);
+    assert!(!fleet.hub_log().contains("refused"), "{}", fleet.hub_log());
+    let _ = fleet.does(&["restart", "--hub"]);
+    let _ = fleet.does(&["down"]);
+    // It is kept from before.
+    let _ = fleet.does(&["up", "-d"]);
+    assert_eq!(fleet.runtime("oak-ada"), (json!("other"), json!("tmux")));
+    let _ = fleet.does(&["down"]);
+    // Neither can run: said, with what to do; a hub has others to care for.
+    fs::write(fleet.world().path("config/gangline/runtimes.json"), "{}").unwrap();
+    let ran = fleet.run(&["up", "-d"]);
+    assert_ne!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("there is no backend `other`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`gangline restart oak-ada --runtime NAME`"), "{}", ran.stderr);
+}
+
 /// R3-17: what cannot be is refused with exit code 1, what to do, and nothing changed.
 #[test]
 fn a_backend_that_cannot_be_changes_nothing() {

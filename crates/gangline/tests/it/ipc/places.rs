@@ -1,9 +1,38 @@
 //! Channels: entering, leaving, looking around.
 
 use gangline_testkit::{Inspircd, IrcPeer, Ngircd, Stage, eventually, ircd, stage};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{ADA, BINARY, Ipc, SCRIPT, Scene};
+
+/// Until so many are in each channel.
+fn counts(ipc: &mut Ipc, members: Value) {
+    let mut last = Value::Null;
+    let channels: Vec<String> = members.as_object().unwrap().keys().cloned().collect();
+    let expect = json!({"channels": channels, "members": members});
+    let same = || {
+        last = ipc.ok(json!({"type": "irc_channels"}));
+        (last == expect).then_some(())
+    };
+    eventually(&format!("{expect}"), same);
+}
+
+/// As [`counts`], at once, while the chat server can answer nothing.
+fn knows(ipc: &mut Ipc, server: i32, members: Value) {
+    use nix::{
+        sys::signal::{Signal, kill},
+        unistd::Pid,
+    };
+    let process = Pid::from_raw(server);
+    kill(process, Signal::SIGSTOP).unwrap();
+    eventually("the server to stand still", || {
+        let stat = std::fs::read_to_string(format!("/proc/{server}/stat")).ok()?;
+        stat.rsplit_once(") ")?.1.starts_with('T').then_some(())
+    });
+    let told = ipc.ok(json!({"type": "irc_channels"}));
+    kill(process, Signal::SIGCONT).unwrap();
+    assert_eq!(told["members"], members);
+}
 
 /// R0-42, R1-21, R1-22, R1-23, C34: where it is, who is there, what it is about.
 #[test]
@@ -14,9 +43,8 @@ fn the_agent_joins_leaves_and_looks_around() {
     assert_eq!(ipc.ok(json!({"type": "irc_join", "channel": "#lab"})), json!({}));
     assert_eq!(ipc.ok(json!({"type": "irc_join", "channel": "#LAB"})), json!({}), "it is there");
     alice.join("#lab");
-    let channels = ipc.ok(json!({"type": "irc_channels"}));
-    let expect = json!({"channels": ["#general", "#lab"], "members": {"#general": 2, "#lab": 2}});
-    assert_eq!(channels, expect);
+    counts(&mut ipc, json!({"#general": 2, "#lab": 2}));
+    knows(&mut ipc, scene.hub.pid(), json!({"#general": 2, "#lab": 2}));
 
     let who = ipc.ok(json!({"type": "irc_who", "target": "#lab"}));
     let mut users: Vec<String> = who["users"]
@@ -115,6 +143,69 @@ fn a_channel_that_it_was_thrown_out_of_is_none_of_its_own() {
     alice.hears(ADA, "#club", "x");
 }
 
+/// R1-22: how many are in a channel is known without asking, from what real servers show anyway.
+#[test]
+fn members_are_counted_by_what_foreign_servers_show() {
+    for (program, modules) in
+        [("ngircd", &[] as &[_]), ("inspircd", &[]), ("inspircd", ircd::IRCV3)]
+    {
+        if !ircd::is_there(program) {
+            let why = format!("{program} is not installed (Debian package `{program}`)");
+            stage::skip("ipc::places::members_are_counted_by_what_foreign_servers_show", &why);
+            continue;
+        }
+        let foreign = "network: {embedded: false, trust_nicks: true}";
+        let stage = Stage::new(BINARY, &[ADA], Some(SCRIPT), (foreign, "permissions: bypass"));
+        let mut server = match program {
+            "ngircd" => Ngircd::default().start(&stage.world, &stage.irc),
+            _ => Inspircd { modules, ..Inspircd::default() }.start(&stage.world, &stage.irc),
+        };
+        let address = stage.irc.clone();
+        let person = |nick: &str| {
+            let mut peer = IrcPeer::connect_with(&address, (nick, None), "multi-prefix");
+            peer.join("#general");
+            peer
+        };
+        let mut alice = person("alice");
+        let hub = stage.up();
+        let scene = Scene { stage, hub };
+        let mut ipc = scene.dial();
+        let general = |count: u32| json!({"#general": count});
+        counts(&mut ipc, general(2));
+        let (mut bob, mut carol) = (person("bob"), person("carol"));
+        counts(&mut ipc, general(4));
+        knows(&mut ipc, server.pid(), general(4));
+        carol.send("PART #general :for now");
+        counts(&mut ipc, general(3));
+        carol.send("JOIN #general");
+        bob.send("NICK robert");
+        bob.wait("another nick", |line| line.contains("NICK").then_some(()));
+        counts(&mut ipc, general(4));
+        bob.send("QUIT :bye");
+        counts(&mut ipc, general(3));
+        alice.send("KICK #general carol :out");
+        counts(&mut ipc, general(2));
+        knows(&mut ipc, server.pid(), general(2));
+        alice.send(&format!("MODE #general +o {ADA}"));
+        alice.wait("the rank", |line| line.contains("MODE #general").then_some(()));
+        counts(&mut ipc, general(2));
+        alice.send(&format!("KICK #general {ADA} :out"));
+        alice.wait("the agent to be out", |line| line.contains("KICK").then_some(()));
+        let _dave = person("dave");
+        counts(&mut ipc, general(3));
+        knows(&mut ipc, server.pid(), general(3));
+        server.kill();
+        eventually("the agent to be off", || {
+            (ipc.ok(json!({"type": "irc_channels"}))["channels"] == json!([])).then_some(())
+        });
+        server.run();
+        counts(&mut ipc, general(1));
+        let _erin = person("erin");
+        counts(&mut ipc, general(2));
+        knows(&mut ipc, server.pid(), general(2));
+    }
+}
+
 /// Servers that are not ours are asked in the same words: real ngIRCd and InspIRCd processes.
 #[test]
 fn foreign_servers_answer_the_same_questions() {
@@ -137,10 +228,7 @@ fn foreign_servers_answer_the_same_questions() {
         let mut ipc = scene.dial();
         ipc.ok(json!({"type": "irc_join", "channel": "#lab"}));
         alice.join("#lab");
-        let channels = ipc.ok(json!({"type": "irc_channels"}));
-        let expect =
-            json!({"channels": ["#general", "#lab"], "members": {"#general": 2, "#lab": 2}});
-        assert_eq!(channels, expect, "{program}");
+        counts(&mut ipc, json!({"#general": 2, "#lab": 2}));
         let who = ipc.ok(json!({"type": "irc_who", "target": "#lab"}));
         let users = who["users"].as_array().unwrap();
         let mine = users.iter().find(|user| user["nick"] == ADA).unwrap();

@@ -1,0 +1,125 @@
+//! An agent whose backend cannot be kept running: what is said of it, and how it comes back. And what
+//! is no trouble: a program that ends by itself when its work is done.
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+};
+
+use gangline_testkit::eventually;
+use serde_json::json;
+
+use super::Fleet;
+
+/// Answers each line. Where a file says so, it ends after the first one, once it has been idle.
+const ANSWERS: &str = r#"while :; do
+    printf '$ '
+    read -r line || exit 1
+    echo "you said $line"
+    [ ! -e "$0.end" ] || { printf '$ '; sleep 6; exit 0; }
+done"#;
+
+/// Adds an agent in a terminal, with this program, which is not there yet.
+fn with_program(fleet: &Fleet) -> PathBuf {
+    let program = fleet.world().path("bin/program");
+    fs::create_dir_all(program.parent().unwrap()).unwrap();
+    fleet.configure(&format!(
+        "  - nick: oak-lee\n    directory: {}\n    agent: tmux\n    command: [{}]\n    \
+         channels: [\"#general\"]\n",
+        fleet.world().path("").display(),
+        program.display()
+    ));
+    program
+}
+
+fn write(program: &Path, text: &str) {
+    fs::write(program, format!("#!/bin/sh\n{text}\n")).unwrap();
+    fs::set_permissions(program, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// R0-53, R1-46: whoever starts it, or looks at it, is told why it does not start and what to do.
+#[test]
+fn a_backend_that_cannot_be_started_is_parked_with_its_reason() {
+    let fleet = Fleet::new(&["oak-ada"]);
+    let program = with_program(&fleet);
+    let ran = fleet.run(&["up", "-d", "--restart-delay-max", "1"]);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    let shown = program.display().to_string();
+    let why = |text: &str| text.contains("cannot start") && text.contains(&shown);
+    let line = |text: &str, begin: &str| {
+        let line = text.lines().find(|line| line.trim_start().starts_with(begin));
+        line.unwrap_or_else(|| panic!("{begin} in {text}")).to_owned()
+    };
+    let told = line(&ran.stderr, "oak-lee  parked: ");
+    assert!(why(&told), "{told}");
+    assert!(told.ends_with("; mend that, then `gangline resume oak-lee`"), "{told}");
+    let status = fleet.run(&["status", "oak-lee"]).ok();
+    assert!(line(&status, "doing").contains("parked until `resume`: cannot start"), "{status}");
+    let waits = line(&status, "waits for");
+    assert!(waits.contains("`gangline resume oak-lee`, once this is mended"), "{waits}");
+    assert!(why(&waits), "{waits}");
+    let row = fleet.ps().remove("oak-lee").unwrap();
+    let waits = &row["waiting_for"][0];
+    assert_eq!((&row["standing"], &waits["type"]), (&json!("parked"), &json!("resume")));
+    assert!(why(waits["why"].as_str().unwrap()), "{row}");
+    assert!(line(&fleet.run(&["ps"]).ok(), "oak-lee").contains(" resume "));
+    // It ends by itself as often, and says that all is well: another reason.
+    write(&program, "exit 0");
+    let ran = fleet.run(&["restart", "oak-lee"]);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    let told = line(&ran.stderr, "oak-lee  parked: ");
+    let itself = "the process ended by itself with code 0 before it takes prompts";
+    assert!(told.contains(itself), "{told}");
+    write(&program, ANSWERS);
+    let _ = fleet.run(&["resume", "oak-lee"]).ok();
+    fleet.becomes("oak-lee", "idle");
+    assert_eq!(fleet.ps()["oak-lee"]["waiting_for"], json!([]));
+}
+
+/// R0-20, R0-22: a program that has answered and then ends with code 0 has not crashed; it is started
+/// again, as often as it does so.
+#[test]
+fn a_program_that_ends_by_itself_after_its_work_is_started_again() {
+    let fleet = Fleet::new(&["oak-ada"]);
+    let program = with_program(&fleet);
+    write(&program, ANSWERS);
+    fs::write(format!("{}.end", program.display()), "").unwrap();
+    fleet.up();
+    for number in 1..=3 {
+        let text = format!("word-{number}");
+        let told = fleet.run(&["prompt", "oak-lee", &text, "--wait"]).ok();
+        assert!(told.contains("you said") && told.contains(&text), "{told}");
+        let ended = "ended: the backend ended by itself with code 0, and is started again";
+        eventually("its end", || {
+            let logs = fleet.run(&["logs", "oak-lee"]).ok();
+            (logs.matches(ended).count() == number).then_some(())
+        });
+    }
+    let logs = fleet.run(&["logs", "oak-lee"]).ok();
+    assert!(!logs.contains("crashed"), "{logs}");
+    fleet.becomes("oak-lee", "idle");
+}
+
+/// R2-04: a model that would have no effect is not chosen, neither here nor in the room.
+#[test]
+fn a_model_is_not_chosen_where_nothing_says_how() {
+    let fleet = Fleet::new(&["oak-ada"]);
+    write(&with_program(&fleet), ANSWERS);
+    fleet.up();
+    let ran = fleet.run(&["model", "oak-lee", "opus"]);
+    assert_eq!(ran.code, 1, "{}", ran.stdout);
+    let said = "error: nothing says how the program of oak-lee is told a model\n";
+    assert!(ran.stderr.starts_with(said), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`screen: {model: [--model, \"{model}\"]}`"), "{}", ran.stderr);
+    let mut owner = fleet.stage.owner("boss");
+    owner.say("#general", "@oak-lee model opus");
+    owner.hears("oak-lee", "#general", "nothing says how my program is told another model");
+    let shown = fleet.run(&["model", "oak-lee"]).ok();
+    assert_eq!(shown, "oak-lee uses its backend's own model\n");
+    let _ = fleet.run(&["model", "oak-lee", "--default"]).ok();
+    // Its entry has the words.
+    fleet.configure("    screen: {model: [--model, \"{model}\"]}\n");
+    let told = fleet.run(&["model", "oak-lee", "opus"]).ok();
+    assert!(told.contains("oak-lee uses opus: chosen"), "{told}");
+}
