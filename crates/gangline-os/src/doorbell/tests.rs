@@ -4,7 +4,7 @@ use super::*;
 use std::time::Duration;
 use tokio::time::timeout;
 
-const SOON: Duration = Duration::from_secs(5);
+const SOON: Duration = Duration::from_secs(60);
 const A_WHILE: Duration = Duration::from_millis(30);
 
 #[track_caller]

@@ -7,7 +7,8 @@ use gangline_os::process::{Child, Group, Spawn};
 
 use crate::support::{DEADLINE, Known, errors, known, line, marked, output, role, sh, soon, start};
 
-const SHORT: Duration = Duration::from_millis(100);
+/// Long enough for who does end at TERM.
+const SHORT: Duration = Duration::from_secs(2);
 
 fn mark(installation: &str, epoch: i64) -> RunMark {
     let installation = format!("{installation}-{}", std::process::id());

@@ -45,7 +45,7 @@ impl Rig {
             "server:\n  name: lab\n  host: 127.0.0.1\n  port: {port}\nagents:\n  \
              - nick: lab-term\n    agent: tmux\n    command: [\"{program}\"]\n    \
              directory: {}\n    channels: [\"#general\"]\n    \
-             screen: {{like: lines, ready: [\"ask> \"], deliver_within_ms: 4000}}\n",
+             screen: {{like: lines, ready: [\"ask> \"], deliver_within_ms: 15000}}\n",
             world.path("work").display(),
         );
         let config = world.file("agents.yaml", &yaml);

@@ -133,7 +133,7 @@ async fn an_interrupt_that_is_ignored_ends_nothing() {
 /// R3-08: a program that never shows its prompt is given up, and its screen is told.
 #[tokio::test]
 async fn a_program_without_its_prompt_is_given_up() {
-    let screen = json!({"like": "shell", "start_within_ms": 1500});
+    let screen = json!({"like": "shell", "start_within_ms": 5000});
     let mut rig = Rig::new(&["sh", "-c", "echo please log in; sleep 600"], screen);
     rig.begin().await;
     let rest = rig.rest().await;

@@ -78,7 +78,7 @@ termios.tcflush(0, termios.TCIFLUSH)
 for line in sys.stdin:
     print("you said", line.strip(), flush=True)
 "#;
-    let screen = json!({"like": "plain", "warm_up_ms": 4000, "quiet_ms": 700});
+    let screen = json!({"like": "plain", "warm_up_ms": 8000, "quiet_ms": 1500});
     let mut rig = Rig::python(program, screen);
     rig.start().await;
     assert_eq!(rig.ask(1, "hello\nthere").await.text(), "you said hello there");
@@ -170,7 +170,7 @@ async fn a_huge_message_arrives_whole() {
     assert_eq!(done.text().lines().last(), Some("102000"), "{:?}", done.result());
     // The kernel's own line takes 4095 bytes; what it drops is missed.
     let screen =
-        json!({"like": "plain", "quiet_ms": 500, "warm_up_ms": 500, "deliver_within_ms": 3000});
+        json!({"like": "plain", "quiet_ms": 1500, "warm_up_ms": 1500, "deliver_within_ms": 10_000});
     let mut cat = Rig::new(&["cat"], screen);
     cat.start().await;
     let done = cat.ask(1, &"z".repeat(5000)).await;

@@ -36,6 +36,8 @@ fn finds_what_was_said_meanwhile(modules: &[&str]) {
     let _server = start(&stage, &stage.irc, modules);
     let mut alice = keeper(&stage.irc);
     alice.say("#general", "@fx-ada say exactly before your time");
+    alice.send("PING taken");
+    alice.wait("the line to be taken", |line| (irc::command(line) == "PONG").then_some(()));
     // sleep: the server's history has whole seconds, and what is said in the second in which the
     // agent begins is for it.
     std::thread::sleep(Duration::from_millis(1200));

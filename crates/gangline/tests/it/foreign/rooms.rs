@@ -230,6 +230,12 @@ fn the_asker_is_told_when_the_rest_of_an_answer_is_refused() {
         let open = "SELECT body FROM outbox WHERE state IN ('queued', 'sent')";
         stage.query(open).is_empty().then_some(())
     });
+    // The end of the first text may have been quicker than the mode.
+    let first = stage.query("SELECT state FROM outbox WHERE body = 'L04'");
+    let texts = if first == ["undeliverable"] { 2 } else { 1 };
+    eventually("the words to the asker", || {
+        (said_by(&alice, ADA, "alice").len() >= texts).then_some(())
+    });
     let told = said_by(&alice, ADA, "alice");
-    assert_eq!(told.len(), 2, "once for each of the two texts: {told:?}");
+    assert_eq!(told.len(), texts, "once for each text: {told:?}");
 }
