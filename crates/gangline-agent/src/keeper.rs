@@ -1,12 +1,13 @@
 //! The keeper: writes what the brain decided, in order, until it is synced.
 //!
-//! One record at a time, so that T1, T2 and T3 of a turn reach the disk in the order in which
-//! they happened. While the disk is full or busy it stays at the record that failed, says
-//! `degraded` to the brain and tries again; nothing is dropped. Owns no state but that record.
+//! T1, T2 and T3 of a turn reach the disk in the order in which they happened. Records that wait
+//! and whose receipt nobody waits for are written together, in their order and in one commit; the
+//! others one at a time. While the disk is full or busy it stays at the records that failed, says
+//! `degraded` to the brain and tries again; nothing is dropped. Owns no state but those records.
 
 use std::{sync::Arc, time::Duration};
 
-use gangline_broker::{Broker, BrokerError, EndTurn, How, OpenedApproval, Settle, Take};
+use gangline_broker::{Broker, BrokerError, EndTurn, Entry, How, OpenedApproval, Settle, Take};
 use gangline_core::{AgentName, ApprovalNumber, Epoch, MessageId, MessageState, TurnId};
 use gangline_os::{doorbell, paths::Paths};
 use tokio::sync::{Notify, mpsc, watch};
@@ -14,6 +15,11 @@ use tracing::{error, warn};
 
 use crate::bus::{Fatal, Incoming, Record};
 
+/// So many records that wait are looked at at once.
+const TOGETHER_MAX: usize = 32;
+/// The end of a turn comes right behind what the turn used, as a rule; so long the one waits for the
+/// other, so that one commit takes both.
+const FOLLOWED_WITHIN: Duration = Duration::from_millis(20);
 /// How long a failed write waits before it is tried again.
 const RETRY_EVERY: Duration = Duration::from_secs(2);
 
@@ -43,11 +49,75 @@ struct GivenUp;
 impl Keeper {
     /// Writes until the senders are gone. Not cancel-safe: a record under way would be lost.
     pub(crate) async fn run(self, mut records: mpsc::Receiver<Record>) {
-        while let Some(record) = records.recv().await {
-            if self.write(record).await.is_err() {
+        let mut waiting = Vec::new();
+        while records.recv_many(&mut waiting, TOGETHER_MAX).await > 0 {
+            if waiting.iter().all(|record| matches!(record, Record::Usage(_))) {
+                let next = records.recv_many(&mut waiting, TOGETHER_MAX);
+                // None came: then it goes alone.
+                let _ = tokio::time::timeout(FOLLOWED_WITHIN, next).await;
+            }
+            if self.write_all(waiting.drain(..)).await.is_err() {
                 return;
             }
+        }
+    }
+
+    /// Writes in order: together what can be, the rest one by one.
+    async fn write_all(&self, records: impl Iterator<Item = Record>) -> Result<(), GivenUp> {
+        let mut together = Vec::new();
+        for record in records {
+            if goes_together(&record) {
+                together.push(record);
+                continue;
+            }
+            self.write_together(std::mem::take(&mut together)).await?;
+            self.write(record).await?;
             self.committed.send_modify(|count| *count += 1);
+        }
+        self.write_together(together).await
+    }
+
+    /// Writes all in one commit, and then tells those who go on from it.
+    async fn write_together(&self, records: Vec<Record>) -> Result<(), GivenUp> {
+        if records.is_empty() {
+            return Ok(());
+        }
+        self.until_all_written(records.iter().collect()).await?;
+        self.committed.send_modify(|count| *count += 1);
+        for record in records {
+            match record {
+                Record::End(end) => {
+                    self.outbox.notify_one();
+                    // Messages that went back wait again.
+                    self.rescan.notify_one();
+                    let woken = end.sends.iter().filter_map(|send| send.deliver.as_ref());
+                    for message in woken {
+                        doorbell::ring(&self.paths.doorbell(message.agent.as_str()));
+                    }
+                }
+                Record::Say(_) => self.outbox.notify_one(),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns what is written of a record that [`goes_together`] with others.
+    fn entry(&self, record: &Record) -> Option<Entry> {
+        match record {
+            Record::Events(events) => Some(Entry::Events(events.clone())),
+            Record::Usage(usage) => Some(Entry::Usage((**usage).clone())),
+            Record::Agent(update) => {
+                Some(Entry::Agent(self.agent.clone(), self.epoch, update.clone()))
+            }
+            Record::Delivered(number) => Some(Entry::Delivered(*number)),
+            Record::Say(send) => Some(Entry::Send((**send).clone())),
+            Record::End(end) => Some(Entry::End((**end).clone())),
+            Record::Take { .. }
+            | Record::Join { .. }
+            | Record::Approval(_)
+            | Record::Paused(_)
+            | Record::LookAtPause { .. } => None,
         }
     }
 
@@ -74,27 +144,6 @@ impl Keeper {
                 }
                 Ok(())
             }
-            Record::End(end) => {
-                let recipients: Vec<AgentName> = end
-                    .sends
-                    .iter()
-                    .filter_map(|send| send.deliver.as_ref())
-                    .map(|message| message.agent.clone())
-                    .collect();
-                self.until_written(&Record::End(end)).await?;
-                self.outbox.notify_one();
-                // Messages that went back wait again.
-                self.rescan.notify_one();
-                for agent in recipients {
-                    doorbell::ring(&self.paths.doorbell(agent.as_str()));
-                }
-                Ok(())
-            }
-            Record::Say(send) => {
-                self.until_written(&Record::Say(send)).await?;
-                self.outbox.notify_one();
-                Ok(())
-            }
             Record::LookAtPause { words } => {
                 match self.broker.agent(&self.agent).await {
                     Ok(Some(row)) => {
@@ -112,27 +161,20 @@ impl Keeper {
     async fn attempt(&self, record: &Record) -> Result<Done, BrokerError> {
         let broker = &self.broker;
         match record {
-            Record::Take { .. } | Record::Join { .. } | Record::LookAtPause { .. } => {
-                Ok(Done::Written)
-            }
             Record::Approval(open) => {
                 broker.open_approval((**open).clone()).await.map(Done::Opened)
             }
-            Record::End(end) => broker.end_turn((**end).clone()).await.map(|_| Done::Written),
-            Record::Events(events) => broker.append(events.clone()).await.map(|_| Done::Written),
-            Record::Usage(usage) => {
-                broker.add_usage((**usage).clone()).await.map(|()| Done::Written)
-            }
-            Record::Agent(update) => broker
-                .set_agent(&self.agent, self.epoch, update.clone())
-                .await
-                .map(|()| Done::Written),
             Record::Paused(true) => broker.pause(&self.agent).await.map(|()| Done::Written),
             Record::Paused(false) => broker.resume(&self.agent).await.map(|()| Done::Written),
-            Record::Delivered(number) => {
-                broker.mark_delivered(*number).await.map(|()| Done::Written)
-            }
-            Record::Say(send) => broker.send((**send).clone()).await.map(|_| Done::Written),
+            Record::Take { .. }
+            | Record::Join { .. }
+            | Record::LookAtPause { .. }
+            | Record::End(_)
+            | Record::Events(_)
+            | Record::Usage(_)
+            | Record::Agent(_)
+            | Record::Delivered(_)
+            | Record::Say(_) => Ok(Done::Written),
         }
     }
 
@@ -176,7 +218,7 @@ impl Keeper {
                     withdraw_approvals: None,
                 };
                 self.pause_before_retry().await;
-                self.until_written(&Record::End(Box::new(undo))).await?;
+                self.until_all_written(vec![&Record::End(Box::new(undo))]).await?;
                 self.tell(Incoming::TakeFailed { turn }).await;
                 // The undo is written, so the store writes again.
                 self.tell(Incoming::StoreOk).await;
@@ -239,6 +281,44 @@ impl Keeper {
         }
     }
 
+    /// Tries until all are written, in one commit.
+    async fn until_all_written(&self, mut records: Vec<&Record>) -> Result<(), GivenUp> {
+        let mut failed = false;
+        while let Some(error) = self.try_all(&mut records).await? {
+            failed = true;
+            self.degraded(&error).await;
+            self.pause_before_retry().await;
+        }
+        if failed {
+            self.tell(Incoming::StoreOk).await;
+        }
+        Ok(())
+    }
+
+    /// Tries once. Keeps those that are to be tried again, and returns why.
+    async fn try_all(&self, records: &mut Vec<&Record>) -> Result<Option<BrokerError>, GivenUp> {
+        let entries = records.iter().filter_map(|record| self.entry(record)).collect();
+        let results = match self.broker.together(entries).await {
+            Ok(results) => results,
+            Err(error) if waiting_helps(&error) => return Ok(Some(error)),
+            Err(error) => return self.give_up(error).await,
+        };
+        let (mut again, mut why) = (Vec::new(), None);
+        for (record, result) in records.drain(..).zip(results) {
+            match result {
+                // Of a turn that had ended already an earlier try had written the end after all.
+                Ok(()) | Err(BrokerError::TurnNotOpen { .. }) => {}
+                Err(error) if waiting_helps(&error) => {
+                    again.push(record);
+                    why = Some(error);
+                }
+                Err(error) => return self.give_up(error).await,
+            }
+        }
+        *records = again;
+        Ok(why)
+    }
+
     async fn pause_before_retry(&self) {
         tokio::time::sleep(RETRY_EVERY).await;
     }
@@ -262,6 +342,23 @@ impl Keeper {
     async fn tell(&self, incoming: Incoming) {
         // The brain outlives the keeper's work; if it is gone, the root knows already.
         let _ = self.brain.send(incoming).await;
+    }
+}
+
+/// Whether nobody waits for the record's receipt.
+fn goes_together(record: &Record) -> bool {
+    match record {
+        Record::Events(_)
+        | Record::Usage(_)
+        | Record::Agent(_)
+        | Record::Delivered(_)
+        | Record::Say(_)
+        | Record::End(_) => true,
+        Record::Take { .. }
+        | Record::Join { .. }
+        | Record::Approval(_)
+        | Record::Paused(_)
+        | Record::LookAtPause { .. } => false,
     }
 }
 
@@ -289,3 +386,6 @@ pub(crate) fn waiting_helps(error: &BrokerError) -> bool {
         | BrokerError::Closed => false,
     }
 }
+
+#[cfg(test)]
+mod tests;

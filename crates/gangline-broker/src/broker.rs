@@ -5,7 +5,10 @@ mod approvals;
 mod messages;
 mod orders;
 mod outbox;
+mod together;
 mod turns;
+
+pub use together::Entry;
 
 use std::{path::PathBuf, time::Duration};
 

@@ -12,7 +12,7 @@ mod op;
 mod sqlite;
 mod types;
 
-pub use broker::{Broker, OpenOptions, Tuning};
+pub use broker::{Broker, Entry, OpenOptions, Tuning};
 pub use error::{BrokerError, DecideError, OpenError, Written};
 pub use op::FAILPOINTS;
 pub use types::{

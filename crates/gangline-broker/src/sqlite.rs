@@ -37,7 +37,7 @@ pub(crate) use self::writer::Writer;
 use self::{
     fault::Fault,
     files::Files,
-    job::{ReadJob, Stage, WriteJob},
+    job::{ReadJob, Stage, Write, WriteJob},
     reader::ReadRequest,
     writer::WriteRequest,
 };
@@ -47,6 +47,9 @@ use crate::{
     op::Op,
     types::{Health, Order},
 };
+
+/// The statements of a write that gives nothing back.
+pub(crate) type Work = Box<dyn FnOnce(&mut Writer) -> Result<(), Fault> + Send>;
 
 /// Requests that wait for the writing thread; more wait at their callers.
 const WRITES: usize = 256;
@@ -178,20 +181,43 @@ impl Store {
     {
         let stage = Stage::waiting();
         let (job, answer) = WriteJob::new(op, stage.clone(), (work, bell));
-        let request = WriteRequest::Write(Box::new(job));
-        self.queued(request, stage, answer).await?
+        let request = WriteRequest::Writes(vec![Box::new(job)]);
+        self.queued(request, stage, async { answer.await.map_err(|_| BrokerError::Closed) }).await?
+    }
+
+    /// As [`Store::write`], of several in one commit. Returns what became of each.
+    pub(crate) async fn write_together(
+        &self,
+        writes: Vec<(&'static Op, Work)>,
+    ) -> Result<Vec<Result<(), BrokerError>>, BrokerError> {
+        let stage = Stage::waiting();
+        let (mut jobs, mut answers): (Vec<Box<dyn Write>>, Vec<_>) = (Vec::new(), Vec::new());
+        for (op, work) in writes {
+            let (job, answer) = WriteJob::new(op, stage.clone(), (work, None));
+            jobs.push(Box::new(job));
+            answers.push(answer);
+        }
+        let all = async {
+            let mut results = Vec::new();
+            for answer in answers {
+                results.push(answer.await.map_err(|_| BrokerError::Closed)?);
+            }
+            Ok(results)
+        };
+        self.queued(WriteRequest::Writes(jobs), stage, all).await
     }
 
     async fn queued<T>(
         &self,
         request: WriteRequest,
         stage: Stage,
-        mut answer: oneshot::Receiver<T>,
+        answer: impl Future<Output = Result<T, BrokerError>>,
     ) -> Result<T, BrokerError> {
         let waited = self.setup.tuning.lock_wait;
+        let mut answer = std::pin::pin!(answer);
         let both = async {
             self.writes.send(request).await.map_err(|_| BrokerError::Closed)?;
-            (&mut answer).await.map_err(|_| BrokerError::Closed)
+            answer.as_mut().await
         };
         if let Ok(result) = tokio::time::timeout(waited, both).await {
             return result;
@@ -200,7 +226,7 @@ impl Store {
             self.setup.degrade(&format!("locked by {}", self.setup.files.holder()));
             return Err(BrokerError::Busy { waited });
         }
-        answer.await.map_err(|_| BrokerError::Closed)
+        answer.await
     }
 
     /// Runs a read on the reading thread.
@@ -221,7 +247,8 @@ impl Store {
     pub(crate) async fn close(&self) -> Result<(), BrokerError> {
         let stage = Stage::waiting();
         let (done, answer) = oneshot::channel();
-        self.queued(WriteRequest::Close(stage.clone(), done), stage, answer).await?
+        let closed = async { answer.await.map_err(|_| BrokerError::Closed) };
+        self.queued(WriteRequest::Close(stage.clone(), done), stage, closed).await?
     }
 }
 

@@ -20,8 +20,8 @@
 //!   asked for again every [`Timing::regain_every`], and [`LinkEvent::NickChanged`] tells how it
 //!   ended.
 //! * **Channels.** Wanted channels are joined after each `Up`; [`LinkEvent::Joined`] when the
-//!   server says so, and [`LinkEvent::Members`] how many are there, without being asked. After a
-//!   KICK, or a refused JOIN, the link tries again, ever more slowly.
+//!   server says so, [`LinkEvent::Members`] at each change of how many are there. After a KICK, or
+//!   a refused JOIN, the link tries again, ever more slowly.
 //! * **Saying.** [`LinkCommand::Say`] is one line with a key of the caller's. Exactly one of
 //!   [`LinkEvent::Confirmed`], [`LinkEvent::Failed`], [`LinkEvent::Unconfirmed`] and
 //!   [`LinkEvent::NotSent`] answers it. `Unconfirmed` means that the link went down before the
@@ -344,8 +344,7 @@ pub enum LinkEvent {
         /// The reason given.
         why: String,
     },
-    /// So many are in a channel, we too, as the server shows it: told at each change. After `Joined`,
-    /// `Parted`, `Kicked` and `Down` it is not known until it is told again.
+    /// So many are in a channel, we too; after `Joined` and `Down` unknown until it is told again.
     Members {
         /// Which.
         channel: ChannelName,

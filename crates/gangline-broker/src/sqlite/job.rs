@@ -35,9 +35,10 @@ impl Stage {
         self.0.compare_exchange(WAITING, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Returns whether the write may be done: its caller still waits.
+    /// Returns whether the write may be done: its caller still waits. Writes that are made together
+    /// have one stage: all begin or none.
     pub(crate) fn begin(&self) -> bool {
-        self.leave(BEGUN)
+        self.leave(BEGUN) || self.0.load(Ordering::Acquire) == BEGUN
     }
 
     /// Returns whether the write will never be done.

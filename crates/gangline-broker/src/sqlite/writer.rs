@@ -31,12 +31,14 @@ use super::{
 };
 use crate::error::{BrokerError, OpenError, Written};
 
-/// The most writes that share a commit.
+/// So many writes that wait share a commit; the last ones may come with others that were asked for
+/// together with them.
 const GROUP_MAX: usize = 256;
 
 /// What the writing thread is asked.
 pub(crate) enum WriteRequest {
-    Write(Box<dyn Write>),
+    /// In this order, in one commit.
+    Writes(Vec<Box<dyn Write>>),
     Close(Stage, oneshot::Sender<Result<(), BrokerError>>),
 }
 
@@ -155,7 +157,7 @@ impl Core {
             && let Some(request) = queue.blocking_recv()
         {
             match request {
-                WriteRequest::Write(first) => closing = self.serve_writes(first, &mut queue),
+                WriteRequest::Writes(first) => closing = self.serve_writes(first, &mut queue),
                 WriteRequest::Close(stage, done) => closing = Some((stage, done)),
             }
         }
@@ -196,11 +198,11 @@ impl Core {
         self.used = None;
     }
 
-    /// Commits the first write and those that wait, syncs and answers. Returns a request to close
+    /// Commits the first writes and those that wait, syncs and answers. Returns a request to close
     /// that was among them.
     fn serve_writes(
         &mut self,
-        first: Box<dyn Write>,
+        first: Vec<Box<dyn Write>>,
         queue: &mut mpsc::Receiver<WriteRequest>,
     ) -> Option<Closing> {
         let (group, mut closing) = self.group(first, queue);
@@ -209,7 +211,7 @@ impl Core {
         if followed && closing.is_none() {
             let wait = self.setup.tuning.followed_within;
             match soon::within(wait, &self.setup.clock, queue) {
-                Some(WriteRequest::Write(next)) => {
+                Some(WriteRequest::Writes(next)) => {
                     let (group, close) = self.group(next, queue);
                     group.ring();
                     groups.push(group);
@@ -230,21 +232,21 @@ impl Core {
         closing
     }
 
-    /// Makes one commit of the first write and those that wait.
+    /// Makes one commit of the first writes and those that wait.
     fn group(
         &mut self,
-        first: Box<dyn Write>,
+        first: Vec<Box<dyn Write>>,
         queue: &mut mpsc::Receiver<WriteRequest>,
     ) -> (Group, Option<Closing>) {
         let lock = self.lock.take();
         let mut closing = None;
-        let mut jobs = vec![first];
+        let mut jobs = first;
         while jobs.len() < GROUP_MAX
             && closing.is_none()
             && let Ok(request) = queue.try_recv()
         {
             match request {
-                WriteRequest::Write(job) => jobs.push(job),
+                WriteRequest::Writes(more) => jobs.extend(more),
                 WriteRequest::Close(stage, done) => closing = Some((stage, done)),
             }
         }

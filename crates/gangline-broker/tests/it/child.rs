@@ -3,7 +3,7 @@
 use std::{ffi::OsString, path::Path, sync::Arc, time::Duration};
 
 use gangline_broker::{
-    AgentUpdate, Broker, Decision, NewEvent, NewUsage, OpenApproval, OpenOptions, Tuning,
+    AgentUpdate, Broker, Decision, Entry, NewEvent, OpenApproval, OpenOptions, Tuning,
 };
 use gangline_core::{Epoch, MessageState};
 use gangline_os::{
@@ -29,6 +29,7 @@ async fn entry() {
     match words[..] {
         ["write", tag, count] => write(path, tag, count.parse().unwrap()).await,
         ["follow", tag, count] => follow(path, tag, count.parse().unwrap()).await,
+        ["together", count] => together(path, count.parse().unwrap()).await,
         ["life"] => life(path).await,
         ["fail"] => fail(path).await,
         ["fail_together"] => fail_together(path).await,
@@ -156,6 +157,27 @@ async fn follow(path: &Path, tag: &str, count: i64) {
     broker.close().await.unwrap();
 }
 
+/// Takes messages into turns, and ends each together with what was used and is to be known of it.
+async fn together(path: &Path, count: i64) {
+    let broker = open(path).await;
+    let epoch = broker.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
+    for n in 1..=count {
+        let id = broker.accept(keyed(&ada(), "first")).await.unwrap().id;
+        broker.take(take(&ada(), turn(epoch, n), &[id])).await.unwrap();
+        say(format!("taken {n}"));
+        let session = Some(Some("session".to_owned()));
+        let written = broker.together(vec![
+            Entry::Usage(usage(Some(turn(epoch, n)))),
+            Entry::End(end(&ada(), turn(epoch, n), vec![settle(id, MessageState::Accepted)])),
+            Entry::Send(send(&ada(), "k", &["one", "two"])),
+            Entry::Agent(ada(), epoch, AgentUpdate { session, ..AgentUpdate::default() }),
+        ]);
+        assert!(written.await.unwrap().iter().all(Result::is_ok));
+        say(format!("ended {n}"));
+    }
+    broker.close().await.unwrap();
+}
+
 /// The writes of [`life`], in order.
 pub(crate) const LIFE: &[&str] = &[
     "begin_epoch",
@@ -265,17 +287,7 @@ async fn second_half(broker: &Broker, epoch: Epoch) {
     say("end_turn");
     broker.release_held(id).await.unwrap();
     say("release_held");
-    let usage = NewUsage {
-        agent: ada(),
-        turn: None,
-        model: "m".to_owned(),
-        input: 1,
-        output: 1,
-        cache_read: 0,
-        cache_write: 0,
-        cost_micros: None,
-    };
-    broker.add_usage(usage).await.unwrap();
+    broker.add_usage(usage(None)).await.unwrap();
     say("add_usage");
 }
 

@@ -42,6 +42,8 @@ mod sqlite {
             nothing_is_taken_into_a_turn_that_ended,
             an_end_is_one_commit_of_everything,
             a_turn_ends_once,
+            what_is_written_together_keeps_its_order_and_a_refusal_is_its_own,
+            what_is_written_together_is_fenced_all_of_it,
             a_message_that_the_end_forgot_waits_again,
             an_attempt_that_was_not_its_fault_is_not_counted,
             a_cancelled_message_is_not_settled_by_the_turn,

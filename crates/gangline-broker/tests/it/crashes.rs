@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use gangline_broker::{ApprovalState, Broker, FAILPOINTS, OutboxState};
+use gangline_broker::{ApprovalState, Broker, Entry, FAILPOINTS, OutboxState};
 use gangline_core::{Epoch, MessageState};
 use gangline_os::process::Signal;
 
@@ -119,6 +119,28 @@ async fn a_killed_process_loses_nothing_that_was_acknowledged() {
     }
 }
 
+/// R0-36: of what is written together all is there or nothing, wherever the process was killed.
+#[tokio::test]
+async fn what_is_written_together_is_there_as_a_whole_or_not_at_all() {
+    let writes = ["add_usage", "end_turn", "send", "set_agent"];
+    for (write, when) in writes.iter().flat_map(|write| {
+        ["before_commit", "after_commit", "after_sync"].map(|when| (*write, when))
+    }) {
+        let store = Fixture::new();
+        let point = format!("{write}.{when}=kill");
+        let (acked, exit) = Other::start(&store.path(), "together 1", &point).rest().await;
+        assert_eq!((exit.signal, acked), (Some(SIGKILL), vec!["taken 1".to_owned()]), "{point}");
+        let broker = store.open().await;
+        invariants(&broker).await;
+        for other in writes {
+            let there = seen(&broker, other).await;
+            assert_eq!(there, Some(when != "before_commit"), "{point}: {other}");
+        }
+        broker.close().await.unwrap();
+        sound(&store.path());
+    }
+}
+
 /// F4: killed after any number of acknowledgements, twenty times on the same store.
 #[tokio::test]
 async fn a_store_outlives_twenty_kills_in_the_middle_of_its_writes() {
@@ -157,6 +179,9 @@ async fn a_process_killed_with_the_write_lock_does_not_block_others() {
     assert_eq!(other.said().await.as_deref(), Some("held"));
     let busy = broker.accept(keyed(&ada(), "busy")).await;
     assert!(matches!(busy, Err(gangline_broker::BrokerError::Busy { .. })), "{busy:?}");
+    let lines = [1, 2].map(|n| Entry::Send(send(&ada(), &format!("busy {n}"), &["line"])));
+    let busy = broker.together(lines.to_vec()).await;
+    assert!(matches!(busy, Err(gangline_broker::BrokerError::Busy { .. })), "{busy:?}");
     let cause = broker.health().degraded.unwrap();
     assert!(cause.contains(&other.child.pid().to_string()), "{cause}");
     let rows = broker.messages(Default::default(), 9).await.unwrap();
@@ -169,4 +194,5 @@ async fn a_process_killed_with_the_write_lock_does_not_block_others() {
     let rows = broker.messages(Default::default(), 9).await.unwrap();
     let keys: Vec<_> = rows.iter().filter_map(|row| row.intake_key.as_deref()).collect();
     assert_eq!(keys, ["after", "before"]);
+    assert_eq!(broker.outbox_pending(&ada(), 9).await.unwrap(), []);
 }

@@ -59,6 +59,22 @@ async fn a_message_and_the_turn_that_follows_at_once_share_a_sync() {
     }
 }
 
+/// What is written together has one commit and one sync, whatever it is.
+#[tokio::test]
+async fn what_is_written_together_has_one_sync() {
+    if !Path::new(STRACE).exists() {
+        println!("skipped: strace is not installed (Debian package `strace`)");
+        return;
+    }
+    let (lines, _) = traced("together 3").await;
+    for n in 1..=3 {
+        let since =
+            &lines[told(&lines, &format!("taken {n}"))..told(&lines, &format!("ended {n}"))];
+        let unlocks = since.iter().filter(|line| line.contains("LOCK_UN")).count();
+        assert_eq!((unlocks, syncs(since)), (1, 1), "{n}: {since:#?}");
+    }
+}
+
 /// Runs another process in that role. Returns its system calls, and what it says.
 async fn traced(role: &str) -> (Vec<String>, Vec<String>) {
     let store = Fixture::new();

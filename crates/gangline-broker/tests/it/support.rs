@@ -6,8 +6,8 @@ use std::{
 };
 
 use gangline_broker::{
-    Broker, EndTurn, LineKind, NewMessage, OpenApproval, OpenOptions, Send, Settle, Take, Tuning,
-    Whose,
+    Broker, EndTurn, LineKind, NewMessage, NewUsage, OpenApproval, OpenOptions, Send, Settle, Take,
+    Tuning, Whose,
 };
 use gangline_core::{
     AgentName, Epoch, MessageId, MessageState, Origin, Principal, Tier, TurnId, redact::Redacted,
@@ -145,5 +145,18 @@ pub(crate) fn ask(agent: &AgentName, turn: TurnId, message: MessageId) -> OpenAp
         summary: text("rm -rf build"),
         detail: text("{\"command\":\"rm -rf build\"}"),
         announce: None,
+    }
+}
+
+pub(crate) fn usage(turn: Option<TurnId>) -> NewUsage {
+    NewUsage {
+        agent: ada(),
+        turn,
+        model: "m".to_owned(),
+        input: 1,
+        output: 1,
+        cache_read: 0,
+        cache_write: 0,
+        cost_micros: None,
     }
 }

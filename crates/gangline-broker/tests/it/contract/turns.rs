@@ -1,6 +1,8 @@
 //! T1, T3 and recovery.
 
-use gangline_broker::{Broker, BrokerError, How, NewEvent, Settle, Take};
+use gangline_broker::{
+    AgentUpdate, Broker, BrokerError, EndTurn, Entry, How, NewEvent, Settle, Take,
+};
 use gangline_core::{Epoch, MessageId, MessageState};
 use gangline_os::clock::UnixMicros;
 
@@ -186,4 +188,58 @@ pub(crate) async fn a_lost_turn_is_found_and_ended_by_the_next_epoch(store: &Fix
     broker.end_turn(over).await.unwrap();
     let taken = broker.take(take(&ada(), turn(next, 1), &[id])).await.unwrap();
     assert_eq!(taken.attempts, [(id, 2)]);
+}
+
+fn note(kind: &str) -> NewEvent {
+    let (turn, kind) = (None, kind.to_owned());
+    NewEvent { agent: ada(), epoch: None, turn, kind, payload: text("{}") }
+}
+
+/// The end of turn 1 twice, between facts.
+fn entries(epoch: Epoch, id: MessageId) -> Vec<Entry> {
+    let answered = end(&ada(), turn(epoch, 1), vec![settle(id, MessageState::Answered)]);
+    let answered = EndTurn { events: vec![note("ended")], ..answered };
+    let update = AgentUpdate { phase: Some("idle".to_owned()), ..AgentUpdate::default() };
+    vec![
+        Entry::Events(vec![note("before"), note("and")]),
+        Entry::Usage(usage(Some(turn(epoch, 1)))),
+        Entry::End(answered.clone()),
+        Entry::Events(vec![note("after")]),
+        Entry::End(answered),
+        Entry::Send(send(&ada(), "k", &["one", "two"])),
+        Entry::Agent(ada(), epoch, update),
+    ]
+}
+
+pub(crate) async fn what_is_written_together_keeps_its_order_and_a_refusal_is_its_own(
+    store: &Fixture,
+) {
+    let (broker, epoch, id) = started(store).await;
+    broker.take(take(&ada(), turn(epoch, 1), &[id])).await.unwrap();
+    let results = broker.together(entries(epoch, id)).await.unwrap();
+    let refused = |result: &Result<(), BrokerError>| match result {
+        Ok(()) => false,
+        Err(BrokerError::TurnNotOpen { .. }) => true,
+        Err(error) => panic!("{error}"),
+    };
+    let refused: Vec<bool> = results.iter().map(refused).collect();
+    assert_eq!(refused, [false, false, false, false, true, false, false]);
+    assert_eq!(kinds(&broker).await, ["turn_started", "before", "and", "ended", "after"]);
+    assert_eq!(broker.message(id).await.unwrap().unwrap().state, MessageState::Answered);
+    assert_eq!(broker.outbox_by_idem(&ada(), "k").await.unwrap().len(), 2);
+    assert_eq!(broker.usage(None, UnixMicros(0)).await.unwrap().calls, 1);
+    let row = broker.agent(&ada()).await.unwrap().unwrap();
+    assert_eq!(row.phase.as_deref(), Some("idle"));
+    assert!(broker.together(Vec::new()).await.unwrap().is_empty());
+}
+
+pub(crate) async fn what_is_written_together_is_fenced_all_of_it(store: &Fixture) {
+    let (broker, epoch, id) = started(store).await;
+    broker.take(take(&ada(), turn(epoch, 1), &[id])).await.unwrap();
+    let later = store.open().await;
+    later.begin_epoch(&ada(), (2, ""), claude()).await.unwrap();
+    for result in broker.together(entries(epoch, id)).await.unwrap() {
+        assert!(matches!(result, Err(BrokerError::Fenced { .. })), "{result:?}");
+    }
+    assert_eq!(kinds(&broker).await, ["turn_started"]);
 }

@@ -1,0 +1,258 @@
+//! What the keeper writes, in a real store.
+
+use gangline_broker::{
+    AgentUpdate, EventQuery, NewEvent, NewMessage, NewUsage, OpenOptions, Whose,
+};
+use gangline_core::{Origin, Principal, Tier, redact::Redactor};
+use gangline_os::clock::{self, UnixMicros};
+use tempfile::TempDir;
+
+use super::*;
+
+struct Desk {
+    folder: TempDir,
+    broker: Broker,
+    keeper: Option<Keeper>,
+    records: mpsc::Sender<Record>,
+    waiting: mpsc::Receiver<Record>,
+    brain: mpsc::Receiver<Incoming>,
+    outbox: Arc<Notify>,
+    committed: watch::Receiver<u64>,
+    message: MessageId,
+}
+
+fn ada() -> AgentName {
+    "oak-ada".parse().unwrap()
+}
+
+fn turn() -> TurnId {
+    TurnId { epoch: Epoch(1), number: 1 }
+}
+
+fn event(kind: &str) -> Record {
+    Record::Events(vec![NewEvent {
+        agent: ada(),
+        epoch: Some(Epoch(1)),
+        turn: None,
+        kind: kind.to_owned(),
+        payload: Redactor::default().redact("{}"),
+    }])
+}
+
+fn usage() -> Record {
+    Record::Usage(Box::new(NewUsage {
+        agent: ada(),
+        turn: Some(turn()),
+        model: "m".to_owned(),
+        input: 1,
+        output: 1,
+        cache_read: 0,
+        cache_write: 0,
+        cost_micros: None,
+    }))
+}
+
+impl Desk {
+    async fn open() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("gangline.db");
+        let broker = Broker::open(OpenOptions { path, clock: clock::system() }).await.unwrap();
+        let whose = Whose { runtime: "claude", configured: "claude" };
+        broker.begin_epoch(&ada(), (1, "test"), whose).await.unwrap();
+        let message = NewMessage {
+            agent: ada(),
+            network_id: "local".to_owned(),
+            intake_key: None,
+            origin: Origin::Direct,
+            principal: Principal { account: "owner".to_owned(), tier: Tier::Owner },
+            sender: "otto".to_owned(),
+            target: "otto".to_owned(),
+            body: Redactor::default().redact("hello"),
+            in_reply_to: None,
+            cause_root: None,
+            hops: 0,
+            state: MessageState::Accepted,
+            cursor: None,
+            not_before: None,
+            msgid: None,
+        };
+        let message = broker.accept(message).await.unwrap().id;
+        let (records, waiting) = mpsc::channel(64);
+        let (to_brain, brain) = mpsc::channel(64);
+        let (fatal, _) = mpsc::channel(4);
+        let outbox = Arc::new(Notify::new());
+        let (committed_sender, committed) = watch::channel(0);
+        let keeper = Keeper {
+            agent: ada(),
+            epoch: Epoch(1),
+            broker: broker.clone(),
+            paths: Paths {
+                config_file: "/c".into(),
+                state: folder.path().into(),
+                runtime: folder.path().into(),
+            },
+            brain: to_brain,
+            outbox: Arc::clone(&outbox),
+            rescan: Arc::new(Notify::new()),
+            committed: committed_sender,
+            fatal,
+        };
+        let keeper = Some(keeper);
+        Self { folder, broker, keeper, records, waiting, brain, outbox, committed, message }
+    }
+
+    fn take(&self) -> Record {
+        let (messages, prompt_uuid) = (vec![self.message], "uuid".to_owned());
+        Record::Take { turn: turn(), messages, prompt_uuid }
+    }
+
+    fn end(&self) -> Record {
+        let settle = Settle {
+            message: self.message,
+            state: MessageState::Answered,
+            reason: None,
+            answer: None,
+            not_before: None,
+            uncount_attempt: false,
+        };
+        Record::End(Box::new(EndTurn {
+            agent: ada(),
+            turn: turn(),
+            outcome: "completed".to_owned(),
+            settle: vec![settle],
+            sends: Vec::new(),
+            events: Vec::new(),
+            withdraw_approvals: None,
+        }))
+    }
+
+    /// Lets the keeper write all that waits, and returns how many commits that were.
+    async fn write(&mut self, records: Vec<Record>) -> u64 {
+        for record in records {
+            self.records.try_send(record).unwrap();
+        }
+        let (records, _) = mpsc::channel(1);
+        drop(std::mem::replace(&mut self.records, records));
+        let (_, none) = mpsc::channel(1);
+        let waiting = std::mem::replace(&mut self.waiting, none);
+        self.keeper.take().unwrap().run(waiting).await;
+        *self.committed.borrow()
+    }
+
+    async fn kinds(&self) -> Vec<String> {
+        let page = self.broker.events(EventQuery::default()).await.unwrap();
+        page.events.into_iter().map(|event| event.kind).collect()
+    }
+
+    async fn state(&self) -> MessageState {
+        self.broker.message(self.message).await.unwrap().unwrap().state
+    }
+
+    async fn calls(&self) -> i64 {
+        self.broker.usage(None, UnixMicros(0)).await.unwrap().calls
+    }
+}
+
+/// What waits is one commit; T1 is one of its own, whose receipt the brain waits for, and stands
+/// between what came before it and after it.
+#[tokio::test]
+async fn records_that_wait_are_written_together_and_in_their_order() {
+    let mut desk = Desk::open().await;
+    let idle = AgentUpdate { phase: Some("idle".to_owned()), ..AgentUpdate::default() };
+    let records = vec![
+        event("a"),
+        event("b"),
+        desk.take(),
+        event("c"),
+        usage(),
+        desk.end(),
+        Record::Agent(idle),
+        event("d"),
+    ];
+    assert_eq!(desk.write(records).await, 3);
+    assert_eq!(desk.kinds().await, ["a", "b", "turn_started", "c", "d"]);
+    assert_eq!((desk.state().await, desk.calls().await), (MessageState::Answered, 1));
+    let row = desk.broker.agent(&ada()).await.unwrap().unwrap();
+    assert_eq!(row.phase.as_deref(), Some("idle"));
+    assert!(matches!(desk.brain.try_recv(), Ok(Incoming::Taken { .. })));
+    assert!(desk.brain.try_recv().is_err());
+    // The end of a turn rings for the lines that it may have made.
+    tokio::time::timeout(Duration::from_secs(60), desk.outbox.notified()).await.unwrap();
+}
+
+/// A turn that was ended by an earlier try is no failure, and keeps nothing from being written.
+#[tokio::test]
+async fn the_end_of_a_turn_that_has_ended_is_passed_over() {
+    let mut desk = Desk::open().await;
+    let records = vec![desk.take(), desk.end(), event("a"), desk.end(), event("b")];
+    assert_eq!(desk.write(records).await, 2);
+    assert_eq!(desk.kinds().await, ["turn_started", "a", "b"]);
+}
+
+/// What a turn used waits a moment for the end of that turn, and not longer.
+#[tokio::test]
+async fn what_a_turn_used_is_written_with_its_end_if_that_comes_at_once() {
+    for comes in [true, false] {
+        let mut desk = Desk::open().await;
+        desk.broker
+            .take(Take {
+                agent: ada(),
+                turn: turn(),
+                messages: vec![desk.message],
+                prompt_uuid: "uuid".to_owned(),
+                how: How::Woke,
+            })
+            .await
+            .unwrap();
+        let end = desk.end();
+        let (records, waiting) = mpsc::channel(8);
+        let keeper = desk.keeper.take().unwrap();
+        let mut tasks = gangline_os::task::TaskGroup::new("test");
+        tasks.spawn("keeper", keeper.run(waiting));
+        records.try_send(usage()).unwrap();
+        // Until the keeper waits; no time is looked at before this task does so too.
+        tokio::task::yield_now().await;
+        if comes {
+            records.try_send(end).unwrap();
+        }
+        let written = desk.committed.wait_for(|count| *count > 0);
+        tokio::time::timeout(Duration::from_secs(60), written).await.unwrap().unwrap();
+        let state = if comes { MessageState::Answered } else { MessageState::InTurn };
+        assert_eq!((desk.state().await, desk.calls().await), (state, 1));
+        drop(records);
+        tasks.next_end().await;
+        assert_eq!(*desk.committed.borrow(), 1, "one commit");
+    }
+}
+
+/// While the store is locked the brain is told so, and nothing is dropped.
+#[tokio::test]
+async fn what_cannot_be_written_is_tried_again_in_order() {
+    let mut desk = Desk::open().await;
+    let path = desk.folder.path().join("gangline.db");
+    let tuning = gangline_broker::Tuning {
+        lock_wait: Duration::from_millis(200),
+        ..gangline_broker::Tuning::default()
+    };
+    let options = OpenOptions { path: path.clone(), clock: clock::system() };
+    let hasty = Broker::open_tuned(options, tuning).await.unwrap();
+    let mut keeper = desk.keeper.take().unwrap();
+    keeper.broker = hasty;
+    let lock = std::fs::File::open(path.with_extension("db.wlock")).unwrap();
+    lock.lock().unwrap();
+    let (records, waiting) = mpsc::channel(8);
+    for record in [event("a"), usage(), event("b")] {
+        records.try_send(record).unwrap();
+    }
+    let mut tasks = gangline_os::task::TaskGroup::new("test");
+    tasks.spawn("keeper", keeper.run(waiting));
+    let told = tokio::time::timeout(Duration::from_secs(60), desk.brain.recv()).await;
+    assert!(matches!(told, Ok(Some(Incoming::StoreDegraded(_)))), "{told:?}");
+    records.try_send(event("c")).unwrap();
+    drop(lock);
+    drop(records);
+    tasks.next_end().await;
+    assert_eq!(desk.kinds().await, ["a", "b", "c"]);
+    assert_eq!(desk.calls().await, 1);
+    assert!(matches!(desk.brain.try_recv(), Ok(Incoming::StoreOk)));
+}
