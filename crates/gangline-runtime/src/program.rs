@@ -69,14 +69,18 @@ pub(crate) async fn sweep(program: &str, mark: Option<&RunMark>) {
 /// Returns a text as one line of at most [`LINE_MAX`] characters.
 pub(crate) fn one_line(text: &str) -> String {
     let words = text.split(|c: char| c.is_whitespace() || c.is_control());
-    let mut line = String::new();
+    let (mut line, mut length) = (String::new(), 0);
     for word in words.filter(|word| !word.is_empty()) {
         if !line.is_empty() {
             line.push(' ');
+            length += 1;
         }
         // Of a long text no more is looked at than is shown.
-        line.extend(word.chars().take(LINE_MAX + 1));
-        if line.chars().nth(LINE_MAX).is_some() {
+        for c in word.chars().take(LINE_MAX + 1) {
+            line.push(c);
+            length += 1;
+        }
+        if length > LINE_MAX {
             break;
         }
     }

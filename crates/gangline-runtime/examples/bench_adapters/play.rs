@@ -99,8 +99,13 @@ fn write(to: &mut impl Write, lines: &[Value]) -> Outcome<()> {
     Ok(to.flush()?)
 }
 
+/// Returns the value as a line. Its kind, where it has one, comes first, as Claude Code writes it.
 fn line(value: &Value) -> String {
-    format!("{value}\n")
+    let mut rest = value.clone();
+    match rest.as_object_mut().and_then(|fields| fields.remove("type")) {
+        Some(kind) => format!("{{\"type\":{kind},{}\n", &rest.to_string()[1..]),
+        None => format!("{value}\n"),
+    }
 }
 
 /// Lines, and where the number of the round stands in them.

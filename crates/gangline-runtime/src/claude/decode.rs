@@ -3,10 +3,13 @@
 //! What is not known is [`Odd::Unknown`]; a known kind with a broken body is an error; fields that
 //! are not needed here are passed over. No I/O, no state. Start at [`decode`].
 
-use serde::Deserialize;
-use serde_json::{Map, Value, value::RawValue};
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::{Map, Value};
 
+use self::requests::request;
 use crate::{Block, program::protocol::Odd};
+
+mod requests;
 
 /// A line that says what the session does.
 #[derive(Debug, Clone, PartialEq)]
@@ -207,51 +210,79 @@ where
     Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
+/// A line whose body is not read yet. Either way the long texts in it are read once.
+enum Body<'a> {
+    Text(&'a str),
+    /// Its kind was not in front.
+    Value(Value),
+}
+
+impl Body<'_> {
+    fn read<T: DeserializeOwned>(self) -> serde_json::Result<T> {
+        match self {
+            Self::Text(line) => serde_json::from_str(line),
+            Self::Value(value) => serde_json::from_value(value),
+        }
+    }
+}
+
 /// Reads one line.
 ///
 /// # Errors
 /// [`Odd`] says what is wrong with it.
 pub(super) fn decode(line: &str) -> Result<Line, Odd> {
-    let kind = match kind_in_front(line) {
-        Some(kind) => kind.to_owned(),
-        None => kind_anywhere(line)?,
-    };
+    let (kind, body) = split(line)?;
     let broken = |error: serde_json::Error| match kind_anywhere(line) {
         Ok(kind) => Odd::Broken { kind, why: error.to_string() },
         Err(no_message) => no_message,
     };
     match kind.as_str() {
-        "system/init" => serde_json::from_str(line).map(Line::Init),
-        "system/status" => serde_json::from_str(line).map(Line::Status),
-        "system/api_retry" => serde_json::from_str(line).map(Line::Retry),
-        "system/session_state_changed" => state(line),
-        "assistant" => assistant(line),
-        "user" => user(line),
-        "result" => serde_json::from_str(line).map(Line::Result),
-        "command_lifecycle" => lifecycle(line),
-        "rate_limit_event" => limits(line),
-        "control_request" => request(line),
-        "control_cancel_request" => cancelled(line),
-        "control_response" => response(line),
+        "system/init" => body.read().map(Line::Init),
+        "system/status" => body.read().map(Line::Status),
+        "system/api_retry" => body.read().map(Line::Retry),
+        "system/session_state_changed" => state(body),
+        "assistant" => assistant(body),
+        "user" => user(body),
+        "result" => body.read().map(Line::Result),
+        "command_lifecycle" => lifecycle(body),
+        "rate_limit_event" => limits(body),
+        "control_request" => request(body),
+        "control_cancel_request" => cancelled(body),
+        "control_response" => response(body),
         known if is_noise(known) => Ok(Line::Noise),
         _ => return Err(Odd::Unknown { kind }),
     }
     .map_err(broken)
 }
 
-/// Returns the kind of a line that begins with it and has a body, as the long ones do: looking for
-/// it would read them twice.
-fn kind_in_front(line: &str) -> Option<&str> {
-    let (kind, _) = line.strip_prefix("{\"type\":\"")?.split_once('"')?;
-    matches!(kind, "assistant" | "user" | "result" | "control_request").then_some(kind)
+/// Returns a line's kind and its body.
+fn split(line: &str) -> Result<(String, Body<'_>), Odd> {
+    let in_front = line.strip_prefix("{\"type\":\"").and_then(|rest| rest.split_once('"'));
+    match in_front {
+        // These are the long ones. To look for the kind would be to read them twice.
+        Some((kind @ ("assistant" | "user" | "result" | "control_request"), _)) => {
+            Ok((kind.to_owned(), Body::Text(line)))
+        }
+        Some(_) => Ok((kind_anywhere(line)?, Body::Text(line))),
+        None => {
+            let value: Value = serde_json::from_str(line).map_err(|_| Odd::NoMessage)?;
+            let word = |field: &str| value.get(field).and_then(Value::as_str);
+            let kind = kind_of(word("type").ok_or(Odd::NoMessage)?, word("subtype"));
+            Ok((kind, Body::Value(value)))
+        }
+    }
 }
 
 fn kind_anywhere(line: &str) -> Result<String, Odd> {
     let head: Head<'_> = serde_json::from_str(line).map_err(|_| Odd::NoMessage)?;
-    Ok(match (&*head.kind, head.subtype.as_deref()) {
+    Ok(kind_of(&head.kind, head.subtype.as_deref()))
+}
+
+fn kind_of(kind: &str, subtype: Option<&str>) -> String {
+    match (kind, subtype) {
         ("system", Some(subtype)) => format!("system/{subtype}"),
         (kind, _) => kind.to_owned(),
-    })
+    }
 }
 
 /// Says whether a line of this kind only shows that the program is alive.
@@ -277,18 +308,18 @@ fn is_noise(kind: &str) -> bool {
     KINDS.contains(&kind)
 }
 
-fn state(line: &str) -> serde_json::Result<Line> {
+fn state(body: Body<'_>) -> serde_json::Result<Line> {
     #[derive(Deserialize)]
-    struct Body {
+    struct Whole {
         state: String,
     }
-    let Body { state } = serde_json::from_str(line)?;
+    let Whole { state } = body.read()?;
     Ok(if state == "idle" { Line::Idle } else { Line::Noise })
 }
 
-fn assistant(line: &str) -> serde_json::Result<Line> {
+fn assistant(body: Body<'_>) -> serde_json::Result<Line> {
     #[derive(Deserialize)]
-    struct Body {
+    struct Whole {
         message: Message,
         parent_tool_use_id: Option<String>,
         error: Option<String>,
@@ -301,7 +332,7 @@ fn assistant(line: &str) -> serde_json::Result<Line> {
         #[serde(default)]
         usage: Option<Tokens>,
     }
-    let Body { message, parent_tool_use_id: parent, error } = serde_json::from_str(line)?;
+    let Whole { message, parent_tool_use_id: parent, error } = body.read()?;
     let blocks = message.content.into_iter().filter_map(block).collect();
     let usage = message.usage.unwrap_or_default();
     Ok(Line::Assistant(Assistant { model: message.model, blocks, usage, parent, error }))
@@ -326,9 +357,9 @@ fn block(mut block: Value) -> Option<Block> {
     }
 }
 
-fn user(line: &str) -> serde_json::Result<Line> {
+fn user(body: Body<'_>) -> serde_json::Result<Line> {
     #[derive(Deserialize)]
-    struct Body {
+    struct Whole {
         message: Message,
         parent_tool_use_id: Option<String>,
     }
@@ -336,28 +367,30 @@ fn user(line: &str) -> serde_json::Result<Line> {
     struct Message {
         content: Value,
     }
-    let body: Body = serde_json::from_str(line)?;
-    // A plain text is a prompt that is repeated, or one that the program wrote by itself.
-    let blocks = body.message.content.as_array().map(Vec::as_slice).unwrap_or_default();
-    let results = blocks.iter().filter_map(tool_done).collect();
-    Ok(Line::User(User { results, parent: body.parent_tool_use_id }))
+    let Whole { message, parent_tool_use_id: parent } = body.read()?;
+    let results = match message.content {
+        Value::Array(blocks) => blocks.into_iter().filter_map(tool_done).collect(),
+        // A plain text is a prompt that is repeated, or one that the program wrote by itself.
+        _ => Vec::new(),
+    };
+    Ok(Line::User(User { results, parent }))
 }
 
-fn tool_done(block: &Value) -> Option<ToolDone> {
+fn tool_done(mut block: Value) -> Option<ToolDone> {
     if block.get("type")?.as_str()? != "tool_result" {
         return None;
     }
     Some(ToolDone {
         id: block.get("tool_use_id")?.as_str()?.to_owned(),
         is_error: block.get("is_error").and_then(Value::as_bool).unwrap_or(false),
-        content: plain_text(block.get("content")),
+        content: plain_text(block.get_mut("content").map(Value::take)),
     })
 }
 
 /// Returns the text of a tool's result; what is no text is named by its kind.
-fn plain_text(content: Option<&Value>) -> String {
+fn plain_text(content: Option<Value>) -> String {
     match content {
-        Some(Value::String(text)) => text.clone(),
+        Some(Value::String(text)) => text,
         Some(Value::Array(blocks)) => {
             let text = |block: &Value| match block.get("text").and_then(Value::as_str) {
                 Some(text) => text.to_owned(),
@@ -372,13 +405,13 @@ fn plain_text(content: Option<&Value>) -> String {
     }
 }
 
-fn lifecycle(line: &str) -> serde_json::Result<Line> {
+fn lifecycle(body: Body<'_>) -> serde_json::Result<Line> {
     #[derive(Deserialize)]
-    struct Body {
+    struct Whole {
         command_uuid: String,
         state: String,
     }
-    let Body { command_uuid: uuid, state } = serde_json::from_str(line)?;
+    let Whole { command_uuid: uuid, state } = body.read()?;
     let state = match state.as_str() {
         "queued" => Fate::Queued,
         "started" => Fate::Started,
@@ -389,83 +422,25 @@ fn lifecycle(line: &str) -> serde_json::Result<Line> {
     Ok(Line::Lifecycle { uuid, state })
 }
 
-fn limits(line: &str) -> serde_json::Result<Line> {
+fn limits(body: Body<'_>) -> serde_json::Result<Line> {
     #[derive(Deserialize)]
-    struct Body {
+    struct Whole {
         rate_limit_info: Limits,
     }
-    serde_json::from_str(line).map(|Body { rate_limit_info }| Line::Limits(rate_limit_info))
+    body.read().map(|Whole { rate_limit_info }| Line::Limits(rate_limit_info))
 }
 
-fn request(line: &str) -> serde_json::Result<Line> {
+fn cancelled(body: Body<'_>) -> serde_json::Result<Line> {
     #[derive(Deserialize)]
-    struct Body<'a> {
-        request_id: String,
-        #[serde(borrow)]
-        request: &'a RawValue,
-    }
-    #[derive(Deserialize)]
-    struct Kind {
-        subtype: String,
-    }
-    let body: Body<'_> = serde_json::from_str(line)?;
-    let raw = body.request.get();
-    let Kind { subtype } = serde_json::from_str(raw)?;
-    let request = match subtype.as_str() {
-        "can_use_tool" => may_use(raw)?,
-        "hook_callback" => hook(raw)?,
-        "mcp_message" => mcp(raw)?,
-        _ => Request::Other { kind: subtype },
-    };
-    Ok(Line::Request { id: body.request_id, request })
-}
-
-fn may_use(raw: &str) -> serde_json::Result<Request> {
-    #[derive(Deserialize)]
-    struct Body {
-        tool_name: String,
-        input: Value,
-    }
-    let Body { tool_name: tool, input } = serde_json::from_str(raw)?;
-    Ok(Request::MayUse { tool, input })
-}
-
-fn hook(raw: &str) -> serde_json::Result<Request> {
-    #[derive(Deserialize)]
-    struct Body {
-        input: Input,
-    }
-    #[derive(Deserialize)]
-    struct Input {
-        hook_event_name: String,
-        #[serde(default)]
-        tool_name: String,
-    }
-    let Body { input } = serde_json::from_str(raw)?;
-    Ok(Request::Hook { event: input.hook_event_name, tool: input.tool_name })
-}
-
-fn mcp(raw: &str) -> serde_json::Result<Request> {
-    #[derive(Deserialize)]
-    struct Body {
-        server_name: String,
-        message: Value,
-    }
-    let Body { server_name: server, message } = serde_json::from_str(raw)?;
-    Ok(Request::Mcp { server, message })
-}
-
-fn cancelled(line: &str) -> serde_json::Result<Line> {
-    #[derive(Deserialize)]
-    struct Body {
+    struct Whole {
         request_id: String,
     }
-    serde_json::from_str(line).map(|Body { request_id: id }| Line::Cancelled { id })
+    body.read().map(|Whole { request_id: id }| Line::Cancelled { id })
 }
 
-fn response(line: &str) -> serde_json::Result<Line> {
+fn response(body: Body<'_>) -> serde_json::Result<Line> {
     #[derive(Deserialize)]
-    struct Body {
+    struct Whole {
         response: Inner,
     }
     #[derive(Deserialize)]
@@ -477,7 +452,7 @@ fn response(line: &str) -> serde_json::Result<Line> {
         #[serde(default)]
         error: String,
     }
-    let Body { response } = serde_json::from_str(line)?;
+    let Whole { response } = body.read()?;
     let answer =
         if response.subtype == "error" { Err(response.error) } else { Ok(response.response) };
     Ok(Line::Response { id: response.request_id, answer })

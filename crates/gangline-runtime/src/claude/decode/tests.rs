@@ -5,8 +5,15 @@ use serde_json::{Value, json};
 
 use super::*;
 
+/// The same with its fields in another order: the kind is not in front any more.
+fn reordered(line: &str) -> String {
+    serde_json::from_str::<Value>(line).unwrap().to_string()
+}
+
 fn check(line: &str, expected: &Line) {
     assert_eq!(&decode(line).unwrap(), expected, "{line}");
+    let line = reordered(line);
+    assert_eq!(&decode(&line).unwrap(), expected, "{line}");
 }
 
 #[test]
@@ -242,8 +249,18 @@ fn answers_to_our_requests_are_a_value_or_a_reason() {
 
 #[test]
 fn what_is_no_message_and_what_is_broken_are_told_apart() {
-    for line in ["", "hello", "7", "[]", "{}", r#"{"type":7}"#, r#"{"type":"result""#, "\u{fffd}{"]
-    {
+    for line in [
+        "",
+        "hello",
+        "7",
+        "[]",
+        "{}",
+        r#"{"type":7}"#,
+        r#"{"type":"result""#,
+        r#"{"uuid":"u","type":"result""#,
+        r#"{"uuid":"u","type":null}"#,
+        "\u{fffd}{",
+    ] {
         assert_eq!(decode(line), Err(Odd::NoMessage), "{line}");
     }
     for (line, kind) in [
@@ -251,6 +268,7 @@ fn what_is_no_message_and_what_is_broken_are_told_apart() {
         (r#"{"type":"new","subtype":"init"}"#, "new"),
     ] {
         assert_eq!(decode(line), Err(Odd::Unknown { kind: kind.to_owned() }));
+        assert_eq!(decode(&reordered(line)), Err(Odd::Unknown { kind: kind.to_owned() }));
     }
     for (line, kind) in [
         (r#"{"type":"assistant"}"#, "assistant"),
@@ -263,8 +281,10 @@ fn what_is_no_message_and_what_is_broken_are_told_apart() {
         ),
         (r#"{"type":"command_lifecycle"}"#, "command_lifecycle"),
     ] {
-        let broken = matches!(decode(line), Err(Odd::Broken { kind: it, .. }) if it == kind);
-        assert!(broken, "{line}: {:?}", decode(line));
+        for line in [line.to_owned(), reordered(line), line.replacen('{', "{ ", 1)] {
+            let broken = matches!(decode(&line), Err(Odd::Broken { kind: it, .. }) if it == kind);
+            assert!(broken, "{line}: {:?}", decode(&line));
+        }
     }
 }
 
