@@ -116,8 +116,7 @@ fn a_broken_configuration_is_told_with_its_lines() {
     let _ = world.file("agents.yaml", text);
     let _ = world.file("config/gangline/runtimes.json", "{\"default\": ");
     let ran = world.run(&["doctor"]);
-    let slow = "still asking codex for its version …\n";
-    assert_eq!((ran.code, ran.stderr.as_str()), (1, slow));
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
     insta::assert_snapshot!(plain(&world, &ran.stdout), @r#"
     Installation
       fail  configuration  HOME/agents.yaml cannot be used
@@ -200,7 +199,12 @@ fn what_is_wrong_with_agents_is_told_with_what_to_do() {
     fs::create_dir_all(world.state()).unwrap();
     fs::set_permissions(world.state(), fs::Permissions::from_mode(0o755)).unwrap();
     let ran = world.run(&["doctor"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    // On a slow machine others are waited for too.
+    let said =
+        |line: &str| line.starts_with("still asking ") && line.ends_with(" for its version …");
+    assert!(ran.stderr.lines().all(said), "{}", ran.stderr);
+    assert!(ran.stderr.contains("still asking codex for"), "{}", ran.stderr);
     assert!(!ran.stdout.contains("hunter"), "{}", ran.stdout);
     let told = plain(&world, &ran.stdout).replace(&port, "PORT");
     insta::assert_snapshot!(told, @r#"
