@@ -384,7 +384,7 @@ fn is_overflow(event: &RuntimeEvent, open: Option<&Open>) -> Overflow {
         RuntimeEvent::Finished {
             result: TurnResult::Failed { kind: FailureKind::ContextOverflow, .. },
             ..
-        } if can_compact => Overflow::Compact,
+        } if can_compact && !open.is_some_and(|open| open.too_long) => Overflow::Compact,
         // What was to make room for it did not fit itself.
         RuntimeEvent::Compacted { failed: Some(_) } if open.is_some_and(|open| open.too_long) => {
             Overflow::Hopeless

@@ -32,6 +32,9 @@ impl Session {
                     }
                     // What cannot be shortened is not tried again.
                     _ => {
+                        // Nor is the shortening itself.
+                        let of_size = matches!(&end, RuntimeEvent::Finished { result, .. } if is_overflow(result));
+                        running.too_long |= failed.is_some() && of_size;
                         let life = running.life;
                         self.tell(life, event).await;
                         return Some(end);

@@ -19,6 +19,9 @@ pub const WATERMARK_TOKENS: u64 = 150_000;
 /// for.
 const IN_VAIN_MAX: u32 = 2;
 
+/// The kind of a failed turn whose prompt no longer fitted. Who runs the session shortens it then.
+const OVERFLOW: &str = "context_overflow";
+
 /// How full a context may become.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Watermark {
@@ -177,6 +180,8 @@ impl Agent {
             out.push(Effect::Notice(Notice::NotesFailed { turn, outcome }));
         }
         let able = match outcome {
+            // It is being shortened already, or was begun anew.
+            Outcome::Failed(kind) if kind == OVERFLOW => return,
             Outcome::Completed
             | Outcome::Failed(_)
             | Outcome::TimedOut

@@ -62,6 +62,8 @@ pub(super) enum Counts {
     OfThePrompt,
     /// All since the process began.
     OfTheProcess,
+    /// Those of this prompt, beside the answer instead of in it: `_meta.quota.token_count`.
+    InTheQuota,
 }
 
 /// A choice of the session that must have this value.

@@ -168,3 +168,28 @@ fn notes_that_fail_hinder_nobody_and_zero_is_never() {
         rig.put_away(hub);
     }
 }
+
+/// R2-08, R2-10: notes whose prompt does not fit, however short the context, are given up: nothing is
+/// shortened for them again, and what comes next is answered.
+#[test]
+fn notes_that_do_not_fit_are_given_up() {
+    let script = format!(
+        "rules:\n  - when: {{user: 'up to date'}}\n    reply: [overflow]\n{}",
+        SCRIPT.trim_start().strip_prefix("rules:\n").unwrap()
+    );
+    let rig = rig("native", &script, "compact_watermark: 100000");
+    let hub = rig.up();
+    let mut ori = rig.member("ori");
+    ori.say("#general", "@lab-ada big");
+    ori.hears("lab-ada", "#general", "fine: big");
+    eventually("the notes to have failed", || {
+        notices(&rig).contains(&"notes_failed".to_owned()).then_some(())
+    });
+    ori.say("#general", "@lab-ada two");
+    ori.hears("lab-ada", "#general", "fine: turn");
+    // First by the loop itself, then by the daemon, which finds nothing more to shorten.
+    let pair = ["compacting", "compacted"];
+    let expect = [&["watermark"][..], &pair, &pair, &["notes_failed"]].concat();
+    assert_eq!(notices(&rig), expect);
+    rig.put_away(hub);
+}

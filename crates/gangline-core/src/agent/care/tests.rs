@@ -106,6 +106,32 @@ fn notes_that_fail_are_told_and_the_context_is_shortened_all_the_same() {
     }
 }
 
+/// R2-08, R2-10: notes whose prompt no longer fits are no reason to shorten twice: who runs the
+/// session has seen to it, whether that was told before the end or comes after it.
+#[test]
+fn notes_that_do_not_fit_shorten_nothing_a_second_time() {
+    for before in [true, false] {
+        let mut story = story();
+        let answered = "end t1.1 completed m1=answered `done`";
+        ends(&mut story, 1, 900, &format!("{answered}; {}; take t1.2", passed(2, 900)));
+        story.is(Input::Taken { turn: turn(2) }, "notes t1.2");
+        if before {
+            story.runtime(RuntimeInput::Shortened, "");
+        }
+        let outcome = Outcome::Failed(OVERFLOW.to_owned());
+        let told = format!("({:?})", Notice::NotesFailed { turn: turn(2), outcome });
+        let failed = Finish::Failed(OVERFLOW.to_owned());
+        story.finish(2, failed, &format!("end t1.2 failed:{OVERFLOW}; {told}"));
+        if !before {
+            story.runtime(RuntimeInput::Shortened, "");
+        }
+        story.is(Input::Message(queued(3)), "take t1.3 m3");
+        story.is(Input::Taken { turn: turn(3) }, "prompt t1.3");
+        let answered = "end t1.3 completed m3=answered `done`";
+        ends(&mut story, 3, 900, &format!("{answered}; {}; take t1.4", passed(4, 900)));
+    }
+}
+
 /// R2-09, R2-10: when the backend dies over the notes, they are not asked for again, and the
 /// context is shortened after the next turn that completes.
 #[test]

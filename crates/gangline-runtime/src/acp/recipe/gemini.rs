@@ -7,7 +7,7 @@ pub(in super::super) static GEMINI: Recipe = Recipe {
     any: false,
     command: &["gemini", "--acp"],
     login: "run `gemini` once as the agent's user and choose how to log in",
-    counts: Counts::None,
+    counts: Counts::InTheQuota,
     errors: &[],
     remarks: &[],
     guards: &[],

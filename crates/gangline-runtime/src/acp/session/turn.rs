@@ -226,18 +226,25 @@ impl Session {
 
     /// Tells the tokens of a prompt, as far as the program tells them.
     fn count(&mut self, turn: gangline_core::TurnId, answer: &Value) {
-        let usage = &answer["usage"];
+        let (usage, input, output) = match self.setup.recipe.counts {
+            Counts::InTheQuota => {
+                (&answer["_meta"]["quota"]["token_count"], "input_tokens", "output_tokens")
+            }
+            Counts::None | Counts::OfThePrompt | Counts::OfTheProcess => {
+                (&answer["usage"], "inputTokens", "outputTokens")
+            }
+        };
         let number = |name: &str| usage[name].as_u64().unwrap_or_default();
         let all = Counted {
-            input: number("inputTokens"),
-            output: number("outputTokens"),
+            input: number(input),
+            output: number(output),
             read: number("cachedReadTokens"),
             written: number("cachedWriteTokens"),
             cost_micros: self.context.cost_micros.unwrap_or(self.counted.cost_micros),
         };
         let cost = all.cost_micros.saturating_sub(self.counted.cost_micros);
         let of = match self.setup.recipe.counts {
-            Counts::None | Counts::OfThePrompt => all,
+            Counts::None | Counts::OfThePrompt | Counts::InTheQuota => all,
             Counts::OfTheProcess => Counted {
                 input: all.input.saturating_sub(self.counted.input),
                 output: all.output.saturating_sub(self.counted.output),
