@@ -3,6 +3,7 @@
 //! It takes one input at a time, asks [`gangline_core::agent::Agent`] what follows, and hands the
 //! effects to the tasks that carry them out. It never awaits a send. Start at [`Brain::run`].
 
+mod decided;
 mod effects;
 mod life;
 mod restart;
@@ -22,14 +23,13 @@ use std::{
 };
 
 use gangline_api::event;
-use gangline_broker::{Decision as Decided, NewEvent};
+use gangline_broker::NewEvent;
 use gangline_core::{
     AgentName, ApprovalNumber, Epoch, MessageId, TurnId,
     agent::{
         Agent, ApprovalRequestId, Drain, Input, Operator, PhaseName, Queued, RuntimeInput, View,
     },
     answer::Tool,
-    approval::Decision,
     outcome::{By, Cause},
     redact::Redactor,
     time::Now,
@@ -330,27 +330,6 @@ impl Brain {
         let taken: Vec<_> = attempts.iter().map(|(id, _)| *id).collect();
         self.messages_taken(turn, &taken);
         self.think(Input::Taken { turn });
-    }
-
-    /// A human decided. Until the store knows that we heard it, every look into it tells it anew;
-    /// it is recorded once.
-    fn decided(
-        &mut self,
-        number: ApprovalNumber,
-        (turn, request): (TurnId, String),
-        decision: Decided,
-        by: String,
-    ) {
-        self.keeper.push(Record::Delivered(number));
-        let (decision, said) = match decision {
-            Decided::Allow => (Decision::Allow, gangline_api::approval::Decision::Allow),
-            Decided::Deny => (Decision::Deny, gangline_api::approval::Decision::Deny),
-        };
-        let again = self.core.view().turn == Some(turn) && !self.asks.contains_key(&request);
-        if !again {
-            self.record(Some(turn), event::ApprovalDecided { number, decision: said, by });
-        }
-        self.think(Input::Decision { turn, request: ApprovalRequestId(request), decision });
     }
 
     /// Obeys what another process wrote into the row. What was read before a word of ours was

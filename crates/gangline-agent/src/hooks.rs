@@ -172,6 +172,8 @@ impl Hooks {
     }
 
     async fn tell(&self, code: &str, text: String) {
+        // The log is no place for a secret either.
+        let text = self.me.redactor.redact(&text).into_string();
         warn!(code, text, "hooks");
         let notice = Event::from(Notice { code: code.to_owned(), text });
         let events = new_event(&self.me, None, &notice).into_iter().collect();

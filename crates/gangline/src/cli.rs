@@ -30,21 +30,20 @@ pub(crate) struct Cli {
 }
 
 /// Where the help of a command has what every command takes: behind its own options.
-const EVERYWHERE: &str = "Options of every command";
+const GLOBAL: &str = "Options of every command";
 
 /// Options of every command.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Global {
     /// The state folder [default: $XDG_STATE_HOME/gangline; reading commands fall back to the
     /// demo's when only that exists]
-    #[arg(long, global = true, help_heading = EVERYWHERE, value_name = "DIR", env = "GANGLINE_STATE")]
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "DIR", env = "GANGLINE_STATE")]
     pub(crate) state: Option<PathBuf>,
     /// The configuration [default: ./agents.yaml, else $XDG_CONFIG_HOME/gangline/agents.yaml]
-    #[arg(long, global = true, help_heading = EVERYWHERE, value_name = "FILE",
-          env = "GANGLINE_CONFIG")]
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "FILE", env = "GANGLINE_CONFIG")]
     pub(crate) config: Option<PathBuf>,
     /// Print JSON instead of text, on every reading command
-    #[arg(long, global = true, help_heading = EVERYWHERE)]
+    #[arg(long, global = true, help_heading = GLOBAL)]
     pub(crate) json: bool,
 }
 
