@@ -111,7 +111,7 @@ impl Keeper {
                 Some(Entry::Agent(self.agent.clone(), self.epoch, update.clone()))
             }
             Record::Delivered(number) => Some(Entry::Delivered(*number)),
-            Record::Say(send) => Some(Entry::Send((**send).clone())),
+            Record::Say(send) => Some(Entry::Send(send.clone())),
             Record::End(end) => Some(Entry::End((**end).clone())),
             Record::Take { .. }
             | Record::Join { .. }

@@ -20,8 +20,7 @@
 //!   asked for again every [`Timing::regain_every`], and [`LinkEvent::NickChanged`] tells how it
 //!   ended.
 //! * **Channels.** Wanted channels are joined after each `Up`; [`LinkEvent::Joined`] when the
-//!   server says so, [`LinkEvent::Members`] at each change of how many are there. After a KICK, or
-//!   a refused JOIN, the link tries again, ever more slowly.
+//!   server says so. After a KICK, or a refused JOIN, the link tries again, ever more slowly.
 //! * **Saying.** [`LinkCommand::Say`] is one line with a key of the caller's. Exactly one of
 //!   [`LinkEvent::Confirmed`], [`LinkEvent::Failed`], [`LinkEvent::Unconfirmed`] and
 //!   [`LinkEvent::NotSent`] answers it. `Unconfirmed` means that the link went down before the

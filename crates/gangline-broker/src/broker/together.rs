@@ -22,7 +22,7 @@ pub enum Entry {
     /// As [`Broker::mark_delivered`].
     Delivered(ApprovalNumber),
     /// As [`Broker::send`].
-    Send(Send),
+    Send(Box<Send>),
     /// T3, as [`Broker::end_turn`].
     End(EndTurn),
 }

@@ -169,7 +169,7 @@ async fn together(path: &Path, count: i64) {
         let written = broker.together(vec![
             Entry::Usage(usage(Some(turn(epoch, n)))),
             Entry::End(end(&ada(), turn(epoch, n), vec![settle(id, MessageState::Accepted)])),
-            Entry::Send(send(&ada(), "k", &["one", "two"])),
+            Entry::Send(Box::new(send(&ada(), "k", &["one", "two"]))),
             Entry::Agent(ada(), epoch, AgentUpdate { session, ..AgentUpdate::default() }),
         ]);
         assert!(written.await.unwrap().iter().all(Result::is_ok));

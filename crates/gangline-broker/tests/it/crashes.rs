@@ -179,7 +179,8 @@ async fn a_process_killed_with_the_write_lock_does_not_block_others() {
     assert_eq!(other.said().await.as_deref(), Some("held"));
     let busy = broker.accept(keyed(&ada(), "busy")).await;
     assert!(matches!(busy, Err(gangline_broker::BrokerError::Busy { .. })), "{busy:?}");
-    let lines = [1, 2].map(|n| Entry::Send(send(&ada(), &format!("busy {n}"), &["line"])));
+    let lines =
+        [1, 2].map(|n| Entry::Send(Box::new(send(&ada(), &format!("busy {n}"), &["line"]))));
     let busy = broker.together(lines.to_vec()).await;
     assert!(matches!(busy, Err(gangline_broker::BrokerError::Busy { .. })), "{busy:?}");
     let cause = broker.health().degraded.unwrap();

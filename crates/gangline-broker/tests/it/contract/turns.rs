@@ -206,7 +206,7 @@ fn entries(epoch: Epoch, id: MessageId) -> Vec<Entry> {
         Entry::End(answered.clone()),
         Entry::Events(vec![note("after")]),
         Entry::End(answered),
-        Entry::Send(send(&ada(), "k", &["one", "two"])),
+        Entry::Send(Box::new(send(&ada(), "k", &["one", "two"]))),
         Entry::Agent(ada(), epoch, update),
     ]
 }
