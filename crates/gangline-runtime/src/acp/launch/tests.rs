@@ -183,7 +183,8 @@ fn gemini_and_kiro_get_what_they_know() {
     options.base_url = None;
     assert_eq!(start(&KIRO, &options).env("KIRO_API_KEY"), "sk-1");
     // They tell no tokens in the field that the others use.
-    assert!([&GEMINI, &KIRO].iter().all(|it| it.counts == crate::acp::recipe::Counts::None));
+    use crate::acp::recipe::Counts;
+    assert_eq!((GEMINI.counts, KIRO.counts), (Counts::InTheQuota, Counts::None));
 }
 
 /// R0-63: a list of words is the whole command; one word is the program alone.
