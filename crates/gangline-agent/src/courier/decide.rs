@@ -62,6 +62,9 @@ impl Courier {
             return self.operator(line, who, word).await;
         }
         if approval::parse(text).is_none() {
+            if approval::resembles(text) {
+                self.say_how_to_decide(line, who).await;
+            }
             return Handled::No;
         }
         let open = match self.office.broker.approvals(Some(&self.office.agent), true).await {
@@ -83,6 +86,24 @@ impl Courier {
                 self.decide(line, who, (number, decision)).await
             }
         }
+    }
+
+    /// Tells somebody who may decide, and whose prompt begins as a decision does, that what is open
+    /// still waits: the prompt will wait behind it.
+    async fn say_how_to_decide(&self, line: &Line, who: &Principal) {
+        if line.from_history || self.office.policy.may(who, Action::Approve, 0).is_err() {
+            return;
+        }
+        let open = self.office.broker.approvals(Some(&self.office.agent), true).await;
+        // Where the store does not say, nothing is claimed.
+        let Some(number) = open.ok().and_then(|open| open.first().map(|row| row.number)) else {
+            return;
+        };
+        let text = format!(
+            "approval {number} still waits: say `yes {number}` or `no {number}` and nothing else; \
+             your line waits as a prompt"
+        );
+        self.answer(line, &text).await;
     }
 
     /// Tells somebody who may decide; tells others that they may not.

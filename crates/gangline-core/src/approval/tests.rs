@@ -33,6 +33,16 @@ fn decision_lines_are_read_only_if_they_are_the_whole_text() {
     }
 }
 
+#[test]
+fn what_begins_like_a_decision_and_goes_on_is_told_apart() {
+    for text in ["yes please", "yes 12 please", "no, use make", "12 yes please", "Y: do it"] {
+        assert!(resembles(text), "{text:?}");
+    }
+    for text in ["yes", "no 12", "12", "12 monkeys", "yesterday was fine", "is it yes", "", "ok yes"] {
+        assert!(!resembles(text), "{text:?}");
+    }
+}
+
 fn open(number: i64, announced: Option<&str>) -> OpenApproval {
     let announced = announced.map(|order| LineOrder(order.to_owned()));
     OpenApproval { number: ApprovalNumber(number), announced }
