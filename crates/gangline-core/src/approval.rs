@@ -70,7 +70,8 @@ pub fn parse(text: &str) -> Option<DecisionLine> {
 /// it is none, and whoever wrote it may believe that it was one.
 #[must_use]
 pub fn resembles(text: &str) -> bool {
-    let bare = |word: &str| Decision::of(word.trim_end_matches([',', '.', '!', ':', ';'])).is_some();
+    let bare =
+        |word: &str| Decision::of(word.trim_end_matches([',', '.', '!', ':', ';'])).is_some();
     let mut words = text.split_whitespace();
     let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     parse(text).is_none() && (bare(first) || number(first).is_some() && bare(second))

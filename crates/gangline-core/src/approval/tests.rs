@@ -38,7 +38,9 @@ fn what_begins_like_a_decision_and_goes_on_is_told_apart() {
     for text in ["yes please", "yes 12 please", "no, use make", "12 yes please", "Y: do it"] {
         assert!(resembles(text), "{text:?}");
     }
-    for text in ["yes", "no 12", "12", "12 monkeys", "yesterday was fine", "is it yes", "", "ok yes"] {
+    for text in
+        ["yes", "no 12", "12", "12 monkeys", "yesterday was fine", "is it yes", "", "ok yes"]
+    {
         assert!(!resembles(text), "{text:?}");
     }
 }
