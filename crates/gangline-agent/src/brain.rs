@@ -23,7 +23,7 @@ use std::{
 };
 
 use gangline_api::event;
-use gangline_broker::NewEvent;
+use gangline_broker::{AgentUpdate, NewEvent};
 use gangline_core::{
     AgentName, ApprovalNumber, Epoch, MessageId, TurnId,
     agent::{
@@ -244,6 +244,10 @@ impl Brain {
             Incoming::Irc(trouble) => {
                 self.shown.irc = trouble;
                 self.show();
+            }
+            Incoming::Ready => {
+                let update = AgentUpdate { ready: true, ..AgentUpdate::default() };
+                self.keeper.push(Record::Agent(update));
             }
             Incoming::LookAtPause => {
                 self.keeper.push(Record::LookAtPause { words: self.words });

@@ -59,6 +59,9 @@ pub(crate) enum Incoming {
     Operator(Word),
     /// What stands between the agent and its chat network; `None` = nothing.
     Irc(Option<String>),
+    /// The agent is in its rooms, and its backend takes prompts or is not to be started: those who
+    /// wait for it are to be told, after what was written before.
+    Ready,
     /// Another process may have paused the agent in its row, or lifted that.
     LookAtPause,
     /// So the row stood, after the so many words of operators that were written before.

@@ -11,7 +11,7 @@ use gangline_broker::{Broker, BrokerError, EndTurn, Entry, How, OpenedApproval, 
 use gangline_core::{AgentName, ApprovalNumber, Epoch, MessageId, MessageState, TurnId};
 use gangline_os::{doorbell, paths::Paths};
 use tokio::sync::{Notify, mpsc, watch};
-use tracing::{error, warn};
+use tracing::{error, info, warn};
 
 use crate::bus::{Fatal, Incoming, Record};
 
@@ -96,6 +96,10 @@ impl Keeper {
                     }
                 }
                 Record::Say(_) => self.outbox.notify_one(),
+                Record::Agent(update) if update.ready => {
+                    info!("ready");
+                    doorbell::ring(&self.paths.doorbell("hub"));
+                }
                 _ => {}
             }
         }

@@ -11,11 +11,11 @@ mod stop;
 use std::{sync::Arc, time::Duration};
 
 use gangline_api::event::{Event, Notice, StartStep, StepState};
-use gangline_broker::{AgentUpdate, Broker, BrokerError, OpenError, OpenOptions, Whose};
+use gangline_broker::{Broker, OpenError, OpenOptions, Whose};
 use gangline_core::{AgentName, agent::PhaseName};
 use gangline_os::{
     clock::{SharedClock, UnixMicros},
-    doorbell::{self, Doorbell},
+    doorbell::Doorbell,
     fsio,
     lock::{FileLock, LockError},
     mark,
@@ -144,7 +144,7 @@ async fn start(opened: Opened, settings: Settings) -> Result<Ended, Ended> {
     notify::tell(&[Word::Ready]);
     // The first input lets the state machine start the backend.
     let _ = parts.brain.send(Incoming::StoreOk).await;
-    let why = parts.watch(&settings, &mut signals).await;
+    let why = parts.watch(&mut signals).await;
     let ended = parts.stop(why, &mut signals).await;
     info!(agent = %name, code = ended.code, why = ended.why, "daemon ends");
     Ok(ended)
@@ -247,7 +247,7 @@ impl Parts {
     }
 
     /// Watches until the daemon shall end.
-    async fn watch(&mut self, settings: &Settings, signals: &mut Signals) -> Why {
+    async fn watch(&mut self, signals: &mut Signals) -> Why {
         if self.asked {
             return Why::Asked;
         }
@@ -255,7 +255,8 @@ impl Parts {
         let (mut beats, mut unheard) = (0_u64, 0);
         loop {
             if !ready && self.is_ready() {
-                ready = self.announce_ready(settings).await;
+                // By the brain: what people see of the agent is then written before.
+                ready = self.brain.try_send(Incoming::Ready).is_ok();
             }
             tokio::select! {
                 biased;
@@ -325,21 +326,5 @@ impl Parts {
                 StepState::Absent
             }
         }
-    }
-
-    /// Says so in the store and to the hub; returns whether the store took it.
-    async fn announce_ready(&self, settings: &Settings) -> bool {
-        let update = AgentUpdate { ready: true, ..AgentUpdate::default() };
-        let said: Result<(), BrokerError> =
-            self.broker.set_agent(&settings.agent.nick, self.epoch, update).await;
-        match said {
-            Ok(()) => info!("ready"),
-            Err(error) => {
-                tracing::warn!(%error, "cannot say that it is ready");
-                return false;
-            }
-        }
-        doorbell::ring(&settings.paths.doorbell("hub"));
-        true
     }
 }

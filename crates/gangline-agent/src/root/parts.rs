@@ -55,7 +55,6 @@ pub(super) const HOOKS: &str = "hooks";
 /// Everything the root holds on to.
 pub(super) struct Parts {
     pub(super) broker: Broker,
-    pub(super) epoch: Epoch,
     pub(super) agent: gangline_core::AgentName,
     pub(super) home: HashSet<ChannelName>,
     pub(super) tasks: TaskGroup,
@@ -238,7 +237,6 @@ impl Parts {
         let desk = Arc::new(desk(settings, &shared, (can, asked_to_end.clone())));
         Self {
             broker,
-            epoch: started.epoch,
             agent: settings.agent.nick.clone(),
             home,
             tasks,

@@ -60,8 +60,6 @@ impl Fleet {
         self.ps()[nick]["standing"].as_str().unwrap().to_owned()
     }
 
-    /// Waits for that: `up` comes back when an agent says that it is ready, and the row of its phase
-    /// may come a moment later.
     fn becomes(&self, nick: &str, standing: &str) {
         eventually(&format!("{nick} to be {standing}"), || {
             (self.standing(nick) == standing).then_some(())

@@ -44,7 +44,7 @@ fn up_d_comes_back_when_all_are_ready_and_down_ends_everything() {
     let again = fleet.run(&["down"]);
     assert_eq!((again.code, again.stderr.as_str()), (0, "nothing runs\n"));
     fleet.up();
-    fleet.becomes("oak-ada", "idle");
+    assert_eq!(fleet.standing("oak-ada"), "idle");
 }
 
 /// The exit code and the text are those of the hub that could not start.
@@ -77,14 +77,14 @@ fn up_d_names_the_agent_that_cannot_run() {
     assert!(ran.stderr.contains(told), "{}", ran.stderr);
     assert!(ran.stderr.contains("agents/oak-bob/daemon.log"), "{}", ran.stderr);
     assert!(ran.stdout.contains("owner:"), "the others can be spoken to: {}", ran.stdout);
-    fleet.becomes("oak-ada", "idle");
+    assert_eq!(fleet.standing("oak-ada"), "idle");
     assert_eq!(fleet.standing("oak-bob"), "failed");
     // What was given up is tried again when the configuration is read again, and when ordered.
     std::fs::write(&fleet.stage.config, format!("{one}  - nick: oak-bob{two}")).unwrap();
     let ran = fleet.run(&["up", "-d"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(ran.stderr.contains("has read its configuration again"), "{}", ran.stderr);
-    fleet.becomes("oak-bob", "idle");
+    assert_eq!(fleet.standing("oak-bob"), "idle");
 }
 
 /// R1-03, R1-49: the hub of the background ends by SIGTERM, and by `down --hub-only`, without its

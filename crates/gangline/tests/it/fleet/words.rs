@@ -27,7 +27,7 @@ fn a_running_daemon_is_paused_and_goes_on() {
     fleet.becomes("oak-ada", "paused");
     assert_eq!(fleet.run(&["resume", "oak-ada"]).ok(), "oak-ada goes on\n");
     alice.hears("oak-ada", "#general", "kept");
-    fleet.becomes("oak-bob", "paused");
+    assert_eq!(fleet.standing("oak-bob"), "paused");
 }
 
 /// R0-45: without a daemon the word is a row, which the next one finds.
@@ -40,12 +40,12 @@ fn a_word_to_a_daemon_that_is_down_is_kept() {
     assert_eq!(ran.code, 1);
     assert!(ran.stderr.contains("is not running: there is no turn to end"), "{}", ran.stderr);
     fleet.up();
-    fleet.becomes("oak-ada", "paused");
+    assert_eq!(fleet.standing("oak-ada"), "paused");
     let _ = fleet.run(&["down"]).ok();
     let ran = fleet.run(&["resume", "oak-ada"]).ok();
     assert_eq!(ran, "oak-ada goes on; its daemon is not running\n");
     fleet.up();
-    fleet.becomes("oak-ada", "idle");
+    assert_eq!(fleet.standing("oak-ada"), "idle");
 }
 
 #[test]
