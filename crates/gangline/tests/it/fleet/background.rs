@@ -1,9 +1,13 @@
 //! `up -d` and `down`: a hub behind the scenes.
 
-use std::{net::TcpListener, process::Stdio};
+use std::{fs::File, net::TcpListener, process::Stdio};
 
 use gangline_testkit::{database, eventually};
-use nix::sys::signal::Signal;
+use nix::{
+    fcntl::{FcntlArg, fcntl},
+    libc,
+    sys::signal::Signal,
+};
 
 use super::{Fleet, gone, is_gone, send};
 
@@ -45,6 +49,34 @@ fn up_d_comes_back_when_all_are_ready_and_down_ends_everything() {
     assert_eq!((again.code, again.stderr.as_str()), (0, "nothing runs\n"));
     fleet.up();
     assert_eq!(fleet.standing("oak-ada"), "idle");
+}
+
+/// A hub that was killed gives its lock back with its last thread, and one in its first moment has
+/// not said its name: `up -d` waits for either.
+#[test]
+fn up_d_waits_for_a_hub_that_begins_or_ends() {
+    let fleet = Fleet::new(&["oak-ada"]);
+    fleet.up();
+    let _ = fleet.run(&["down"]).ok();
+    let lock = File::options().write(true).open(fleet.world().state().join("hub.lock")).unwrap();
+    let whole = libc::flock {
+        l_type: libc::F_WRLCK as libc::c_short,
+        l_whence: libc::SEEK_SET as libc::c_short,
+        l_start: 0,
+        l_len: 0,
+        l_pid: 0,
+    };
+    fcntl(&lock, FcntlArg::F_OFD_SETLK(&whole)).unwrap();
+    let mut up = fleet.world().start(&["up", "-d"]);
+    eventually("it to wait", || {
+        let waits = up.output().contains("waiting for a hub that begins or ends");
+        assert!(waits || up.ended().is_none(), "{}", up.output());
+        waits.then_some(())
+    });
+    drop(lock);
+    assert_eq!(up.wait(), 0, "{}", up.output());
+    assert_eq!(fleet.standing("oak-ada"), "idle");
+    let _ = fleet.run(&["down"]).ok();
 }
 
 /// The exit code and the text are those of the hub that could not start.
