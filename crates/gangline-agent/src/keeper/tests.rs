@@ -1,10 +1,14 @@
 //! What the keeper writes, in a real store.
 
 use gangline_broker::{
-    AgentUpdate, EventQuery, NewEvent, NewMessage, NewUsage, OpenOptions, Whose,
+    AgentUpdate, EventQuery, LineKind, NewEvent, NewMessage, NewUsage, OpenOptions, Send as Said,
+    Whose,
 };
 use gangline_core::{Origin, Principal, Tier, redact::Redactor};
-use gangline_os::clock::{self, UnixMicros};
+use gangline_os::{
+    clock::{self, UnixMicros},
+    doorbell::Doorbell,
+};
 use tempfile::TempDir;
 
 use super::*;
@@ -52,6 +56,44 @@ fn usage() -> Record {
     }))
 }
 
+fn message(agent: AgentName) -> NewMessage {
+    NewMessage {
+        agent,
+        network_id: "local".to_owned(),
+        intake_key: None,
+        origin: Origin::Direct,
+        principal: Principal { account: "owner".to_owned(), tier: Tier::Owner },
+        sender: "otto".to_owned(),
+        target: "otto".to_owned(),
+        body: Redactor::default().redact("hello"),
+        in_reply_to: None,
+        cause_root: None,
+        hops: 0,
+        state: MessageState::Accepted,
+        cursor: None,
+        not_before: None,
+        msgid: None,
+    }
+}
+
+fn said(key: &str, deliver: Option<NewMessage>) -> Said {
+    Said {
+        agent: ada(),
+        turn: None,
+        idem_key: key.to_owned(),
+        target: "#general".to_owned(),
+        lines: vec![Redactor::default().redact("a line")],
+        kind: LineKind::Notice,
+        in_reply_to: None,
+        deliver,
+    }
+}
+
+async fn rings(what: impl Future<Output = ()>, name: &str) {
+    let rung = tokio::time::timeout(Duration::from_secs(60), what).await;
+    assert!(rung.is_ok(), "{name} is not rung");
+}
+
 impl Desk {
     async fn open() -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -59,24 +101,7 @@ impl Desk {
         let broker = Broker::open(OpenOptions { path, clock: clock::system() }).await.unwrap();
         let whose = Whose { runtime: "claude", configured: "claude" };
         broker.begin_epoch(&ada(), (1, "test"), whose).await.unwrap();
-        let message = NewMessage {
-            agent: ada(),
-            network_id: "local".to_owned(),
-            intake_key: None,
-            origin: Origin::Direct,
-            principal: Principal { account: "owner".to_owned(), tier: Tier::Owner },
-            sender: "otto".to_owned(),
-            target: "otto".to_owned(),
-            body: Redactor::default().redact("hello"),
-            in_reply_to: None,
-            cause_root: None,
-            hops: 0,
-            state: MessageState::Accepted,
-            cursor: None,
-            not_before: None,
-            msgid: None,
-        };
-        let message = broker.accept(message).await.unwrap().id;
+        let message = broker.accept(message(ada())).await.unwrap().id;
         let (records, waiting) = mpsc::channel(64);
         let (to_brain, brain) = mpsc::channel(64);
         let (fatal, _) = mpsc::channel(4);
@@ -180,6 +205,43 @@ async fn records_that_wait_are_written_together_and_in_their_order() {
     tokio::time::timeout(Duration::from_secs(60), desk.outbox.notified()).await.unwrap();
 }
 
+/// Who goes on from what was written hears of it: the outbox of lines, the inbox of messages that
+/// went back, a colleague of what it was sent, the hub of an agent that is ready.
+#[tokio::test]
+async fn those_who_wait_for_what_was_written_are_rung() {
+    let bob: AgentName = "oak-bob".parse().unwrap();
+    for (kind, outbox, inbox) in
+        [("end", true, true), ("say", true, false), ("ready", false, false)]
+    {
+        let mut desk = Desk::open().await;
+        let keeper = desk.keeper.as_ref().unwrap();
+        let (rescan, paths) = (Arc::clone(&keeper.rescan), keeper.paths.clone());
+        let colleague = Doorbell::bind(&paths.doorbell(bob.as_str())).unwrap();
+        let hub = Doorbell::bind(&paths.doorbell("hub")).unwrap();
+        let mut records = Vec::new();
+        match kind {
+            "end" => {
+                let Record::End(mut end) = desk.end() else { panic!("no end") };
+                end.sends = vec![said("end", Some(message(bob.clone())))];
+                records.extend([desk.take(), Record::End(end)]);
+            }
+            "say" => records.push(Record::Say(Box::new(said("say", None)))),
+            _ => records.push(Record::Agent(AgentUpdate { ready: true, ..AgentUpdate::default() })),
+        }
+        desk.write(records).await;
+        if outbox {
+            rings(desk.outbox.notified(), "the outbox").await;
+        }
+        if inbox {
+            rings(rescan.notified(), "the inbox").await;
+            rings(colleague.rung(), "the colleague").await;
+        }
+        if kind == "ready" {
+            rings(hub.rung(), "the hub").await;
+        }
+    }
+}
+
 /// A turn that was ended by an earlier try is no failure, and keeps nothing from being written.
 #[tokio::test]
 async fn the_end_of_a_turn_that_has_ended_is_passed_over() {
@@ -255,4 +317,29 @@ async fn what_cannot_be_written_is_tried_again_in_order() {
     assert_eq!(desk.kinds().await, ["a", "b", "c"]);
     assert_eq!(desk.calls().await, 1);
     assert!(matches!(desk.brain.try_recv(), Ok(Incoming::StoreOk)));
+}
+
+/// A storage that fails under a group fails all of it, and all of it is tried again, in order. Here
+/// the first try stands after all, which nobody could know: facts may stand twice, none is missing.
+#[tokio::test]
+async fn a_group_that_the_storage_refused_is_tried_again_as_a_whole() {
+    let mut desk = Desk::open().await;
+    let path = desk.folder.path().join("gangline.db");
+    // The last one who closes it moves the log into the database, so that nothing is in it.
+    desk.broker.close().await.unwrap();
+    let options = OpenOptions { path: path.clone(), clock: clock::system() };
+    desk.broker = Broker::open(options).await.unwrap();
+    let mut keeper = desk.keeper.take().unwrap();
+    keeper.broker = desk.broker.clone();
+    std::fs::remove_file(path.with_extension("db-wal")).unwrap();
+    let (records, waiting) = mpsc::channel(8);
+    for record in [event("a"), usage(), event("b")] {
+        records.try_send(record).unwrap();
+    }
+    drop(records);
+    keeper.run(waiting).await;
+    assert!(matches!(desk.brain.try_recv(), Ok(Incoming::StoreDegraded(_))));
+    assert!(matches!(desk.brain.try_recv(), Ok(Incoming::StoreOk)));
+    assert_eq!(desk.kinds().await, ["a", "b", "a", "b"]);
+    assert_eq!(desk.calls().await, 2);
 }
