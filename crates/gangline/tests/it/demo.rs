@@ -155,6 +155,44 @@ fn an_answer_sent_by_tool_is_not_repeated() {
     assert_eq!(from_guide, ["tangerine 9", "and then this"]);
 }
 
+/// R2-41: each call of a tool stands in the log before it runs and after it, by its id: a tool of the
+/// daemon, a command that was allowed, and one that was refused.
+#[test]
+fn each_tool_call_is_in_the_log_before_and_after() {
+    let demo = Demo::start();
+    let mut alice = demo.member("alice");
+    alice.say("#general", "@demo-guide post tangerine 9");
+    alice.hears(GUIDE, "#general", "tangerine 9");
+    for (command, verdict) in [("echo one", "approve"), ("echo two", "deny")] {
+        alice.say("#general", &format!("@demo-guide run {command}"));
+        let asked = alice.hears(GUIDE, "#general", command);
+        let _ = demo.run(&[verdict, asked.split_whitespace().nth(1).unwrap()]).ok();
+    }
+    alice.hears(GUIDE, "#general", "refused");
+    let events = demo.run(&["logs", GUIDE, "--json"]).json();
+    let mut calls: Vec<(String, String, Option<bool>)> = Vec::new();
+    for event in events.as_array().unwrap() {
+        let data = &event["payload"];
+        if event["kind"] == "tool_result" {
+            let id = data["id"].as_str().unwrap();
+            let call = calls.iter_mut().find(|call| call.0 == id).expect("asked for before");
+            assert_eq!(call.2.replace(data["is_error"].as_bool().unwrap()), None, "told once");
+        }
+        for block in data["content"].as_array().into_iter().flatten() {
+            if let Some(id) = block["id"].as_str() {
+                calls.push((id.to_owned(), block["name"].as_str().unwrap().to_owned(), None));
+            }
+        }
+    }
+    let ended: Vec<(&str, Option<bool>)> =
+        calls.iter().map(|(_, name, failed)| (name.as_str(), *failed)).collect();
+    assert_eq!(
+        ended,
+        [("send", Some(false)), ("Bash", Some(false)), ("Bash", Some(true))],
+        "{events:#}"
+    );
+}
+
 /// Three people while it is busy: three answers, in order, none lost (R0-12, R0-14, R0-15, C3).
 #[test]
 fn what_comes_while_it_is_busy_is_answered_in_order() {
