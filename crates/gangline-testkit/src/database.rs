@@ -4,6 +4,8 @@ use std::path::Path;
 
 use rusqlite::{Connection, Row, types::ValueRef};
 
+use crate::wait::PATIENCE;
+
 /// Returns what SQLite says of the file's soundness: `ok` when there is nothing to say. For a
 /// file that nobody has open.
 ///
@@ -14,13 +16,15 @@ pub fn integrity_check(path: &Path) -> String {
     query(path, "PRAGMA integrity_check").join("\n")
 }
 
-/// Returns the first column of every row.
+/// Returns the first column of every row. Waits for whoever recovers the file after a death, or
+/// closes it.
 ///
 /// # Panics
 /// When the file cannot be opened or the statement is wrong.
 #[must_use]
 pub fn query(path: &Path, sql: &'static str) -> Vec<String> {
     let connection = Connection::open(path).unwrap();
+    connection.busy_timeout(PATIENCE).unwrap();
     let mut statement = connection.prepare(sql).unwrap();
     let rows = statement.query_map([], first).unwrap();
     rows.collect::<Result<_, _>>().unwrap()

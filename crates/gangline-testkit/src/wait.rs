@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-/// How long a fact may take on a loaded machine before the test calls it missing.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a fact may take on a loaded machine before the test calls it missing. Longer than the
+/// longest pause of the product, which is a minute before it tries a server or a room again.
+pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Returns what `look` finds, looking again until [`PATIENCE`] is over.
 ///

@@ -204,7 +204,8 @@ impl World {
     }
 
     /// Returns the processes of this world that run now, with their command lines. The binary's
-    /// folder is left out: it may be called like a command.
+    /// folder is left out: it may be called like a command. One that was killed and has only not had
+    /// the time to be gone runs no more.
     #[must_use]
     pub fn processes(&self) -> Vec<(i32, String)> {
         let needle = format!("HOME={}\0", self.home.path().display());
@@ -218,7 +219,7 @@ impl World {
                 continue;
             }
             let Ok(environment) = fs::read(entry.path().join("environ")) else { continue };
-            if contains(&environment, needle.as_bytes()) {
+            if contains(&environment, needle.as_bytes()) && !is_over(&entry.path()) {
                 let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
                 let line = String::from_utf8_lossy(&line).replace('\0', " ");
                 found.push((pid, line.replace(&folder, "")));
@@ -234,9 +235,37 @@ impl World {
     }
 }
 
+/// Holds a process that the test did not start itself, as [`Running::hold`] does.
+///
+/// # Panics
+/// When it has ended.
+pub fn hold(pid: i32) {
+    kill(Pid::from_raw(pid), Signal::SIGSTOP).unwrap();
+}
+
+/// Lets a process go on after [`hold`].
+///
+/// # Panics
+/// When it has ended.
+pub fn go_on(pid: i32) {
+    kill(Pid::from_raw(pid), Signal::SIGCONT).unwrap();
+}
+
 /// Many processes make many logs; the last lines of each are shown unless that is switched off.
 fn print_logs() -> bool {
     std::env::var_os("GANGLINE_TEST_QUIET").is_none()
+}
+
+/// Whether none of its own instructions runs any more: it has ended, or SIGKILL is on its way to it.
+fn is_over(process: &Path) -> bool {
+    let Ok(status) = fs::read_to_string(process.join("status")) else { return true };
+    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+    let has_ended = field("State:").is_none_or(|state| state.starts_with(['Z', 'X']));
+    let is_killed = |set: &str| {
+        let pending = u64::from_str_radix(set, 16).unwrap_or(0);
+        pending & (1 << (Signal::SIGKILL as u32 - 1)) != 0
+    };
+    has_ended || ["SigPnd:", "ShdPnd:"].into_iter().filter_map(field).any(is_killed)
 }
 
 fn contains(haystack: &[u8], needle: &[u8]) -> bool {
@@ -321,16 +350,29 @@ impl Running {
         self.wait()
     }
 
+    /// Holds it: it neither runs nor ends before [`Self::go_on`], and who asks it something waits.
+    ///
+    /// # Panics
+    /// When it has ended.
+    pub fn hold(&self) {
+        hold(self.pid());
+    }
+
+    /// Lets it go on after [`Self::hold`].
+    ///
+    /// # Panics
+    /// When it has ended.
+    pub fn go_on(&self) {
+        go_on(self.pid());
+    }
+
     /// Waits for its end and returns its exit code; -1 after a signal.
     ///
     /// # Panics
     /// When it does not end in time.
     pub fn wait(&mut self) -> i32 {
-        let log = self.log.clone();
-        let child = &mut self.child;
-        eventually(&format!("the end of the process that writes {}", log.display()), || {
-            child.try_wait().unwrap().map(|status| status.code().unwrap_or(-1))
-        })
+        let what = format!("the end of the process that writes {}", self.log.display());
+        eventually(&what, || self.ended())
     }
 
     /// Returns a field of the ready line as text.

@@ -1,6 +1,6 @@
 //! The main job, end to end: the demo as a new user runs it, over real IRC and real processes.
 
-use gangline_testkit::{IrcPeer, Running, World, eventually, irc};
+use gangline_testkit::{IrcPeer, Running, World, eventually, irc, stage::free_port, world};
 
 const GUIDE: &str = "demo-guide";
 
@@ -12,8 +12,26 @@ struct Demo {
 impl Demo {
     fn start() -> Self {
         let world = World::new(env!("CARGO_BIN_EXE_gangline"));
-        let hub = world.start_ready(&["demo"]);
+        let hub = start(&world);
         Self { world, hub }
+    }
+
+    /// Says something and waits until the guide is at it. It is until [`Self::model_goes_on`].
+    fn at_work(&self, peer: &mut IrcPeer, word: &str) {
+        world::hold(self.model());
+        peer.say("#general", &format!("@demo-guide say exactly {word}"));
+        eventually("the turn", || {
+            let status = self.run(&["status", GUIDE, "--json"]).json();
+            status.to_string().contains("\"working\"").then_some(())
+        });
+    }
+
+    fn model_goes_on(&self) {
+        world::go_on(self.model());
+    }
+
+    fn model(&self) -> i32 {
+        self.world.processes_like("standin serve")[0]
     }
 
     fn irc(&self) -> String {
@@ -39,13 +57,8 @@ impl Demo {
     }
 
     fn kill_guide(&self) {
-        use nix::{
-            sys::signal::{Signal, kill},
-            unistd::Pid,
-        };
-        for pid in self.world.processes_like(&format!("daemon {GUIDE}")) {
-            kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
-        }
+        let guide = self.world.processes_like(&format!("daemon {GUIDE}"));
+        guide.into_iter().for_each(crate::claude::kill_hard);
     }
 
     fn run(&self, args: &[&str]) -> gangline_testkit::Ran {
@@ -54,6 +67,13 @@ impl Demo {
         all.extend(args);
         self.world.run(&all)
     }
+}
+
+/// Starts a demo on ports that are nobody else's, also while it is down.
+pub(crate) fn start(world: &World) -> Running {
+    let ports = format!("{{\"irc\": {}, \"standin\": {}}}", free_port(), free_port());
+    let _ = world.file("state/gangline/demo/ports.json", &ports);
+    world.start_ready(&["demo"])
 }
 
 /// R0-01, R0-36, R1-10, R1-28, C12, C33: a mention wakes the agent, its final text is said in the
@@ -199,17 +219,14 @@ fn what_comes_while_it_is_busy_is_answered_in_order() {
     let demo = Demo::start();
     let mut alice = demo.member("alice");
     let mut bob = demo.member("bob");
-    alice.say("#general", "@demo-guide sleep 6");
-    eventually("the turn", || {
-        let status = demo.run(&["status", GUIDE, "--json"]).json();
-        status.to_string().contains("\"working\"").then_some(())
-    });
+    demo.at_work(&mut alice, "at last");
     alice.say("#general", "@demo-guide say exactly first");
     bob.hears("alice", "#general", "first");
     bob.say("#general", "@demo-guide say exactly second");
     alice.hears("bob", "#general", "second");
     alice.say(GUIDE, "say exactly third");
-    alice.hears(GUIDE, "#general", "I worked for 6 seconds");
+    demo.model_goes_on();
+    alice.hears(GUIDE, "#general", "at last");
     alice.hears(GUIDE, "#general", "first");
     alice.hears(GUIDE, "#general", "second");
     alice.hears(GUIDE, "alice", "third");
@@ -352,17 +369,11 @@ fn a_killed_hub_is_replaced_and_its_daemons_are_adopted() {
 fn a_daemon_killed_in_the_middle_of_a_turn_answers_after_its_restart() {
     let demo = Demo::start();
     let mut alice = demo.member("alice");
-    alice.say("#general", "@demo-guide sleep 6");
-    eventually("the turn", || {
-        let status = demo.run(&["status", GUIDE, "--json"]).json();
-        status.to_string().contains("\"working\"").then_some(())
-    });
-    for pid in demo.world.processes_like(&format!("daemon {GUIDE}")) {
-        nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL)
-            .unwrap();
-    }
+    demo.at_work(&mut alice, "at last");
+    demo.kill_guide();
     alice.say("#general", "@demo-guide say exactly while you were away");
-    alice.hears(GUIDE, "#general", "I worked for 6 seconds");
+    demo.model_goes_on();
+    alice.hears(GUIDE, "#general", "at last");
     alice.hears(GUIDE, "#general", "while you were away");
     let trace = demo.run(&["trace", "m1"]).ok();
     assert!(trace.contains("lost") && trace.contains("answered"), "{trace}");
