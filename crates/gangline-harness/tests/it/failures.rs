@@ -134,9 +134,10 @@ async fn repetition_ends_after_five() {
 async fn a_server_that_is_not_there_is_tried_again_then_named() {
     let fake = Fake::start(vec![]).await;
     let mut config = fake.config();
-    // A port that was ours a moment ago; nobody listens there.
-    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    config.base_url = format!("http://{gone}");
+    // Nobody listens at a port that is only bound, and nobody else gets it.
+    let bound = tokio::net::TcpSocket::new_v4().unwrap();
+    bound.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    config.base_url = format!("http://{}", bound.local_addr().unwrap());
     config.retry.max_retries = 1;
     let told = Arc::new(Told::default());
     let harness = Harness::new(config, vec![], Some(Arc::clone(&told) as _)).unwrap();

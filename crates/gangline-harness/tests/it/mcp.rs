@@ -9,6 +9,7 @@ use std::time::Duration;
 use gangline_harness::mcp::{McpNotice, McpPlace, McpServer, McpServers};
 use gangline_harness::{Harness, Tool, ToolContext, ToolError};
 use gangline_os::CancellationToken;
+use gangline_os::mark::{self, RUN_MARK};
 use gangline_os::process::{self, Child, Group, Output, Spawn, Stdin, base_env};
 use gangline_os::secret::Secret;
 use serde_json::{Value, json};
@@ -320,6 +321,11 @@ async fn a_server_that_is_late_or_down_is_told_and_the_others_are_there() {
     let (room, late, dying) = (Room::new(), Room::new(), Room::new());
     let mut mute = late.program("late", "mute");
     mute.start_timeout = Duration::from_millis(500);
+    let installation = format!("late-{}", std::process::id());
+    if let McpPlace::Program { env, .. } = &mut mute.place {
+        env.retain(|(name, _)| name != RUN_MARK);
+        env.push((RUN_MARK.into(), format!("{installation}/agent/7").into()));
+    }
     let missing = McpPlace::Program {
         command: vec!["no-such-program".to_owned()],
         env: base_env(),
@@ -350,7 +356,14 @@ async fn a_server_that_is_late_or_down_is_told_and_the_others_are_there() {
         assert!(told.starts_with(expected), "{told}");
     }
     assert_eq!(tool(&servers, "echo").ok("x").await, "x");
-    dead(&fact(&late.notes(), "started").await).await;
+    // It may have ended before it could say a word.
+    within(async {
+        while !mark::marked_processes(&installation).is_empty() {
+            // sleep: looks at a fact of the system again and again, within a deadline
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    })
+    .await;
     servers.stop().await;
 }
 
@@ -440,7 +453,9 @@ async fn a_server_over_http_is_reached_with_its_headers() {
 #[tokio::test]
 async fn a_server_over_http_that_was_killed_is_reached_again() {
     let room = Room::new();
-    let (mut child, port) = room.http(0).await;
+    // Keeps the port from others while the server is down.
+    let held = probe::bound(0);
+    let (mut child, port) = room.http(held.local_addr().unwrap().port()).await;
     let servers = connect(vec![address("web", port, TOKEN)]).await;
     let wait = tool(&servers, "wait");
     let kill = async {

@@ -15,7 +15,11 @@ use gangline_runtime::{
     StartOptions, ToolCall, ToolHost, ToolSpec, TurnResult, registry,
 };
 use gangline_standin::{Script, StandinOptions, serve};
-use tokio::{net::TcpListener, sync::mpsc};
+use tokio::{
+    io::{self, AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    sync::{mpsc, watch},
+};
 use uuid::Uuid;
 
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -131,6 +135,21 @@ impl Rig {
             let _ = serve(options, CancellationToken::new()).await;
         });
         address
+    }
+
+    /// Puts a valve before the model at an address; it is open.
+    pub(crate) async fn valve(&mut self, model: SocketAddr) -> (SocketAddr, Valve) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let valve = Valve(watch::Sender::new(true));
+        let open = valve.0.subscribe();
+        self.tasks.spawn("valve", async move {
+            let mut connections = TaskGroup::new("valve");
+            while let Ok((program, _)) = listener.accept().await {
+                connections.spawn("connection", pass(program, model, open.clone()));
+            }
+        });
+        (address, valve)
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -261,6 +280,13 @@ impl Rig {
         }
     }
 
+    /// Waits until a file is there.
+    pub(crate) async fn until_there(&self, name: &str) {
+        while !self.path(name).exists() {
+            look_again().await;
+        }
+    }
+
     /// Returns what is in the file once something is.
     pub(crate) async fn until_written(&self, path: &PathBuf) -> String {
         loop {
@@ -277,11 +303,48 @@ impl Rig {
 
     /// Returns the bodies of the requests that the model got.
     pub(crate) fn requests(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.path("requests")).unwrap().map(|it| it.unwrap().path());
+        // One that is being written now has another name, and will soon be gone.
         let mut files: Vec<_> =
-            fs::read_dir(self.path("requests")).unwrap().map(|it| it.unwrap().path()).collect();
+            entries.filter(|path| path.extension().is_some_and(|it| it == "json")).collect();
         files.sort();
         files.into_iter().map(|file| fs::read_to_string(file).unwrap()).collect()
     }
+}
+
+/// Lets through what the model says, or holds it back.
+pub(crate) struct Valve(watch::Sender<bool>);
+
+impl Valve {
+    pub(crate) fn close(&self) {
+        self.0.send_replace(false);
+    }
+
+    pub(crate) fn open(&self) {
+        self.0.send_replace(true);
+    }
+}
+
+/// Carries one connection; what the model says waits while the valve is closed.
+async fn pass(program: TcpStream, model: SocketAddr, mut open: watch::Receiver<bool>) {
+    let Ok(model) = TcpStream::connect(model).await else { return };
+    let (mut asks, mut hears) = program.into_split();
+    let (mut answers, mut asked) = model.into_split();
+    let upward = async {
+        let _ = io::copy(&mut asks, &mut asked).await;
+        let _ = asked.shutdown().await;
+    };
+    let downward = async {
+        let mut bytes = [0; 4096];
+        while let Ok(count @ 1..) = answers.read(&mut bytes).await {
+            let gone = open.wait_for(|open| *open).await.is_err();
+            if gone || hears.write_all(&bytes[..count]).await.is_err() {
+                return;
+            }
+        }
+        let _ = hears.shutdown().await;
+    };
+    tokio::join!(upward, downward);
 }
 
 impl Drop for Rig {

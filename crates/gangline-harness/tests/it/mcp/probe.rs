@@ -5,6 +5,7 @@
 //! that such programs make.
 
 use std::io::Write as _;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,6 +25,7 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ServerHandler, serve_server};
 use serde_json::{Value, json};
+use tokio::net::TcpSocket;
 
 /// What the process is: `tools`, `odd`, `newer`, `endless`, `mute`, `dies` or `http <port>`.
 pub(crate) const ROLE: &str = "GANGLINE_TEST_ROLE";
@@ -70,7 +72,7 @@ fn note(notes: &Path, line: &str) {
 }
 
 async fn serve_http(notes: PathBuf, port: u16) {
-    let listener = tokio::net::TcpListener::bind(("127.0.0.1", port)).await.unwrap();
+    let listener = bound(port).listen(64).unwrap();
     let port = listener.local_addr().unwrap().port();
     let probe = Probe { notes: notes.clone(), role: "tools".to_owned() };
     let service = StreamableHttpService::new(
@@ -81,6 +83,15 @@ async fn serve_http(notes: PathBuf, port: u16) {
     let app = axum::Router::new().nest_service("/mcp", service).layer(middleware::from_fn(guard));
     note(&notes, &format!("port {port}"));
     axum::serve(listener, app).await.unwrap();
+}
+
+/// Takes a port of loopback that others of these tests may take too. Nobody listens there yet.
+pub(crate) fn bound(port: u16) -> TcpSocket {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_reuseaddr(true).unwrap();
+    socket.set_reuseport(true).unwrap();
+    socket.bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).unwrap();
+    socket
 }
 
 async fn guard(request: Request, next: Next) -> Response {

@@ -3,6 +3,7 @@
 use gangline_runtime::{PermissionMode, Prompt, RuntimeEvent, TurnResult, Usage};
 
 use super::rig::{Done, Rig, turn};
+use crate::rig::look_again;
 
 const ECHO: &str = r#"
 rules:
@@ -53,11 +54,11 @@ rules:
   - when: {user: 'who'}
     reply: [text: "a large one"]
   - when: {user: 'pause'}
-    reply: [tool_use: {name: Bash, input: {command: "exec python3 -c 'import time; time.sleep(1.5)'", description: "x"}}]
+    reply: [tool_use: {name: Bash, input: {command: "touch paused; until [ -e go ]; do sleep 0.1; done", description: "x"}}]
   - when: {user: 'slow'}
     reply: [delay_ms: 1500, text: "slow"]
   - when: {user: 'behind'}
-    reply: [tool_use: {name: Bash, input: {command: "sleep 0.7; echo bell", description: "x", run_in_background: true}}]
+    reply: [tool_use: {name: Bash, input: {command: "until [ -e ring ]; do sleep 0.1; done; rm ring; echo bell", description: "x", run_in_background: true}}]
   - when: {tool: Bash}
     reply: [text: "it ran"]
   - reply: [text: "you said ${user}"]
@@ -102,13 +103,16 @@ async fn what_is_added_to_a_turn_is_answered_in_it() {
     let mut rig = rig(MIXED).await;
     rig.start().await;
     rig.say(1, "pause").await;
-    rig.until_runs("time.sleep(1.5)").await;
+    rig.until_there("work/paused").await;
     let added = |number, uuid: &str| Prompt {
         turn: turn(number),
         text: "and a plum".to_owned(),
         uuid: uuid.to_owned(),
     };
     rig.runtime.steer(added(1, "no-uuid")).await.unwrap();
+    // It is written before any time goes by.
+    look_again().await;
+    std::fs::write(rig.path("work/go"), "").unwrap();
     let done = Done(rig.until_finished().await);
     assert_eq!(steered(&done), ["no-uuid"], "{done:?}");
     assert_eq!(done.text(), "it ran");
@@ -132,7 +136,9 @@ async fn a_turn_that_began_by_itself_is_adopted_or_told() {
     rig.options.extra.insert("background_tasks".to_owned(), true.into());
     rig.options.system_prompt = "You hear bells.".to_owned();
     rig.start().await;
+    let ring = rig.path("work/ring");
     rig.ask(1, "behind").await;
+    std::fs::write(&ring, "").unwrap();
     let seen = rig.until(|event| *event == RuntimeEvent::Began).await;
     assert_eq!(seen.len(), 1, "{seen:?}");
     rig.runtime.adopt(turn(2)).await.unwrap();
@@ -142,6 +148,8 @@ async fn a_turn_that_began_by_itself_is_adopted_or_told() {
 
     rig.ask(3, "behind").await;
     rig.say(4, "slow").await;
+    assert_eq!(rig.next().await, RuntimeEvent::Accepted { turn: turn(4) });
+    std::fs::write(&ring, "").unwrap();
     let done = Done(rig.until_finished().await);
     assert_eq!(done.text(), "slow");
     let seen =

@@ -21,7 +21,7 @@ rules:
   - when: {user: '^terminal true'}
     reply: [tool_use: {name: exec_command, input: {cmd: "cat", tty: true, yield_time_ms: 300}}]
   - when: {user: '^terminal'}
-    reply: [tool_use: {name: exec_command, input: {cmd: "cat", yield_time_ms: 300}}]
+    reply: [tool_use: {name: exec_command, input: {cmd: "cat", yield_time_ms: 30000}}]
   - when: {user: '^patch (\S+)'}
     reply: [tool_use: {name: apply_patch, input: "*** Begin Patch\n*** Add File: $1\n+written\n*** End Patch"}]
   - when: {user: '^post (.+)'}

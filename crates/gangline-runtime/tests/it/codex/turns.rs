@@ -3,6 +3,7 @@
 use gangline_runtime::{PermissionMode, Prompt, RuntimeEvent, TurnResult, Usage};
 
 use super::rig::{Done, Rig, turn};
+use crate::rig::look_again;
 
 const ECHO: &str = r#"
 rules:
@@ -68,7 +69,7 @@ rules:
   - when: {user: 'who'}
     reply: [text: "a large one"]
   - when: {user: 'pause'}
-    reply: [tool_use: {name: exec_command, input: {cmd: "exec python3 -c 'import time; time.sleep(1.5)'"}}]
+    reply: [tool_use: {name: exec_command, input: {cmd: "touch paused; until [ -e go ]; do sleep 0.1; done", yield_time_ms: 30000}}]
   - when: {user: 'slow'}
     reply: [text: "slow ", delay_ms: 1500, text: "done"]
   - when: {tool: exec_command}
@@ -117,13 +118,16 @@ async fn what_is_added_to_a_turn_is_answered_in_it() {
     let mut rig = rig(MIXED).await;
     rig.start().await;
     rig.say(1, "pause").await;
-    rig.until_runs("time.sleep(1.5)").await;
+    rig.until_there("work/paused").await;
     let added = |number, uuid: &str| Prompt {
         turn: turn(number),
         text: "and a plum".to_owned(),
         uuid: uuid.to_owned(),
     };
     rig.runtime.steer(added(1, "no-uuid")).await.unwrap();
+    // It is written before any time goes by.
+    look_again().await;
+    std::fs::write(rig.path("work/go"), "").unwrap();
     let done = Done(rig.until_finished().await);
     assert_eq!(steered(&done), ["no-uuid"], "{done:?}");
     assert!(rig.requests().pop().unwrap().contains("and a plum"));

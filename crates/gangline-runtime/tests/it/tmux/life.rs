@@ -177,8 +177,8 @@ async fn a_terminal_of_a_dead_daemon_is_ended() {
     let seen = second.until(|event| matches!(event, RuntimeEvent::Ready { .. })).await;
     assert!(notices(&seen).contains("it begins anew"), "{seen:?}");
     assert!(!second.runtime.detect_running(&old));
-    assert_eq!(proc::start_time(server), None);
     assert_eq!(rig.rest().await.last(), Some(&RuntimeEvent::Exited { code: -1 }));
+    assert_eq!(proc::start_time(server), None);
     assert_eq!(second.ask(1, "echo mine").await.text(), "mine");
     second.put_away().await;
 }

@@ -101,13 +101,6 @@ impl Rig {
         self.tmux(&["capture-pane", "-p"])
     }
 
-    /// Waits until a file is there.
-    pub(crate) async fn until_there(&self, name: &str) {
-        while !self.path(name).exists() {
-            look_again().await;
-        }
-    }
-
     /// Waits until the screen shows a text.
     pub(crate) async fn until_shown(&self, text: &str) {
         while !self.screen().contains(text) {
