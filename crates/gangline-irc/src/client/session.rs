@@ -256,7 +256,11 @@ impl Session {
             Phase::Online => vec![
                 self.nick.deadline(),
                 self.rooms.deadline(),
-                self.sending.deadline(&self.config.timing, self.may_speak()),
+                self.sending.deadline(
+                    &self.config.timing,
+                    self.may_speak(),
+                    self.pulse.asked.is_some(),
+                ),
                 self.history.deadline(),
             ],
         };
