@@ -5,7 +5,7 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use gangline_core::name::{Target, fold};
+use gangline_core::name::{ChannelName, Target, fold};
 
 use super::{Phase, Session};
 use crate::{
@@ -105,6 +105,18 @@ impl Sending {
 
     pub(super) fn put_first(&mut self, message: Message) {
         self.queue.push_front(Queued::Plain(message));
+    }
+
+    /// Whether a JOIN of the channel waits for its turn.
+    pub(super) fn holds_join(&self, channel: &ChannelName) -> bool {
+        let names = |message: &Message| {
+            let list = message.at(0).unwrap_or_default();
+            list.split(',').any(|name| fold(name) == channel.folded())
+        };
+        self.queue.iter().any(|queued| match queued {
+            Queued::Plain(message) => message.command == "JOIN" && names(message),
+            Queued::Say(_) => false,
+        })
     }
 
     /// Forgets all lines. Returns the keys of those that were sent and are not confirmed, and of
