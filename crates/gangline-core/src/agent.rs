@@ -331,7 +331,8 @@ impl Agent {
                         out.push(Effect::KillRuntime { life });
                         self.close(now, &Close { outcome, runtime_gone: true }, out);
                     }
-                    Step::Prompting | Step::Working => {
+                    step @ (Step::Prompting | Step::Working) => {
+                        turn.not_taken = matches!(step, Step::Prompting);
                         out.push(Effect::MissedDeadline {
                             deadline: Deadline::TurnOutput,
                             turn: Some(turn.id),
