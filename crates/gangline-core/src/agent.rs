@@ -396,6 +396,8 @@ impl Agent {
         let with = if crashed_fresh || fall_back { StartWith::Fresh } else { StartWith::Resume };
         self.start_after = None;
         self.proven = (None, false);
+        // One that was under way has ended with the life before.
+        self.care.not_shortened();
         self.phase = Phase::Starting { life, with, deadline: now.plus(self.options.start_timeout) };
         out.push(Effect::StartRuntime { life, with });
     }

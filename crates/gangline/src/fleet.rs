@@ -29,7 +29,7 @@ mod tests;
 /// How often the state of things is looked at while it is waited for.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// A hub opens its store and its chat server before it says what it keeps.
-const INTRODUCED: Duration = Duration::from_secs(10);
+const SETTLED: Duration = Duration::from_secs(15);
 
 /// The agents of one installation, and the store that knows of them.
 pub(crate) struct Fleet {
@@ -69,19 +69,8 @@ impl Fleet {
         let paths = place::of_existing(global)?;
         let loaded = configuration::quiet(&paths.config_file);
         let broker = store::configured(&paths, loaded.as_ref()).await?;
-        let fleet = Self { paths, broker, loaded };
-        fleet.introduced().await?;
-        Ok(fleet)
-    }
-
-    /// Waits until a hub that has just begun says what it keeps.
-    async fn introduced(&self) -> Result<(), Failure> {
-        let clock = clock::system();
-        let until = clock.monotonic() + INTRODUCED;
-        while self.hub()?.is_some_and(|hub| hub.about.is_none()) && clock.monotonic() < until {
-            tokio::time::sleep(LOOK_EVERY).await;
-        }
-        Ok(())
+        settled(&paths).await?;
+        Ok(Self { paths, broker, loaded })
     }
 
     /// Returns the hub that runs.
@@ -330,6 +319,34 @@ pub(crate) fn hub(paths: &Paths) -> Result<Option<Hub>, Failure> {
     about::running(paths).map_err(|error| {
         Failure::environment(error).doing(format!("cannot ask for {}", paths.hub_lock().display()))
     })
+}
+
+/// Returns the hub that runs. One in its first moment soon says what it keeps, and one that was
+/// killed gives its lock back with its last thread: so long is waited, [`SETTLED`] at most.
+pub(crate) async fn settled(paths: &Paths) -> Result<Option<Hub>, Failure> {
+    let clock = clock::system();
+    let until = clock.monotonic() + SETTLED;
+    let mut looks = 0_u32;
+    loop {
+        match hub(paths)? {
+            Some(hub) if hub.about.is_none() && clock.monotonic() < until => {
+                looks += 1;
+                // Most are over before anybody asks what goes on.
+                if looks == 2 {
+                    let text = format!("waiting for a hub that begins or ends: {}", hub.holder);
+                    output::note(&text);
+                }
+                tokio::time::sleep(LOOK_EVERY).await;
+            }
+            settled => return Ok(settled),
+        }
+    }
+}
+
+/// Returns the failure of a command that needs to speak to this hub, which has said nothing.
+pub(crate) fn mute(hub: &Hub) -> Failure {
+    Failure::user(format!("a hub runs already and does not answer: {}", hub.holder))
+        .hint("see what it is with `gangline doctor`")
 }
 
 /// Returns who holds the lock of an agent.

@@ -63,6 +63,7 @@ impl Agent {
             },
             RuntimeInput::Holds { tokens, window } => self.care.holds(tokens, window),
             RuntimeInput::Shortened => self.care.shortened(),
+            RuntimeInput::NotShortened => self.care.not_shortened(),
             RuntimeInput::Finished { turn, how } => self.finished(now, turn, how, out),
         }
     }

@@ -49,8 +49,10 @@ pub(super) async fn run(global: &Global, args: Down) -> Result<u8, Failure> {
         running.iter().filter(|it| it.kept.is_none()).map(|it| it.name.clone()).collect();
     ending.drain(&own, None, args.now).await?;
     if let Some(hub) = &hub {
+        named(hub)?;
         let names: Vec<AgentName> = running.iter().map(|it| it.name.clone()).collect();
         ending.drain(&names, Some(hub), args.now).await?;
+        fleet::settled(&fleet.paths).await?;
     }
     output::print(match hub {
         Some(_) => "the agents and the hub have ended\n",
@@ -59,9 +61,10 @@ pub(super) async fn run(global: &Global, args: Down) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// Ends the hub and leaves the daemons; returns when it is gone.
+/// Ends the hub and leaves the daemons; returns when it is gone, and its lock with it.
 pub(super) async fn hub_only(fleet: &Fleet) -> Result<(), Failure> {
     let Some(hub) = fleet.hub()? else { return Ok(()) };
+    named(&hub)?;
     fleet::signal(&hub.holder, Signal::Usr1)?;
     let clock = clock::system();
     let until = clock.monotonic() + HUB_BUDGET;
@@ -74,7 +77,12 @@ pub(super) async fn hub_only(fleet: &Fleet) -> Result<(), Failure> {
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }
-    Ok(())
+    fleet::settled(&fleet.paths).await.map(drop)
+}
+
+/// Only who has a name can be asked to end.
+fn named(hub: &Hub) -> Result<(), Failure> {
+    if hub.holder.pid.is_some() { Ok(()) } else { Err(fleet::mute(hub)) }
 }
 
 /// The end of everything, as it goes on.

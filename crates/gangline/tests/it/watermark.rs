@@ -189,3 +189,37 @@ fn notes_that_do_not_fit_are_given_up() {
     assert_eq!(notices(&rig), expect);
     rig.put_away(hub);
 }
+
+/// R2-09, R2-10: a shortening that fails is told, and tried once more after the next turn; the notes
+/// are not asked for again.
+#[test]
+fn a_shortening_that_fails_is_tried_once_more() {
+    let script = format!(
+        "rules:\n  - when: {{system: 'what a working agent'}}\n    times: 1\n    reply: [http_error: \
+         {{status: 400, message: 'not today'}}]\n{}",
+        SCRIPT.trim_start().strip_prefix("rules:\n").unwrap()
+    );
+    let rig = rig("native", &script, "compact_watermark: 100000");
+    let hub = rig.up();
+    let mut ori = rig.member("ori");
+    let pair = ["compacting", "compacted"];
+    ori.say("#general", "@lab-ada big");
+    ori.hears("lab-ada", "#general", "fine: big");
+    let once = [&["watermark"][..], &pair].concat();
+    eventually("the shortening to fail", || (notices(&rig) == once).then_some(()));
+    ori.say("#general", "@lab-ada big");
+    ori.hears("lab-ada", "#general", "fine: big");
+    let twice = [&once[..], &pair].concat();
+    eventually("the context to be shorter", || (notices(&rig) == twice).then_some(()));
+    let told = rig.query(
+        "SELECT json_extract(payload, '$.text') FROM events WHERE kind = 'notice' AND \
+         json_extract(payload, '$.code') = 'compacted' ORDER BY seq",
+    );
+    assert!(told[0].contains("not today"), "{told:?}");
+    ori.say("#general", "@lab-ada two");
+    ori.hears("lab-ada", "#general", "fine: turn");
+    let last = requests(&rig).pop().unwrap();
+    assert!(!last.contains("fine: big"), "the conversation was shortened");
+    assert_eq!(notices(&rig), twice);
+    rig.put_away(hub);
+}

@@ -38,7 +38,7 @@ const LOST: u8 = 2;
 pub(super) async fn run(global: &Global, args: &Up, checked: Checked) -> Result<u8, Failure> {
     let patience = Duration::from_secs(args.timeout);
     fsio::private_dir(&checked.paths.state).map_err(Failure::environment)?;
-    match settled(&checked.paths).await? {
+    match fleet::settled(&checked.paths).await? {
         Some(hub) => reload(global, &checked, (&hub, patience), args.runtime.as_deref()).await,
         None => {
             super::order(&checked, args.runtime.as_deref()).await?;
@@ -49,30 +49,6 @@ pub(super) async fn run(global: &Global, args: &Up, checked: Checked) -> Result<
             }
             start(global, &checked.paths, (options, patience)).await
         }
-    }
-}
-
-/// Returns the hub that runs. One in its first moment soon says what it keeps, and one that was
-/// killed gives its lock back with its last thread: so long is waited, [`RELOAD`] at most.
-async fn settled(paths: &Paths) -> Result<Option<Hub>, Failure> {
-    let settles = async {
-        let mut told = false;
-        loop {
-            match fleet::hub(paths)? {
-                Some(hub) if hub.about.is_none() => {
-                    if !std::mem::replace(&mut told, true) {
-                        let text = format!("waiting for a hub that begins or ends: {}", hub.holder);
-                        output::note(&text);
-                    }
-                    tokio::time::sleep(LOOK_EVERY).await;
-                }
-                settled => return Ok(settled),
-            }
-        }
-    };
-    match tokio::time::timeout(RELOAD, settles).await {
-        Ok(settled) => settled,
-        Err(_) => fleet::hub(paths),
     }
 }
 
@@ -174,8 +150,7 @@ async fn reload(
     let fleet = Fleet::open(global).await?;
     let before = fleet.hub()?.and_then(|hub| hub.about);
     let Some(before) = before else {
-        let text = format!("a hub runs already and does not answer: {}", hub.holder);
-        return Err(Failure::user(text).hint("see what it is with `gangline doctor`"));
+        return Err(fleet::mute(hub));
     };
     if before.config != checked.paths.config_file {
         return Err(Failure::user(format!(
