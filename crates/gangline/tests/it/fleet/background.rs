@@ -202,6 +202,27 @@ fn down_waits_for_a_turn_and_says_so() {
     alice.hears("oak-ada", "#general", "settled");
 }
 
+/// Two requests that reach the hub at once would count as one: the second waits for the first.
+#[test]
+fn haste_reaches_a_hub_that_was_too_busy_for_the_first_word() {
+    let fleet = Fleet::new(&["oak-ada"]);
+    fleet.up();
+    let _ = fleet.run(&["prompt", "oak-ada", "sleep 300"]).ok();
+    fleet.becomes("oak-ada", "working");
+    let hub = fleet.hub();
+    send(hub, Signal::SIGSTOP);
+    stands_still(hub);
+    let mut down = fleet.start(&["down"]);
+    down.says("in a turn on m1");
+    down.signal(Signal::SIGINT);
+    down.says("Ctrl-C again is in haste");
+    down.signal(Signal::SIGINT);
+    down.says("in haste; Ctrl-C again kills");
+    send(hub, Signal::SIGCONT);
+    assert_eq!(down.wait(), 0, "{}", down.output());
+    assert_eq!(fleet.interrupted("oak-ada"), ["in haste"]);
+}
+
 /// The second Ctrl-C is in haste; `--now` is so from the beginning. What was interrupted waits for
 /// the next start.
 #[test]
