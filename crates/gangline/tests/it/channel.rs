@@ -41,8 +41,13 @@ fn socket(world: &World) -> PathBuf {
 fn daemon(socket: &Path, answers: &[&str]) -> JoinHandle<Vec<String>> {
     let _ = fs::remove_file(socket);
     let listener = UnixListener::bind(socket).unwrap();
+    listener.set_nonblocking(true).unwrap();
     let answers: Vec<String> = answers.iter().map(|answer| (*answer).to_owned()).collect();
-    std::thread::spawn(move || serve(&listener.accept().unwrap().0, &answers))
+    std::thread::spawn(move || {
+        let (stream, _) = eventually("somebody to call the daemon", || listener.accept().ok());
+        stream.set_nonblocking(false).unwrap();
+        serve(&stream, &answers)
+    })
 }
 
 fn serve(stream: &UnixStream, answers: &[String]) -> Vec<String> {
