@@ -1,8 +1,8 @@
 //! Looks into a database file from outside, as an operator would.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
-use rusqlite::{Connection, Row, types::ValueRef};
+use rusqlite::{Connection, OpenFlags, Row, types::ValueRef};
 
 use crate::wait::PATIENCE;
 
@@ -28,6 +28,17 @@ pub fn query(path: &Path, sql: &'static str) -> Vec<String> {
     let mut statement = connection.prepare(sql).unwrap();
     let rows = statement.query_map([], first).unwrap();
     rows.collect::<Result<_, _>>().unwrap()
+}
+
+/// Returns whether somebody could write into it just now. It must be there.
+///
+/// # Panics
+/// When the file cannot be opened.
+#[must_use]
+pub fn is_free(path: &Path) -> bool {
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap();
+    connection.busy_timeout(Duration::ZERO).unwrap();
+    connection.execute_batch("BEGIN IMMEDIATE; ROLLBACK").is_ok()
 }
 
 fn first(row: &Row<'_>) -> rusqlite::Result<String> {

@@ -14,7 +14,7 @@ use nix::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::wait::eventually;
+use crate::wait::{eventually, eventually_seeing};
 
 /// A private home. Every process started in it carries its path in the environment, by which
 /// all of them are found again, whoever started them.
@@ -272,19 +272,61 @@ fn contains(haystack: &[u8], needle: &[u8]) -> bool {
     haystack.windows(needle.len()).any(|window| window == needle)
 }
 
+/// Returns the state of every thread of a process, as the system calls them; none once it is gone.
+#[must_use]
+pub fn thread_states(pid: i32) -> Vec<char> {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let state = |thread: fs::DirEntry| {
+        let stat = fs::read_to_string(thread.path().join("stat")).ok()?;
+        stat.rsplit_once(") ")?.1.chars().next()
+    };
+    threads.filter_map(state).collect()
+}
+
+/// Waits until a SIGSTOP has reached every thread of a process.
+///
+/// # Panics
+/// When it goes on.
+pub fn stands_still(pid: i32) {
+    eventually_seeing(&format!("process {pid} to stand still"), || {
+        let states = thread_states(pid);
+        let still = !states.is_empty() && states.iter().all(|state| *state == 'T');
+        if still { Ok(()) } else { Err(format!("threads: {states:?}")) }
+    });
+}
+
+/// Prints the end of a log, for whoever looks into a failure.
+fn print_tail(path: &Path) {
+    let Ok(text) = fs::read_to_string(path) else { return };
+    let tail: Vec<&str> = text.lines().rev().take(40).collect();
+    let tail: Vec<&str> = tail.into_iter().rev().collect();
+    eprintln!("--- {}\n{}", path.display(), tail.join("\n"));
+}
+
+impl World {
+    /// What was started in the foreground, then the hub and the daemons behind the scenes.
+    fn logs(&self) -> Vec<PathBuf> {
+        let files = |folder: &Path| -> Vec<PathBuf> {
+            let mut files: Vec<PathBuf> =
+                fs::read_dir(folder).into_iter().flatten().flatten().map(|it| it.path()).collect();
+            files.sort();
+            files
+        };
+        let named = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "txt");
+        let daemons = files(&self.state().join("agents"));
+        files(self.home.path())
+            .into_iter()
+            .filter(named)
+            .chain([self.state().join("hub.log")])
+            .chain(daemons.iter().map(|folder| folder.join("daemon.log")))
+            .collect()
+    }
+}
+
 impl Drop for World {
     fn drop(&mut self) {
-        if std::thread::panicking() {
-            for entry in fs::read_dir(self.home.path()).into_iter().flatten().flatten() {
-                let path = entry.path();
-                let named = path.extension().is_some_and(|extension| extension == "txt");
-                if named && print_logs() {
-                    let text = fs::read_to_string(&path).unwrap_or_default();
-                    let tail: Vec<&str> = text.lines().rev().take(40).collect();
-                    let tail: Vec<&str> = tail.into_iter().rev().collect();
-                    eprintln!("--- {}\n{}", path.display(), tail.join("\n"));
-                }
-            }
+        if std::thread::panicking() && print_logs() {
+            self.logs().iter().for_each(|log| print_tail(log));
         }
         // Parents first may start children anew, so look again until nobody is left.
         for _ in 0..50 {
@@ -316,6 +358,23 @@ impl Running {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
+    /// Waits until it has printed this; returns all that it printed so far.
+    ///
+    /// # Panics
+    /// When it does not in time, or ends without it; shows its output.
+    pub fn says(&mut self, part: &str) -> String {
+        eventually_seeing(&format!("`{part}`"), || {
+            // Asked before its last words are read.
+            let ended = self.ended();
+            let output = self.output();
+            if output.contains(part) {
+                return Ok(output);
+            }
+            assert!(ended.is_none(), "ended with {ended:?} without `{part}`:\n{output}");
+            Err(output)
+        })
+    }
+
     /// Returns the file its output goes to.
     #[must_use]
     pub fn log(&self) -> &Path {
@@ -325,6 +384,14 @@ impl Running {
     /// Sends a signal.
     pub fn signal(&self, signal: Signal) {
         let _ = kill(Pid::from_raw(self.pid()), signal);
+    }
+
+    /// Waits until a SIGSTOP has reached all of it.
+    ///
+    /// # Panics
+    /// When it goes on.
+    pub fn stands_still(&self) {
+        stands_still(self.pid());
     }
 
     /// Returns its exit code if it has ended; -1 after a signal.

@@ -207,6 +207,14 @@ impl Member {
         self.runs() && phase.is_some_and(|phase| ["working", "interrupting"].contains(&phase))
     }
 
+    /// Returns whether the hub that keeps it has not seen its order yet.
+    fn is_news(&self) -> bool {
+        match (&self.kept, &self.order) {
+            (Some(kept), Some(order)) => order.given_at().0 > kept.ordered_at,
+            (None, _) | (_, None) => false,
+        }
+    }
+
     fn note(&self) -> StatusNote {
         let text = self.row.as_ref().and_then(|row| row.status_json.as_deref());
         text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
@@ -235,7 +243,8 @@ impl Member {
             | StandingWord::GivenUp => false,
         });
         match (self.runs(), self.is_in_turn()) {
-            (false, _) if starting => Told::Waiting("ends".to_owned()),
+            // A hub that has not seen the order may be about to start it.
+            (false, _) if starting || self.is_news() => Told::Waiting("ends".to_owned()),
             (false, _) => Told::Done("stopped".to_owned()),
             (true, true) => Told::Waiting(format!("{}, which may settle within 20 s", self.turn())),
             (true, false) => Told::Waiting("ends".to_owned()),
@@ -274,8 +283,7 @@ impl Member {
     /// What no waiting mends.
     fn failure(&self) -> Option<String> {
         let kept = self.kept.as_ref()?;
-        if self.order.as_ref().is_some_and(|order| order.given_at().0 > kept.ordered_at) {
-            // The hub has not seen the order yet.
+        if self.is_news() {
             return None;
         }
         match (kept.standing, kept.code) {

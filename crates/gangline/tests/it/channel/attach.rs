@@ -32,10 +32,8 @@ fn attach_shows_events_and_outlives_the_daemon() {
     let status = format!("{STATUS}\n");
     let path = socket(&world);
     let gone = daemon(&path, &[&status, &first]);
-    let running = world.start(&["attach", NICK]);
-    let shows = |part: &str| {
-        eventually(part, || running.output().contains(part).then_some(()));
-    };
+    let mut running = world.start(&["attach", NICK]);
+    let mut shows = |part: &str| running.says(part);
     shows("oak-ada working: works on m1\n");
     shows("text        first\n                         of two\n");
     shows("text        second\n");
@@ -43,10 +41,9 @@ fn attach_shows_events_and_outlives_the_daemon() {
     shows("-- oak-ada: the daemon closed the connection; waiting until its daemon is back\n");
     let back = daemon(&path, &[&status, &again]);
     shows("-- oak-ada is back\n");
-    shows("text        third\n");
+    let output = shows("text        third\n");
     let resumed = "{\"type\":\"subscribe\",\"id\":\"ID\",\"cursor\":\"42\"}\n";
     assert_eq!(back.join().unwrap()[1], resumed);
-    let output = running.output();
     assert_eq!(output.matches("second").count(), 1, "{output}");
 }
 

@@ -3,12 +3,11 @@
 use std::{
     fs::{self, File},
     net::TcpListener,
-    process::Stdio,
     sync::mpsc,
     thread::JoinHandle,
 };
 
-use gangline_testkit::{Running, database, eventually};
+use gangline_testkit::{Running, database, eventually, eventually_seeing, world::stands_still};
 use nix::{
     fcntl::{FcntlArg, fcntl},
     libc,
@@ -42,11 +41,8 @@ fn up_d_comes_back_when_all_are_ready_and_down_ends_everything() {
     let down = fleet.run(&["down"]);
     assert_eq!((down.code, down.stdout.as_str()), (0, "the agents and the hub have ended\n"));
     assert!(down.stderr.contains("oak-ada  ended"), "{}", down.stderr);
-    for pid in pids.into_iter().chain([hub]) {
-        assert!(is_gone(pid), "{pid} is left");
-    }
-    let left = fleet.world().processes_like("daemon");
-    assert!(left.is_empty(), "{left:?}");
+    pids.into_iter().chain([hub]).for_each(gone);
+    fleet.none_left("daemon");
     let path = fleet.world().state().join("gangline.db");
     assert_eq!(database::integrity_check(&path), "ok");
     let ps = fleet.run(&["ps"]).ok();
@@ -235,7 +231,7 @@ fn the_hub_goes_and_comes_while_its_daemons_stay() {
     assert_ne!(first, second);
     let ran = fleet.run(&["down", "--hub-only"]);
     assert_eq!(ran.ok(), "the hub has ended; oak-ada, oak-bob run on\n");
-    assert!(is_gone(second));
+    gone(second);
     fleet.up();
     let again = fleet.run(&["restart", "--hub"]);
     assert_eq!(again.code, 0, "{}", again.stderr);
@@ -246,7 +242,7 @@ fn the_hub_goes_and_comes_while_its_daemons_stay() {
     gone(fleet.hub());
     let ran = fleet.run(&["down"]);
     assert_eq!(ran.ok(), "the agents have ended; no hub ran\n");
-    assert!(before.into_iter().all(is_gone));
+    before.into_iter().for_each(gone);
 }
 
 /// A hub is ready when its daemons are back in their rooms, not when they were once.
@@ -257,12 +253,13 @@ fn a_new_hub_is_ready_when_those_it_adopts_have_come_back() {
     send(fleet.hub(), Signal::SIGKILL);
     gone(fleet.hub());
     let daemons = [fleet.pid("oak-ada"), fleet.pid("oak-bob")];
-    daemons.into_iter().for_each(|pid| send(pid, Signal::SIGSTOP));
+    stop_between_writes(&fleet, daemons);
     let hub = fleet.stage.start(&[]);
-    let about = eventually("the hub to see its daemons", || {
+    let about = eventually_seeing("the hub to see its daemons", || {
         let about = fleet.about();
         let up = |nick: &str| about["kept"][nick]["standing"] == "up";
-        (about["pid"] == hub.pid() && up("oak-ada") && up("oak-bob")).then_some(about)
+        let sees = about["pid"] == hub.pid() && up("oak-ada") && up("oak-bob");
+        if sees { Ok(about) } else { Err(format!("{about:#}")) }
     });
     assert_eq!(about["ready"], false, "they run and cannot have come back");
     daemons.into_iter().for_each(|pid| send(pid, Signal::SIGCONT));
@@ -273,19 +270,58 @@ fn a_new_hub_is_ready_when_those_it_adopts_have_come_back() {
     assert!(names.contains("oak-ada") && names.contains("oak-bob"), "{names}");
 }
 
+/// Stops daemons that have lost their hub, none of them with a lock on the store: they write down
+/// what has become of their link.
+fn stop_between_writes(fleet: &Fleet, daemons: [i32; 2]) {
+    let store = fleet.world().state().join("gangline.db");
+    eventually("the daemons to stop between two writes", || {
+        for pid in daemons {
+            send(pid, Signal::SIGSTOP);
+            stands_still(pid);
+        }
+        let free = database::is_free(&store);
+        if !free {
+            daemons.into_iter().for_each(|pid| send(pid, Signal::SIGCONT));
+        }
+        free.then_some(())
+    });
+}
+
 /// `down` says who is in a turn, lets it settle, and its answer is said before the chat server ends.
 #[test]
 fn down_waits_for_a_turn_and_says_so() {
     let fleet = Fleet::new(&["oak-ada", "oak-bob"]);
     fleet.up();
     let mut alice = fleet.person("alice");
-    alice.say("#general", "@oak-ada sleep 6");
+    fleet.stage.hold_model();
+    alice.say("#general", "@oak-ada say exactly settled");
     fleet.becomes("oak-ada", "working");
-    let down = fleet.run(&["down"]);
-    let told = "oak-ada  in a turn on m1, which may settle within 20 s";
-    assert!(down.stderr.contains(told), "{}", down.stderr);
-    assert_eq!(down.code, 0);
-    alice.hears("oak-ada", "#general", "I worked for 6 seconds");
+    let mut down = fleet.start(&["down"]);
+    down.says("oak-ada  in a turn on m1, which may settle within 20 s");
+    fleet.stage.release_model();
+    assert_eq!(down.wait(), 0, "{}", down.output());
+    alice.hears("oak-ada", "#general", "settled");
+}
+
+/// Two requests that reach the hub at once would count as one: the second waits for the first.
+#[test]
+fn haste_reaches_a_hub_that_was_too_busy_for_the_first_word() {
+    let fleet = Fleet::new(&["oak-ada"]);
+    fleet.up();
+    let _ = fleet.run(&["prompt", "oak-ada", "sleep 300"]).ok();
+    fleet.becomes("oak-ada", "working");
+    let hub = fleet.hub();
+    send(hub, Signal::SIGSTOP);
+    stands_still(hub);
+    let mut down = fleet.start(&["down"]);
+    down.says("in a turn on m1");
+    down.signal(Signal::SIGINT);
+    down.says("Ctrl-C again is in haste");
+    down.signal(Signal::SIGINT);
+    down.says("in haste; Ctrl-C again kills");
+    send(hub, Signal::SIGCONT);
+    assert_eq!(down.wait(), 0, "{}", down.output());
+    assert_eq!(fleet.interrupted("oak-ada"), ["in haste"]);
 }
 
 /// The second Ctrl-C is in haste; `--now` is so from the beginning. What was interrupted waits for
@@ -296,23 +332,13 @@ fn down_in_haste_interrupts_and_keeps_the_message() {
     fleet.up();
     let _ = fleet.run(&["prompt", "oak-ada", "sleep 300"]).ok();
     fleet.becomes("oak-ada", "working");
-    let mut command = fleet.world().command(&["--config", &fleet.stage.config, "down"]);
-    let log = fleet.world().path("down.txt");
-    command.stdin(Stdio::null()).stdout(Stdio::null());
-    let mut down = command.stderr(std::fs::File::create(&log).unwrap()).spawn().unwrap();
-    let pid = i32::try_from(down.id()).unwrap();
-    let says = |part: &str| {
-        eventually(&format!("`{part}`"), || {
-            std::fs::read_to_string(&log).ok()?.contains(part).then_some(())
-        });
-    };
-    says("in a turn on m1");
-    send(pid, Signal::SIGINT);
-    says("Ctrl-C again is in haste");
-    send(pid, Signal::SIGINT);
-    says("in haste; Ctrl-C again kills");
-    let status = eventually("the end of down", || down.try_wait().unwrap());
-    assert!(status.success(), "{status}");
+    let mut down = fleet.start(&["down"]);
+    down.says("in a turn on m1");
+    down.signal(Signal::SIGINT);
+    down.says("Ctrl-C again is in haste");
+    down.signal(Signal::SIGINT);
+    down.says("in haste; Ctrl-C again kills");
+    assert_eq!(down.wait(), 0, "{}", down.output());
     assert_eq!(fleet.interrupted("oak-ada"), ["in haste"]);
     let state = "SELECT state || ' ' || attempt FROM messages";
     assert_eq!(fleet.stage.query(state), ["accepted 0"], "an end of ours is no attempt");
