@@ -230,10 +230,7 @@ impl Session {
             numeric::ERR_NOSUCHCHANNEL
                 | numeric::ERR_TOOMANYCHANNELS
                 | numeric::ERR_UNAVAILRESOURCE
-                | 470..=477
-                | numeric::ERR_THROTTLE
-                | numeric::ERR_NOPRIVILEGES
-                | 489
+                | 470..=477 | numeric::ERR_THROTTLE | numeric::ERR_NOPRIVILEGES | 489
         );
         let channel = message.at(1).and_then(|name| name.parse::<ChannelName>().ok());
         let (true, Phase::Online, Some(channel)) = (refuses, &self.phase, channel) else {

@@ -73,7 +73,7 @@ async fn start(
     let before = fs::metadata(&log).map_or(0, |about| about.len());
     let mut child = process::spawn(hub(paths, &log, options)?)
         .map_err(|error| Failure::environment(error).doing("cannot start the hub"))?;
-    let about = match begun(paths, &mut child).await? {
+    let about = match begun(paths, (&mut child, &log), patience).await? {
         Begun::Runs(about) => about,
         Begun::Ended(exit) => return Ok(failed(exit, paths, (&log, before))),
     };
@@ -109,7 +109,13 @@ enum Begun {
 }
 
 /// Waits until the hub says what it keeps, or ends.
-async fn begun(paths: &Paths, child: &mut Child) -> Result<Begun, Failure> {
+async fn begun(
+    paths: &Paths,
+    (child, log): (&mut Child, &Path),
+    patience: Duration,
+) -> Result<Begun, Failure> {
+    let clock = clock::system();
+    let until = clock.monotonic().saturating_add(patience);
     loop {
         let about = fleet::hub(paths)?.and_then(|hub| hub.about);
         if let Some(about) = about.filter(|about| about.pid == child.pid()) {
@@ -117,6 +123,12 @@ async fn begun(paths: &Paths, child: &mut Child) -> Result<Begun, Failure> {
         }
         if let Some(exit) = child.exited() {
             return Ok(Begun::Ended(exit));
+        }
+        if clock.monotonic() >= until {
+            let (pid, within) = (child.pid(), patience.as_secs());
+            let text = format!("the hub, process {pid}, did not begin within {within} s");
+            return Err(Failure::environment(anyhow::anyhow!(text))
+                .hint(format!("it may do so yet; its log is {}", log.display())));
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }

@@ -350,3 +350,23 @@ fn down_in_haste_interrupts_and_keeps_the_message() {
     assert_eq!(fleet.interrupted("oak-ada"), ["in haste"; 2]);
     assert_eq!(fleet.stage.query(state), ["accepted 0"]);
 }
+
+/// A hub that stands still before it has begun is told of, and `up -d` does not wait for ever; the
+/// next one finds it when it goes on.
+#[test]
+fn up_d_gives_up_a_hub_that_does_not_begin() {
+    let fleet = Fleet::new(&["oak-ada"]);
+    let stops = [("GANGLINE_FAILPOINTS", "hub.begins=stop")];
+    let args = ["--config", &fleet.stage.config, "up", "-d", "--timeout", "1"];
+    let mut up = fleet.world().start_with(&stops, &args);
+    assert_eq!(up.wait(), 2, "{}", up.output());
+    let said = up.output();
+    for part in ["did not begin within 1 s", "it may do so yet; its log is"] {
+        assert!(said.contains(part), "no `{part}` in {said}");
+    }
+    let hub = said.split("the hub, process ").nth(1).and_then(|rest| rest.split(',').next());
+    send(hub.unwrap().parse().unwrap(), Signal::SIGCONT);
+    fleet.up();
+    assert_eq!(fleet.standing("oak-ada"), "idle");
+    let _ = fleet.run(&["down"]).ok();
+}
