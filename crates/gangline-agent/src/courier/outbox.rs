@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use gangline_broker::{LineKind, OutboxId, OutboxRow, PAGE_MAX, Send as BrokerSend};
+use gangline_broker::{BrokerError, LineKind, OutboxId, OutboxRow, PAGE_MAX, Send as BrokerSend};
 use gangline_core::{
     Origin,
     name::{ChannelName, Nick, Target},
@@ -12,6 +12,9 @@ use tracing::{debug, warn};
 
 use super::Courier;
 use crate::{brain, bus::LINK_QUEUE};
+
+#[cfg(test)]
+mod tests;
 
 /// Lines under way at the same time; the rest stays in the outbox.
 const WINDOW: usize = LINK_QUEUE / 2;
@@ -75,20 +78,17 @@ impl Courier {
         if !self.up || self.in_flight.rows.len() >= WINDOW {
             return;
         }
-        // All that a page holds: lines for a room that cannot be joined must not hold up others.
-        let rows = match self.office.broker.outbox_pending(&self.office.agent, PAGE_MAX).await {
-            Ok(rows) => rows,
+        let room = WINDOW - self.in_flight.rows.len();
+        let may_go = |row: &OutboxRow| {
+            !self.in_flight.holds(&key(row))
+                && !self.is_doubtful(row)
+                // A channel of ours that is still being joined: its turn comes with `Joined`.
+                && !self.waits_for_its_room(row)
+        };
+        let due = match self.waiting(room, may_go).await {
+            Ok(due) => due,
             Err(error) => return warn!(%error, "cannot read the outbox"),
         };
-        let room = WINDOW - self.in_flight.rows.len();
-        let due: Vec<OutboxRow> = rows
-            .into_iter()
-            .filter(|row| !self.in_flight.holds(&key(row)))
-            .filter(|row| !self.is_doubtful(row))
-            // A channel of ours that is still being joined: its turn comes with `Joined`.
-            .filter(|row| !self.waits_for_its_room(row))
-            .take(room)
-            .collect();
         if due.is_empty() {
             return;
         }
@@ -108,6 +108,28 @@ impl Courier {
             self.say(row).await;
         }
         gangline_os::failpoint::hit("courier.after_say");
+    }
+
+    /// Returns the first rows that are picked, at most `most`, in order. Looks through the whole of
+    /// the outbox for them: lines for a room that cannot be joined must not hold up others.
+    async fn waiting(
+        &self,
+        most: usize,
+        pick: impl Fn(&OutboxRow) -> bool,
+    ) -> Result<Vec<OutboxRow>, BrokerError> {
+        let (broker, agent) = (&self.office.broker, &self.office.agent);
+        let mut picked = Vec::new();
+        let mut after = OutboxId(0);
+        loop {
+            let rows = broker.outbox_pending_after(agent, after, PAGE_MAX).await?;
+            let last = rows.last().map(|row| row.id);
+            let full = rows.len() >= PAGE_MAX as usize;
+            picked.extend(rows.into_iter().filter(&pick).take(most - picked.len()));
+            match last {
+                Some(last) if full && picked.len() < most => after = last,
+                Some(_) | None => return Ok(picked),
+            }
+        }
     }
 
     /// A line that was said before to a server that is not ours may stand in the room already:
@@ -227,16 +249,22 @@ impl Courier {
 
     /// A room does not let us in: what waits for it cannot be said.
     pub(super) async fn give_up_room(&mut self, channel: &ChannelName, why: &str) {
-        let rows = match self.office.broker.outbox_pending(&self.office.agent, PAGE_MAX).await {
-            Ok(rows) => rows,
-            Err(error) => return warn!(%error, "cannot read the outbox"),
-        };
-        for row in rows {
-            let there = matches!(row.target.parse(), Ok(Target::Channel(to)) if to == *channel);
-            if there && !self.in_flight.holds(&key(&row)) {
-                self.in_flight.unsaid.remove(&key(&row));
-                self.give_up(row, why).await;
+        let mut after = OutboxId(0);
+        loop {
+            let (broker, agent) = (&self.office.broker, &self.office.agent);
+            let rows = match broker.outbox_pending_after(agent, after, PAGE_MAX).await {
+                Ok(rows) => rows,
+                Err(error) => return warn!(%error, "cannot read the outbox"),
+            };
+            let Some(last) = rows.last().map(|row| row.id) else { return };
+            for row in rows {
+                let there = matches!(row.target.parse(), Ok(Target::Channel(to)) if to == *channel);
+                if there && !self.in_flight.holds(&key(&row)) {
+                    self.in_flight.unsaid.remove(&key(&row));
+                    self.give_up(row, why).await;
+                }
             }
+            after = last;
         }
     }
 

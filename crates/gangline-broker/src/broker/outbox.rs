@@ -30,8 +30,21 @@ impl Broker {
         agent: &AgentName,
         limit: u32,
     ) -> Result<Vec<OutboxRow>, BrokerError> {
+        self.outbox_pending_after(agent, OutboxId(0), limit).await
+    }
+
+    /// As [`Broker::outbox_pending`], of the lines behind this one: a page and the next.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn outbox_pending_after(
+        &self,
+        agent: &AgentName,
+        after: OutboxId,
+        limit: u32,
+    ) -> Result<Vec<OutboxRow>, BrokerError> {
         let agent = agent.clone();
-        let work = move |c: &_| outbox::pending(c, &agent, limit);
+        let work = move |c: &_| outbox::pending(c, &agent, (after, limit));
         self.store.read("read the outbox", work).await
     }
 

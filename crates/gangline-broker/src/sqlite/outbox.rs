@@ -106,10 +106,12 @@ fn put_line(
 pub(crate) fn pending(
     c: &Connection,
     agent: &AgentName,
-    limit: u32,
+    (after, limit): (OutboxId, u32),
 ) -> Result<Vec<OutboxRow>, Fault> {
-    let sql = outbox_sql!("WHERE agent = ? AND state IN ('queued', 'sent') ORDER BY id LIMIT ?");
-    Ok(sql::all(c, sql, params![agent.folded(), page(limit)], rows::outbox)?)
+    let sql = outbox_sql!(
+        "WHERE agent = ? AND id > ? AND state IN ('queued', 'sent') ORDER BY id LIMIT ?"
+    );
+    Ok(sql::all(c, sql, params![agent.folded(), after.0, page(limit)], rows::outbox)?)
 }
 
 pub(crate) fn by_idem(

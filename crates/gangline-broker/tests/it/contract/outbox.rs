@@ -18,6 +18,9 @@ pub(crate) async fn a_send_makes_one_row_per_line(store: &Fixture) {
     assert_eq!((second.part, second.parts, second.body.as_str()), (1, 2, "two"));
     assert_eq!((second.kind, second.state), (LineKind::Notice, OutboxState::Queued));
     assert_eq!(broker.outbox_pending(&ada(), 1).await.unwrap().len(), 1);
+    let behind = broker.outbox_pending_after(&ada(), rows[0].id, 9).await.unwrap();
+    assert_eq!(behind, rows[1..]);
+    assert_eq!(broker.outbox_pending_after(&ada(), rows[1].id, 9).await.unwrap(), []);
     assert_eq!(broker.outbox_pending(&bob(), 9).await.unwrap(), []);
 }
 
