@@ -59,6 +59,8 @@ pub(crate) fn target_of_key(key: &str) -> Option<Target> {
 pub(crate) enum ToRooms {
     /// A line was heard.
     Line { place: Target, line: Spoken },
+    /// A line that was heard before, or read by an earlier daemon, has become a message.
+    Known { place: Target, line: Spoken },
     /// The agent is in the channel, or shall be: it has a ring from now on.
     Enter { channel: ChannelName },
     /// The agent has left the channel by its own wish (R1-21).
@@ -171,6 +173,11 @@ impl Rooms {
                 let room = self.room(places, &place);
                 if room.ring.push(line) {
                     self.show(room);
+                }
+            }
+            ToRooms::Known { place, line } => {
+                if let Some(room) = places.rooms.get_mut(place.folded()) {
+                    room.ring.known(&line);
                 }
             }
             ToRooms::Enter { channel } => {

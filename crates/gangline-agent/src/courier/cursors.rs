@@ -27,6 +27,8 @@ struct Place {
     /// From where the room is filled again before history is taken in: what was taken in and not
     /// read when the last daemon ended.
     refill: Option<Refill>,
+    /// The room has all that was not read: what history tells now was read before, or is there.
+    refilled: bool,
     /// A page was asked for: until the answer, lines before it may be missing.
     asked: bool,
     dirty: bool,
@@ -64,6 +66,7 @@ impl Cursors {
         self.targets_known = false;
         for place in self.places.values_mut() {
             place.caught_up = false;
+            place.refilled = false;
         }
     }
 
@@ -71,6 +74,7 @@ impl Cursors {
     pub(super) fn left(&mut self, target: &Target) {
         if let Some(place) = self.places.get_mut(target.folded()) {
             place.caught_up = false;
+            place.refilled = false;
         }
     }
 
@@ -78,6 +82,12 @@ impl Cursors {
     pub(super) fn begin_anew(&mut self, target: &Target, now: &str) {
         let place = Place { cursor: Cursor::timestamp(now).ok(), dirty: true, ..Place::default() };
         self.places.insert(target.folded().to_owned(), place);
+    }
+
+    /// Returns whether a line of history is none to be read: the room was filled again with all that
+    /// was not read, and what was said since then has come live.
+    pub(super) fn is_refilled(&self, target: &Target) -> bool {
+        self.places.get(target.folded()).is_some_and(|place| place.refilled)
     }
 
     pub(super) fn is_caught_up(&self, target: &Target) -> bool {
@@ -123,6 +133,7 @@ impl Cursors {
     pub(super) fn lost(&mut self, conversation: &Target) {
         let place = self.places.entry(conversation.folded().to_owned()).or_default();
         place.caught_up = false;
+        place.refilled = false;
         place.asked = true;
         self.failed.insert(conversation.clone());
     }
@@ -251,8 +262,10 @@ impl Courier {
     pub(super) fn caught_up(&mut self, target: &Target) {
         let place = self.cursors.places.entry(target.folded().to_owned()).or_default();
         if place.refill.take().is_some() {
+            place.refilled = true;
             return self.catch_up(target.clone());
         }
+        place.refilled = false;
         place.caught_up = true;
     }
 

@@ -168,6 +168,7 @@ impl Courier {
             return;
         }
         let told = line.server_time.as_deref().and_then(clock::parse_rfc3339);
+        let line_is_old = line.from_history;
         let line = Spoken {
             nick: line.nick.clone(),
             text,
@@ -177,8 +178,12 @@ impl Courier {
             message,
             tier,
         };
+        let told = match line_is_old && self.cursors.is_refilled(&place) {
+            true => ToRooms::Known { place, line },
+            false => ToRooms::Line { place, line },
+        };
         // The rooms take from their queue whatever happens, so this is a short wait.
-        let _ = self.office.rooms.send(ToRooms::Line { place, line }).await;
+        let _ = self.office.rooms.send(told).await;
     }
 
     /// Tells a stranger, once, why nothing happens.

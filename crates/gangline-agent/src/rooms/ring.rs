@@ -96,10 +96,7 @@ impl Ring {
     /// Takes a line in; returns whether it was not there yet.
     pub(crate) fn push(&mut self, line: Spoken) -> bool {
         // A line has the same time however often it comes, so a later one than all is new.
-        if self.newest.is_some_and(|newest| line.at <= newest)
-            && let Some(known) = self.lines.iter_mut().rev().find(|kept| kept.is(&line))
-        {
-            known.message = known.message.or(line.message);
+        if self.newest.is_some_and(|newest| line.at <= newest) && self.known(&line) {
             return false;
         }
         self.newest = self.newest.max(Some(line.at));
@@ -121,6 +118,15 @@ impl Ring {
             self.lost += 1;
             self.go_to(dropped.place());
         }
+        true
+    }
+
+    /// Takes what a line has become that is there already; returns whether it is.
+    pub(crate) fn known(&mut self, line: &Spoken) -> bool {
+        let Some(known) = self.lines.iter_mut().rev().find(|kept| kept.is(line)) else {
+            return false;
+        };
+        known.message = known.message.or(line.message);
         true
     }
 

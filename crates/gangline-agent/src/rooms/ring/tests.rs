@@ -67,6 +67,17 @@ fn a_full_ring_drops_the_oldest_and_says_how_many_were_unread() {
     assert_eq!(numbers(&mut ring, 9, Order::Oldest), (vec![], 0, 0));
 }
 
+/// C19: what was read by an earlier daemon comes again from history as a message; it is not kept.
+#[test]
+fn what_a_line_has_become_is_told_of_lines_that_are_there_only() {
+    let mut ring = Ring::new(500, "msgid=id1".parse().ok());
+    ring.push(line(2));
+    assert!(!ring.known(&Spoken { message: Some(MessageId(6)), ..line(1) }));
+    assert!(ring.known(&Spoken { message: Some(MessageId(7)), ..line(2) }));
+    let page = ring.read(9, Order::Oldest, |_| true);
+    assert_eq!(page.lines, [Spoken { message: Some(MessageId(7)), ..line(2) }]);
+}
+
 #[test]
 fn a_line_that_comes_twice_is_kept_once_with_the_message_that_it_became() {
     let mut ring = Ring::new(500, None);

@@ -1,6 +1,6 @@
 //! Starts, ends and restarts.
 
-use gangline_testkit::{IrcPeer, ServiceManager, Stage, eventually};
+use gangline_testkit::{IrcPeer, ServiceManager, Stage, eventually, eventually_seeing};
 use serde_json::{Value, json};
 
 use super::{ADA, BINARY, Ipc, SCRIPT, Scene};
@@ -122,6 +122,56 @@ fn reading_goes_on_after_a_restart_where_it_stopped() {
         (!lines.is_empty()).then_some(lines)
     });
     assert_eq!(lines, said(8..9));
+}
+
+/// C19: a daemon that ends before it has caught up may have read further than it had taken in: what
+/// its successor takes in again it does not read again.
+#[test]
+fn what_was_read_before_it_was_taken_in_is_not_read_twice() {
+    let stage = Stage::new(BINARY, &[ADA], Some(SCRIPT), ("", "permissions: bypass"));
+    let mut args = stage.up_args();
+    args.push("--no-agents");
+    let _hub = stage.world.start_ready(&args);
+    let mut alice = stage.member("alice");
+    let daemon = || {
+        let daemon = stage.world.start(&["--config", &stage.config, "daemon", ADA]);
+        let mut ipc = Ipc::dial(&stage.world.path("run/gangline-oak-ada.sock"));
+        eventually("the agent in its room", || {
+            let told = ipc.ok(json!({"type": "irc_channels"}));
+            (told["channels"] == json!(["#general"])).then_some(())
+        });
+        (daemon, ipc)
+    };
+    let unread = |ipc: &mut Ipc, count: u32| {
+        eventually_seeing(&format!("{count} unread lines"), || {
+            let status = ipc.ok(json!({"type": "status"}));
+            if status["unread"]["#general"] == count { Ok(()) } else { Err(status.to_string()) }
+        });
+    };
+    let (mut first, mut ipc) = daemon();
+    say(&mut alice, 0..3);
+    unread(&mut ipc, 3);
+    assert_eq!(ipc.read("#general", 9), (said(0..3), 0));
+    assert_eq!(first.terminate(), 0, "{}", first.output());
+    // As if it had not caught up.
+    let begin = "UPDATE cursors SET cursor = 'timestamp=2020-01-01T00:00:00.000Z' \
+                 WHERE target = '#general'";
+    let _ = stage.query(begin);
+    say(&mut alice, 3..5);
+    alice.say("#general", "@oak-ada say exactly taken in");
+    alice.hears("alice", "#general", "taken in");
+    let (_second, mut ipc) = daemon();
+    alice.hears(ADA, "#general", "taken in");
+    eventually("history to be taken in", || {
+        let taken = "SELECT 1 FROM cursors WHERE target = '#general' AND cursor NOT LIKE \
+                     'timestamp=2020-%'";
+        (stage.query(taken) == ["1"]).then_some(())
+    });
+    say(&mut alice, 5..6);
+    unread(&mut ipc, 4);
+    let (lines, left) = ipc.read("#general", 9);
+    let mention = "<alice> @oak-ada say exactly taken in".to_owned();
+    assert_eq!((lines, left), ([said(3..5), vec![mention], said(5..6)].concat(), 0));
 }
 
 /// What is only read again is not taken in again: a word that was a decision is none any more.
