@@ -392,11 +392,14 @@ impl Brain {
             }
             RuntimeEvent::Compacted { failed } => {
                 self.shown.compacting = false;
-                match (&failed, self.shown.session.clone()) {
-                    (Some(_), Some(session)) => self.keep_session(Some(session)),
-                    (Some(_), None) => {}
-                    (None, _) => self.think(Input::Runtime(RuntimeInput::Shortened)),
+                let told = match &failed {
+                    Some(_) => RuntimeInput::NotShortened,
+                    None => RuntimeInput::Shortened,
+                };
+                if let (Some(_), Some(session)) = (&failed, self.shown.session.clone()) {
+                    self.keep_session(Some(session));
                 }
+                self.think(Input::Runtime(told));
                 let text = failed.unwrap_or_else(|| texts::COMPACTED.to_owned());
                 self.notice(None, "compacted", text);
                 self.show();

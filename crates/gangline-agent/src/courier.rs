@@ -15,14 +15,17 @@ mod speaker;
 mod trouble;
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{HashMap, HashSet, VecDeque},
     sync::Arc,
     time::Duration,
 };
 
 use gangline_broker::Broker;
 use gangline_core::{AgentName, Epoch, name::ChannelName, redact::Redactor, trust};
-use gangline_irc::client::{LinkCommand, LinkEvent};
+use gangline_irc::{
+    client::{Line, LinkCommand, LinkEvent},
+    wire::caps,
+};
 use gangline_os::{CancellationToken, clock::SharedClock, paths::Paths};
 use gangline_runtime::Capabilities;
 use tokio::sync::{Notify, mpsc, watch};
@@ -96,6 +99,10 @@ pub(crate) struct Courier {
     troubles: Troubles,
     /// Nicks that were told once that they may not prompt.
     warned: HashSet<String>,
+    /// Whether the server gives its lines again.
+    history: bool,
+    /// Lines of a server that does not, which the store could not take yet.
+    kept: VecDeque<Line>,
 }
 
 enum Event {
@@ -117,6 +124,8 @@ impl Courier {
             inquiries: Inquiries::default(),
             troubles: Troubles::default(),
             warned: HashSet::new(),
+            history: false,
+            kept: VecDeque::new(),
         }
     }
 
@@ -158,6 +167,7 @@ impl Courier {
                 Event::Asked(inquiry) => self.asked(inquiry).await,
                 Event::AnswerDue => self.give_up_answers(),
                 Event::Tick => {
+                    self.take_kept().await;
                     self.keep_cursors().await;
                     self.retry_catch_up();
                     self.record_confirmed().await;
@@ -173,9 +183,10 @@ impl Courier {
 
     async fn link_event(&mut self, event: LinkEvent) {
         match event {
-            LinkEvent::Up { nick, network, first, .. } => {
+            LinkEvent::Up { nick, caps, network, first, .. } => {
                 info!(nick, network, first, "on IRC");
                 self.up = true;
+                self.history = caps.iter().any(|cap| cap == caps::CHATHISTORY);
                 self.on_irc(&nick).await;
                 self.in_flight.clear();
                 self.find_targets();

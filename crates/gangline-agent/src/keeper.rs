@@ -232,24 +232,32 @@ impl Keeper {
         }
     }
 
-    /// Messages join the turn; what cannot stays in the queue.
+    /// Messages join the turn; what is not waiting any more stays where it is. Tried until the store
+    /// takes it: what was not known to be written would stand in the turn all the same.
     async fn join(&self, take: Take) -> Result<(), GivenUp> {
-        let (turn, messages, how) = (take.turn, take.messages.clone(), take.how);
-        let gone = match self.broker.take(take).await {
-            Ok(taken) => {
-                let joined: Vec<_> = taken.attempts.iter().map(|(id, _)| *id).collect();
-                if how == How::Steered && !joined.is_empty() {
-                    self.tell(Incoming::Joined { turn, messages: joined }).await;
+        let (turn, how) = (take.turn, take.how);
+        let mut failed = false;
+        let gone = loop {
+            match self.broker.take(take.clone()).await {
+                Ok(taken) => {
+                    let joined: Vec<_> = taken.attempts.iter().map(|(id, _)| *id).collect();
+                    if how == How::Steered && !joined.is_empty() {
+                        self.tell(Incoming::Joined { turn, messages: joined }).await;
+                    }
+                    break taken.gone;
                 }
-                taken.gone
+                Err(error) if waiting_helps(&error) => {
+                    failed = true;
+                    self.degraded(&error).await;
+                    self.pause_before_retry().await;
+                }
+                Err(BrokerError::TurnNotOpen { .. }) => break take.messages,
+                Err(error) => return self.give_up(error).await,
             }
-            Err(error) if waiting_helps(&error) => {
-                self.degraded(&error).await;
-                messages
-            }
-            Err(BrokerError::TurnNotOpen { .. }) => messages,
-            Err(error) => return self.give_up(error).await,
         };
+        if failed {
+            self.tell(Incoming::StoreOk).await;
+        }
         if !gone.is_empty() {
             self.tell(Incoming::JoinFailed { turn, messages: gone }).await;
             self.rescan.notify_one();

@@ -331,7 +331,8 @@ impl Agent {
                         out.push(Effect::KillRuntime { life });
                         self.close(now, &Close { outcome, runtime_gone: true }, out);
                     }
-                    Step::Prompting | Step::Working => {
+                    step @ (Step::Prompting | Step::Working) => {
+                        turn.not_taken = matches!(step, Step::Prompting);
                         out.push(Effect::MissedDeadline {
                             deadline: Deadline::TurnOutput,
                             turn: Some(turn.id),
@@ -395,6 +396,8 @@ impl Agent {
         let with = if crashed_fresh || fall_back { StartWith::Fresh } else { StartWith::Resume };
         self.start_after = None;
         self.proven = (None, false);
+        // One that was under way has ended with the life before.
+        self.care.not_shortened();
         self.phase = Phase::Starting { life, with, deadline: now.plus(self.options.start_timeout) };
         out.push(Effect::StartRuntime { life, with });
     }

@@ -13,7 +13,7 @@ use gangline_os::{
     CancellationToken,
     clock::SharedClock,
     doorbell::Doorbell,
-    fsio,
+    failpoint, fsio,
     lock::{FileLock, LockError},
     notify::{self, Word},
     paths::Paths,
@@ -172,6 +172,7 @@ pub async fn run(
         Requests::new().map_err(|source| HubError::State { path: "signals".into(), source })?;
     let paths = options.paths.clone();
     let _lock = take_lock(&paths)?;
+    failpoint::hit("hub.begins");
     let owner = owner(&paths)?;
     let clock = options.clock.clone();
     let begun = clock.now();

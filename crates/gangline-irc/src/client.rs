@@ -137,7 +137,7 @@ pub struct Timing {
     pub ping_every: Duration,
     /// The link is dead if nothing comes for so long after that PING. Default 60 s.
     pub ping_timeout: Duration,
-    /// A line without confirmation is asked for after this. Default 30 s.
+    /// A line without confirmation is asked for after this, a JOIN twice as late. Default 30 s.
     pub confirm_within: Duration,
     /// A page of history must be complete within this. Default 30 s.
     pub history_within: Duration,
@@ -318,11 +318,11 @@ pub enum LinkEvent {
         /// Which.
         channel: ChannelName,
     },
-    /// The server refused the channel; the link tries again later.
+    /// The server refused the channel, or did not answer; the link tries again later.
     JoinFailed {
         /// Which.
         channel: ChannelName,
-        /// The server's number for it.
+        /// The server's number for it, 0 if it did not answer.
         numeric: u16,
         /// The server's words.
         why: String,

@@ -19,6 +19,7 @@ pub mod paths;
 pub mod peer;
 pub mod proc;
 pub mod process;
+pub mod reader;
 pub mod secret;
 pub mod signals;
 pub mod task;

@@ -9,6 +9,9 @@ use nix::unistd::{Uid, getpid};
 
 use crate::process::{Exit, Signal};
 
+pub use ending::Ending;
+
+mod ending;
 #[cfg(test)]
 mod tests;
 

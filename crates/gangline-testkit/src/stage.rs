@@ -7,6 +7,8 @@ use std::os::{
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::{fs, net::TcpListener, process::Stdio};
 
+use nix::sys::signal::Signal;
+
 use crate::{
     irc::IrcPeer,
     wait::eventually,
@@ -143,6 +145,21 @@ impl Stage {
         let mut child = command.spawn().unwrap();
         eventually("`up` to end by itself", || child.try_wait().unwrap());
         Ran::from(child.wait_with_output().unwrap())
+    }
+
+    /// Lets the model answer nobody until [`Self::release_model`]: a turn that begins stays open for
+    /// as long as the test needs it.
+    ///
+    /// # Panics
+    /// When the model does not stand still.
+    pub fn hold_model(&self) {
+        self.standin.signal(Signal::SIGSTOP);
+        self.standin.stands_still();
+    }
+
+    /// Lets the model answer again, what waits first.
+    pub fn release_model(&self) {
+        self.standin.signal(Signal::SIGCONT);
     }
 
     /// Returns a person of the installation, in `#general`, who hears their own lines.

@@ -14,7 +14,7 @@ use nix::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::wait::eventually;
+use crate::wait::{eventually, eventually_seeing};
 
 /// A private home. Every process started in it carries its path in the environment, by which
 /// all of them are found again, whoever started them.
@@ -204,7 +204,8 @@ impl World {
     }
 
     /// Returns the processes of this world that run now, with their command lines. The binary's
-    /// folder is left out: it may be called like a command.
+    /// folder is left out: it may be called like a command. One that was killed and has only not had
+    /// the time to be gone runs no more.
     #[must_use]
     pub fn processes(&self) -> Vec<(i32, String)> {
         let needle = format!("HOME={}\0", self.home.path().display());
@@ -218,7 +219,7 @@ impl World {
                 continue;
             }
             let Ok(environment) = fs::read(entry.path().join("environ")) else { continue };
-            if contains(&environment, needle.as_bytes()) {
+            if contains(&environment, needle.as_bytes()) && !is_over(&entry.path()) {
                 let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
                 let line = String::from_utf8_lossy(&line).replace('\0', " ");
                 found.push((pid, line.replace(&folder, "")));
@@ -234,28 +235,98 @@ impl World {
     }
 }
 
+/// Holds a process that the test did not start itself, as [`Running::hold`] does.
+///
+/// # Panics
+/// When it has ended.
+pub fn hold(pid: i32) {
+    kill(Pid::from_raw(pid), Signal::SIGSTOP).unwrap();
+}
+
+/// Lets a process go on after [`hold`].
+///
+/// # Panics
+/// When it has ended.
+pub fn go_on(pid: i32) {
+    kill(Pid::from_raw(pid), Signal::SIGCONT).unwrap();
+}
+
 /// Many processes make many logs; the last lines of each are shown unless that is switched off.
 fn print_logs() -> bool {
     std::env::var_os("GANGLINE_TEST_QUIET").is_none()
+}
+
+/// Whether none of its own instructions runs any more: it has ended, or SIGKILL is on its way to it.
+fn is_over(process: &Path) -> bool {
+    let Ok(status) = fs::read_to_string(process.join("status")) else { return true };
+    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+    let has_ended = field("State:").is_none_or(|state| state.starts_with(['Z', 'X']));
+    let is_killed = |set: &str| {
+        let pending = u64::from_str_radix(set, 16).unwrap_or(0);
+        pending & (1 << (Signal::SIGKILL as u32 - 1)) != 0
+    };
+    has_ended || ["SigPnd:", "ShdPnd:"].into_iter().filter_map(field).any(is_killed)
 }
 
 fn contains(haystack: &[u8], needle: &[u8]) -> bool {
     haystack.windows(needle.len()).any(|window| window == needle)
 }
 
+/// Returns the state of every thread of a process, as the system calls them; none once it is gone.
+#[must_use]
+pub fn thread_states(pid: i32) -> Vec<char> {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let state = |thread: fs::DirEntry| {
+        let stat = fs::read_to_string(thread.path().join("stat")).ok()?;
+        stat.rsplit_once(") ")?.1.chars().next()
+    };
+    threads.filter_map(state).collect()
+}
+
+/// Waits until a SIGSTOP has reached every thread of a process.
+///
+/// # Panics
+/// When it goes on.
+pub fn stands_still(pid: i32) {
+    eventually_seeing(&format!("process {pid} to stand still"), || {
+        let states = thread_states(pid);
+        let still = !states.is_empty() && states.iter().all(|state| *state == 'T');
+        if still { Ok(()) } else { Err(format!("threads: {states:?}")) }
+    });
+}
+
+/// Prints the end of a log, for whoever looks into a failure.
+fn print_tail(path: &Path) {
+    let Ok(text) = fs::read_to_string(path) else { return };
+    let tail: Vec<&str> = text.lines().rev().take(40).collect();
+    let tail: Vec<&str> = tail.into_iter().rev().collect();
+    eprintln!("--- {}\n{}", path.display(), tail.join("\n"));
+}
+
+impl World {
+    /// What was started in the foreground, then the hub and the daemons behind the scenes.
+    fn logs(&self) -> Vec<PathBuf> {
+        let files = |folder: &Path| -> Vec<PathBuf> {
+            let mut files: Vec<PathBuf> =
+                fs::read_dir(folder).into_iter().flatten().flatten().map(|it| it.path()).collect();
+            files.sort();
+            files
+        };
+        let named = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "txt");
+        let daemons = files(&self.state().join("agents"));
+        files(self.home.path())
+            .into_iter()
+            .filter(named)
+            .chain([self.state().join("hub.log")])
+            .chain(daemons.iter().map(|folder| folder.join("daemon.log")))
+            .collect()
+    }
+}
+
 impl Drop for World {
     fn drop(&mut self) {
-        if std::thread::panicking() {
-            for entry in fs::read_dir(self.home.path()).into_iter().flatten().flatten() {
-                let path = entry.path();
-                let named = path.extension().is_some_and(|extension| extension == "txt");
-                if named && print_logs() {
-                    let text = fs::read_to_string(&path).unwrap_or_default();
-                    let tail: Vec<&str> = text.lines().rev().take(40).collect();
-                    let tail: Vec<&str> = tail.into_iter().rev().collect();
-                    eprintln!("--- {}\n{}", path.display(), tail.join("\n"));
-                }
-            }
+        if std::thread::panicking() && print_logs() {
+            self.logs().iter().for_each(|log| print_tail(log));
         }
         // Parents first may start children anew, so look again until nobody is left.
         for _ in 0..50 {
@@ -287,6 +358,23 @@ impl Running {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
+    /// Waits until it has printed this; returns all that it printed so far.
+    ///
+    /// # Panics
+    /// When it does not in time, or ends without it; shows its output.
+    pub fn says(&mut self, part: &str) -> String {
+        eventually_seeing(&format!("`{part}`"), || {
+            // Asked before its last words are read.
+            let ended = self.ended();
+            let output = self.output();
+            if output.contains(part) {
+                return Ok(output);
+            }
+            assert!(ended.is_none(), "ended with {ended:?} without `{part}`:\n{output}");
+            Err(output)
+        })
+    }
+
     /// Returns the file its output goes to.
     #[must_use]
     pub fn log(&self) -> &Path {
@@ -296,6 +384,14 @@ impl Running {
     /// Sends a signal.
     pub fn signal(&self, signal: Signal) {
         let _ = kill(Pid::from_raw(self.pid()), signal);
+    }
+
+    /// Waits until a SIGSTOP has reached all of it.
+    ///
+    /// # Panics
+    /// When it goes on.
+    pub fn stands_still(&self) {
+        stands_still(self.pid());
     }
 
     /// Returns its exit code if it has ended; -1 after a signal.
@@ -321,16 +417,29 @@ impl Running {
         self.wait()
     }
 
+    /// Holds it: it neither runs nor ends before [`Self::go_on`], and who asks it something waits.
+    ///
+    /// # Panics
+    /// When it has ended.
+    pub fn hold(&self) {
+        hold(self.pid());
+    }
+
+    /// Lets it go on after [`Self::hold`].
+    ///
+    /// # Panics
+    /// When it has ended.
+    pub fn go_on(&self) {
+        go_on(self.pid());
+    }
+
     /// Waits for its end and returns its exit code; -1 after a signal.
     ///
     /// # Panics
     /// When it does not end in time.
     pub fn wait(&mut self) -> i32 {
-        let log = self.log.clone();
-        let child = &mut self.child;
-        eventually(&format!("the end of the process that writes {}", log.display()), || {
-            child.try_wait().unwrap().map(|status| status.code().unwrap_or(-1))
-        })
+        let what = format!("the end of the process that writes {}", self.log.display());
+        eventually(&what, || self.ended())
     }
 
     /// Returns a field of the ready line as text.

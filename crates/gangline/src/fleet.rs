@@ -29,7 +29,7 @@ mod tests;
 /// How often the state of things is looked at while it is waited for.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// A hub opens its store and its chat server before it says what it keeps.
-const INTRODUCED: Duration = Duration::from_secs(10);
+const SETTLED: Duration = Duration::from_secs(15);
 
 /// The agents of one installation, and the store that knows of them.
 pub(crate) struct Fleet {
@@ -69,19 +69,8 @@ impl Fleet {
         let paths = place::of_existing(global)?;
         let loaded = configuration::quiet(&paths.config_file);
         let broker = store::configured(&paths, loaded.as_ref()).await?;
-        let fleet = Self { paths, broker, loaded };
-        fleet.introduced().await?;
-        Ok(fleet)
-    }
-
-    /// Waits until a hub that has just begun says what it keeps.
-    async fn introduced(&self) -> Result<(), Failure> {
-        let clock = clock::system();
-        let until = clock.monotonic() + INTRODUCED;
-        while self.hub()?.is_some_and(|hub| hub.about.is_none()) && clock.monotonic() < until {
-            tokio::time::sleep(LOOK_EVERY).await;
-        }
-        Ok(())
+        settled(&paths).await?;
+        Ok(Self { paths, broker, loaded })
     }
 
     /// Returns the hub that runs.
@@ -218,6 +207,14 @@ impl Member {
         self.runs() && phase.is_some_and(|phase| ["working", "interrupting"].contains(&phase))
     }
 
+    /// Returns whether the hub that keeps it has not seen its order yet.
+    fn is_news(&self) -> bool {
+        match (&self.kept, &self.order) {
+            (Some(kept), Some(order)) => order.given_at().0 > kept.ordered_at,
+            (None, _) | (_, None) => false,
+        }
+    }
+
     fn note(&self) -> StatusNote {
         let text = self.row.as_ref().and_then(|row| row.status_json.as_deref());
         text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
@@ -246,7 +243,8 @@ impl Member {
             | StandingWord::GivenUp => false,
         });
         match (self.runs(), self.is_in_turn()) {
-            (false, _) if starting => Told::Waiting("ends".to_owned()),
+            // A hub that has not seen the order may be about to start it.
+            (false, _) if starting || self.is_news() => Told::Waiting("ends".to_owned()),
             (false, _) => Told::Done("stopped".to_owned()),
             (true, true) => Told::Waiting(format!("{}, which may settle within 20 s", self.turn())),
             (true, false) => Told::Waiting("ends".to_owned()),
@@ -285,8 +283,7 @@ impl Member {
     /// What no waiting mends.
     fn failure(&self) -> Option<String> {
         let kept = self.kept.as_ref()?;
-        if self.order.as_ref().is_some_and(|order| order.given_at().0 > kept.ordered_at) {
-            // The hub has not seen the order yet.
+        if self.is_news() {
             return None;
         }
         match (kept.standing, kept.code) {
@@ -330,6 +327,34 @@ pub(crate) fn hub(paths: &Paths) -> Result<Option<Hub>, Failure> {
     about::running(paths).map_err(|error| {
         Failure::environment(error).doing(format!("cannot ask for {}", paths.hub_lock().display()))
     })
+}
+
+/// Returns the hub that runs. One in its first moment soon says what it keeps, and one that was
+/// killed gives its lock back with its last thread: so long is waited, [`SETTLED`] at most.
+pub(crate) async fn settled(paths: &Paths) -> Result<Option<Hub>, Failure> {
+    let clock = clock::system();
+    let until = clock.monotonic() + SETTLED;
+    let mut looks = 0_u32;
+    loop {
+        match hub(paths)? {
+            Some(hub) if hub.about.is_none() && clock.monotonic() < until => {
+                looks += 1;
+                // Most are over before anybody asks what goes on.
+                if looks == 2 {
+                    let text = format!("waiting for a hub that begins or ends: {}", hub.holder);
+                    output::note(&text);
+                }
+                tokio::time::sleep(LOOK_EVERY).await;
+            }
+            settled => return Ok(settled),
+        }
+    }
+}
+
+/// Returns the failure of a command that needs to speak to this hub, which has said nothing.
+pub(crate) fn mute(hub: &Hub) -> Failure {
+    Failure::user(format!("a hub runs already and does not answer: {}", hub.holder))
+        .hint("see what it is with `gangline doctor`")
 }
 
 /// Returns who holds the lock of an agent.

@@ -4,9 +4,11 @@
 
 use std::{
     io::{self, IsTerminal as _, Write},
+    os::fd::AsFd,
     sync::atomic::{AtomicBool, Ordering},
 };
 
+use gangline_os::reader::{self, Waited};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -14,9 +16,16 @@ use crate::failure::Failure;
 /// Whether the reader of standard output went away.
 static UNREAD: AtomicBool = AtomicBool::new(false);
 
-/// Returns whether nobody reads any more what is printed, as far as was noticed.
+/// Returns whether nobody reads any more what is printed, as far as can be known.
 pub(crate) fn is_unread() -> bool {
-    UNREAD.load(Ordering::Relaxed)
+    UNREAD.load(Ordering::Relaxed) || reader::is_gone(io::stdout()).unwrap_or(false)
+}
+
+/// Blocks until there is something to read from `input`; returns `false` as soon as nobody reads
+/// any more what is printed.
+pub(crate) fn read_while(input: impl AsFd) -> io::Result<bool> {
+    let unread = UNREAD.load(Ordering::Relaxed);
+    Ok(!unread && reader::wait(input, io::stdout())? == Waited::Readable)
 }
 
 /// Writes text to standard output.

@@ -18,6 +18,9 @@ use tracing::{debug, warn};
 use super::{Courier, Office, cursors::Written, decide::Handled};
 use crate::rooms::{Spoken, ToRooms};
 
+/// So many lines that no server gives again wait for the store.
+const KEPT_MAX: usize = 256;
+
 /// What became of a line.
 pub(super) enum Taken {
     /// It is in the store as this message, or nothing for it.
@@ -32,14 +35,36 @@ impl Courier {
     /// Takes a live line.
     pub(super) async fn line(&mut self, line: Line) {
         let Some(conversation) = conversation(&line) else { return };
+        if !self.kept.is_empty() {
+            return self.keep(line);
+        }
         let cursor = self.cursors.after(&conversation, &line);
         match self.take_in(&line, cursor).await {
             Taken::WithCursor(_) => self.cursors.pass(&conversation, &line, Written::Yes),
             Taken::Done(_) => self.cursors.pass(&conversation, &line, Written::No),
-            Taken::NotNow => return self.cursors.lost(&conversation),
+            Taken::NotNow if self.history => return self.cursors.lost(&conversation),
+            Taken::NotNow => return self.keep(line),
         }
         if let (Target::Nick(_), Some(time)) = (&line.target, &line.server_time) {
             self.looked_past(&time.clone()).await;
+        }
+    }
+
+    /// Keeps a line until the store takes it: the server will not give it again.
+    fn keep(&mut self, line: Line) {
+        if self.kept.len() < KEPT_MAX {
+            self.kept.push_back(line);
+        } else {
+            warn!(nick = line.nick, "too many lines wait for the store: one is passed over");
+        }
+    }
+
+    /// Takes the lines that wait for the store, in their order, as far as it takes them now.
+    pub(super) async fn take_kept(&mut self) {
+        while let Some(line) = self.kept.pop_front() {
+            if let Taken::NotNow = self.take_in(&line, None).await {
+                return self.kept.push_front(line);
+            }
         }
     }
 
@@ -288,3 +313,6 @@ fn intake_key(line: &Line) -> String {
     }
     hash.finalize().iter().take(16).fold("h-".to_owned(), |text, byte| format!("{text}{byte:02x}"))
 }
+
+#[cfg(test)]
+mod tests;

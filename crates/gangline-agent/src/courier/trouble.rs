@@ -16,8 +16,9 @@ use crate::bus::Incoming;
 const CODE: &str = "irc";
 /// So many different reasons of one absence are told.
 const REASONS_MAX: usize = 8;
-/// A room that is full, or closed after a netsplit, opens by itself.
-const OPENS_BY_ITSELF: [u16; 2] = [471, 437];
+/// A room that is full, closed after a netsplit or run to by too many opens by itself; one about which
+/// the server says nothing (0) may.
+const OPENS_BY_ITSELF: [u16; 4] = [471, 437, 480, 0];
 
 /// What is in the way now.
 #[derive(Debug, Default)]
@@ -113,7 +114,9 @@ impl Courier {
     /// Of one that the agent itself wished for, it hears by the tool.
     pub(super) async fn room_refuses(&mut self, channel: &ChannelName, numeric: u16, why: &str) {
         if self.office.home.contains(channel) {
-            let text = format!("not in {channel}: {why} (numeric {numeric}); tried again");
+            let number = Some(numeric).filter(|number| *number > 0);
+            let number = number.map_or_else(String::new, |it| format!(" (numeric {it})"));
+            let text = format!("not in {channel}: {why}{number}; tried again");
             let known = self.troubles.rooms.insert(channel.clone(), text.clone());
             let news = known.as_ref() != Some(&text);
             self.tell_trouble(news.then_some(text)).await;

@@ -319,6 +319,60 @@ async fn what_cannot_be_written_is_tried_again_in_order() {
     assert!(matches!(desk.brain.try_recv(), Ok(Incoming::StoreOk)));
 }
 
+/// A message that is to join the open turn while the store is locked joins it when the lock is gone,
+/// and the brain hears that the store writes again: else it would begin no turn any more.
+#[tokio::test]
+async fn a_message_joins_once_the_store_writes_again() {
+    for how in [How::Steered, How::Read] {
+        let mut desk = Desk::open().await;
+        let path = desk.folder.path().join("gangline.db");
+        let tuning = gangline_broker::Tuning {
+            lock_wait: Duration::from_millis(200),
+            ..gangline_broker::Tuning::default()
+        };
+        let options = OpenOptions { path: path.clone(), clock: clock::system() };
+        let hasty = Broker::open_tuned(options, tuning).await.unwrap();
+        let mut keeper = desk.keeper.take().unwrap();
+        keeper.broker = hasty;
+        let take = Take {
+            agent: ada(),
+            turn: turn(),
+            messages: Vec::new(),
+            prompt_uuid: "uuid".to_owned(),
+            how: How::Woke,
+        };
+        desk.broker.take(take).await.unwrap();
+        let lock = std::fs::File::open(path.with_extension("db.wlock")).unwrap();
+        lock.lock().unwrap();
+        let (records, waiting) = mpsc::channel(8);
+        let (messages, prompt_uuid) = (vec![desk.message], "uuid".to_owned());
+        records.try_send(Record::Join { turn: turn(), messages, prompt_uuid, how }).unwrap();
+        let mut tasks = gangline_os::task::TaskGroup::new("test");
+        tasks.spawn("keeper", keeper.run(waiting));
+        let told = tokio::time::timeout(Duration::from_secs(60), desk.brain.recv()).await;
+        assert!(matches!(told, Ok(Some(Incoming::StoreDegraded(_)))), "{told:?}");
+        drop(lock);
+        drop(records);
+        tasks.next_end().await;
+        let mut told = Vec::new();
+        while let Ok(incoming) = desk.brain.try_recv() {
+            told.push(incoming);
+        }
+        told.retain(|it| !matches!(it, Incoming::StoreDegraded(_)));
+        let told: Vec<&str> = told
+            .iter()
+            .map(|it| match it {
+                Incoming::Joined { messages, .. } if *messages == [desk.message] => "joined",
+                Incoming::StoreOk => "ok",
+                _ => "else",
+            })
+            .collect();
+        let expect: &[&str] = if how == How::Steered { &["joined", "ok"] } else { &["ok"] };
+        assert_eq!(told, expect, "{how:?}");
+        assert_eq!(desk.state().await, MessageState::InTurn);
+    }
+}
+
 /// A storage that fails under a group fails all of it, and all of it is tried again, in order. Here
 /// the first try stands after all, which nobody could know: facts may stand twice, none is missing.
 #[tokio::test]

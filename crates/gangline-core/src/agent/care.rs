@@ -1,7 +1,8 @@
 //! When the agent is asked for its notes, and its context then shortened (R2-09, C13). Pure.
 //!
 //! A *passage* begins when a turn that completed left the context at the watermark or above, and is
-//! over once a report below it comes. In one passage the notes are asked for once.
+//! over once a report below it comes. In one passage the notes are asked for once, and a shortening
+//! that fails is tried once more.
 
 use crate::{
     id::TurnId,
@@ -70,12 +71,22 @@ enum Stage {
     Waits,
     /// The notes are to be asked for as soon as no turn is open.
     Due,
-    /// They were asked for, and so was the shortening.
+    /// They were asked for; the shortening follows them.
     Asked,
-    /// They were asked for; the shortening is still owed.
-    Owed,
+    /// The shortening comes after the next turn that completes.
+    Owed(Attempt),
+    /// The shortening was asked for.
+    Ordered(Attempt),
     /// Shortening does not help: nothing more before a report below the watermark.
     GivenUp,
+}
+
+/// How often the shortening was asked for in this passage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Attempt {
+    First,
+    /// It failed before: what stood in its way may have passed.
+    Last,
 }
 
 impl Care {
@@ -97,11 +108,22 @@ impl Care {
 
     /// The context is shorter now.
     pub(super) fn shortened(&mut self) {
-        if self.stage == Stage::Asked {
+        if matches!(self.stage, Stage::Asked | Stage::Ordered(_)) {
             self.in_vain += 1;
         }
         self.above = false;
         self.stage = Stage::Waits;
+    }
+
+    /// The context could not be shortened, for a reason that may pass.
+    pub(super) fn not_shortened(&mut self) {
+        self.stage = match self.stage {
+            Stage::Ordered(Attempt::First) => Stage::Owed(Attempt::Last),
+            Stage::Ordered(Attempt::Last) => Stage::GivenUp,
+            // Somebody else's order, or a prompt that did not fit.
+            other
+            @ (Stage::Waits | Stage::Due | Stage::Asked | Stage::Owed(_) | Stage::GivenUp) => other,
+        };
     }
 
     /// The context will be emptied before the next turn.
@@ -129,11 +151,11 @@ impl Care {
                 self.stage = Stage::Due;
                 None
             }
-            Stage::Owed if idle => {
-                self.stage = Stage::Asked;
+            Stage::Owed(attempt) if idle => {
+                self.stage = Stage::Ordered(attempt);
                 Some(Effect::Shorten)
             }
-            Stage::Owed | Stage::Due | Stage::Asked | Stage::GivenUp => None,
+            Stage::Owed(_) | Stage::Due | Stage::Asked | Stage::Ordered(_) | Stage::GivenUp => None,
         }
     }
 }
@@ -192,10 +214,13 @@ impl Agent {
             | Outcome::Lost(_) => false,
         };
         match self.care.stage {
-            Stage::Asked if able => out.push(Effect::Shorten),
-            Stage::Asked => self.care.stage = Stage::Owed,
+            Stage::Asked if able => {
+                self.care.stage = Stage::Ordered(Attempt::First);
+                out.push(Effect::Shorten);
+            }
+            Stage::Asked => self.care.stage = Stage::Owed(Attempt::First),
             // It is shorter by now, or about to be emptied.
-            Stage::Waits | Stage::Due | Stage::Owed | Stage::GivenUp => {}
+            Stage::Waits | Stage::Due | Stage::Owed(_) | Stage::Ordered(_) | Stage::GivenUp => {}
         }
     }
 }

@@ -134,7 +134,7 @@ pub enum Effect {
         turn: TurnId,
     },
     /// Shorten the runtime's context before the next prompt. What comes of it is told by
-    /// `Shortened`, or not at all.
+    /// `Shortened` or `NotShortened`, or not at all.
     Shorten,
     /// Ask the runtime to end the turn early.
     SendInterrupt {

@@ -232,6 +232,8 @@ pub enum RuntimeInput {
     },
     /// Its context is shorter now.
     Shortened,
+    /// Its context was to be shortened, and could not be.
+    NotShortened,
     /// Its backend has a login again.
     LoggedIn {
         /// Which life.

@@ -63,6 +63,7 @@ impl Agent {
             },
             RuntimeInput::Holds { tokens, window } => self.care.holds(tokens, window),
             RuntimeInput::Shortened => self.care.shortened(),
+            RuntimeInput::NotShortened => self.care.not_shortened(),
             RuntimeInput::Finished { turn, how } => self.finished(now, turn, how, out),
         }
     }
@@ -228,7 +229,12 @@ impl Agent {
             }
             Step::Interrupting(wanted) => {
                 let outcome = if outcome == Outcome::Completed { outcome } else { wanted.clone() };
-                self.close(now, &Close { outcome, runtime_gone: false }, out);
+                // The prompt was taken back and never reached it: the next one would not either.
+                let hangs = outcome == Outcome::TimedOut && open.not_taken;
+                if hangs {
+                    out.push(Effect::KillRuntime { life: open.life });
+                }
+                self.close(now, &Close { outcome, runtime_gone: hangs }, out);
             }
         }
     }

@@ -217,6 +217,29 @@ fn a_turn_without_a_sign_of_life_is_interrupted_and_then_killed() {
     story.exits(1, &late);
 }
 
+/// What stands in the way of a prompt for so long, such as an order that is never answered, would
+/// stand in the way of every other: the runtime is started anew. One that took it and ends when it
+/// is asked to goes on.
+#[test]
+fn a_runtime_that_took_no_prompt_in_all_the_time_is_ended() {
+    for taken in [false, true] {
+        let mut story = Story::new();
+        story.is(Input::Message(queued(1)), "start 1 Resume");
+        story.runtime(RuntimeInput::Ready { life: Life(1) }, "take t1.1 m1");
+        story.is(Input::Taken { turn: turn(1) }, "prompt t1.1");
+        if taken {
+            story.runtime(RuntimeInput::Accepted { turn: turn(1) }, "");
+        }
+        story.is(Input::Message(queued(2)), "");
+        story.after(600).is(Input::Tick, "missed TurnOutput; interrupt t1.1");
+        let expect = match taken {
+            false => "kill 1; end t1.1 timed_out m1=failed; start 2 Resume",
+            true => "end t1.1 timed_out m1=failed; take t1.2 m2",
+        };
+        story.finish(1, Finish::Interrupted, expect);
+    }
+}
+
 #[test]
 fn a_turn_that_is_quicker_than_its_interrupt_counts_as_completed() {
     let mut story = Story::working();

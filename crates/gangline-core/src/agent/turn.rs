@@ -67,6 +67,8 @@ pub(super) struct Turn {
     pub(super) step: Step,
     /// It is for the agent's notes.
     pub(super) notes: bool,
+    /// Its time was over before the runtime had taken its prompt.
+    pub(super) not_taken: bool,
     pub(super) pending: BTreeSet<ApprovalRequestId>,
     messages: Vec<TurnMessage>,
     acts: Vec<Act>,
@@ -84,6 +86,7 @@ impl Turn {
             life,
             step: Step::Taking(taking),
             notes: by == OpenedBy::Notes,
+            not_taken: false,
             pending: BTreeSet::new(),
             messages: messages.into_iter().map(|queued| entry(queued, How::Woke, 0)).collect(),
             acts: Vec::new(),

@@ -206,7 +206,7 @@ impl Session {
         match message.command.as_str() {
             "NICK" => self.nick_changed(now, message),
             "JOIN" | "PART" | "KICK" => self.room_changed(now, message),
-            "INVITE" => self.invited(message),
+            "INVITE" => self.invited(now, message),
             "QUIT" => self.quit_seen(now, message),
             "FAIL" => self.standard_failure(message),
             "ACK" => self.acknowledged(&message),
@@ -219,7 +219,7 @@ impl Session {
         match command {
             LinkCommand::Say(say) => self.say(say),
             LinkCommand::Typing { target, state } => self.typing(now, &target, state),
-            LinkCommand::Join(channel) => self.want_room(channel),
+            LinkCommand::Join(channel) => self.want_room(now, channel),
             LinkCommand::Part { channel, why } => self.leave_room(&channel, &why),
             LinkCommand::Nick(nick) => self.want_nick(now, nick),
             LinkCommand::Raw(message) => self.enqueue(message),
@@ -256,7 +256,11 @@ impl Session {
             Phase::Online => vec![
                 self.nick.deadline(),
                 self.rooms.deadline(),
-                self.sending.deadline(&self.config.timing, self.may_speak()),
+                self.sending.deadline(
+                    &self.config.timing,
+                    self.may_speak(),
+                    self.pulse.asked.is_some(),
+                ),
                 self.history.deadline(),
             ],
         };

@@ -143,6 +143,8 @@ numerics! {
     ERR_BADCHANMASK = 476;
     /// Only for accounts.
     ERR_NEEDREGGEDNICK = 477;
+    /// Too many are joining the channel now.
+    ERR_THROTTLE = 480;
     /// Only for operators of the server.
     ERR_NOPRIVILEGES = 481;
     /// Only for operators of the channel.

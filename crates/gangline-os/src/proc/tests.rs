@@ -69,3 +69,38 @@ fn how_a_process_ended_is_read_until_its_parent_asks() {
     assert_eq!(ended("kill -9 $$"), Some(Exit { code: None, signal: Some(9) }));
     assert_eq!(how_ended(std::process::id()), None);
 }
+
+/// A child of ours that nobody waits for, as one is that its parent overlooks.
+#[tokio::test]
+#[cfg(target_os = "linux")]
+#[allow(clippy::disallowed_methods, reason = "a child that nobody waits for")]
+async fn the_end_of_a_process_is_told_though_nobody_reaps_it() {
+    let mut child = std::process::Command::new("cat")
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let ending = Ending::of(child.id()).unwrap();
+    let mut again = Box::pin(ending.ended());
+    assert!(futures_now(again.as_mut()).is_none(), "it runs");
+    drop(again);
+    drop(child.stdin.take());
+    ending.ended().await;
+    // It stays told, also after it was reaped.
+    ending.ended().await;
+    let late = Ending::of(child.id()).unwrap();
+    late.ended().await;
+    assert!(child.wait().unwrap().success());
+    ending.ended().await;
+    Ending::of(0x7fff_fff0).unwrap().ended().await;
+    Ending::of(0).unwrap().ended().await;
+}
+
+/// What a future has already.
+fn futures_now<T>(future: std::pin::Pin<&mut impl Future<Output = T>>) -> Option<T> {
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    match future.poll(&mut context) {
+        std::task::Poll::Ready(value) => Some(value),
+        std::task::Poll::Pending => None,
+    }
+}

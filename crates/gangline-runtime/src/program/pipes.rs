@@ -1,7 +1,7 @@
 //! The three pipes of a backend's program, each with a task of its own, so that none of them waits for
 //! another.
 
-use std::{sync::Arc, time::Duration};
+use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use gangline_os::{
     lines::{Line, LineReader},
@@ -10,7 +10,8 @@ use gangline_os::{
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch},
+    sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch},
+    time,
 };
 
 #[cfg(test)]
@@ -31,6 +32,10 @@ const WRITE_AHEAD: usize = 256;
 /// How long lines that are written already may take to leave.
 const FLUSH_WITHIN: Duration = Duration::from_millis(200);
 
+/// A program that has closed its output may say so long why; then it is of no use, however long it
+/// keeps its error output open.
+const ERRORS_ALONE: Duration = Duration::from_millis(500);
+
 /// What a line takes of the bytes that are read ahead, until the session asks for the next one.
 type Room = OwnedSemaphorePermit;
 
@@ -50,12 +55,17 @@ impl Pipes {
     pub(crate) fn of(child: &mut Child) -> Self {
         let (sender, output) = mpsc::channel(READ_AHEAD);
         let mut readers = TaskGroup::new("program output");
+        let (reads, ended) = oneshot::channel();
         if let Some(stdout) = child.take_stdout() {
-            readers.spawn("output", read(stdout, sender.clone()));
+            let sender = sender.clone();
+            readers.spawn("output", async move {
+                read(stdout, sender).await;
+                drop(reads);
+            });
         }
         let (tail, errors) = watch::channel(Vec::new());
         if let Some(stderr) = child.take_stderr() {
-            readers.spawn("error output", read_errors(stderr, tail, sender));
+            readers.spawn("error output", read_errors(stderr, tail, (sender, ended)));
         }
         let mut writer = TaskGroup::new("program input");
         let (input, lines) = mpsc::channel(WRITE_AHEAD);
@@ -66,7 +76,8 @@ impl Pipes {
         Self { output, room, errors, input: Some(input), readers, writer: Some(writer) }
     }
 
-    /// Returns the line that comes next; `None` when both outputs are closed. Cancel-safe: yes.
+    /// Returns the line that comes next; `None` when the output is closed, and the error output is
+    /// too or could have been for a while. Cancel-safe: yes.
     pub(crate) async fn next(&mut self) -> Option<Line> {
         self.room = None;
         let (line, room) = self.output.recv().await?;
@@ -129,14 +140,30 @@ async fn read(stdout: ChildStdout, output: mpsc::Sender<(Line, Room)>) {
     }
 }
 
-/// Keeps the end of it. `open` shows the other side that this output is open.
+/// Keeps the end of it. `open` shows the other side that something may come, until a while after the
+/// output has `ended`.
 async fn read_errors(
     mut stderr: ChildStderr,
     tail: watch::Sender<Vec<u8>>,
-    open: mpsc::Sender<(Line, Room)>,
+    (open, ended): (mpsc::Sender<(Line, Room)>, oneshot::Receiver<Infallible>),
 ) {
+    let mut open = Some(open);
+    let alone = async {
+        let _ = ended.await;
+        // sleep: nothing tells that no more words come.
+        time::sleep(ERRORS_ALONE).await;
+    };
+    tokio::pin!(alone);
     let mut chunk = vec![0; CHUNK];
-    while let Ok(read @ 1..) = stderr.read(&mut chunk).await {
+    loop {
+        let read = tokio::select! {
+            read = stderr.read(&mut chunk) => read,
+            () = &mut alone, if open.is_some() => {
+                open = None;
+                continue;
+            }
+        };
+        let Ok(read @ 1..) = read else { return };
         let new = &chunk[read.saturating_sub(ERRORS_KEPT)..read];
         tail.send_modify(|tail| {
             let over = (tail.len() + new.len()).saturating_sub(ERRORS_KEPT);
@@ -144,7 +171,6 @@ async fn read_errors(
             tail.extend_from_slice(new);
         });
     }
-    drop(open);
 }
 
 async fn write(mut stdin: ChildStdin, mut lines: mpsc::Receiver<String>) {

@@ -12,6 +12,7 @@ use std::{
 };
 
 use gangline_os::{
+    proc::Ending,
     process::{self, Child, Exit, Group, Ladder, Output, Spawn, Stdin},
     terminal,
 };
@@ -32,8 +33,6 @@ pub(super) const SOCKET: &str = "tmux.sock";
 const PANE: &str = "%0";
 /// The name under which a prompt waits to be pasted.
 const BUFFER: &str = "gangline";
-/// By which its end is told.
-const GONE: &str = "gone";
 /// A client that takes longer hangs.
 const COMMAND_WITHIN: Duration = Duration::from_secs(10);
 /// A server that does not end itself within this is ended.
@@ -48,9 +47,6 @@ const HISTORY: usize = 10_000;
 /// Since this version a server can stay in the foreground.
 const OLDEST: (u32, u32) = (3, 2);
 
-const CLIENT_LADDER: Ladder =
-    Ladder { term_after: Duration::ZERO, kill_after: Duration::from_millis(500) };
-
 /// What is to run in the pane.
 #[derive(Debug, Clone)]
 pub(super) struct Pane {
@@ -64,8 +60,9 @@ pub(super) struct Pane {
 /// See the module.
 pub(super) struct Server {
     child: Child,
-    /// Ends when the program has ended.
-    watcher: Child,
+    /// That of the program. Not asked of tmux: of one child in fifty it misses the end for ever
+    /// (3.3a), and then its `pane-died` never comes.
+    ending: Ending,
     client: Client,
     socket: PathBuf,
     inode: Option<(u64, i64, i64)>,
@@ -104,18 +101,16 @@ impl Server {
         let mut child = process::spawn(spawn).map_err(|error| error.to_string())?;
         client.await_server(&mut child).await?;
         let program = client.open(pane, profile).await?;
-        let mut watch = client.spawn(&["-N", "wait-for", GONE]);
-        watch.stdout = Output::Null;
-        let watcher = process::spawn(watch).map_err(|error| error.to_string())?;
+        let ending = Ending::of(program).map_err(|error| error.to_string())?;
         let inode = inode(&socket);
-        Ok(Self { child, watcher, client, socket, inode, program })
+        Ok(Self { child, ending, client, socket, inode, program })
     }
 
     /// Waits until the program, or the server, has ended. Cancel-safe: yes.
     pub(super) async fn gone(&mut self) {
         tokio::select! {
             _ = self.child.wait() => (),
-            _ = self.watcher.wait() => (),
+            () = self.ending.ended() => (),
         }
     }
 
@@ -187,7 +182,6 @@ impl Server {
     /// Ends the server, which closes the program's terminal. By a signal: whoever serves on the
     /// socket by now may be another.
     pub(super) async fn end(&mut self, ladder: &Ladder) -> Exit {
-        self.watcher.end(&CLIENT_LADDER).await;
         let exit = self.child.end(ladder).await;
         if inode(&self.socket) == self.inode {
             let _ = fs::remove_file(&self.socket);
@@ -277,7 +271,6 @@ impl Client {
     async fn open(&self, pane: Pane, profile: &Profile) -> Result<u32, String> {
         let (columns, rows) = (profile.columns.to_string(), profile.rows.to_string());
         let history = HISTORY.to_string();
-        let told = format!("wait-for -S {GONE}");
         let name = literal(&pane.name);
         let workdir = literal(&pane.workdir.display().to_string());
         let options = [
@@ -298,7 +291,6 @@ impl Client {
             command.push(";");
         }
         command.extend(["set", "-g", "history-limit", &history, ";"]);
-        command.extend(["set-hook", "-g", "pane-died", &told, ";"]);
         command.extend(["new-session", "-d", "-s", &name, "-x", &columns, "-y", &rows]);
         command.extend(["-c", &workdir, "-P", "-F", "#{pane_pid}", "--"]);
         let words: Vec<String> =

@@ -26,7 +26,7 @@ use super::{
     ear::Ear,
     history::History,
     launch::Launch,
-    screen::{Death, Screen},
+    screen::Death,
     server::Server,
     turns::{Act, Turns},
 };
@@ -311,9 +311,8 @@ impl Worker {
 
     /// It has ended by itself. Returns the code to tell.
     async fn ended(&mut self) -> i32 {
-        let screen = self.last_screen().await;
-        let words = screen.as_ref().map_or("", |screen| screen.before_death()).to_owned();
-        let (code, how) = match screen.and_then(|screen| screen.dead) {
+        let (death, words) = self.death().await;
+        let (code, how) = match death {
             Some(Death { code: Some(code), .. }) => (code, format!("with code {code}")),
             Some(Death { signal: Some(signal), .. }) => (-1, format!("by signal {signal}")),
             Some(Death { code: None, signal: None }) | None => (-1, "with its terminal".to_owned()),
@@ -325,24 +324,24 @@ impl Worker {
         code
     }
 
-    /// Returns the screen of a program that has ended, once it is known how.
-    async fn last_screen(&self) -> Option<Screen> {
-        let mut last = None;
+    /// Returns how the program has ended, once that is known, and its last words.
+    async fn death(&self) -> (Option<Death>, String) {
+        let (mut death, mut words) = (None, String::new());
         for _ in 0..HOW_LOOKS {
-            last = self.server.screen().await.ok();
-            let known = |death: Death| death.code.is_some() || death.signal.is_some();
-            let dead = &mut last.as_mut()?.dead;
-            if dead.is_some_and(known) {
-                break;
-            }
-            // tmux sometimes overlooks for seconds that its child has ended; the system does not.
-            if let (Some(death), Some(exit)) = (dead, proc::how_ended(self.server.program)) {
-                *death = Death { code: exit.code, signal: exit.signal };
+            // What tmux has not reaped the system still knows, and tmux may never reap it.
+            let exit = proc::how_ended(self.server.program);
+            death = exit.map(|exit| Death { code: exit.code, signal: exit.signal });
+            let Ok(screen) = self.server.screen().await else { break };
+            screen.before_death().clone_into(&mut words);
+            let told = screen.dead.filter(|told| told.code.is_some() || told.signal.is_some());
+            death = told.or(death);
+            // Until tmux sees an end, words may be under way.
+            if screen.dead.is_some() && death.is_some() {
                 break;
             }
             time::sleep(HOW_AGAIN).await;
         }
-        last
+        (death, words)
     }
 
     async fn send(&self, event: RuntimeEvent) {

@@ -109,7 +109,7 @@ impl Client {
             if left.is_zero() {
                 return Err(AskError::Silent(patience));
             }
-            match self.next(Some(left)) {
+            match self.next(left) {
                 Err(AskError::Silent(_)) => return Err(AskError::Silent(patience)),
                 Err(error) => return Err(error),
                 Ok(Frame::Whisper(whisper)) => show(&whisper),
@@ -131,21 +131,43 @@ impl Client {
         }
     }
 
-    /// Returns the next frame that is known; waits at most `patience`, or for ever.
-    pub(crate) fn next(&mut self, patience: Option<Duration>) -> Result<Frame, AskError> {
-        let until = patience.map(|patience| self.clock.monotonic() + patience);
+    /// Returns the next frame that is known; waits at most `patience`.
+    pub(crate) fn next(&mut self, patience: Duration) -> Result<Frame, AskError> {
+        let until = self.clock.monotonic() + patience;
         loop {
-            while let Some(line) = self.lines.pop_front() {
-                if let Some(frame) = Frame::decode(&line).map_err(AskError::Frame)? {
-                    return Ok(frame);
-                }
+            if let Some(frame) = self.whole()? {
+                return Ok(frame);
             }
-            let left = until.map(|until| until.saturating_sub(self.clock.monotonic()));
-            if left.is_some_and(|left| left.is_zero()) {
-                return Err(AskError::Silent(patience.unwrap_or_default()));
+            let left = until.saturating_sub(self.clock.monotonic());
+            if left.is_zero() {
+                return Err(AskError::Silent(patience));
             }
-            self.fill(left)?;
+            self.fill(Some(left))?;
         }
+    }
+
+    /// Returns the next frame that is known, however long it takes; `None` as soon as nobody reads
+    /// any more what is printed.
+    pub(crate) fn next_to_print(&mut self) -> Result<Option<Frame>, AskError> {
+        loop {
+            if let Some(frame) = self.whole()? {
+                return Ok(Some(frame));
+            }
+            if !output::read_while(&self.stream).map_err(AskError::Lost)? {
+                return Ok(None);
+            }
+            self.fill(None)?;
+        }
+    }
+
+    /// Returns the next frame that has come and is known.
+    fn whole(&mut self) -> Result<Option<Frame>, AskError> {
+        while let Some(line) = self.lines.pop_front() {
+            if let Some(frame) = Frame::decode(&line).map_err(AskError::Frame)? {
+                return Ok(Some(frame));
+            }
+        }
+        Ok(None)
     }
 
     /// Reads once and takes whole lines out of what has come.

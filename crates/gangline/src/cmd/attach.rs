@@ -1,5 +1,5 @@
-//! `gangline attach`: an agent's turns as they happen, until Ctrl-C; of an agent in tmux, its
-//! terminal.
+//! `gangline attach`: an agent's turns as they happen, until Ctrl-C or until nobody reads them; of an
+//! agent in tmux, its terminal.
 
 mod terminal;
 
@@ -35,7 +35,7 @@ struct Show {
     cursor: Option<String>,
 }
 
-/// Shows events for as long as somebody looks; returns only with a failure. Ends with the process.
+/// Shows events for as long as somebody looks.
 pub(super) fn run(global: &Global, args: &Attach) -> Result<u8, Failure> {
     if !global.json
         && let Some(failed) = terminal::show(global, args)?
@@ -48,9 +48,10 @@ pub(super) fn run(global: &Global, args: &Attach) -> Result<u8, Failure> {
     let mut client = Client::dial(&reach.sockets).map_err(|error| absent(&reach.nick, error))?;
     let mut show = Show { json: global.json, zone: TimeZone::system(), cursor: None };
     loop {
-        let why = show.follow(&mut client, &reach)?;
+        let Some(why) = show.follow(&mut client, &reach)? else { return Ok(0) };
         output::note(&format!("-- {}: {why}; waiting until its daemon is back", reach.nick));
-        client = back(&reach);
+        let Some(back) = back(&reach) else { return Ok(0) };
+        client = back;
         output::note(&format!("-- {} is back", reach.nick));
     }
 }
@@ -63,25 +64,26 @@ fn absent(nick: &AgentName, error: Unreachable) -> Failure {
         .because(error)
 }
 
-/// Waits until the daemon can be spoken to again.
-fn back(reach: &Reach) -> Client {
-    loop {
+/// Waits until the daemon can be spoken to again; none once nobody looks any more.
+fn back(reach: &Reach) -> Option<Client> {
+    while !output::is_unread() {
         std::thread::sleep(LOOK_EVERY);
         if let Ok(client) = Client::dial(&reach.sockets) {
-            return client;
+            return Some(client);
         }
     }
+    None
 }
 
 impl Show {
-    /// Shows what one connection tells; returns why it ended.
-    fn follow(&mut self, client: &mut Client, reach: &Reach) -> Result<String, Failure> {
+    /// Shows what one connection tells; returns why it ended, or none once nobody looks any more.
+    fn follow(&mut self, client: &mut Client, reach: &Reach) -> Result<Option<String>, Failure> {
         let subscribe = Command::Subscribe { cursor: self.cursor.clone() };
         for command in [Command::Status { query: false }, subscribe] {
             let name = command.name();
             let response = match client.ask(command, reach.token.clone(), RESPONSE) {
                 Ok(response) => response,
-                Err(error) => return self.lost(error),
+                Err(error) => return self.lost(error).map(Some),
             };
             if !response.ok {
                 let error = one_line(response.error.as_deref().unwrap_or("unknown error"));
@@ -90,9 +92,10 @@ impl Show {
             self.begin(response)?;
         }
         loop {
-            match client.next(None) {
-                Ok(frame) => self.frame(frame)?,
-                Err(error) => return self.lost(error),
+            match client.next_to_print() {
+                Ok(Some(frame)) => self.frame(frame)?,
+                Ok(None) => return Ok(None),
+                Err(error) => return self.lost(error).map(Some),
             }
         }
     }

@@ -43,14 +43,16 @@ pub(super) async fn run(global: &Global, args: Down) -> Result<u8, Failure> {
     }
     let signals = Signals::new()
         .map_err(|error| Failure::environment(error).doing("cannot listen to signals"))?;
-    let mut ending = Ending { fleet: &fleet, signals, asked: 0 };
+    let mut ending = Ending { fleet: &fleet, signals, asked: 0, haste: None };
     // Whom no hub keeps is asked first, for the chat server ends with the hub.
     let own: Vec<AgentName> =
         running.iter().filter(|it| it.kept.is_none()).map(|it| it.name.clone()).collect();
     ending.drain(&own, None, args.now).await?;
     if let Some(hub) = &hub {
+        named(hub)?;
         let names: Vec<AgentName> = running.iter().map(|it| it.name.clone()).collect();
         ending.drain(&names, Some(hub), args.now).await?;
+        fleet::settled(&fleet.paths).await?;
     }
     output::print(match hub {
         Some(_) => "the agents and the hub have ended\n",
@@ -59,9 +61,10 @@ pub(super) async fn run(global: &Global, args: Down) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// Ends the hub and leaves the daemons; returns when it is gone.
+/// Ends the hub and leaves the daemons; returns when it is gone, and its lock with it.
 pub(super) async fn hub_only(fleet: &Fleet) -> Result<(), Failure> {
     let Some(hub) = fleet.hub()? else { return Ok(()) };
+    named(&hub)?;
     fleet::signal(&hub.holder, Signal::Usr1)?;
     let clock = clock::system();
     let until = clock.monotonic() + HUB_BUDGET;
@@ -74,7 +77,12 @@ pub(super) async fn hub_only(fleet: &Fleet) -> Result<(), Failure> {
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }
-    Ok(())
+    fleet::settled(&fleet.paths).await.map(drop)
+}
+
+/// Only who has a name can be asked to end.
+fn named(hub: &Hub) -> Result<(), Failure> {
+    if hub.holder.pid.is_some() { Ok(()) } else { Err(fleet::mute(hub)) }
 }
 
 /// The end of everything, as it goes on.
@@ -83,6 +91,8 @@ struct Ending<'a> {
     signals: Signals,
     /// How often somebody pressed Ctrl-C meanwhile.
     asked: u32,
+    /// Haste that nobody was told of yet: until when the first request is waited to be heard.
+    haste: Option<Duration>,
 }
 
 impl Ending<'_> {
@@ -97,14 +107,17 @@ impl Ending<'_> {
             return Ok(());
         }
         self.signal(names, hub, Signal::Term).await?;
-        if now {
-            self.heard(hub).await?;
-            self.signal(names, hub, Signal::Int).await?;
-        }
         let clock = clock::system();
+        if now {
+            self.haste = Some(clock.monotonic() + HEARD);
+        }
         let until = clock.monotonic() + DRAIN_BUDGET + HUB_BUDGET;
         let mut said = Said::new(names);
         loop {
+            if self.haste.is_some_and(|until| clock.monotonic() >= until) || self.may_hurry(hub)? {
+                self.haste = None;
+                self.signal(names, hub, Signal::Int).await?;
+            }
             let told = self.told(names).await?;
             told.iter().for_each(|(name, told)| said.say(name, told));
             let ended = told.values().all(|told| matches!(told, Told::Done(_)));
@@ -132,18 +145,12 @@ impl Ending<'_> {
         }
     }
 
-    /// Waits until the hub has begun to end: two requests that come at once may count as one.
-    async fn heard(&self, hub: Option<&Hub>) -> Result<(), Failure> {
+    /// Returns whether haste is wanted and can be told now: once the hub has begun to end, for two
+    /// requests that come at once may count as one.
+    fn may_hurry(&self, hub: Option<&Hub>) -> Result<bool, Failure> {
         let draining = |hub: &Hub| hub.about.as_ref().is_some_and(|about| about.draining);
-        let clock = clock::system();
-        let until = clock.monotonic() + HEARD;
-        while hub.is_some() && self.fleet.hub()?.is_some_and(|hub| !draining(&hub)) {
-            if clock.monotonic() >= until {
-                break;
-            }
-            tokio::time::sleep(LOOK_EVERY).await;
-        }
-        Ok(())
+        Ok(self.haste.is_some()
+            && (hub.is_none() || self.fleet.hub()?.is_none_or(|hub| draining(&hub))))
     }
 
     async fn told(&self, names: &[AgentName]) -> Result<BTreeMap<AgentName, Told>, Failure> {
@@ -162,7 +169,8 @@ impl Ending<'_> {
             }
             2 => {
                 output::note("in haste; Ctrl-C again kills");
-                Signal::Int
+                self.haste = Some(clock::system().monotonic() + HEARD);
+                return Ok(());
             }
             _ => Signal::Kill,
         };

@@ -147,9 +147,10 @@ async fn wait_for_idle(fleet: &Fleet, member: &Member) -> Result<(), Failure> {
 /// Ends the hub alone and starts one in its place, with the same options.
 async fn hub(global: &Global) -> Result<u8, Failure> {
     let fleet = Fleet::open(global).await?;
-    let Some(about) = fleet.hub()?.and_then(|hub| hub.about) else {
+    let Some(running) = fleet.hub()? else {
         return Err(Failure::user("no hub runs").hint("`gangline up -d` starts one"));
     };
+    let Some(about) = &running.about else { return Err(fleet::mute(&running)) };
     if about.supervised {
         return Err(Failure::user("the hub belongs to the service manager")
             .hint("if that is systemd: systemctl --user restart gangline"));
@@ -161,5 +162,5 @@ async fn hub(global: &Global) -> Result<u8, Failure> {
         loaded.embedded_address()?;
     }
     down::hub_only(&fleet).await?;
-    up::again(global, &fleet.paths, &about).await
+    up::again(global, &fleet.paths, about).await
 }

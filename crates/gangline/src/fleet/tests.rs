@@ -99,4 +99,13 @@ fn an_end_names_the_turn_that_may_settle() {
     assert_eq!(gone.end(), Told::Done("stopped".to_owned()));
     let still = Member { kept: kept(StandingWord::Starting, None), ..gone };
     assert_eq!(still.end(), waiting("ends"), "a daemon that has no lock yet");
+    let mut ordered = Member { kept: kept(StandingWord::Stopped, None), ..still };
+    let (agent, by) = (ordered.name.clone(), "otto".to_owned());
+    let desired = Desired::Down;
+    ordered.order = Some(Order { agent, desired, by, at: at(0), runtime: None, restart: None });
+    assert_eq!(ordered.end(), waiting("ends"), "its hub may start it: it has not seen the order");
+    if let Some(kept) = &mut ordered.kept {
+        kept.ordered_at = at(0).0;
+    }
+    assert_eq!(ordered.end(), Told::Done("stopped".to_owned()));
 }

@@ -199,9 +199,10 @@ fn a_flood_without_a_line_end_holds_up_nobody() {
             peer.send_bytes(&[b'x'; 16 * 1024]);
         }
     }
+    // Before the time to register is over.
+    endless[0].send_bytes(b"\r\nNICK endless0\r\nUSER e 0 * :e\r\n");
+    endless[0].wait("001", |line| (irc::command(line) == "001").then_some(()));
     let mut alice = stage.member("alice");
     alice.say("#general", "@bi-ada say exactly not held up");
     alice.hears(ADA, "#general", "not held up");
-    endless[0].send_bytes(b"\r\nNICK endless0\r\nUSER e 0 * :e\r\n");
-    endless[0].wait("001", |line| (irc::command(line) == "001").then_some(()));
 }

@@ -41,8 +41,13 @@ fn socket(world: &World) -> PathBuf {
 fn daemon(socket: &Path, answers: &[&str]) -> JoinHandle<Vec<String>> {
     let _ = fs::remove_file(socket);
     let listener = UnixListener::bind(socket).unwrap();
+    listener.set_nonblocking(true).unwrap();
     let answers: Vec<String> = answers.iter().map(|answer| (*answer).to_owned()).collect();
-    std::thread::spawn(move || serve(&listener.accept().unwrap().0, &answers))
+    std::thread::spawn(move || {
+        let (stream, _) = eventually("somebody to call the daemon", || listener.accept().ok());
+        stream.set_nonblocking(false).unwrap();
+        serve(&stream, &answers)
+    })
 }
 
 fn serve(stream: &UnixStream, answers: &[String]) -> Vec<String> {
@@ -344,7 +349,8 @@ fn a_socket_of_another_user_hears_nothing() {
     fs::set_permissions(world.path("."), Permissions::from_mode(0o755)).unwrap();
     fs::set_permissions(world.path("run"), Permissions::from_mode(0o777)).unwrap();
     let mut other = other_user(&path);
-    eventually("the other user's socket", || path.exists().then_some(()));
+    // It is there before anybody listens at it.
+    eventually("the other user to listen", || UnixStream::connect(&path).ok());
     let ran = world.run(&["channel", "clear"]);
     other.kill().unwrap();
     other.wait().unwrap();
@@ -356,12 +362,13 @@ fn a_socket_of_another_user_hears_nothing() {
 fn other_user(path: &Path) -> std::process::Child {
     use std::os::unix::process::CommandExt as _;
     let script = "use IO::Socket::UNIX; my $l = IO::Socket::UNIX->new(Local => $ARGV[0], Listen \
-                  => 5) or die $!; sleep 60;";
+                  => 5) or die $!; <STDIN>;";
     std::process::Command::new("perl")
         .args(["-e", script])
         .arg(path)
         .current_dir("/")
-        .stdin(Stdio::null())
+        // It ends with this process at the latest.
+        .stdin(Stdio::piped())
         .uid(65_534)
         .gid(65_534)
         .spawn()

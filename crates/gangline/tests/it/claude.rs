@@ -81,6 +81,46 @@ impl Rig {
         database::query(&self.world.state().join("gangline.db"), sql)
     }
 
+    /// The requests to the model so far, in order, as files.
+    pub(crate) fn requests(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.world.path("requests")).unwrap();
+        // One that is being written has another name.
+        let is_whole = |path: &PathBuf| path.extension().is_some_and(|it| it == "json");
+        let mut files: Vec<PathBuf> =
+            entries.map(|entry| entry.unwrap().path()).filter(is_whole).collect();
+        files.sort();
+        files
+    }
+
+    /// The newest request to the model in which this stands.
+    pub(crate) fn request_with(&self, part: &str) -> String {
+        let texts = self.requests().into_iter().rev().map(|file| fs::read_to_string(file).unwrap());
+        let found = texts.into_iter().find(|text| text.contains(part));
+        found.unwrap_or_else(|| panic!("no request has `{part}` in it"))
+    }
+
+    /// Says something and waits until the agent is at it. It is until [`Self::model_goes_on`].
+    pub(crate) fn at_work(&self, peer: &mut IrcPeer, text: &str) {
+        self.standin.hold();
+        peer.say("#general", text);
+        eventually("a turn", || {
+            let status = self.world.run(&["status", "lab-ada", "--json"]).json();
+            (status["phase"] == "working").then_some(())
+        });
+    }
+
+    pub(crate) fn model_goes_on(&self) {
+        self.standin.go_on();
+    }
+
+    /// The one process of an agent's program: what it starts has its command line for a moment.
+    pub(crate) fn one_program(&self) -> i32 {
+        eventually("one program", || match self.world.processes_like("stream-json")[..] {
+            [one] => Some(one),
+            _ => None,
+        })
+    }
+
     /// Ends everything; nothing may be left.
     pub(crate) fn put_away(mut self, mut hub: Running) {
         assert_eq!(hub.terminate(), 0, "{}", hub.output());
@@ -200,8 +240,7 @@ fn a_daemon_killed_in_mid_turn_leaves_no_program_and_answers_once_in_the_same_se
     ori.say("#general", &format!("@lab-ada run {command}"));
     let log = rig.work("lab-ada", "log");
     eventually("the tool to wait", || rig.work("lab-ada", "again").exists().then_some(()));
-    let old: Vec<i32> = rig.world.processes_like("stream-json");
-    assert_eq!(old.len(), 1, "{:?}", rig.world.processes());
+    let old = rig.one_program();
     for pid in rig.world.processes_like("daemon lab-ada") {
         kill_hard(pid);
     }
@@ -213,24 +252,13 @@ fn a_daemon_killed_in_mid_turn_leaves_no_program_and_answers_once_in_the_same_se
     let all: String = fs::read_to_string(&log).unwrap();
     assert_eq!(all, "begun\nbegun\nended\n", "the old turn went on");
     assert_eq!(rig.query("SELECT session FROM agents"), session);
-    let now = rig.world.processes_like("stream-json");
-    assert!(now.len() == 1 && now != old, "{now:?} after {old:?}");
+    assert_ne!(rig.one_program(), old);
     let row = "SELECT state || ' ' || attempt FROM messages WHERE body LIKE '%log%'";
     assert_eq!(rig.query(row), ["answered 2"]);
     // The model was told that it is a second attempt, in the conversation that it had.
-    let asked = last_request(&rig);
-    assert!(asked.contains("say exactly first") && asked.contains("attempt 2"), "{asked}");
+    let asked = rig.request_with("attempt 2");
+    assert!(asked.contains("say exactly first"), "{asked}");
     rig.put_away(hub);
-}
-
-/// Returns the body of the newest request to the model.
-fn last_request(rig: &Rig) -> String {
-    let mut names: Vec<PathBuf> = fs::read_dir(rig.world.path("requests"))
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    names.sort();
-    fs::read_to_string(names.last().unwrap()).unwrap()
 }
 
 /// R0-20, R0-21: the program dies in mid-turn; it is back after its delay, with its session.

@@ -1,6 +1,6 @@
 //! The real Claude Code program with a process for each turn, from the room to its answer.
 
-use std::{fs, path::PathBuf};
+use std::fs;
 
 use gangline_testkit::{eventually, irc};
 
@@ -13,10 +13,7 @@ fn program(rig: &Rig) -> Vec<i32> {
 }
 
 fn last_request(rig: &Rig) -> String {
-    let entries = fs::read_dir(rig.world.path("requests")).unwrap();
-    let mut names: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    names.sort();
-    fs::read_to_string(names.last().unwrap()).unwrap()
+    fs::read_to_string(rig.requests().last().unwrap()).unwrap()
 }
 
 /// R2-02, R2-05, C4, C5: a mention, a command that waits for the owner, the answer; a second
@@ -30,8 +27,7 @@ fn two_mentions_are_two_processes_of_one_session() {
     ori.say("#general", "@lab-ada run touch made-by-ada.txt");
     let asked = owner.hears("lab-ada", "#general", "approval ");
     assert!(asked.contains("Bash: touch made-by-ada.txt"), "{asked}");
-    // What it starts has its command line for a moment.
-    eventually("one process", || (program(&rig).len() == 1).then_some(()));
+    rig.one_program();
     assert!(!rig.work("lab-ada", "made-by-ada.txt").exists());
     owner.say("#general", "@lab-ada yes");
     ori.hears("lab-ada", "#general", "(Bash completed with no output)");
@@ -90,7 +86,8 @@ fn an_abort_ends_the_process_of_the_turn() {
     eventually("the tool to run", || rig.work("lab-ada", "busy").exists().then_some(()));
     owner.say("#general", "@lab-ada abort");
     ori.hears("lab-ada", "#general", "the turn was ended by the operator");
-    assert!(program(&rig).is_empty() && rig.world.processes_like("while :").is_empty());
+    assert_eq!(program(&rig), [0; 0]);
+    eventually("the tool to end", || rig.world.processes_like("while :").is_empty().then_some(()));
     ori.say("#general", "@lab-ada say exactly still here");
     ori.hears("lab-ada", "#general", "still here");
     rig.put_away(hub);

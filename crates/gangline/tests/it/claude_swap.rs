@@ -39,12 +39,8 @@ fn session(rig: &Rig) -> String {
 fn says(rig: &Rig, peer: &mut IrcPeer, word: &str) -> String {
     peer.say("#general", &format!("@{NICK} say exactly {word}"));
     peer.hears(NICK, "#general", word);
-    let entries = fs::read_dir(rig.world.path("requests")).unwrap();
-    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    names.sort();
     // The program asks for more than an answer; the conversation is the newest that has the word.
-    let texts = names.iter().rev().map(|name| fs::read_to_string(name).unwrap());
-    texts.into_iter().find(|text| text.contains(word)).unwrap()
+    rig.request_with(word)
 }
 
 fn notices(rig: &Rig, part: &str) -> usize {

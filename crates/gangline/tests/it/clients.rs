@@ -8,6 +8,8 @@ use std::{
 
 use gangline_testkit::{World, eventually};
 
+use crate::demo;
+
 /// Ends a client of ours when the test is over, also when it failed.
 struct Client(Child);
 
@@ -22,7 +24,7 @@ impl Drop for Client {
 #[test]
 fn a_mention_from_ii_is_answered_in_the_room() {
     let world = World::new(env!("CARGO_BIN_EXE_gangline"));
-    let hub = world.start_ready(&["demo"]);
+    let hub = demo::start(&world);
     let port = hub.field("irc").rsplit_once(':').unwrap().1.to_owned();
     let folder = world.path("ii");
     fs::create_dir(&folder).unwrap();
@@ -73,7 +75,7 @@ fn heard(path: &Path, part: &str) -> String {
 #[test]
 fn an_owner_in_irssi_is_answered_and_approves() {
     let world = World::new(env!("CARGO_BIN_EXE_gangline"));
-    let hub = world.start_ready(&["demo"]);
+    let hub = demo::start(&world);
     let port = hub.field("irc").rsplit_once(':').unwrap().1.to_owned();
     let password = format!("owner:{}", hub.field("token"));
     let screen = Screen::start(&world);

@@ -1,6 +1,6 @@
 //! The main job, end to end: the demo as a new user runs it, over real IRC and real processes.
 
-use gangline_testkit::{IrcPeer, Running, World, eventually, irc};
+use gangline_testkit::{IrcPeer, Running, World, eventually, irc, stage::free_port, world};
 
 const GUIDE: &str = "demo-guide";
 
@@ -12,8 +12,26 @@ struct Demo {
 impl Demo {
     fn start() -> Self {
         let world = World::new(env!("CARGO_BIN_EXE_gangline"));
-        let hub = world.start_ready(&["demo"]);
+        let hub = start(&world);
         Self { world, hub }
+    }
+
+    /// Says something and waits until the guide is at it. It is until [`Self::model_goes_on`].
+    fn at_work(&self, peer: &mut IrcPeer, word: &str) {
+        world::hold(self.model());
+        peer.say("#general", &format!("@demo-guide say exactly {word}"));
+        eventually("the turn", || {
+            let status = self.run(&["status", GUIDE, "--json"]).json();
+            status.to_string().contains("\"working\"").then_some(())
+        });
+    }
+
+    fn model_goes_on(&self) {
+        world::go_on(self.model());
+    }
+
+    fn model(&self) -> i32 {
+        self.world.processes_like("standin serve")[0]
     }
 
     fn irc(&self) -> String {
@@ -39,13 +57,8 @@ impl Demo {
     }
 
     fn kill_guide(&self) {
-        use nix::{
-            sys::signal::{Signal, kill},
-            unistd::Pid,
-        };
-        for pid in self.world.processes_like(&format!("daemon {GUIDE}")) {
-            kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
-        }
+        let guide = self.world.processes_like(&format!("daemon {GUIDE}"));
+        guide.into_iter().for_each(crate::claude::kill_hard);
     }
 
     fn run(&self, args: &[&str]) -> gangline_testkit::Ran {
@@ -54,6 +67,13 @@ impl Demo {
         all.extend(args);
         self.world.run(&all)
     }
+}
+
+/// Starts a demo on ports that are nobody else's, also while it is down.
+pub(crate) fn start(world: &World) -> Running {
+    let ports = format!("{{\"irc\": {}, \"standin\": {}}}", free_port(), free_port());
+    let _ = world.file("state/gangline/demo/ports.json", &ports);
+    world.start_ready(&["demo"])
 }
 
 /// R0-01, R0-36, R1-10, R1-28, C12, C33: a mention wakes the agent, its final text is said in the
@@ -155,23 +175,58 @@ fn an_answer_sent_by_tool_is_not_repeated() {
     assert_eq!(from_guide, ["tangerine 9", "and then this"]);
 }
 
+/// R2-41: each call of a tool stands in the log before it runs and after it, by its id: a tool of the
+/// daemon, a command that was allowed, and one that was refused.
+#[test]
+fn each_tool_call_is_in_the_log_before_and_after() {
+    let demo = Demo::start();
+    let mut alice = demo.member("alice");
+    alice.say("#general", "@demo-guide post tangerine 9");
+    alice.hears(GUIDE, "#general", "tangerine 9");
+    for (command, verdict) in [("echo one", "approve"), ("echo two", "deny")] {
+        alice.say("#general", &format!("@demo-guide run {command}"));
+        let asked = alice.hears(GUIDE, "#general", command);
+        let _ = demo.run(&[verdict, asked.split_whitespace().nth(1).unwrap()]).ok();
+    }
+    alice.hears(GUIDE, "#general", "refused");
+    let events = demo.run(&["logs", GUIDE, "--json"]).json();
+    let mut calls: Vec<(String, String, Option<bool>)> = Vec::new();
+    for event in events.as_array().unwrap() {
+        let data = &event["payload"];
+        if event["kind"] == "tool_result" {
+            let id = data["id"].as_str().unwrap();
+            let call = calls.iter_mut().find(|call| call.0 == id).expect("asked for before");
+            assert_eq!(call.2.replace(data["is_error"].as_bool().unwrap()), None, "told once");
+        }
+        for block in data["content"].as_array().into_iter().flatten() {
+            if let Some(id) = block["id"].as_str() {
+                calls.push((id.to_owned(), block["name"].as_str().unwrap().to_owned(), None));
+            }
+        }
+    }
+    let ended: Vec<(&str, Option<bool>)> =
+        calls.iter().map(|(_, name, failed)| (name.as_str(), *failed)).collect();
+    assert_eq!(
+        ended,
+        [("send", Some(false)), ("Bash", Some(false)), ("Bash", Some(true))],
+        "{events:#}"
+    );
+}
+
 /// Three people while it is busy: three answers, in order, none lost (R0-12, R0-14, R0-15, C3).
 #[test]
 fn what_comes_while_it_is_busy_is_answered_in_order() {
     let demo = Demo::start();
     let mut alice = demo.member("alice");
     let mut bob = demo.member("bob");
-    alice.say("#general", "@demo-guide sleep 6");
-    eventually("the turn", || {
-        let status = demo.run(&["status", GUIDE, "--json"]).json();
-        status.to_string().contains("\"working\"").then_some(())
-    });
+    demo.at_work(&mut alice, "at last");
     alice.say("#general", "@demo-guide say exactly first");
     bob.hears("alice", "#general", "first");
     bob.say("#general", "@demo-guide say exactly second");
     alice.hears("bob", "#general", "second");
     alice.say(GUIDE, "say exactly third");
-    alice.hears(GUIDE, "#general", "I worked for 6 seconds");
+    demo.model_goes_on();
+    alice.hears(GUIDE, "#general", "at last");
     alice.hears(GUIDE, "#general", "first");
     alice.hears(GUIDE, "#general", "second");
     alice.hears(GUIDE, "alice", "third");
@@ -314,17 +369,11 @@ fn a_killed_hub_is_replaced_and_its_daemons_are_adopted() {
 fn a_daemon_killed_in_the_middle_of_a_turn_answers_after_its_restart() {
     let demo = Demo::start();
     let mut alice = demo.member("alice");
-    alice.say("#general", "@demo-guide sleep 6");
-    eventually("the turn", || {
-        let status = demo.run(&["status", GUIDE, "--json"]).json();
-        status.to_string().contains("\"working\"").then_some(())
-    });
-    for pid in demo.world.processes_like(&format!("daemon {GUIDE}")) {
-        nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL)
-            .unwrap();
-    }
+    demo.at_work(&mut alice, "at last");
+    demo.kill_guide();
     alice.say("#general", "@demo-guide say exactly while you were away");
-    alice.hears(GUIDE, "#general", "I worked for 6 seconds");
+    demo.model_goes_on();
+    alice.hears(GUIDE, "#general", "at last");
     alice.hears(GUIDE, "#general", "while you were away");
     let trace = demo.run(&["trace", "m1"]).ok();
     assert!(trace.contains("lost") && trace.contains("answered"), "{trace}");

@@ -6,7 +6,7 @@ use std::{
     os::unix::fs::{PermissionsExt as _, symlink},
 };
 
-use gangline_testkit::{World, eventually, programs};
+use gangline_testkit::{World, eventually, programs, stage::free_port};
 
 use crate::standin::world;
 
@@ -192,7 +192,7 @@ fn what_is_wrong_with_agents_is_told_with_what_to_do() {
     program(&world, "opencode", "#!/usr/bin/env nodejsx\n");
     world.set("ANTHROPIC_API_KEY", "hunter23");
     let _ = world.file("work/x", "");
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+    let port = free_port().to_string();
     let _ = world.file("agents.yaml", &SICK.replace("PORT", &port));
     let lazy = r#"{"runtimes": {"lazy": {"bin": "lazy", "delivery": "rpc"}}}"#;
     let _ = world.file("config/gangline/runtimes.json", lazy);
@@ -372,7 +372,7 @@ fn a_damaged_store_and_a_taken_port_fail() {
 fn a_running_hub_is_found() {
     let mut world = world();
     world.set("PATH", "/usr/bin:/bin");
-    let demo = world.start_ready(&["demo"]);
+    let demo = crate::demo::start(&world);
     let found = world.run(&["doctor", "--json"]).json();
     let checks = found["checks"].as_array().unwrap();
     let of = |word: &str| checks.iter().find(|it| it["check"] == word).unwrap();

@@ -5,7 +5,9 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use gangline_testkit::{IrcPeer, Ran, Stage, World, eventually, irc};
+use gangline_testkit::{
+    IrcPeer, Ran, Running, Stage, World, eventually_seeing, irc, world::thread_states,
+};
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
@@ -46,6 +48,13 @@ impl Fleet {
         self.world().run(&all)
     }
 
+    /// Starts a command whose words are followed.
+    fn start(&self, args: &[&str]) -> Running {
+        let mut all = vec!["--config", &self.stage.config];
+        all.extend(args);
+        self.world().start(&all)
+    }
+
     fn up(&self) -> String {
         self.run(&["up", "-d", "--restart-delay-max", "1"]).ok()
     }
@@ -61,8 +70,9 @@ impl Fleet {
     }
 
     fn becomes(&self, nick: &str, standing: &str) {
-        eventually(&format!("{nick} to be {standing}"), || {
-            (self.standing(nick) == standing).then_some(())
+        eventually_seeing(&format!("{nick} to be {standing}"), || {
+            let all = self.ps();
+            if all[nick]["standing"] == standing { Ok(()) } else { Err(format!("{all:#?}")) }
         });
     }
 
@@ -107,7 +117,7 @@ impl Fleet {
     /// Waits until everything that was accepted is answered, and each once.
     fn all_answered(&self, tokens: &[String]) {
         let mut judge = self.person("judge");
-        let count = eventually("an answer to everything", || {
+        let mut answers = || {
             let history = judge.history("#general");
             let mut count: BTreeMap<String, usize> = BTreeMap::new();
             for said in history.iter().filter_map(|line| irc::said(line)) {
@@ -115,11 +125,29 @@ impl Fleet {
                     *count.entry(said.text.to_owned()).or_default() += 1;
                 }
             }
-            tokens.iter().all(|token| count.contains_key(token)).then_some(count)
-        });
+            count
+        };
+        // Each has its time: they are answered one after the other.
+        for token in tokens {
+            eventually_seeing(&format!("an answer to {token}"), || {
+                let count = answers();
+                if count.contains_key(token) { Ok(()) } else { Err(format!("{count:#?}")) }
+            });
+        }
+        let count = answers();
         for token in tokens {
             assert_eq!(count[token], 1, "{token} in {count:?}");
         }
+    }
+
+    /// Waits until no process of this world has such a command line. Whoever ends gives its lock
+    /// back a moment before it is gone.
+    fn none_left(&self, part: &str) {
+        eventually_seeing(&format!("the end of all processes like `{part}`"), || {
+            let mut left = self.world().processes();
+            left.retain(|(_, line)| line.contains(part));
+            if left.is_empty() { Ok(()) } else { Err(format!("{left:?}")) }
+        });
     }
 
     /// Adds an agent to the configuration, or another text.
@@ -145,11 +173,15 @@ fn send(pid: i32, signal: Signal) {
     kill(Pid::from_raw(pid), signal).unwrap();
 }
 
+/// Returns whether it has ended with every thread: the last one gives its files and locks back.
 fn is_gone(pid: i32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(')').is_none_or(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']))
+    thread_states(pid).into_iter().all(|state| ['Z', 'X'].contains(&state))
 }
 
+/// Waits for the end of a process. Its lock is free a moment before that: whoever waits for the lock
+/// may be back earlier.
 fn gone(pid: i32) {
-    eventually(&format!("the end of {pid}"), || is_gone(pid).then_some(()));
+    eventually_seeing(&format!("the end of {pid}"), || {
+        if is_gone(pid) { Ok(()) } else { Err(format!("threads: {:?}", thread_states(pid))) }
+    });
 }

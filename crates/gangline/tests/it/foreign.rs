@@ -107,21 +107,27 @@ fn said_by(peer: &IrcPeer, from: &str, target: &str) -> Vec<String> {
     peer.lines().iter().filter_map(said).collect()
 }
 
-/// Until the agent has told its operator so: in the log, as an event, and in its status. Returns
-/// the log.
+/// Until the agent has told its operator so: in the log, as an event, and in its status, where it
+/// stands for as long as it is so. Returns the log.
 fn tells_its_operator(stage: &Stage, part: &str) -> String {
+    let log = told_its_operator(stage, part);
+    eventually(&format!("`{part}` in `gangline status`"), || {
+        stage.world.run(&["status"]).stdout.contains(part).then_some(())
+    });
+    log
+}
+
+/// The same for what may be over by now: in the log and as an event. Returns the log.
+fn told_its_operator(stage: &Stage, part: &str) -> String {
     let agents = stage.world.state().join("agents");
     let log = eventually(&format!("`{part}` in the daemon's log"), || {
         let agent = std::fs::read_dir(&agents).ok()?.next()?.ok()?;
         let text = std::fs::read_to_string(agent.path().join("daemon.log")).ok()?;
         text.contains(part).then_some(text)
     });
-    for command in ["logs", "status"] {
-        eventually(&format!("`{part}` in `gangline {command}`"), || {
-            let told = stage.world.run(&[command]);
-            told.stdout.contains(part).then_some(())
-        });
-    }
+    eventually(&format!("`{part}` in `gangline logs`"), || {
+        stage.world.run(&["logs"]).stdout.contains(part).then_some(())
+    });
     log
 }
 
@@ -133,13 +139,21 @@ fn tells_of_no_trouble(stage: &Stage) {
     });
 }
 
-/// Asks for something that takes a while, and waits until the agent is at it. So many seconds must
-/// be enough for a slow machine to see that, and to do what is to be done meanwhile.
-fn at_work(stage: &Stage, alice: &mut IrcPeer, seconds: u64) {
-    alice.say("#general", &format!("@fx-ada sleep {seconds}"));
+/// Asks for something, and waits until the agent is at it. It is until the model goes on.
+fn at_work(stage: &Stage, alice: &mut IrcPeer) {
+    stage.standin.hold();
+    alice.say("#general", "@fx-ada say exactly worked");
     eventually("the turn", || {
         let sql = "SELECT count(*) FROM messages WHERE state = 'in_turn'";
         (stage.query(sql) == ["1"]).then_some(())
+    });
+}
+
+/// Lets the model go on, and waits until its answer is to be said.
+fn worked(stage: &Stage) {
+    stage.standin.go_on();
+    eventually("the answer in the outbox", || {
+        stage.query("SELECT state FROM outbox WHERE body = 'worked'").pop()
     });
 }
 
@@ -198,17 +212,14 @@ fn an_agent_comes_back_after_the_server_died() {
     let cable = Cable::between(&stage.irc, &address);
     let mut alice = person_at(&address, "alice");
     let _hub = up(&stage, &mut alice);
-    at_work(&stage, &mut alice, 5);
+    at_work(&stage, &mut alice);
     cable.cut();
     server.kill();
-    eventually("the answer in the outbox", || {
-        let sql = "SELECT state FROM outbox WHERE body LIKE 'I worked%'";
-        stage.query(sql).pop()
-    });
+    worked(&stage);
     server.run();
     let mut alice = person_at(&address, "alice");
     cable.mend();
-    alice.hears(ADA, "#general", "I worked for 5 seconds");
+    alice.hears(ADA, "#general", "worked");
     asks(&mut alice, "back");
 }
 
@@ -222,15 +233,12 @@ fn a_kicked_agent_rejoins() {
     let _server = Kind::Ngircd.start(&stage);
     let mut alice = person(&stage, "alice");
     let _hub = up(&stage, &mut alice);
-    alice.say("#general", "@fx-ada sleep 4");
-    eventually("the turn", || {
-        let sql = "SELECT state FROM messages";
-        (stage.query(sql) == ["in_turn"]).then_some(())
-    });
+    at_work(&stage, &mut alice);
     alice.send(&format!("KICK #general {ADA} :out"));
     alice.wait("the KICK", |line| (irc::command(line) == "KICK").then_some(()));
+    stage.standin.go_on();
     joins(&mut alice, ADA);
-    alice.hears(ADA, "#general", "I worked for 4 seconds");
+    alice.hears(ADA, "#general", "worked");
     alice.say("#general", "@fx-ada say exactly again");
     alice.hears(ADA, "#general", "again");
 }

@@ -66,7 +66,7 @@ fn a_prompt_is_accepted_and_its_events_are_streamed() {
 fn a_second_prompt_is_refused_while_one_runs() {
     let served = Served::start(&["--allow-all"]);
     let mut events = served.events();
-    assert_eq!(served.prompt("run sleep 30").status, 202);
+    assert_eq!(served.prompt("run sleep 4713").status, 202);
     events.wait(r#""state":"running tool""#);
     let second = served.prompt("say exactly too early");
     assert_eq!(second.status, 409, "{second:?}");

@@ -3,8 +3,9 @@
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
-    time::Duration,
 };
+
+use gangline_testkit::wait::PATIENCE;
 
 /// One answer, taken apart.
 #[derive(Debug)]
@@ -18,7 +19,7 @@ pub(crate) struct Answer {
 pub(crate) fn connect(address: &str) -> TcpStream {
     let address = address.trim_start_matches("http://");
     let stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream
 }
 

@@ -14,7 +14,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use gangline_testkit::{Running, Stage, eventually, wait::PATIENCE};
+use gangline_testkit::{Running, Stage, eventually, eventually_seeing, wait::PATIENCE};
 use serde_json::{Value, json};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_gangline");
@@ -67,15 +67,27 @@ impl Scene {
 
     /// Waits for a daemon of a later epoch that answers.
     fn next_life(&self, before: i64) -> Ipc {
-        eventually("the next daemon", || {
-            let mut ipc = Ipc::try_dial(&self.socket())?;
-            let status = ipc.try_ask(json!({"type": "status"}))?;
+        let nobody = || "nobody answers".to_owned();
+        eventually_seeing("the next daemon", || {
+            let mut ipc = Ipc::try_dial(&self.socket()).ok_or_else(nobody)?;
+            let status = ipc.try_ask(json!({"type": "status"})).ok_or_else(nobody)?;
             let ready = status["data"]["phase"] == "idle";
-            let later = status["data"]["epoch"].as_i64()? > before;
-            let home = ipc.try_ask(json!({"type": "irc_channels"}))?;
-            let home = home["data"]["channels"] == json!(["#general"]);
-            (ready && later && home).then_some(ipc)
+            let later = status["data"]["epoch"].as_i64().is_some_and(|epoch| epoch > before);
+            let home = ipc.try_ask(json!({"type": "irc_channels"})).ok_or_else(nobody)?;
+            let is_home = home["data"]["channels"] == json!(["#general"]);
+            if ready && later && is_home { Ok(ipc) } else { Err(format!("{status}\n{home}")) }
         })
+    }
+
+    /// Waits until a command that asks the store, not the daemon, describes the agent so: the store
+    /// knows a moment after the daemon.
+    fn is_told_outside(&self, begin: &str) {
+        eventually_seeing(&format!("the status `{begin}…`"), || {
+            let status = ["--config", &self.stage.config, "status", ADA, "--json"];
+            let row = self.stage.world.run(&status).json();
+            let told = row["description"].as_str().unwrap().starts_with(begin);
+            if told { Ok(()) } else { Err(row.to_string()) }
+        });
     }
 
     fn owner(&self, request: Value) -> Value {
@@ -340,10 +352,7 @@ fn the_status_is_true_in_a_turn_and_out_of_one() {
     assert_eq!((&busy["activity"], &busy["phase"]), (&json!("working"), &json!("working")));
     assert!(busy["last_activation"].as_f64().unwrap() > 1.7e9);
     // From outside the tool is not known, the rest is the same.
-    let status = ["--config", &scene.stage.config, "status", ADA, "--json"];
-    let row = scene.stage.world.run(&status).json();
-    let outside = row["description"].as_str().unwrap();
-    assert!(outside.starts_with("works on m1 for alice in #general since "), "{outside}");
+    scene.is_told_outside("works on m1 for alice in #general since ");
     alice.say("#general", "@oak-ada status");
     let told = alice.hears(ADA, "#general", "runs Bash");
     assert!(told.contains("on m1 for alice in #general"), "{told}");
@@ -359,8 +368,7 @@ fn the_status_is_true_in_a_turn_and_out_of_one() {
         (status["turn_count"] == 1 && status["phase"] == "working").then_some(status)
     });
     assert!(next["description"].as_str().unwrap().contains("on m2 for alice"), "{next}");
-    let row = scene.stage.world.run(&status).json();
-    assert!(row["description"].as_str().unwrap().starts_with("works on m2 for alice"), "{row}");
+    scene.is_told_outside("works on m2 for alice");
     let _ = scene.stage.world.file("work/on", "");
     alice.hears(ADA, "#general", "the shell is done");
     eventually("idleness", || {

@@ -13,7 +13,7 @@ rules:
   - when: {user: 'detailed summary'}
     reply: [text: "<summary>we talked</summary>"]
   - when: {user: 'hold on'}
-    reply: [delay_ms: 3000, text: "at last"]
+    reply: [text: "at last"]
   - reply: [text: "fine: turn ${turn}"]
 "#;
 
@@ -27,11 +27,8 @@ fn rig(backend: &str, each: &str) -> Rig {
 
 /// The newest request to the model.
 fn last_request(rig: &Rig) -> Value {
-    let entries = fs::read_dir(rig.world.path("requests")).unwrap();
-    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    names.sort();
-    let json: Value =
-        serde_json::from_str(&fs::read_to_string(names.last().unwrap()).unwrap()).unwrap();
+    let text = fs::read_to_string(rig.requests().last().unwrap()).unwrap();
+    let json: Value = serde_json::from_str(&text).unwrap();
     json.get("body").cloned().unwrap_or(json)
 }
 
@@ -105,13 +102,10 @@ fn the_model_is_changed(backend: &str, each: &str) {
     ori.hears("lab-ada", "#general", "may not");
     ori.say("#general", "@lab-ada /model");
     ori.hears("lab-ada", "#general", "I use `sonnet`");
-    ori.say("#general", "@lab-ada hold on");
-    eventually("a turn", || {
-        let status = rig.world.run(&["status", "lab-ada", "--json"]).json();
-        (status["phase"] == "working").then_some(())
-    });
+    rig.at_work(&mut ori, "@lab-ada hold on");
     owner.say("#general", "@lab-ada /model opus");
     owner.hears("lab-ada", "#general", "from the next turn on I use `opus`");
+    rig.model_goes_on();
     ori.hears("lab-ada", "#general", "at last");
     uses(&rig, "opus");
     assert!(last_model(&rig).contains("sonnet"), "{}", last_model(&rig));
@@ -321,15 +315,12 @@ fn a_new_session_is_not_forgotten(word: &str, heard: &str) {
     let (mut owner, mut ori) = (rig.owner(), rig.member("ori"));
     let _ = told(&rig, &["haiku"]);
     ask(&mut ori, "remember plum");
-    ori.say("#general", "@lab-ada hold on");
-    eventually("a turn", || {
-        let status = rig.world.run(&["status", "lab-ada", "--json"]).json();
-        (status["phase"] == "working").then_some(())
-    });
+    rig.at_work(&mut ori, "@lab-ada hold on");
     owner.say("#general", "@lab-ada new session");
     owner.hears("lab-ada", "#general", "begins a new session");
     owner.say("#general", &format!("@lab-ada {word}"));
     owner.hears("lab-ada", "#general", heard);
+    rig.model_goes_on();
     ori.hears("lab-ada", "#general", "at last");
     ask(&mut ori, "what now");
     let request = last_request(&rig).to_string();
@@ -346,17 +337,14 @@ fn a_new_session_is_not_forgotten_when_somebody_dies() {
         let hub = rig.up();
         let (mut owner, mut ori) = (rig.owner(), rig.member("ori"));
         ask(&mut ori, "remember plum");
-        ori.say("#general", "@lab-ada hold on");
-        eventually("a turn", || {
-            let status = rig.world.run(&["status", "lab-ada", "--json"]).json();
-            (status["phase"] == "working").then_some(())
-        });
+        rig.at_work(&mut ori, "@lab-ada hold on");
         owner.say("#general", "@lab-ada new session");
         owner.hears("lab-ada", "#general", "begins a new session");
         match victim {
             "daemon" => daemon_dies_in_a_turn(&rig),
             _ => crate::claude::kill_hard(program_of(&rig)),
         }
+        rig.model_goes_on();
         ori.hears("lab-ada", "#general", "at last");
         ask(&mut ori, "what now");
         let request = last_request(&rig).to_string();

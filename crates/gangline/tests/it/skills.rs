@@ -58,7 +58,7 @@ impl Desk {
     fn asks(&self, program: &Path, args: &[&str], env: &[(&str, &str)]) -> String {
         let command = self.world.command(&[]);
         let mut real = Command::new("timeout");
-        real.arg("60").arg(program).args(args).current_dir(self.world.path("work")).env_clear();
+        real.arg("600").arg(program).args(args).current_dir(self.world.path("work")).env_clear();
         for (name, value) in command.get_envs() {
             if let Some(value) = value {
                 real.env(name, value);

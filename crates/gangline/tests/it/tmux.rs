@@ -17,8 +17,8 @@ while True:
             while True:
                 time.sleep(0.1) # // sleep: this is what it is slow with
         elif "deafen" in line:
-            print("la la la\nask> ", end="", flush=True)
             tty.setraw(0)
+            print("la la la\r\nask> ", end="", flush=True)
             while True:
                 os.read(0, 4096)
         else:
@@ -240,5 +240,7 @@ fn attach_shows_the_terminal() {
     let closed = rig.world.run(&[&attach[..], &["--write"]].concat());
     assert!(closed.stderr.contains("the terminal of lab-term is closed"), "{closed:?}");
     assert!(closed.stderr.contains("gangline start lab-term"), "{closed:?}");
+    // Those of the human end with their terminals.
+    eventually("nobody to look on", || rig.world.processes_like(" attach ").is_empty().then_some(()));
     rig.put_away(hub);
 }

@@ -3,11 +3,9 @@
 
 use std::time::Duration;
 
-use gangline_testkit::{IrcPeer, Running, Stage, eventually, irc, stage};
-use nix::{
-    sys::signal::{Signal, kill},
-    unistd::Pid,
-};
+use gangline_testkit::{IrcPeer, Running, Stage, eventually, irc, stage, world};
+
+use crate::claude::kill_hard;
 
 const ADA: &str = "tr-ada";
 const BOB: &str = "tr-bob";
@@ -93,9 +91,7 @@ fn the_nick_of_an_agent_cannot_be_taken() {
     early.send(&format!("NICK {ADA}\r\nUSER x 0 * :x"));
     early.wait("433", |line| (irc::command(line) == "433").then_some(()));
     drop(room._hub);
-    for pid in room.stage.world.processes_like("daemon") {
-        kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
-    }
+    room.stage.world.processes_like("daemon").into_iter().for_each(kill_hard);
     let mut args = room.stage.up_args();
     args.push("--no-agents");
     let _hub = room.stage.world.start_ready(&args);
@@ -140,9 +136,7 @@ fn the_id_of_anothers_line_neither_confirms_nor_doubles_it() {
     assert_ne!(irc::tag(&forged, "msgid"), irc::tag(&genuine, "msgid"));
     // In advance: the agent stops with its answer in the outbox, and mallory takes its id first.
     drop(room._hub);
-    for pid in room.stage.world.processes_like("daemon") {
-        kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
-    }
+    room.stage.world.processes_like("daemon").into_iter().for_each(kill_hard);
     let env = [("GANGLINE_FAILPOINTS", "courier.before_say=stop")];
     let _hub = room.stage.start(&env);
     let mut alice = room.stage.member("alice");
@@ -155,9 +149,15 @@ fn the_id_of_anothers_line_neither_confirms_nor_doubles_it() {
     });
     mallory.send(&format!("@+gangline/id={key} PRIVMSG #general :forged two"));
     heard(&mut mallory, ("mallory", "#general"), "forged two");
-    for pid in room.stage.world.processes_like("daemon") {
-        kill(Pid::from_raw(pid), Signal::SIGCONT).unwrap();
-    }
+    // It stops behind that row, and what goes on before would stop for ever.
+    let stopped = eventually("the daemon to have stopped", || {
+        let daemons = room.stage.world.processes_like("daemon");
+        daemons.into_iter().find(|pid| {
+            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
+        })
+    });
+    world::go_on(stopped);
     let line = heard(&mut alice, (ADA, "#general"), "genuine two");
     assert_eq!(irc::tag(&line, "+gangline/id"), Some(&*key));
     eventually("the confirmation", || {

@@ -272,12 +272,14 @@ fn a_call_that_never_came_back_is_closed_with_its_turn() {
 fn a_hook_outlives_the_backend() {
     let rig = Rig::new(
         "ready; [ $life -le 1 ] && { prompt; (setsid sleep 301 &) ; exit 7; }; serve",
-        "hooks: {command: [sh, -c, 'sleep 2; echo ran >> hooked'], events: [OnMessage]}",
+        "hooks: {command: [sh, -c, 'until [ -e go ]; do sleep 0.1; done; echo ran >> hooked'], \
+         events: [OnMessage], timeout_seconds: 600}",
     );
     let _hub = rig.up();
     let mut eve = rig.eve();
     eve.say("#general", "@lab-ada hello");
     eve.hears("lab-ada", "#general", "answer of life 2");
+    fs::write(rig.work("go"), "").unwrap();
     eventually("both hooks to run", || (rig.lines("hooked").len() == 2).then_some(()));
     let failed = "SELECT count(*) FROM events WHERE payload LIKE '%hook_failed%'";
     assert_eq!(rig.query(failed), ["0"]);

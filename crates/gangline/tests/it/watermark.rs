@@ -19,7 +19,7 @@ rules:
   - when: {user: 'detailed summary|CONTEXT CHECKPOINT COMPACTION'}
     reply: [text: "<summary>we talked</summary>"]
   - when: {user: '@lab-ada big'}
-    reply: [delay_ms: 1500, text: "fine: big", usage: {input_tokens: 120000, output_tokens: 10}]
+    reply: [text: "fine: big", usage: {input_tokens: 120000, output_tokens: 10}]
   - reply: [text: "fine: turn ${turn}", usage: {input_tokens: 900, output_tokens: 10}]
 "#;
 /// Codex writes files by patches.
@@ -44,10 +44,7 @@ fn rig(backend: &str, script: &str, each: &str) -> Rig {
 
 /// The requests to the model, in order.
 fn requests(rig: &Rig) -> Vec<String> {
-    let entries = fs::read_dir(rig.world.path("requests")).unwrap();
-    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    names.sort();
-    let texts = names.iter().map(|name| fs::read_to_string(name).unwrap());
+    let texts = rig.requests().into_iter().map(|file| fs::read_to_string(file).unwrap());
     texts.map(|text| text.parse::<Value>().unwrap()["body"].to_string()).collect()
 }
 
@@ -78,12 +75,12 @@ fn the_context_is_cared_for(backend: &str, each: &str) {
     ori.say("#general", "@lab-ada one");
     ori.hears("lab-ada", "#general", "fine: turn");
     assert_eq!(notices(&rig), [""; 0]);
-    ori.say("#general", "@lab-ada big");
-    eventually("the turn to be open", || {
-        let status = rig.world.run(&["status", "lab-ada", "--json"]).json();
-        (status["phase"] == "working").then_some(())
-    });
+    rig.at_work(&mut ori, "@lab-ada big");
     ori.say("#general", "@lab-ada and after");
+    eventually("both to be taken in", || {
+        (rig.query("SELECT count(*) FROM messages") == ["3"]).then_some(())
+    });
+    rig.model_goes_on();
     ori.hears("lab-ada", "#general", "fine: big");
     ori.hears("lab-ada", "#general", "fine: turn");
     assert_eq!(notices(&rig), ["watermark", "compacting", "compacted"]);
@@ -92,8 +89,7 @@ fn the_context_is_cared_for(backend: &str, each: &str) {
     assert_eq!(rig.query("SELECT DISTINCT outcome FROM turns"), ["completed"]);
     assert_eq!(rig.query("SELECT count(*) FROM turns"), ["4"], "one of them for the notes");
     assert_eq!(rig.query("SELECT count(*) FROM approvals"), ["0"], "nobody is asked");
-    let last = requests(&rig).pop().unwrap();
-    assert!(last.contains("and after"));
+    let last = requests(&rig).into_iter().rfind(|text| text.contains("and after")).unwrap();
     assert!(!last.contains("fine: big"), "the conversation was shortened");
 
     ori.say("#general", "@lab-ada two");
@@ -191,5 +187,39 @@ fn notes_that_do_not_fit_are_given_up() {
     let pair = ["compacting", "compacted"];
     let expect = [&["watermark"][..], &pair, &pair, &["notes_failed"]].concat();
     assert_eq!(notices(&rig), expect);
+    rig.put_away(hub);
+}
+
+/// R2-09, R2-10: a shortening that fails is told, and tried once more after the next turn; the notes
+/// are not asked for again.
+#[test]
+fn a_shortening_that_fails_is_tried_once_more() {
+    let script = format!(
+        "rules:\n  - when: {{system: 'what a working agent'}}\n    times: 1\n    reply: [http_error: \
+         {{status: 400, message: 'not today'}}]\n{}",
+        SCRIPT.trim_start().strip_prefix("rules:\n").unwrap()
+    );
+    let rig = rig("native", &script, "compact_watermark: 100000");
+    let hub = rig.up();
+    let mut ori = rig.member("ori");
+    let pair = ["compacting", "compacted"];
+    ori.say("#general", "@lab-ada big");
+    ori.hears("lab-ada", "#general", "fine: big");
+    let once = [&["watermark"][..], &pair].concat();
+    eventually("the shortening to fail", || (notices(&rig) == once).then_some(()));
+    ori.say("#general", "@lab-ada big");
+    ori.hears("lab-ada", "#general", "fine: big");
+    let twice = [&once[..], &pair].concat();
+    eventually("the context to be shorter", || (notices(&rig) == twice).then_some(()));
+    let told = rig.query(
+        "SELECT json_extract(payload, '$.text') FROM events WHERE kind = 'notice' AND \
+         json_extract(payload, '$.code') = 'compacted' ORDER BY seq",
+    );
+    assert!(told[0].contains("not today"), "{told:?}");
+    ori.say("#general", "@lab-ada two");
+    ori.hears("lab-ada", "#general", "fine: turn");
+    let last = requests(&rig).pop().unwrap();
+    assert!(!last.contains("fine: big"), "the conversation was shortened");
+    assert_eq!(notices(&rig), twice);
     rig.put_away(hub);
 }

@@ -150,6 +150,80 @@ fn notes_that_were_lost_are_not_asked_for_again() {
     ends(&mut story, 3, 950, "end t1.3 completed m3=answered `done`; shorten");
 }
 
+/// A story whose context stands above its watermark and is about to be shortened; t1.2 was the
+/// turn for the notes.
+fn being_shortened() -> Story {
+    let mut story = story();
+    let answered = "end t1.1 completed m1=answered `done`";
+    ends(&mut story, 1, 900, &format!("{answered}; {}; take t1.2", passed(2, 900)));
+    story.is(Input::Taken { turn: turn(2) }, "notes t1.2");
+    story.finish(2, Finish::Completed, "end t1.2 completed; shorten");
+    story
+}
+
+/// Begins turn `number`, whose message is m`number`.
+fn begins(story: &mut Story, number: i64) {
+    story.is(Input::Message(queued(number)), &format!("take t1.{number} m{number}"));
+    story.is(Input::Taken { turn: turn(number) }, &format!("prompt t1.{number}"));
+}
+
+fn answered(number: i64) -> String {
+    format!("end t1.{number} completed m{number}=answered `done`")
+}
+
+/// R2-09, R2-10: a shortening that fails is tried once more, after the next turn that completes: a
+/// rate limit, or a network that was away, is over then. The notes are not asked for again.
+#[test]
+fn a_shortening_that_failed_is_tried_once_more() {
+    let mut story = being_shortened();
+    story.runtime(RuntimeInput::NotShortened, "");
+    begins(&mut story, 3);
+    story.finish(3, Finish::Failed("x".to_owned()), "end t1.3 failed:x m3=failed");
+    begins(&mut story, 4);
+    ends(&mut story, 4, 910, &format!("{}; shorten", answered(4)));
+    story.runtime(RuntimeInput::NotShortened, "");
+    for number in [5, 6] {
+        begins(&mut story, number);
+        ends(&mut story, number, 920, &answered(number));
+        story.runtime(RuntimeInput::NotShortened, "");
+    }
+    // The next passage has its own two.
+    begins(&mut story, 7);
+    ends(&mut story, 7, 100, &answered(7));
+    begins(&mut story, 8);
+    ends(&mut story, 8, 900, &format!("{}; {}; take t1.9", answered(8), passed(9, 900)));
+    story.is(Input::Taken { turn: turn(9) }, "notes t1.9");
+    story.finish(9, Finish::Completed, "end t1.9 completed; shorten");
+    story.runtime(RuntimeInput::NotShortened, "");
+    begins(&mut story, 10);
+    ends(&mut story, 10, 900, &format!("{}; shorten", answered(10)));
+    story.runtime(RuntimeInput::Shortened, "");
+}
+
+/// R2-09: what another turn has made room for needs no second shortening.
+#[test]
+fn a_shortening_that_failed_is_forgotten_with_its_passage() {
+    let mut story = being_shortened();
+    story.runtime(RuntimeInput::NotShortened, "");
+    begins(&mut story, 3);
+    ends(&mut story, 3, 700, &answered(3));
+}
+
+/// R2-09: a shortening that the backend's death cut off is tried once more by the next life.
+#[test]
+fn a_shortening_that_was_cut_off_is_tried_once_more() {
+    let mut story = being_shortened();
+    for (life, number, then) in [(1, 3, "; shorten"), (2, 4, "")] {
+        story.exits(life, "");
+        story.is(Input::Message(queued(number)), "");
+        story.after(5).is(Input::Tick, &format!("start {} Resume", life + 1));
+        let take = format!("take t1.{number} m{number}");
+        story.runtime(RuntimeInput::Ready { life: Life(life + 1) }, &take);
+        story.is(Input::Taken { turn: turn(number) }, &format!("prompt t1.{number}"));
+        ends(&mut story, number, 950, &format!("{}{then}", answered(number)));
+    }
+}
+
 /// R2-09: while the agent is paused, and while the store cannot write, notes wait.
 #[test]
 fn notes_wait_for_the_end_of_a_pause_and_for_the_store() {

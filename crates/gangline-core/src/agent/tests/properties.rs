@@ -58,6 +58,7 @@ fn play(world: &mut World, step: &Step) {
             let tokens = if arg < 120 { 100 } else { 99 };
             world.give(runtime(RuntimeInput::Holds { tokens, window: None }));
         }
+        38 if arg < 215 => world.give(runtime(RuntimeInput::NotShortened)),
         38 if arg < 240 => world.give(runtime(RuntimeInput::Shortened)),
         38 => world.give(Input::Emptied),
         39..41 => world.give(runtime(RuntimeInput::Accepted { turn })),

@@ -47,6 +47,8 @@ pub(super) struct World {
     pub(super) noted: bool,
     /// The last turn for notes.
     notes: Option<TurnId>,
+    /// How often the shortening was asked for since, and whether that failed since the last time.
+    orders: (u32, bool),
 }
 
 impl World {
@@ -74,6 +76,7 @@ impl World {
             above: false,
             noted: false,
             notes: None,
+            orders: (0, false),
         }
     }
 
@@ -109,6 +112,13 @@ impl World {
 
     /// Keeps in step with what the outside does by itself.
     fn note(&mut self, input: &Input) {
+        self.note_one(input);
+        if !self.noted {
+            self.orders = (0, false);
+        }
+    }
+
+    fn note_one(&mut self, input: &Input) {
         match input {
             Input::Operator(Operator::Pause) => self.paused = true,
             Input::Operator(Operator::Resume) => {
@@ -206,6 +216,7 @@ impl World {
                 self.noted &= self.above;
             }
             RuntimeInput::Shortened => (self.above, self.noted) = (false, false),
+            RuntimeInput::NotShortened => self.orders.1 = true,
             RuntimeInput::Started { .. }
             | RuntimeInput::Finished { .. }
             | RuntimeInput::LoggedIn { .. } => {}
@@ -243,6 +254,7 @@ impl World {
                 assert!(!self.parked && !self.draining && !self.degraded && !self.paused);
                 self.lives = life.0;
                 self.alive = Some((life, false));
+                self.orders.1 = true;
             }
             Effect::KillRuntime { life } => {
                 assert_eq!(self.alive.map(|(alive, _)| alive), Some(life));
@@ -297,6 +309,9 @@ impl World {
             Effect::Shorten => {
                 assert!(self.alive.is_some_and(|(_, ready)| ready), "no runtime");
                 assert!(self.noted && self.open.is_none() && !self.draining);
+                let (before, failed) = self.orders;
+                assert!(before == 0 || (before == 1 && failed), "again after {:?}", self.orders);
+                self.orders = (before + 1, false);
             }
             Effect::SendInterrupt { turn } => {
                 assert!(self.is_recorded(turn));

@@ -304,6 +304,6 @@ impl Session {
         });
         self.was_up = true;
         self.nick_at_start(now);
-        self.join_wanted_rooms();
+        self.join_wanted_rooms(now);
     }
 }

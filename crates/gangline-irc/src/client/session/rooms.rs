@@ -6,7 +6,7 @@ use gangline_core::name::ChannelName;
 
 use super::{Phase, Session};
 use crate::{
-    client::LinkEvent,
+    client::{LinkEvent, Timing},
     wire::{Message, numeric, text},
 };
 
@@ -15,13 +15,16 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// The longest list of channels in one JOIN, in bytes.
 const JOIN_BYTES: usize = 300;
 
+/// The number of a refusal that is none: the server said nothing.
+const NO_ANSWER: u16 = 0;
+
 /// Where we stand with a wanted channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stand {
     /// Not asked for: there is no connection.
     Apart,
-    /// JOIN is sent.
-    Asked,
+    /// JOIN is sent; if it has no answer by then, it is sent again.
+    Asked(Duration),
     /// We are in since then.
     In(Duration),
     /// To be tried again then.
@@ -50,8 +53,8 @@ impl Rooms {
 
     pub(super) fn deadline(&self) -> Option<Duration> {
         let due = |room: &Room| match room.stand {
-            Stand::Waiting(until) => Some(until),
-            Stand::Apart | Stand::Asked | Stand::In(_) => None,
+            Stand::Waiting(until) | Stand::Asked(until) => Some(until),
+            Stand::Apart | Stand::In(_) => None,
         };
         self.0.values().filter_map(due).min()
     }
@@ -59,10 +62,14 @@ impl Rooms {
 
 impl Session {
     /// At `Up`: asks for all, in as few lines as fit, before anything else that waits.
-    pub(super) fn join_wanted_rooms(&mut self) {
+    pub(super) fn join_wanted_rooms(&mut self, now: Duration) {
         let mut lists: Vec<String> = Vec::new();
+        let until = answered_by(now, &self.config.timing);
         for (name, room) in &mut self.rooms.0 {
-            room.stand = Stand::Asked;
+            // A bouncer is in it already, and a JOIN of such a channel has no answer.
+            if !matches!(room.stand, Stand::In(_)) {
+                room.stand = Stand::Asked(until);
+            }
             match lists.last_mut() {
                 Some(list) if list.len() + name.as_str().len() < JOIN_BYTES => {
                     list.push(',');
@@ -80,14 +87,15 @@ impl Session {
         }
     }
 
-    pub(super) fn want_room(&mut self, channel: ChannelName) {
+    pub(super) fn want_room(&mut self, now: Duration, channel: ChannelName) {
         let online = self.is_online();
+        let until = answered_by(now, &self.config.timing);
         let room =
             self.rooms.0.entry(channel.clone()).or_insert(Room { stand: Stand::Apart, losses: 0 });
         match room.stand {
-            Stand::In(_) | Stand::Asked => {}
+            Stand::In(_) | Stand::Asked(_) => {}
             Stand::Apart | Stand::Waiting(_) if online => {
-                room.stand = Stand::Asked;
+                room.stand = Stand::Asked(until);
                 self.ask_to_join(&channel);
             }
             Stand::Apart | Stand::Waiting(_) => {}
@@ -148,14 +156,15 @@ impl Session {
     }
 
     /// Somebody opens a room for us: if it is one that is waited for, now is the time.
-    pub(super) fn invited(&mut self, message: Message) {
+    pub(super) fn invited(&mut self, now: Duration, message: Message) {
+        let asked = Stand::Asked(answered_by(now, &self.config.timing));
         let to_us = message.at(0).is_some_and(|nick| self.nick.is_current(nick));
         let channel = message.at(1).and_then(|name| name.parse::<ChannelName>().ok());
         if let (true, Some(channel)) = (to_us, channel)
             && let Some(room) = self.rooms.0.get_mut(&channel)
             && let Stand::Waiting(_) = room.stand
         {
-            room.stand = Stand::Asked;
+            room.stand = asked;
             return self.ask_to_join(&channel);
         }
         self.pass_other(message);
@@ -183,15 +192,29 @@ impl Session {
     }
 
     pub(super) fn tick_rooms(&mut self, now: Duration) {
-        let mut due = Vec::new();
+        let until_asked = answered_by(now, &self.config.timing);
+        let (mut due, mut unanswered) = (Vec::new(), Vec::new());
         for (name, room) in &mut self.rooms.0 {
-            if matches!(room.stand, Stand::Waiting(until) if until <= now) {
-                room.stand = Stand::Asked;
-                due.push(name.clone());
+            match room.stand {
+                Stand::Waiting(until) if until <= now => {
+                    room.stand = Stand::Asked(until_asked);
+                    due.push(name.clone());
+                }
+                // Nobody can answer what waits for its turn in our own queue.
+                Stand::Asked(until) if until <= now && self.sending.holds_join(name) => {
+                    room.stand = Stand::Asked(until_asked);
+                }
+                Stand::Asked(until) if until <= now => unanswered.push(name.clone()),
+                Stand::Apart | Stand::Asked(_) | Stand::In(_) | Stand::Waiting(_) => {}
             }
         }
         for name in due {
             self.ask_to_join(&name);
+        }
+        for channel in unanswered {
+            self.room_lost(now, &channel);
+            let why = "the server did not answer".to_owned();
+            self.tell(LinkEvent::JoinFailed { channel, numeric: NO_ANSWER, why });
         }
     }
 
@@ -207,13 +230,14 @@ impl Session {
             numeric::ERR_NOSUCHCHANNEL
                 | numeric::ERR_TOOMANYCHANNELS
                 | numeric::ERR_UNAVAILRESOURCE
-                | 470..=477 | numeric::ERR_NOPRIVILEGES | 489
+                | 470..=477 | numeric::ERR_THROTTLE | numeric::ERR_NOPRIVILEGES | 489
         );
         let channel = message.at(1).and_then(|name| name.parse::<ChannelName>().ok());
         let (true, Phase::Online, Some(channel)) = (refuses, &self.phase, channel) else {
             return false;
         };
-        if self.rooms.0.get(&channel).is_none_or(|room| room.stand != Stand::Asked) {
+        let asked = |room: &Room| matches!(room.stand, Stand::Asked(_));
+        if !self.rooms.0.get(&channel).is_some_and(asked) {
             return false;
         }
         self.room_lost(now, &channel);
@@ -221,4 +245,9 @@ impl Session {
         self.tell(LinkEvent::JoinFailed { channel, numeric: number, why });
         true
     }
+}
+
+/// Returns until when a JOIN of now has its answer.
+fn answered_by(now: Duration, timing: &Timing) -> Duration {
+    now + timing.confirm_within * 2
 }

@@ -5,7 +5,7 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use gangline_core::name::{Target, fold};
+use gangline_core::name::{ChannelName, Target, fold};
 
 use super::{Phase, Session};
 use crate::{
@@ -59,6 +59,12 @@ impl UnderWay {
                 Awaits::Pong | Awaits::Probe => timing.confirm_within * 4,
             }
     }
+
+    /// Whether its time counts: nothing is failed by a server that may be gone. If it is, the link
+    /// goes down and the line may be said again.
+    fn is_judged(&self, silent: bool) -> bool {
+        !silent || self.awaits == Awaits::Echo
+    }
 }
 
 /// All lines that wait or are under way.
@@ -101,6 +107,18 @@ impl Sending {
         self.queue.push_front(Queued::Plain(message));
     }
 
+    /// Whether a JOIN of the channel waits for its turn.
+    pub(super) fn holds_join(&self, channel: &ChannelName) -> bool {
+        let names = |message: &Message| {
+            let list = message.at(0).unwrap_or_default();
+            list.split(',').any(|name| fold(name) == channel.folded())
+        };
+        self.queue.iter().any(|queued| match queued {
+            Queued::Plain(message) => message.command == "JOIN" && names(message),
+            Queued::Say(_) => false,
+        })
+    }
+
     /// Forgets all lines. Returns the keys of those that were sent and are not confirmed, and of
     /// those that were not sent, oldest first.
     pub(super) fn abandon(&mut self) -> (Vec<String>, Vec<String>) {
@@ -124,8 +142,15 @@ impl Sending {
         taken
     }
 
-    pub(super) fn deadline(&self, timing: &Timing, may_speak: bool) -> Option<Duration> {
-        let confirmation = self.under_way.iter().map(|line| line.due(timing)).min();
+    /// When something is due; `silent` while it is doubted that the server is there.
+    pub(super) fn deadline(
+        &self,
+        timing: &Timing,
+        may_speak: bool,
+        silent: bool,
+    ) -> Option<Duration> {
+        let confirmation = self.under_way.iter().filter(|line| line.is_judged(silent));
+        let confirmation = confirmation.map(|line| line.due(timing)).min();
         let next = self.next(may_speak).map(|_| self.bucket.ready_at());
         confirmation.into_iter().chain(next).min()
     }
@@ -389,8 +414,9 @@ impl Session {
         for id in probes {
             self.send(&Message::new("PING").trailing(id));
         }
-        let timing = self.config.timing;
-        while let Some(line) = self.sending.take(|line| line.due(&timing) <= now) {
+        let (timing, silent) = (self.config.timing, self.pulse.asked.is_some());
+        let is_late = |line: &UnderWay| line.is_judged(silent) && line.due(&timing) <= now;
+        while let Some(line) = self.sending.take(is_late) {
             let why = "the server did not confirm the line".to_owned();
             self.tell(LinkEvent::Failed { key: line.key, why, numeric: None });
         }

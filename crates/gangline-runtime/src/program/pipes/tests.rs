@@ -15,6 +15,10 @@ const WITHIN: Duration = Duration::from_secs(60);
 
 /// A program that runs a script, and its pipes.
 fn sh(script: &str) -> (process::Child, Pipes) {
+    sh_with(script, Output::Null)
+}
+
+fn sh_with(script: &str, stderr: Output) -> (process::Child, Pipes) {
     let mut child = process::spawn(Spawn {
         program: "sh".into(),
         args: vec!["-c".into(), script.into()],
@@ -22,7 +26,7 @@ fn sh(script: &str) -> (process::Child, Pipes) {
         env: vec![("PATH".into(), "/usr/bin:/bin".into())],
         stdin: Stdin::Null,
         stdout: Output::Piped,
-        stderr: Output::Null,
+        stderr,
         group: Group::New,
     })
     .unwrap();
@@ -66,4 +70,18 @@ async fn a_line_longer_than_all_room_is_read() {
     assert_eq!(next().await, Some(Line::Text("end".to_owned())));
     assert_eq!(next().await, None);
     child.wait().await.unwrap();
+}
+
+/// A program that lives on without its output can tell nothing any more, though its error output is
+/// open; what it still complains of there is read.
+#[tokio::test]
+async fn an_output_that_is_closed_alone_is_the_end() {
+    let script = "echo last; exec >&-; echo why >&2; exec sleep 600";
+    let (_child, mut pipes) = sh_with(script, Output::Piped);
+    let last = time::timeout(WITHIN, pipes.next()).await.unwrap();
+    assert_eq!(last, Some(Line::Text("last".to_owned())));
+    assert_eq!(time::timeout(WITHIN, pipes.next()).await.unwrap(), None);
+    let said = pipes.errors.wait_for(|tail| tail.ends_with(b"\n"));
+    time::timeout(WITHIN, said).await.unwrap().unwrap();
+    assert_eq!(pipes.errors(), "why\n");
 }

@@ -113,6 +113,7 @@ async fn a_death_at_any_step_is_told_with_its_last_words() {
         ("ready; prompt; words hi; exit 7", 7, 1, 0),
         ("ready; prompt; words hi; done_turn; exit 0", 0, 1, 1),
         ("ready; prompt; exec >&- 2>&-; sleep 600", -1, 1, 0),
+        ("ready; prompt; exec >&-; sleep 600", -1, 1, 0),
     ] {
         let mut rig = Rig::fake(body);
         rig.begin().await;

@@ -1,6 +1,8 @@
 //! Starts, ends and what is left of both.
 
-use gangline_os::{mark, proc, process::Signal};
+use std::fs;
+
+use gangline_os::{proc, process::Signal};
 use gangline_runtime::{Mode, RuntimeError, RuntimeEvent, SessionId, StopReason, TurnResult};
 use serde_json::json;
 
@@ -83,6 +85,24 @@ async fn an_exit_is_told_with_its_code() {
         assert!(!rig.runtime.is_ready());
         assert_eq!(rig.marked(), []);
     }
+}
+
+/// R0-20: of some children tmux never learns that they ended (3.3a, one in fifty): the system is asked
+/// as well. A server that stands still is the far end of that.
+#[tokio::test]
+async fn an_end_that_tmux_overlooks_is_told_with_its_code() {
+    let mut rig = Rig::new(
+        &["bash", "-c", "printf '$ '; until [ -e end ]; do sleep 0.02; done; exit 7"],
+        json!({"ready": ["$ "], "settle_ms": 100}),
+    );
+    rig.start().await;
+    let server = rig.server();
+    proc::signal_exact(server.pid, server.start_time, Signal::Stop).unwrap();
+    fs::write(rig.path("work/end"), "").unwrap();
+    let rest = rig.rest().await;
+    assert_eq!(rest.last(), Some(&RuntimeEvent::Exited { code: 7 }), "{rest:?}");
+    assert!(notices(&rest).contains("with code 7"), "{rest:?}");
+    assert_eq!(rig.marked(), []);
 }
 
 /// A server that somebody kills is an exit as well.
@@ -194,9 +214,7 @@ async fn a_flood_is_bounded() {
 async fn a_hanging_server_is_ended() {
     let mut rig = bash();
     rig.start().await;
-    let all = mark::marked_processes(&rig.installation);
-    let server = rig.marked().into_iter().find(|(_, line)| line.contains(" -D ")).unwrap().0;
-    let server = all.into_iter().find(|it| it.pid == server).unwrap();
+    let server = rig.server();
     proc::signal_exact(server.pid, server.start_time, Signal::Stop).unwrap();
     rig.say(1, "echo x").await;
     assert_eq!(rig.rest().await.last(), Some(&RuntimeEvent::Exited { code: -1 }));

@@ -3,7 +3,10 @@
 use std::{fs, sync::Arc};
 
 use async_trait::async_trait;
-use gangline_os::secret::Secret;
+use gangline_os::{
+    mark::{self, Marked},
+    secret::Secret,
+};
 use gangline_runtime::{RuntimeEvent, ToolCall, ToolHost, ToolSpec, TurnResult};
 
 use crate::rig::look_again;
@@ -85,6 +88,13 @@ impl Rig {
             .output()
             .unwrap();
         String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// The tmux server.
+    pub(crate) fn server(&self) -> Marked {
+        let server = self.marked().into_iter().find(|(_, line)| line.contains(" -D ")).unwrap().0;
+        let mut all = mark::marked_processes(&self.installation).into_iter();
+        all.find(|it| it.pid == server).unwrap()
     }
 
     pub(crate) fn screen(&self) -> String {

@@ -78,9 +78,9 @@ fn frames_are_put_together_from_what_comes() {
     });
     let response = client.ask(Command::Clear, None, LONG).unwrap();
     assert_eq!(response.data.unwrap()["big"].as_str().unwrap().len(), 200_000);
-    assert!(matches!(client.next(Some(LONG)), Ok(Frame::Whisper(_))));
+    assert!(matches!(client.next(LONG), Ok(Frame::Whisper(_))));
     serving.join().unwrap();
-    assert!(matches!(client.next(Some(LONG)), Err(AskError::Closed)));
+    assert!(matches!(client.next(LONG), Err(AskError::Closed)));
 }
 
 /// Chatter does not make the patience longer.

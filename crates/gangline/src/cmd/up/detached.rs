@@ -38,7 +38,7 @@ const LOST: u8 = 2;
 pub(super) async fn run(global: &Global, args: &Up, checked: Checked) -> Result<u8, Failure> {
     let patience = Duration::from_secs(args.timeout);
     fsio::private_dir(&checked.paths.state).map_err(Failure::environment)?;
-    match settled(&checked.paths).await? {
+    match fleet::settled(&checked.paths).await? {
         Some(hub) => reload(global, &checked, (&hub, patience), args.runtime.as_deref()).await,
         None => {
             super::order(&checked, args.runtime.as_deref()).await?;
@@ -49,30 +49,6 @@ pub(super) async fn run(global: &Global, args: &Up, checked: Checked) -> Result<
             }
             start(global, &checked.paths, (options, patience)).await
         }
-    }
-}
-
-/// Returns the hub that runs. One in its first moment soon says what it keeps, and one that was
-/// killed gives its lock back with its last thread: so long is waited, [`RELOAD`] at most.
-async fn settled(paths: &Paths) -> Result<Option<Hub>, Failure> {
-    let settles = async {
-        let mut told = false;
-        loop {
-            match fleet::hub(paths)? {
-                Some(hub) if hub.about.is_none() => {
-                    if !std::mem::replace(&mut told, true) {
-                        let text = format!("waiting for a hub that begins or ends: {}", hub.holder);
-                        output::note(&text);
-                    }
-                    tokio::time::sleep(LOOK_EVERY).await;
-                }
-                settled => return Ok(settled),
-            }
-        }
-    };
-    match tokio::time::timeout(RELOAD, settles).await {
-        Ok(settled) => settled,
-        Err(_) => fleet::hub(paths),
     }
 }
 
@@ -97,7 +73,7 @@ async fn start(
     let before = fs::metadata(&log).map_or(0, |about| about.len());
     let mut child = process::spawn(hub(paths, &log, options)?)
         .map_err(|error| Failure::environment(error).doing("cannot start the hub"))?;
-    let about = match begun(paths, &mut child).await? {
+    let about = match begun(paths, (&mut child, &log), patience).await? {
         Begun::Runs(about) => about,
         Begun::Ended(exit) => return Ok(failed(exit, paths, (&log, before))),
     };
@@ -133,7 +109,13 @@ enum Begun {
 }
 
 /// Waits until the hub says what it keeps, or ends.
-async fn begun(paths: &Paths, child: &mut Child) -> Result<Begun, Failure> {
+async fn begun(
+    paths: &Paths,
+    (child, log): (&mut Child, &Path),
+    patience: Duration,
+) -> Result<Begun, Failure> {
+    let clock = clock::system();
+    let until = clock.monotonic().saturating_add(patience);
     loop {
         let about = fleet::hub(paths)?.and_then(|hub| hub.about);
         if let Some(about) = about.filter(|about| about.pid == child.pid()) {
@@ -141,6 +123,12 @@ async fn begun(paths: &Paths, child: &mut Child) -> Result<Begun, Failure> {
         }
         if let Some(exit) = child.exited() {
             return Ok(Begun::Ended(exit));
+        }
+        if clock.monotonic() >= until {
+            let (pid, within) = (child.pid(), patience.as_secs());
+            let text = format!("the hub, process {pid}, did not begin within {within} s");
+            return Err(Failure::environment(anyhow::anyhow!(text))
+                .hint(format!("it may do so yet; its log is {}", log.display())));
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }
@@ -174,8 +162,7 @@ async fn reload(
     let fleet = Fleet::open(global).await?;
     let before = fleet.hub()?.and_then(|hub| hub.about);
     let Some(before) = before else {
-        let text = format!("a hub runs already and does not answer: {}", hub.holder);
-        return Err(Failure::user(text).hint("see what it is with `gangline doctor`"));
+        return Err(fleet::mute(hub));
     };
     if before.config != checked.paths.config_file {
         return Err(Failure::user(format!(

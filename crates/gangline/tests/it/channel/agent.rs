@@ -247,10 +247,8 @@ fn the_agents_own_shell_speaks_as_the_agent() {
 fn attach_follows_an_agent_over_its_daemons_death() {
     let demo = Demo::start();
     let mut alice = demo.person("alice");
-    let view = demo.world.start(&["attach", GUIDE]);
-    let shows = |part: &str| {
-        eventually(part, || view.output().contains(part).then_some(()));
-    };
+    let mut view = demo.world.start(&["attach", GUIDE]);
+    let mut shows = |part: &str| view.says(part);
     shows("demo-guide idle: ");
     let long = format!("say exactly {}end", "word ".repeat(50));
     alice.say("#general", &format!("@demo-guide {long}"));
@@ -262,15 +260,16 @@ fn attach_follows_an_agent_over_its_daemons_death() {
             sys::signal::{Signal, kill},
             unistd::Pid,
         };
-        kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
+        let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
     }
     shows("waiting until its daemon is back");
     shows("-- demo-guide is back");
     alice.say("#general", "@demo-guide say exactly kumquat 7");
-    shows("text        kumquat 7\n");
-    let output = view.output();
+    let output = shows("text        kumquat 7\n");
     assert_eq!(output.matches("started for m1,").count(), 1, "nothing twice: {output}");
-    assert_eq!(output.matches("demo-guide idle: ").count(), 2, "how it stands, again: {output}");
+    // Its backend may not have begun yet.
+    let (_, again) = output.split_once("-- demo-guide is back\n").unwrap();
+    assert!(again.starts_with("demo-guide "), "how it stands, again: {output}");
 }
 
 /// The chat is asked itself while the agent's daemon is down.

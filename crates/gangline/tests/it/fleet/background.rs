@@ -1,12 +1,18 @@
 //! `up -d` and `down`: a hub behind the scenes.
 
-use std::{fs::File, net::TcpListener, process::Stdio};
+use std::{
+    fs::{self, File},
+    net::TcpListener,
+    sync::mpsc,
+    thread::JoinHandle,
+};
 
-use gangline_testkit::{database, eventually};
+use gangline_testkit::{Running, database, eventually, eventually_seeing, world::stands_still};
 use nix::{
     fcntl::{FcntlArg, fcntl},
     libc,
     sys::signal::Signal,
+    unistd::gettid,
 };
 
 use super::{Fleet, gone, is_gone, send};
@@ -35,11 +41,8 @@ fn up_d_comes_back_when_all_are_ready_and_down_ends_everything() {
     let down = fleet.run(&["down"]);
     assert_eq!((down.code, down.stdout.as_str()), (0, "the agents and the hub have ended\n"));
     assert!(down.stderr.contains("oak-ada  ended"), "{}", down.stderr);
-    for pid in pids.into_iter().chain([hub]) {
-        assert!(is_gone(pid), "{pid} is left");
-    }
-    let left = fleet.world().processes_like("daemon");
-    assert!(left.is_empty(), "{left:?}");
+    pids.into_iter().chain([hub]).for_each(gone);
+    fleet.none_left("daemon");
     let path = fleet.world().state().join("gangline.db");
     assert_eq!(database::integrity_check(&path), "ok");
     let ps = fleet.run(&["ps"]).ok();
@@ -51,6 +54,61 @@ fn up_d_comes_back_when_all_are_ready_and_down_ends_everything() {
     assert_eq!(fleet.standing("oak-ada"), "idle");
 }
 
+/// Holds the hub's lock without a name, as the last thread of a killed hub does, and a new hub in
+/// its first moment.
+struct Nameless(File);
+
+impl Nameless {
+    fn open(fleet: &Fleet) -> Self {
+        let path = fleet.world().state().join("hub.lock");
+        Self(File::options().write(true).open(path).unwrap())
+    }
+
+    fn take(self, how: impl FnOnce(&libc::flock) -> FcntlArg<'_>) -> Self {
+        let whole = libc::flock {
+            l_type: libc::F_WRLCK as libc::c_short,
+            l_whence: libc::SEEK_SET as libc::c_short,
+            l_start: 0,
+            l_len: 0,
+            l_pid: 0,
+        };
+        fcntl(&self.0, how(&whole)).unwrap();
+        self
+    }
+
+    fn now(fleet: &Fleet) -> Self {
+        Self::open(fleet).take(|whole| FcntlArg::F_OFD_SETLK(whole))
+    }
+
+    /// Takes it in the moment in which the hub gives it back; comes back when it stands in line.
+    fn next(fleet: &Fleet) -> JoinHandle<Self> {
+        let lock = Self::open(fleet);
+        let (tell, told) = mpsc::channel();
+        let waiting = std::thread::spawn(move || {
+            tell.send(gettid()).unwrap();
+            lock.take(|whole| FcntlArg::F_OFD_SETLKW(whole))
+        });
+        let stat = format!("/proc/self/task/{}/stat", told.recv().unwrap());
+        eventually("the thread to stand in line", || {
+            let stat = fs::read_to_string(&stat).unwrap();
+            stat.rsplit_once(')').unwrap().1.starts_with(" S").then_some(())
+        });
+        waiting
+    }
+}
+
+/// Starts a command, and waits until it waits for the hub.
+fn waits(fleet: &Fleet, command: &[&str]) -> Running {
+    let args = [&["--config", fleet.stage.config.as_str()], command].concat();
+    let mut running = fleet.world().start(&args);
+    eventually("it to wait", || {
+        let waits = running.output().contains("waiting for a hub that begins or ends");
+        assert!(waits || running.ended().is_none(), "{}", running.output());
+        waits.then_some(())
+    });
+    running
+}
+
 /// A hub that was killed gives its lock back with its last thread, and one in its first moment has
 /// not said its name: `up -d` waits for either.
 #[test]
@@ -58,25 +116,61 @@ fn up_d_waits_for_a_hub_that_begins_or_ends() {
     let fleet = Fleet::new(&["oak-ada"]);
     fleet.up();
     let _ = fleet.run(&["down"]).ok();
-    let lock = File::options().write(true).open(fleet.world().state().join("hub.lock")).unwrap();
-    let whole = libc::flock {
-        l_type: libc::F_WRLCK as libc::c_short,
-        l_whence: libc::SEEK_SET as libc::c_short,
-        l_start: 0,
-        l_len: 0,
-        l_pid: 0,
-    };
-    fcntl(&lock, FcntlArg::F_OFD_SETLK(&whole)).unwrap();
-    let mut up = fleet.world().start(&["up", "-d"]);
-    eventually("it to wait", || {
-        let waits = up.output().contains("waiting for a hub that begins or ends");
-        assert!(waits || up.ended().is_none(), "{}", up.output());
-        waits.then_some(())
-    });
+    let lock = Nameless::now(&fleet);
+    let mut up = waits(&fleet, &["up", "-d"]);
     drop(lock);
     assert_eq!(up.wait(), 0, "{}", up.output());
     assert_eq!(fleet.standing("oak-ada"), "idle");
     let _ = fleet.run(&["down"]).ok();
+}
+
+/// `down` and `restart --hub` wait as well: for one that they meet, and for the last of the one that
+/// they have ended, so that the next finds the place free.
+#[test]
+fn down_and_restart_wait_for_a_hub_that_begins_or_ends() {
+    let fleet = Fleet::new(&["oak-ada"]);
+    fleet.up();
+    let daemon = fleet.pid("oak-ada");
+    for command in [&["restart", "--hub"][..], &["down", "--hub-only"]] {
+        let lock = Nameless::next(&fleet);
+        let mut running = waits(&fleet, command);
+        drop(lock.join().unwrap());
+        assert_eq!(running.wait(), 0, "{}", running.output());
+        assert_eq!(fleet.pid("oak-ada"), daemon, "{}", running.output());
+    }
+    for (command, code, told) in [
+        (&["restart", "--hub"][..], 1, "no hub runs"),
+        (&["down"], 0, "the agents have ended; no hub ran"),
+    ] {
+        let lock = Nameless::now(&fleet);
+        let mut running = waits(&fleet, command);
+        assert!(!is_gone(daemon));
+        drop(lock);
+        assert_eq!(running.wait(), code, "{}", running.output());
+        assert!(running.output().contains(told), "{}", running.output());
+    }
+    assert!(is_gone(daemon));
+    fleet.up();
+    let lock = Nameless::next(&fleet);
+    let mut down = waits(&fleet, &["down"]);
+    drop(lock.join().unwrap());
+    assert_eq!(down.wait(), 0, "{}", down.output());
+}
+
+/// A lock that nobody gives back is told; nobody can be asked to end then.
+#[test]
+fn a_hub_that_says_nothing_is_told_of() {
+    let fleet = Fleet::new(&["oak-ada"]);
+    fleet.up();
+    let _ = fleet.run(&["down"]).ok();
+    let _lock = Nameless::now(&fleet);
+    let commands = [&["restart", "--hub"][..], &["down"], &["down", "--hub-only"]];
+    // All wait as long as they ever do.
+    for mut running in commands.map(|command| waits(&fleet, command)) {
+        assert_eq!(running.wait(), 1, "{}", running.output());
+        let told = "error: a hub runs already and does not answer: a process that has not said";
+        assert!(running.output().contains(told), "{}", running.output());
+    }
 }
 
 /// The exit code and the text are those of the hub that could not start.
@@ -137,7 +231,7 @@ fn the_hub_goes_and_comes_while_its_daemons_stay() {
     assert_ne!(first, second);
     let ran = fleet.run(&["down", "--hub-only"]);
     assert_eq!(ran.ok(), "the hub has ended; oak-ada, oak-bob run on\n");
-    assert!(is_gone(second));
+    gone(second);
     fleet.up();
     let again = fleet.run(&["restart", "--hub"]);
     assert_eq!(again.code, 0, "{}", again.stderr);
@@ -148,7 +242,7 @@ fn the_hub_goes_and_comes_while_its_daemons_stay() {
     gone(fleet.hub());
     let ran = fleet.run(&["down"]);
     assert_eq!(ran.ok(), "the agents have ended; no hub ran\n");
-    assert!(before.into_iter().all(is_gone));
+    before.into_iter().for_each(gone);
 }
 
 /// A hub is ready when its daemons are back in their rooms, not when they were once.
@@ -159,12 +253,13 @@ fn a_new_hub_is_ready_when_those_it_adopts_have_come_back() {
     send(fleet.hub(), Signal::SIGKILL);
     gone(fleet.hub());
     let daemons = [fleet.pid("oak-ada"), fleet.pid("oak-bob")];
-    daemons.into_iter().for_each(|pid| send(pid, Signal::SIGSTOP));
+    stop_between_writes(&fleet, daemons);
     let hub = fleet.stage.start(&[]);
-    let about = eventually("the hub to see its daemons", || {
+    let about = eventually_seeing("the hub to see its daemons", || {
         let about = fleet.about();
         let up = |nick: &str| about["kept"][nick]["standing"] == "up";
-        (about["pid"] == hub.pid() && up("oak-ada") && up("oak-bob")).then_some(about)
+        let sees = about["pid"] == hub.pid() && up("oak-ada") && up("oak-bob");
+        if sees { Ok(about) } else { Err(format!("{about:#}")) }
     });
     assert_eq!(about["ready"], false, "they run and cannot have come back");
     daemons.into_iter().for_each(|pid| send(pid, Signal::SIGCONT));
@@ -175,19 +270,58 @@ fn a_new_hub_is_ready_when_those_it_adopts_have_come_back() {
     assert!(names.contains("oak-ada") && names.contains("oak-bob"), "{names}");
 }
 
+/// Stops daemons that have lost their hub, none of them with a lock on the store: they write down
+/// what has become of their link.
+fn stop_between_writes(fleet: &Fleet, daemons: [i32; 2]) {
+    let store = fleet.world().state().join("gangline.db");
+    eventually("the daemons to stop between two writes", || {
+        for pid in daemons {
+            send(pid, Signal::SIGSTOP);
+            stands_still(pid);
+        }
+        let free = database::is_free(&store);
+        if !free {
+            daemons.into_iter().for_each(|pid| send(pid, Signal::SIGCONT));
+        }
+        free.then_some(())
+    });
+}
+
 /// `down` says who is in a turn, lets it settle, and its answer is said before the chat server ends.
 #[test]
 fn down_waits_for_a_turn_and_says_so() {
     let fleet = Fleet::new(&["oak-ada", "oak-bob"]);
     fleet.up();
     let mut alice = fleet.person("alice");
-    alice.say("#general", "@oak-ada sleep 6");
+    fleet.stage.hold_model();
+    alice.say("#general", "@oak-ada say exactly settled");
     fleet.becomes("oak-ada", "working");
-    let down = fleet.run(&["down"]);
-    let told = "oak-ada  in a turn on m1, which may settle within 20 s";
-    assert!(down.stderr.contains(told), "{}", down.stderr);
-    assert_eq!(down.code, 0);
-    alice.hears("oak-ada", "#general", "I worked for 6 seconds");
+    let mut down = fleet.start(&["down"]);
+    down.says("oak-ada  in a turn on m1, which may settle within 20 s");
+    fleet.stage.release_model();
+    assert_eq!(down.wait(), 0, "{}", down.output());
+    alice.hears("oak-ada", "#general", "settled");
+}
+
+/// Two requests that reach the hub at once would count as one: the second waits for the first.
+#[test]
+fn haste_reaches_a_hub_that_was_too_busy_for_the_first_word() {
+    let fleet = Fleet::new(&["oak-ada"]);
+    fleet.up();
+    let _ = fleet.run(&["prompt", "oak-ada", "sleep 300"]).ok();
+    fleet.becomes("oak-ada", "working");
+    let hub = fleet.hub();
+    send(hub, Signal::SIGSTOP);
+    stands_still(hub);
+    let mut down = fleet.start(&["down"]);
+    down.says("in a turn on m1");
+    down.signal(Signal::SIGINT);
+    down.says("Ctrl-C again is in haste");
+    down.signal(Signal::SIGINT);
+    down.says("in haste; Ctrl-C again kills");
+    send(hub, Signal::SIGCONT);
+    assert_eq!(down.wait(), 0, "{}", down.output());
+    assert_eq!(fleet.interrupted("oak-ada"), ["in haste"]);
 }
 
 /// The second Ctrl-C is in haste; `--now` is so from the beginning. What was interrupted waits for
@@ -198,23 +332,13 @@ fn down_in_haste_interrupts_and_keeps_the_message() {
     fleet.up();
     let _ = fleet.run(&["prompt", "oak-ada", "sleep 300"]).ok();
     fleet.becomes("oak-ada", "working");
-    let mut command = fleet.world().command(&["--config", &fleet.stage.config, "down"]);
-    let log = fleet.world().path("down.txt");
-    command.stdin(Stdio::null()).stdout(Stdio::null());
-    let mut down = command.stderr(std::fs::File::create(&log).unwrap()).spawn().unwrap();
-    let pid = i32::try_from(down.id()).unwrap();
-    let says = |part: &str| {
-        eventually(&format!("`{part}`"), || {
-            std::fs::read_to_string(&log).ok()?.contains(part).then_some(())
-        });
-    };
-    says("in a turn on m1");
-    send(pid, Signal::SIGINT);
-    says("Ctrl-C again is in haste");
-    send(pid, Signal::SIGINT);
-    says("in haste; Ctrl-C again kills");
-    let status = eventually("the end of down", || down.try_wait().unwrap());
-    assert!(status.success(), "{status}");
+    let mut down = fleet.start(&["down"]);
+    down.says("in a turn on m1");
+    down.signal(Signal::SIGINT);
+    down.says("Ctrl-C again is in haste");
+    down.signal(Signal::SIGINT);
+    down.says("in haste; Ctrl-C again kills");
+    assert_eq!(down.wait(), 0, "{}", down.output());
     assert_eq!(fleet.interrupted("oak-ada"), ["in haste"]);
     let state = "SELECT state || ' ' || attempt FROM messages";
     assert_eq!(fleet.stage.query(state), ["accepted 0"], "an end of ours is no attempt");
@@ -225,4 +349,24 @@ fn down_in_haste_interrupts_and_keeps_the_message() {
     assert_eq!(fleet.run(&["down", "--now"]).ok(), "the agents and the hub have ended\n");
     assert_eq!(fleet.interrupted("oak-ada"), ["in haste"; 2]);
     assert_eq!(fleet.stage.query(state), ["accepted 0"]);
+}
+
+/// A hub that stands still before it has begun is told of, and `up -d` does not wait for ever; the
+/// next one finds it when it goes on.
+#[test]
+fn up_d_gives_up_a_hub_that_does_not_begin() {
+    let fleet = Fleet::new(&["oak-ada"]);
+    let stops = [("GANGLINE_FAILPOINTS", "hub.begins=stop")];
+    let args = ["--config", &fleet.stage.config, "up", "-d", "--timeout", "1"];
+    let mut up = fleet.world().start_with(&stops, &args);
+    assert_eq!(up.wait(), 2, "{}", up.output());
+    let said = up.output();
+    for part in ["did not begin within 1 s", "it may do so yet; its log is"] {
+        assert!(said.contains(part), "no `{part}` in {said}");
+    }
+    let hub = said.split("the hub, process ").nth(1).and_then(|rest| rest.split(',').next());
+    send(hub.unwrap().parse().unwrap(), Signal::SIGCONT);
+    fleet.up();
+    assert_eq!(fleet.standing("oak-ada"), "idle");
+    let _ = fleet.run(&["down"]).ok();
 }

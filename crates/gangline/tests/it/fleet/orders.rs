@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::symlink, path::Path};
 
-use gangline_testkit::{Ngircd, eventually, ircd, stage};
+use gangline_testkit::{Ngircd, eventually, eventually_seeing, ircd, stage};
 use nix::sys::signal::Signal;
 
 use super::{Fleet, gone, is_gone, send};
@@ -17,7 +17,7 @@ fn a_stopped_agent_stays_down_until_it_is_started_and_misses_nothing() {
     let ran = fleet.run(&["stop", "oak-ada"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(ran.stderr.contains("oak-ada  stopped"), "{}", ran.stderr);
-    assert!(is_gone(ada));
+    gone(ada);
     assert_eq!(fleet.standing("oak-ada"), "stopped");
     let mut alice = fleet.person("alice");
     alice.say("#general", "@oak-ada say exactly while-stopped");
@@ -68,7 +68,7 @@ fn orders_are_kept_when_no_hub_runs() {
     let _ = fleet.run(&["down", "--hub-only"]).ok();
     let ran = fleet.run(&["stop", "--all", "--now"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    assert!(fleet.world().processes_like("daemon").is_empty());
+    fleet.none_left("daemon");
 }
 
 /// A fleet is rolled: each is ready before the next one ends, and one that is in a turn is waited
@@ -79,14 +79,17 @@ fn a_roll_waits_for_turns_and_takes_one_after_the_other() {
     let fleet = Fleet::new(&nicks);
     fleet.up();
     let mut alice = fleet.person("alice");
-    // Long enough for a slow machine to look at it.
-    alice.say("#general", "@oak-ada sleep 12");
+    fleet.stage.hold_model();
+    alice.say("#general", "@oak-ada say exactly waited for");
     fleet.becomes("oak-ada", "working");
-    let ran = fleet.run(&["restart", "--all", "--when-idle"]);
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
-    let told = "oak-ada   in a turn on m1: restarted once it is idle";
-    assert!(ran.stderr.contains(told), "{}", ran.stderr);
-    alice.hears("oak-ada", "#general", "I worked for 12 seconds");
+    let mut roll = fleet.start(&["restart", "--all", "--when-idle"]);
+    roll.says("oak-ada   in a turn on m1: restarted once it is idle");
+    roll.says("oak-bob   ready, process");
+    roll.says("oak-cleo  ready, process");
+    assert_eq!(fleet.standing("oak-ada"), "working");
+    fleet.stage.release_model();
+    assert_eq!(roll.wait(), 0, "{}", roll.output());
+    alice.hears("oak-ada", "#general", "waited for");
     assert_eq!(fleet.stage.query("SELECT outcome FROM turns"), ["completed"]);
     let order = fleet.stage.query("SELECT agent FROM agents ORDER BY started_at");
     assert_eq!(order, ["oak-bob", "oak-cleo", "oak-ada"], "who is idle does not wait for a turn");
@@ -103,11 +106,17 @@ fn a_roll_waits_for_turns_and_takes_one_after_the_other() {
     }
     assert!(nicks.iter().all(|nick| fleet.epoch(nick) == 2));
     // At once: the turn may settle all the same, and its answer is said.
-    alice.say("#general", "@oak-bob sleep 10");
+    fleet.stage.hold_model();
+    alice.say("#general", "@oak-bob say exactly settled");
     fleet.becomes("oak-bob", "working");
-    let ran = fleet.run(&["restart", "oak-bob"]);
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
-    alice.hears("oak-bob", "#general", "I worked for 10 seconds");
+    let mut restart = fleet.start(&["restart", "oak-bob"]);
+    eventually_seeing("its daemon to be asked", || {
+        let kept = fleet.about()["kept"]["oak-bob"].clone();
+        if kept["standing"] == "stopping" { Ok(()) } else { Err(kept.to_string()) }
+    });
+    fleet.stage.release_model();
+    assert_eq!(restart.wait(), 0, "{}", restart.output());
+    alice.hears("oak-bob", "#general", "settled");
     assert_eq!((fleet.epoch("oak-ada"), fleet.epoch("oak-bob")), (2, 3));
 }
 
@@ -141,7 +150,7 @@ fn a_daemon_that_nobody_keeps_is_told_of_and_can_be_stopped() {
     eventually("the warning", || fleet.hub_log().contains(told).then_some(()));
     assert_eq!(fleet.pid("oak-bob"), bob);
     assert_eq!(fleet.run(&["stop", "oak-bob"]).code, 0);
-    assert!(is_gone(bob));
+    gone(bob);
     assert_eq!(fleet.standing("oak-bob"), "off");
 }
 
@@ -158,12 +167,15 @@ fn a_hub_without_agents_leaves_their_start_to_others() {
     let mut daemon = fleet.world().start(&["--config", &fleet.stage.config, "daemon", "oak-ada"]);
     fleet.becomes("oak-ada", "idle");
     let mut alice = fleet.person("alice");
-    alice.say("#general", "@oak-ada sleep 10");
+    fleet.stage.hold_model();
+    alice.say("#general", "@oak-ada say exactly settled");
     fleet.becomes("oak-ada", "working");
-    let ran = fleet.run(&["down"]);
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let mut down = fleet.start(&["down"]);
+    down.says("oak-ada  in a turn on m1");
+    fleet.stage.release_model();
+    assert_eq!(down.wait(), 0, "{}", down.output());
     assert_eq!(daemon.wait(), 0, "{}", daemon.output());
-    alice.hears("oak-ada", "#general", "I worked for 10 seconds");
+    alice.hears("oak-ada", "#general", "settled");
     alice.wait("the server to end after its agent", |line| line.contains("QUIT").then_some(()));
 }
 
@@ -253,12 +265,12 @@ fn on_a_foreign_server_start_and_stop_need_no_hub() {
     let first = fleet.pid("oak-ada");
     let ran = fleet.run(&["restart", "oak-ada"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    assert!(is_gone(first));
+    gone(first);
     let second = fleet.pid("oak-ada");
     assert_ne!(first, second);
     let ran = fleet.run(&["stop", "oak-ada"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    assert!(is_gone(second));
+    gone(second);
     assert_eq!(fleet.standing("oak-ada"), "stopped");
 }
 

@@ -12,12 +12,13 @@ use serde_json::json;
 
 use super::Fleet;
 
-/// Answers each line. Where a file says so, it ends after the first one, once it has been idle.
+/// Answers each line. Where a file says that it may end, it does so after the first one, when it is
+/// told to by another file, which it takes away.
 const ANSWERS: &str = r#"while :; do
     printf '$ '
     read -r line || exit 1
     echo "you said $line"
-    [ ! -e "$0.end" ] || { printf '$ '; sleep 3; exit 0; }
+    [ ! -e "$0.once" ] || { printf '$ '; until rm "$0.end" 2>&-; do sleep 0.05; done; exit 0; }
 done"#;
 
 /// What is known of the program: so nobody waits for what may still come.
@@ -87,12 +88,14 @@ fn a_program_that_ends_by_itself_after_its_work_is_started_again() {
     let fleet = Fleet::new(&["oak-ada"]);
     let program = with_program(&fleet);
     write(&program, ANSWERS);
-    fs::write(format!("{}.end", program.display()), "").unwrap();
+    let file = |name: &str| fs::write(format!("{}.{name}", program.display()), "").unwrap();
+    file("once");
     fleet.up();
     for number in 1..=3 {
         let text = format!("word-{number}");
         let told = fleet.run(&["prompt", "oak-lee", &text, "--wait"]).ok();
         assert!(told.contains("you said") && told.contains(&text), "{told}");
+        file("end");
         let ended = "ended: the backend ended by itself with code 0, and is started again";
         eventually("its end", || {
             let logs = fleet.run(&["logs", "oak-lee"]).ok();

@@ -1,8 +1,8 @@
 //! Units for systemd, and what a service manager is told.
 
-use std::{os::unix::net::UnixDatagram, process::Stdio, time::Duration};
+use std::process::Stdio;
 
-use gangline_testkit::{eventually, stage};
+use gangline_testkit::{ServiceManager, eventually, stage};
 use nix::sys::signal::Signal;
 
 use super::{Fleet, send};
@@ -74,14 +74,11 @@ fn systemd_takes_the_units() {
 #[test]
 fn a_service_manager_hears_of_the_hubs_life() {
     let fleet = Fleet::new(&["oak-ada"]);
-    let path = fleet.world().path("run/notify");
-    let manager = UnixDatagram::bind(&path).unwrap();
-    manager.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-    let args = ["--config", &fleet.stage.config, "up", "--service"];
+    let manager = ServiceManager::listen(&fleet.world().path("run/notify"));
     let mut hub = fleet
         .world()
-        .command(&args)
-        .env("NOTIFY_SOCKET", &path)
+        .command(&["--config", &fleet.stage.config, "up", "--service"])
+        .env("NOTIFY_SOCKET", &manager.socket)
         .env("WATCHDOG_USEC", "400000")
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -89,22 +86,10 @@ fn a_service_manager_hears_of_the_hubs_life() {
         .spawn()
         .unwrap();
     let pid = i32::try_from(hub.id()).unwrap();
-    let mut heard = Vec::new();
-    let mut hears = |part: &str| {
-        loop {
-            if let Some(at) = heard.iter().position(|said: &String| said.contains(part)) {
-                heard.remove(at);
-                return;
-            }
-            let mut bytes = [0; 512];
-            let length = manager.recv(&mut bytes).unwrap();
-            heard.push(String::from_utf8_lossy(&bytes[..length]).into_owned());
-        }
-    };
-    hears("READY=1");
-    hears("STATUS=1 of 1 daemons run");
+    manager.hears("READY=1");
+    manager.hears("STATUS=1 of 1 daemons run");
     for _ in 0..3 {
-        hears("WATCHDOG=1");
+        manager.hears("WATCHDOG=1");
     }
     fleet.becomes("oak-ada", "idle");
     assert_eq!(fleet.about()["supervised"], true);
@@ -114,7 +99,7 @@ fn a_service_manager_hears_of_the_hubs_life() {
     let ran = fleet.run(&["restart", "--hub"]);
     assert_eq!(ran.code, 1, "that is the service manager's: {}", ran.stderr);
     send(pid, Signal::SIGTERM);
-    hears("STOPPING=1");
+    manager.hears("STOPPING=1");
     let status = eventually("the hub's end", || hub.try_wait().unwrap());
     assert!(status.success(), "{status}");
     assert_eq!(fleet.pid("oak-ada"), daemon, "left running");

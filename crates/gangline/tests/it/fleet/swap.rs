@@ -5,7 +5,7 @@ use std::fs;
 use gangline_testkit::{Ngircd, ircd, stage};
 use serde_json::{Value, json};
 
-use super::{Fleet, is_gone};
+use super::{Fleet, gone};
 
 /// Besides what is built in: the native loop under another name, and a program in a terminal.
 const ENTRIES: &str = r#"{"runtimes": {
@@ -248,7 +248,7 @@ fn another_backend_needs_no_hub_on_a_foreign_server() {
     let first = fleet.pid("oak-ada");
     assert_eq!(fleet.runtime("oak-ada"), other());
     let _ = fleet.does(&["restart", "oak-ada"]);
-    assert!(is_gone(first));
+    gone(first);
     assert_eq!(fleet.runtime("oak-ada"), other());
     let _ = fleet.does(&["restart", "oak-ada", "--runtime", "native"]);
     assert_eq!(fleet.runtime("oak-ada"), native());

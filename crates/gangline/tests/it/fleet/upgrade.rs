@@ -110,8 +110,7 @@ fn a_fleet_of_eight_loses_nothing_on_a_bad_day() {
     fleet.all_answered(&told);
     assert_eq!(told.len(), 5 * 8 + 2 + 1);
     assert_eq!(fleet.run(&["down"]).code, 0);
-    let left = fleet.world().processes_like("gangline --");
-    assert!(left.is_empty(), "{left:?}");
+    fleet.none_left("gangline --");
 }
 
 /// A hub starts what lies in its program's place by now, without being restarted itself.

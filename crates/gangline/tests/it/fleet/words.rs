@@ -1,6 +1,9 @@
 //! Pause, resume and interrupt from the command line; and following what happens.
 
-use std::process::Stdio;
+use std::{
+    io::{BufRead as _, BufReader},
+    process::Stdio,
+};
 
 use gangline_testkit::eventually;
 use nix::sys::signal::Signal;
@@ -85,8 +88,10 @@ fn logs_are_followed_until_ctrl_c() {
             text.lines().any(end).then_some(text)
         });
     }
-    let whole = ended.lines().filter(|line| line.ends_with('}'));
+    // The last line may be half written.
+    let whole = ended.rsplit_once('\n').map_or("", |(whole, _)| whole);
     let seqs: Vec<i64> = whole
+        .lines()
         .map(|line| {
             let event: serde_json::Value = serde_json::from_str(line).unwrap();
             event["seq"].as_str().unwrap().trim_start_matches('e').parse().unwrap()
@@ -96,4 +101,23 @@ fn logs_are_followed_until_ctrl_c() {
     send(i32::try_from(follower.id()).unwrap(), Signal::SIGINT);
     let status = eventually("the end of logs", || follower.try_wait().unwrap());
     assert!(status.success(), "{status}");
+}
+
+/// `logs -f | head -1`: it ends with its reader, though nothing more happens.
+#[test]
+fn logs_that_are_followed_end_with_their_reader() {
+    let fleet = Fleet::new(&["oak-ada"]);
+    fleet.up();
+    let _ = fleet.run(&["down"]).ok();
+    let args = ["--config", &fleet.stage.config, "logs", "-f", "-n", "1", "--json"];
+    let mut command = fleet.world().command(&args);
+    command.stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut follower = command.spawn().unwrap();
+    let mut output = BufReader::new(follower.stdout.take().unwrap());
+    let mut line = String::new();
+    output.read_line(&mut line).unwrap();
+    assert!(line.ends_with("}\n"), "{line}");
+    drop(output);
+    let status = eventually("the end of logs", || follower.try_wait().unwrap());
+    assert_eq!(status.code(), Some(0));
 }

@@ -78,9 +78,9 @@ fn answers_nothing_twice(modules: &[&str], found: bool) {
     let _hub = up(&stage, &mut alice);
     asks(&mut alice, "one");
     asks(&mut alice, "two");
-    alice.send(&format!("KICK #general {ADA} :out"));
+    // Right behind the other: the agent does not wait for slow speakers before it comes back.
+    alice.send(&format!("KICK #general {ADA} :out\r\nPRIVMSG #general :@fx-ada say exactly while out"));
     alice.wait("the KICK", |line| (irc::command(line) == "KICK").then_some(()));
-    alice.say("#general", "@fx-ada say exactly while out");
     joins(&mut alice, ADA);
     if found {
         alice.hears(ADA, "#general", "while out");
@@ -123,14 +123,17 @@ fn loses_the_echo(server: impl FnOnce(&Stage, &str) -> Ircd, keeps: bool) -> (Ve
     let cable = Cable::between(&stage.irc, &address);
     let mut alice = if keeps { keeper(&address) } else { person_at(&address, "alice") };
     let _hub = up(&stage, &mut alice);
-    at_work(&stage, &mut alice, 4);
+    at_work(&stage, &mut alice);
     cable.deafen();
-    alice.hears(ADA, "#general", "I worked for 4 seconds");
+    stage.standin.go_on();
+    alice.hears(ADA, "#general", "worked");
     eventually("the line to be marked", || {
         (stage.query("SELECT state FROM outbox") == ["sent"]).then_some(())
     });
+    cable.cut();
+    // Who comes back before the server knows that they have gone finds their nick taken.
+    alice.wait("the end", |line| (irc::command(line) == "QUIT").then_some(()));
     cable.mend();
-    cable.hang_up();
     joins(&mut alice, ADA);
     all_confirmed(&stage);
     asks(&mut alice, "done");
@@ -147,7 +150,7 @@ fn a_line_whose_echo_was_lost_is_found_in_history_and_not_said_again() {
     }
     let server = |stage: &Stage, address: &str| start(stage, address, ircd::IRCV3);
     let (heard, doubted) = loses_the_echo(server, true);
-    assert_eq!(heard, ["I worked for 4 seconds.", "done"]);
+    assert_eq!(heard, ["worked", "done"]);
     assert_eq!(doubted, "0");
 }
 
@@ -159,6 +162,6 @@ fn a_line_whose_pong_was_lost_is_said_again_and_marked() {
     }
     let server = |stage: &Stage, address: &str| Kind::Ngircd.start_at(stage, address);
     let (heard, doubted) = loses_the_echo(server, false);
-    assert_eq!(heard, ["I worked for 4 seconds.", "I worked for 4 seconds.", "done"]);
+    assert_eq!(heard, ["worked", "worked", "done"]);
     assert_eq!(doubted, "1");
 }

@@ -1,5 +1,7 @@
 //! The server dies without a word and comes back.
 
+use gangline_testkit::wait::PATIENCE;
+
 use super::*;
 
 /// R1-47: everything that was to be said meanwhile is said afterwards, in order, once.
@@ -62,15 +64,22 @@ fn dies_in_the_middle(kind: Kind) {
     alice.say("#general", "@fx-ada tell me all");
     alice.hears(ADA, "#general", "L03");
     cable.cut();
+    // What it has confirmed to the agent it has said to alice.
+    alice.send("PING said");
+    alice.wait("what was said", |line| (irc::command(line) == "PONG").then_some(()));
     server.kill();
     // Until all is read that the server had written.
-    assert_eq!(alice.listen(Duration::from_secs(9), |_| None::<()>), None);
+    assert_eq!(alice.listen(PATIENCE, |_| None::<()>), None);
     let mut heard = said_by(&alice, ADA, "#general");
     server.run();
     let mut alice = person_at(&address, "alice");
     cable.mend();
-    alice.hears(ADA, "#general", "L08");
-    all_confirmed(&stage);
+    eventually("all lines confirmed", || {
+        let confirmed = "SELECT count(*) FROM outbox WHERE state = 'confirmed'";
+        (stage.query(confirmed) == ["8"]).then_some(())
+    });
+    alice.send("PING said");
+    alice.wait("what was said", |line| (irc::command(line) == "PONG").then_some(()));
     heard.extend(said_by(&alice, ADA, "#general"));
     let mut first: Vec<String> = Vec::new();
     for line in &heard {

@@ -20,10 +20,11 @@ fn comes_back_after_a_kick(kind: Kind) {
     let _server = kind.start(&stage);
     let mut alice = person(&stage, "alice");
     let _hub = up(&stage, &mut alice);
-    at_work(&stage, &mut alice, 4);
+    at_work(&stage, &mut alice);
     kick(&mut alice);
+    worked(&stage);
     joins(&mut alice, ADA);
-    alice.hears(ADA, "#general", "I worked for 4 seconds");
+    alice.hears(ADA, "#general", "worked");
     let before = std::time::Instant::now();
     kick(&mut alice);
     joins(&mut alice, ADA);
@@ -31,7 +32,7 @@ fn comes_back_after_a_kick(kind: Kind) {
     assert!(away > Duration::from_secs(10), "the wait does not grow: {away:?}");
     asks(&mut alice, "again");
     all_confirmed(&stage);
-    assert_eq!(said_by(&alice, ADA, "#general"), ["I worked for 4 seconds.", "again"]);
+    assert_eq!(said_by(&alice, ADA, "#general"), ["worked", "again"]);
 }
 
 #[test]
@@ -98,9 +99,10 @@ fn tells_the_asker_when_the_room_stays_shut(kind: Kind) {
     let _server = kind.start(&stage);
     let mut alice = person(&stage, "alice");
     let _hub = up(&stage, &mut alice);
-    at_work(&stage, &mut alice, 4);
+    at_work(&stage, &mut alice);
     mode(&mut alice, "+b fx-*!*@*");
     kick(&mut alice);
+    stage.standin.go_on();
     let told = alice.hears(ADA, "alice", "could not be delivered to #general");
     assert!(told.contains("#general: Cannot join channel"), "{told}");
     let trace = stage.world.run(&["trace", "m1"]).ok();
@@ -218,7 +220,8 @@ fn the_asker_is_told_when_the_rest_of_an_answer_is_refused() {
     if Kind::Ngircd.is_missing("rooms::the_asker_is_told_when_the_rest") {
         return;
     }
-    let stage = pace::talkative(8);
+    // So many that the room is shut before they are all said.
+    let stage = pace::talkative(16);
     let _server = Kind::Ngircd.start(&stage);
     let mut alice = person(&stage, "alice");
     let _hub = up(&stage, &mut alice);
@@ -231,7 +234,7 @@ fn the_asker_is_told_when_the_rest_of_an_answer_is_refused() {
         stage.query(open).is_empty().then_some(())
     });
     // The end of the first text may have been quicker than the mode.
-    let first = stage.query("SELECT state FROM outbox WHERE body = 'L04'");
+    let first = stage.query("SELECT state FROM outbox WHERE body = 'L08'");
     let texts = if first == ["undeliverable"] { 2 } else { 1 };
     eventually("the words to the asker", || {
         (said_by(&alice, ADA, "alice").len() >= texts).then_some(())

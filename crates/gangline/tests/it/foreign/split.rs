@@ -82,7 +82,7 @@ fn splits(kind: Kind) {
     let squatter = person_at(&network.there.address, ADA);
 
     network.cable.mend();
-    alice.wait_within(Duration::from_secs(90), "the agent and its nick", |line| {
+    alice.wait("the agent and its nick", |line| {
         let joins = line.starts_with(":fx-ada!gangline@")
             || line.starts_with(":fx-ada!~gangline@")
             || line.ends_with("NICK :fx-ada")

@@ -136,6 +136,7 @@ fn a_silent_chat_server_is_told_in_time() {
     let mut ipc = scene.dial();
     let mut other = scene.dial();
     scene.hub.signal(nix::sys::signal::Signal::SIGSTOP);
+    scene.hub.stands_still();
     ipc.send(r#"{"type":"irc_who","id":"1","target":"alice"}"#);
     ipc.send(r##"{"type":"irc_join","id":"2","channel":"#lab"}"##);
     assert_eq!(other.ok(json!({"type": "status"}))["activity"], "idle");

@@ -1,6 +1,6 @@
 //! Starts, ends and restarts.
 
-use gangline_testkit::{IrcPeer, Stage, eventually, wait::PATIENCE};
+use gangline_testkit::{IrcPeer, ServiceManager, Stage, eventually};
 use serde_json::{Value, json};
 
 use super::{ADA, BINARY, Ipc, SCRIPT, Scene};
@@ -49,28 +49,17 @@ fn a_service_manager_hears_of_the_daemons_life() {
     let mut args = stage.up_args();
     args.push("--no-agents");
     let _hub = stage.world.start_ready(&args);
-    let path = stage.world.path("run/notify");
-    let manager = std::os::unix::net::UnixDatagram::bind(&path).unwrap();
-    manager.set_read_timeout(Some(PATIENCE)).unwrap();
-    let hears = |part: &str| {
-        let mut bytes = [0; 512];
-        loop {
-            let length = manager.recv(&mut bytes).unwrap();
-            if String::from_utf8_lossy(&bytes[..length]).contains(part) {
-                return;
-            }
-        }
-    };
-    let path = path.display().to_string();
+    let manager = ServiceManager::listen(&stage.world.path("run/notify"));
+    let path = manager.socket.display().to_string();
     let args = ["--config", &stage.config, "daemon", ADA];
     let mut daemon = stage.world.start_with(&[("NOTIFY_SOCKET", &path)], &args);
-    hears("READY=1");
+    manager.hears("READY=1");
     let mut ipc = Ipc::dial(&stage.world.path("run/gangline-oak-ada.sock"));
     eventually("the backend", || {
         (ipc.ok(json!({"type": "status"}))["phase"] == "idle").then_some(())
     });
     daemon.signal(nix::sys::signal::Signal::SIGTERM);
-    hears("STOPPING=1");
+    manager.hears("STOPPING=1");
     assert_eq!(daemon.wait(), 0, "{}", daemon.output());
 }
 

@@ -1,34 +1,32 @@
 //! Channels: entering, leaving, looking around.
 
-use gangline_testkit::{Inspircd, IrcPeer, Ngircd, Stage, eventually, ircd, stage};
+use gangline_testkit::{
+    Inspircd, IrcPeer, Ngircd, Stage, eventually, eventually_seeing, ircd, stage,
+    world::stands_still,
+};
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
 use serde_json::{Value, json};
 
 use super::{ADA, BINARY, Ipc, SCRIPT, Scene};
 
 /// Until so many are in each channel.
 fn counts(ipc: &mut Ipc, members: Value) {
-    let mut last = Value::Null;
     let channels: Vec<String> = members.as_object().unwrap().keys().cloned().collect();
     let expect = json!({"channels": channels, "members": members});
-    let same = || {
-        last = ipc.ok(json!({"type": "irc_channels"}));
-        (last == expect).then_some(())
-    };
-    eventually(&format!("{expect}"), same);
+    eventually_seeing(&format!("{expect}"), || {
+        let told = ipc.ok(json!({"type": "irc_channels"}));
+        if told == expect { Ok(()) } else { Err(told.to_string()) }
+    });
 }
 
 /// As [`counts`], at once, while the chat server can answer nothing.
 fn knows(ipc: &mut Ipc, server: i32, members: Value) {
-    use nix::{
-        sys::signal::{Signal, kill},
-        unistd::Pid,
-    };
     let process = Pid::from_raw(server);
     kill(process, Signal::SIGSTOP).unwrap();
-    eventually("the server to stand still", || {
-        let stat = std::fs::read_to_string(format!("/proc/{server}/stat")).ok()?;
-        stat.rsplit_once(") ")?.1.starts_with('T').then_some(())
-    });
+    stands_still(server);
     let told = ipc.ok(json!({"type": "irc_channels"}));
     kill(process, Signal::SIGCONT).unwrap();
     assert_eq!(told["members"], members);
@@ -131,6 +129,8 @@ fn a_channel_that_it_was_thrown_out_of_is_none_of_its_own() {
     alice.join("#club");
     let mut ipc = scene.dial();
     ipc.ok(json!({"type": "irc_join", "channel": "#club"}));
+    // It tries to come back by itself, and cannot before the test has looked.
+    alice.send("MODE #club +i");
     alice.send("KICK #club oak-ada :out");
     let send = json!({"type": "irc_send", "channel": "#club", "message": "x"});
     eventually("the agent to be out", || {
@@ -138,6 +138,8 @@ fn a_channel_that_it_was_thrown_out_of_is_none_of_its_own() {
         (response["error"] == "Not joined to #club").then_some(())
     });
     assert_eq!(ipc.error(send.clone()), "Not joined to #club");
+    alice.wait("the agent to be out", |line| line.contains("KICK #club").then_some(()));
+    alice.send("MODE #club -i");
     alice.wait("the agent to come back", |line| line.contains("JOIN #club").then_some(()));
     eventually("it to be in again", || (ipc.ask(send.clone())["ok"] == true).then_some(()));
     alice.hears(ADA, "#club", "x");

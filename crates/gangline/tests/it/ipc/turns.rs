@@ -1,6 +1,6 @@
 //! What the agent's shell says and reads is part of its turn.
 
-use gangline_testkit::{IrcPeer, eventually, irc};
+use gangline_testkit::{IrcPeer, eventually, eventually_seeing, irc};
 use serde_json::json;
 
 use super::{ADA, Scene};
@@ -113,8 +113,11 @@ fn a_message_that_is_read_in_a_turn_is_part_of_it() {
         (&trace["turns"][0]["how"], &trace["turns"][0]["turn"]),
         (&json!("read"), &json!("t1.1"))
     );
-    let status = ipc.ok(json!({"type": "status"}));
-    assert_eq!((&status["turn_count"], &status["pending"]), (&json!(1), &json!(0)));
+    let status = eventually_seeing("the turn to be counted", || {
+        let status = ipc.ok(json!({"type": "status"}));
+        if status["turn_count"] == 1 { Ok(status) } else { Err(status.to_string()) }
+    });
+    assert_eq!(status["pending"], 0, "{status}");
     assert_eq!(status["unread"], json!(null), "all was read: {status}");
 }
 

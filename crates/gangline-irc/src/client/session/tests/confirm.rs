@@ -155,6 +155,38 @@ fn a_server_that_never_pongs_fails_the_line_and_does_not_hold_up_others_for_ever
     assert_eq!(out, ["<failed k None the server did not confirm the line>"]);
 }
 
+/// A server that stops in the middle of an answer has refused nothing of it: the link goes down, and
+/// what it may not have taken is said again.
+#[test]
+fn a_server_that_falls_silent_fails_no_line() {
+    for caps in [ALL_CAPS, ""] {
+        let mut story = Story::online(config(), caps);
+        story.command(say("k", "#den", "hi"));
+        // What it had said before it stopped comes a moment later.
+        story.after(1);
+        story.server(":bob!b@h PRIVMSG #den :so?");
+        let out = story.after(200);
+        assert!(!out.iter().any(|said| said.starts_with("<failed")), "{out:?}");
+        assert_eq!(out.last().map(String::as_str), Some("[the server does not answer a PING]"));
+        assert_eq!(story.lost(), ["<unconfirmed k>"]);
+    }
+}
+
+/// One that comes back in time and has passed over a line is told from one that has not.
+#[test]
+fn a_server_that_wakes_up_is_judged_by_what_it_says_then() {
+    let mut story = Story::rich();
+    story.command(say("k.1", "#den", "hi"));
+    story.command(say("k.2", "#den", "ho"));
+    story.after(100);
+    let echo = "@msgid=m7;+gangline/id=k.1 :ada!a@h PRIVMSG #den :hi";
+    assert_eq!(story.server(echo), ["<confirmed k.1 Some(\"m7\")>"]);
+    assert_eq!(
+        story.server("PONG irc gangline-2"),
+        ["<failed k.2 None the server passed over the line>"]
+    );
+}
+
 #[test]
 fn what_is_unconfirmed_when_the_link_goes_down_is_told_in_order() {
     let mut story = Story::plain();

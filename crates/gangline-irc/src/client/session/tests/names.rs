@@ -21,6 +21,7 @@ fn a_taken_nick_is_told_and_another_one_is_used_but_nothing_is_said_under_it() {
             story.server(":irc 376 ada_ :End"),
             ["<up ada_ on irc first with 0 caps>", "JOIN #den"]
         );
+        assert_eq!(story.server(":ada_!a@h JOIN #den"), ["<joined #den>"]);
         assert_eq!(story.command(say("k", "#den", "hi")), [""; 0]);
         assert_eq!(story.after(29), [""; 0]);
         assert_eq!(story.after(1), ["NICK ada"]);
@@ -184,7 +185,7 @@ fn after_a_kick_the_channel_is_joined_again_ever_more_slowly() {
 
 #[test]
 fn a_refused_join_is_told_and_tried_again() {
-    for number in [403, 405, 471, 473, 474, 475, 476, 477, 437] {
+    for number in [403, 405, 471, 473, 474, 475, 476, 477, 480, 437] {
         let mut story = Story::new(den());
         story.connect();
         story.server(":irc 001 ada :Welcome");
@@ -194,6 +195,65 @@ fn a_refused_join_is_told_and_tried_again() {
             [format!("<join failed #den {number} No>")]
         );
         assert_eq!(story.after(5), ["JOIN #den"]);
+    }
+}
+
+/// A JOIN that the server drops, or answers in words that are not known here, is told and made
+/// again; it does not keep the agent out until the connection ends.
+#[test]
+fn a_join_without_an_answer_is_told_and_made_again() {
+    let mut story = Story::new(den());
+    story.connect();
+    story.server(":irc 001 ada :Welcome");
+    story.server(":irc 376 ada :End");
+    story.server("FAIL JOIN NOT_NOW #den :Later");
+    story.after(30);
+    story.server("PING 1");
+    let mut out = story.after(30);
+    out.retain(|said| said != "PING gangline-pulse");
+    assert_eq!(out, ["<join failed #den 0 the server did not answer>"]);
+    story.server("PING 1");
+    assert_eq!(story.after(5), ["JOIN #den"]);
+    assert_eq!(story.server(":ada!a@h JOIN #den"), ["<joined #den>"]);
+    for _ in 0..10 {
+        story.server("PING 1");
+        assert_eq!(story.after(30), [""; 0]);
+    }
+}
+
+/// It may be long until a JOIN is sent at all; and a bouncer brings its channels along, of which none
+/// is entered twice.
+#[test]
+fn a_join_that_waits_here_or_was_not_needed_is_not_missed() {
+    let mut story = Story::plain();
+    for n in 0..100 {
+        story.command(say(&format!("k{n}"), "#pub", "x"));
+    }
+    story.command(LinkCommand::Join("#den".parse().unwrap()));
+    let mut out = Vec::new();
+    for second in 0..400 {
+        story.server("PING 1");
+        let said = story.after(1);
+        // Every line is confirmed as soon as it is out.
+        for line in said.iter().filter(|it| it.starts_with("PING gangline-")) {
+            story.server(&line.replace("PING ", "PONG irc :"));
+        }
+        if said.iter().any(|it| it.starts_with("JOIN")) {
+            story.server(":ada!a@h JOIN #den");
+            assert!(second > 60, "the queue was to be long");
+        }
+        out.extend(said);
+    }
+    assert_eq!(out.iter().filter(|it| it.starts_with("JOIN")).count(), 1);
+    assert!(!out.iter().any(|it| it.starts_with("<join failed")));
+    let mut story = Story::new(den());
+    story.connect();
+    story.server(":irc 001 ada :Welcome");
+    story.server(":ada!a@h JOIN #den");
+    story.server(":irc 376 ada :End");
+    for _ in 0..10 {
+        story.server("PING 1");
+        assert_eq!(story.after(30), [""; 0]);
     }
 }
 
