@@ -316,7 +316,10 @@ async fn what_cannot_be_written_is_tried_again_in_order() {
     tasks.next_end().await;
     assert_eq!(desk.kinds().await, ["a", "b", "c"]);
     assert_eq!(desk.calls().await, 1);
-    assert!(matches!(desk.brain.try_recv(), Ok(Incoming::StoreOk)));
+    let told = std::iter::from_fn(|| desk.brain.try_recv().ok());
+    // It may have been tried in vain more than once.
+    let mut told = told.skip_while(|it| matches!(it, Incoming::StoreDegraded(_)));
+    assert!(matches!(told.next(), Some(Incoming::StoreOk)));
 }
 
 /// A message that is to join the open turn while the store is locked joins it when the lock is gone,

@@ -32,8 +32,9 @@ const LAST_WORDS: usize = 400;
 /// How often a stream of answers that broke is asked for again, and the longest pause before.
 const RECONNECTS: usize = 3;
 const RECONNECT_PAUSE: Duration = Duration::from_secs(2);
-/// How long a program whose pipes broke may take to be gone and its last words to be read.
-const PARTING: Duration = Duration::from_millis(500);
+/// How long a program whose pipes broke may take to be gone and its last words to be read, on a
+/// machine that is busy.
+const PARTING: Duration = Duration::from_secs(2);
 /// How long the goodbye may take before the ladder.
 const GOODBYE: Duration = Duration::from_secs(2);
 const LADDER: Ladder =

@@ -15,7 +15,7 @@ use gangline_runtime::{
 use gangline_standin::{Script, StandinOptions, serve};
 use tokio::{net::TcpListener, sync::mpsc};
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The daemon's side: a backend and what it tells.
 struct Rig {

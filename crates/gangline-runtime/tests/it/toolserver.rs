@@ -22,7 +22,7 @@ use tokio::{
     time::timeout,
 };
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A daemon with `send`, which keeps what it was given; `hold`, which waits for its release; and
 /// `panic`.

@@ -13,6 +13,9 @@ use crate::{RuntimeEvent, StopReason};
 
 /// From the interrupt of a stop to the end of the turn.
 const RESULT_WITHIN: Duration = Duration::from_secs(3);
+/// From the end of its outputs to its own: both come with its death, and a busy machine may let a
+/// dying process wait for a while.
+const GONE_WITHIN: Duration = Duration::from_secs(3);
 /// After its end, for what it wrote before.
 const LAST_WORDS_WITHIN: Duration = Duration::from_millis(500);
 /// For a program that has done its one thing: it writes its session, then ends by itself.
@@ -42,7 +45,7 @@ impl<P: Protocol> Worker<P> {
 
     /// Both outputs are closed: it is about to exit, or of no use any more.
     pub(super) async fn outputs_closed(&mut self) -> Why {
-        match time::timeout(LAST_WORDS_WITHIN, self.child.wait()).await {
+        match time::timeout(GONE_WITHIN, self.child.wait()).await {
             Ok(exit) => Why::Exited(exit.unwrap_or_default()),
             Err(_) => Why::Useless,
         }

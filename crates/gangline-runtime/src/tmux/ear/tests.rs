@@ -6,7 +6,7 @@ use tokio::io::AsyncWriteExt;
 
 use super::*;
 
-const SOON: Duration = Duration::from_secs(20);
+const SOON: Duration = Duration::from_secs(60);
 
 struct Rig {
     ear: Ear,

@@ -112,6 +112,8 @@ async fn a_death_at_any_step_is_told_with_its_last_words() {
         ("ready; prompt; kill -9 $$", -1, 1, 0),
         ("ready; prompt; words hi; exit 7", 7, 1, 0),
         ("ready; prompt; words hi; done_turn; exit 0", 0, 1, 1),
+        // What is slow to be gone has ended by itself all the same.
+        ("ready; prompt; exec >&- 2>&-; sleep 1; exit 0", 0, 1, 0),
         ("ready; prompt; exec >&- 2>&-; sleep 600", -1, 1, 0),
         ("ready; prompt; exec >&-; sleep 600", -1, 1, 0),
     ] {
