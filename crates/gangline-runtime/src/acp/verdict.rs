@@ -58,7 +58,7 @@ fn of_refusal(recipe: &Recipe, refusal: &Refusal, login: &str) -> TurnResult {
     let why = one_line(&refusal.message);
     let all = format!("{} {}", refusal.message, refusal.data);
     match refusal.code {
-        AUTH_REQUIRED | 401 | 403 => TurnResult::NeedsLogin { hint: hint(&why, login) },
+        AUTH_REQUIRED | 401 | 403 => TurnResult::NeedsLogin { hint: hint_in_turn(&why, login) },
         429 => TurnResult::RateLimited { retry_after: None },
         500..=599 => TurnResult::Failed { kind: FailureKind::Provider, why },
         400..=499 => match meaning(recipe, &all) {
@@ -90,7 +90,7 @@ fn meaning(recipe: &Recipe, text: &str) -> Option<Meaning> {
 
 fn told(meaning: Meaning, why: String, login: &str) -> TurnResult {
     let kind = match meaning {
-        Meaning::Login => return TurnResult::NeedsLogin { hint: hint(&why, login) },
+        Meaning::Login => return TurnResult::NeedsLogin { hint: hint_in_turn(&why, login) },
         Meaning::Limit => return TurnResult::RateLimited { retry_after: None },
         Meaning::Overflow => FailureKind::ContextOverflow,
         Meaning::Request => FailureKind::Request,
@@ -102,6 +102,11 @@ fn told(meaning: Meaning, why: String, login: &str) -> TurnResult {
 /// Returns what a human is told who has to log in.
 pub(super) fn hint(why: &str, login: &str) -> String {
     format!("{why}. To log in: {login}; or give the agent a valid key")
+}
+
+/// The same of a session that is open: nothing in it tells when somebody has logged in.
+fn hint_in_turn(why: &str, login: &str) -> String {
+    format!("{}; then `gangline resume NICK`", hint(why, login))
 }
 
 #[cfg(test)]

@@ -176,7 +176,11 @@ impl Hooks {
         let said = self.failures.iter().find(|(part, _)| words.contains(part.as_str()));
         match said.map(|(_, failure)| failure).or_else(|| self.failures.get(error)) {
             Some(Failure::Login) => TurnResult::NeedsLogin {
-                hint: format!("{why}. Log in by `gangline attach NICK --write`, or give it a key"),
+                // Nothing tells when somebody has.
+                hint: format!(
+                    "{why}. Log in by `gangline attach NICK --write`, or give it a key; then \
+                     `gangline resume NICK`"
+                ),
             },
             Some(Failure::RateLimit) => TurnResult::RateLimited { retry_after: None },
             Some(Failure::Provider) => failed(FailureKind::Provider),

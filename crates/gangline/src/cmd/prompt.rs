@@ -1,12 +1,13 @@
 //! `gangline prompt`: a message from the command line, and its answer if it is waited for.
 
 use std::{
+    collections::HashSet,
     io::{self, Read as _},
     time::Duration,
 };
 
 use gangline_broker::{Broker, MessageRow, NewMessage};
-use gangline_core::{AgentName, MessageId, MessageState, Origin, Redactor};
+use gangline_core::{AgentName, ApprovalNumber, MessageId, MessageState, Origin, Redactor};
 use gangline_os::{clock, doorbell, lock, paths::Paths};
 
 use super::decide;
@@ -20,6 +21,8 @@ use crate::{
 const TEXT_MAX: u64 = 1024 * 1024;
 /// How often the row is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// How often it is looked for a question that somebody has to answer first.
+const ASK_EVERY: Duration = Duration::from_secs(1);
 /// The exit code when there is no answer.
 const NO_ANSWER: u8 = 1;
 
@@ -107,7 +110,8 @@ async fn told(global: &Global, broker: &Broker, id: MessageId) -> Result<u8, Fai
     Ok(0)
 }
 
-/// Waits until nothing more will happen to the message; none when the patience is over.
+/// Waits until nothing more will happen to the message; none when the patience is over. Says
+/// meanwhile which approvals it waits for: no room hears of those.
 async fn settled(
     broker: &Broker,
     id: MessageId,
@@ -115,9 +119,14 @@ async fn settled(
 ) -> Result<Option<MessageRow>, Failure> {
     let clock = clock::system();
     let begun = clock.monotonic();
+    let (mut told, mut ask_at) = (HashSet::new(), begun);
     loop {
         match broker.message(id).await? {
             Some(row) if row.state.is_terminal() => return Ok(Some(row)),
+            Some(row) if clock.monotonic() >= ask_at => {
+                ask_at = clock.monotonic() + ASK_EVERY;
+                tell_approvals(broker, &row, &mut told).await?;
+            }
             Some(_) => {}
             None => return Err(Failure::user(format!("{id} is gone from the store"))),
         }
@@ -126,6 +135,27 @@ async fn settled(
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }
+}
+
+/// Says, once for each, what somebody has to decide before the message goes on.
+async fn tell_approvals(
+    broker: &Broker,
+    row: &MessageRow,
+    told: &mut HashSet<ApprovalNumber>,
+) -> Result<(), Failure> {
+    let open = broker.approvals(Some(&row.agent), true).await?;
+    for approval in open.iter().filter(|approval| approval.message == Some(row.id)) {
+        let number = approval.number;
+        if told.insert(number) {
+            let tool = show::text::one_line(&approval.tool);
+            let what = show::text::one_line(approval.summary.as_str());
+            output::note(&format!(
+                "approval {number} waits ({tool}: {what}): `gangline approve {number}` or `gangline \
+                 deny {number}`"
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn answered(global: &Global, row: &MessageRow) -> Result<u8, Failure> {

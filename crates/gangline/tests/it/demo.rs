@@ -251,6 +251,23 @@ fn a_prompt_from_the_command_line_is_answered_there_and_can_be_traced() {
     assert!(ps.contains(GUIDE), "{ps}");
 }
 
+/// Who waits in a shell for an answer is told what has to be decided first: no room hears of it.
+#[test]
+fn a_prompt_that_waits_says_which_approval_it_waits_for() {
+    let demo = Demo::start();
+    let mut prompt = demo.world.start(&["prompt", GUIDE, "run echo sled", "--wait"]);
+    let number = eventually("the approval to be told of", || {
+        assert!(prompt.ended().is_none(), "{}", prompt.output());
+        let said = prompt.output();
+        let (_, rest) = said.split_once("`gangline approve ")?;
+        Some(rest.split_once('`')?.0.to_owned())
+    });
+    assert!(prompt.output().contains("echo sled"), "{}", prompt.output());
+    let _ = demo.run(&["approve", &number]).ok();
+    assert_eq!(prompt.wait(), 0, "{}", prompt.output());
+    assert_eq!(prompt.output().matches("waits (").count(), 1, "{}", prompt.output());
+}
+
 /// R0-45's words on IRC: only the owner pauses; what comes meanwhile is kept (C3).
 #[test]
 fn an_owner_pauses_and_resumes_by_irc() {

@@ -102,3 +102,15 @@ fn an_error_that_comes_as_a_text_counts_though_the_turn_ends_well() {
     assert_eq!(of(&COPILOT, Ok("end_turn"), &signs), failed);
     assert_eq!(one_line(&"x ".repeat(400)).chars().count(), 301);
 }
+
+/// Where the program opens sessions without a login, nobody sees that there is one: the way back to
+/// work is a part of what a human is told.
+#[test]
+fn a_login_that_is_missing_in_a_turn_is_told_with_the_word_that_goes_on() {
+    let refusal = Refusal { code: 401, message: "no key".to_owned(), data: Value::Null };
+    let signs = Signs { login: "acme login".to_owned(), ..Signs::default() };
+    let TurnResult::NeedsLogin { hint } = of(&PLAIN, Err(&refusal), &signs) else {
+        panic!("no login is missing")
+    };
+    assert!(hint.contains("acme login") && hint.contains("gangline resume"), "{hint}");
+}

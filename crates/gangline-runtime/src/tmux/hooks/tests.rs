@@ -54,7 +54,9 @@ fn a_failure_is_what_the_profile_says() {
     assert_eq!(failed("what", ""), of(FailureKind::Other, "what"));
     assert_eq!(failed("rate_limit", "x"), TurnResult::RateLimited { retry_after: None });
     let login = failed("authentication_failed", "Please log in");
-    assert!(matches!(login, TurnResult::NeedsLogin { hint } if hint.contains("attach")));
+    assert!(
+        matches!(login, TurnResult::NeedsLogin { hint } if hint.contains("attach") && hint.contains("resume"))
+    );
     let long = failed("invalid_request", "Prompt is too long · 5");
     assert_eq!(long, of(FailureKind::ContextOverflow, "Prompt is too long · 5"));
 }

@@ -176,9 +176,13 @@ fn a_server_that_falls_silent_fails_no_line() {
 #[test]
 fn a_server_that_wakes_up_is_judged_by_what_it_says_then() {
     let mut story = Story::rich();
+    // The server falls silent before they are said, so that they are asked for while it is.
+    story.after(45);
     story.command(say("k.1", "#den", "hi"));
     story.command(say("k.2", "#den", "ho"));
-    story.after(100);
+    assert_eq!(story.after(5), ["PING gangline-pulse"]);
+    assert_eq!(story.session.deadline(), Some(story.now + Duration::from_secs(25)));
+    assert_eq!(story.after(25), ["PING gangline-1", "PING gangline-2"]);
     let echo = "@msgid=m7;+gangline/id=k.1 :ada!a@h PRIVMSG #den :hi";
     assert_eq!(story.server(echo), ["<confirmed k.1 Some(\"m7\")>"]);
     assert_eq!(

@@ -209,6 +209,7 @@ fn a_join_without_an_answer_is_told_and_made_again() {
     story.server("FAIL JOIN NOT_NOW #den :Later");
     story.after(30);
     story.server("PING 1");
+    assert_eq!(story.session.deadline(), Some(story.now + Duration::from_secs(30)));
     let mut out = story.after(30);
     out.retain(|said| said != "PING gangline-pulse");
     assert_eq!(out, ["<join failed #den 0 the server did not answer>"]);
