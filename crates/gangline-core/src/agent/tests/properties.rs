@@ -58,10 +58,10 @@ fn play(world: &mut World, step: &Step) {
             let tokens = if arg < 120 { 100 } else { 99 };
             world.give(runtime(RuntimeInput::Holds { tokens, window: None }));
         }
-        38 if arg < 215 => world.give(runtime(RuntimeInput::NotShortened)),
         38 if arg < 240 => world.give(runtime(RuntimeInput::Shortened)),
         38 => world.give(Input::Emptied),
-        39..41 => world.give(runtime(RuntimeInput::Accepted { turn })),
+        39 => world.give(runtime(RuntimeInput::NotShortened)),
+        40 => world.give(runtime(RuntimeInput::Accepted { turn })),
         41..44 => world.give(runtime(RuntimeInput::Output { turn })),
         44..48 => world.give(runtime(RuntimeInput::Text { turn, text: format!("words {arg}") })),
         48..50 => {
@@ -181,6 +181,26 @@ fn settle_all(world: &mut World) {
     assert!(world.answers.values().all(|answers| *answers == 1), "answered twice");
 }
 
+/// Has a message answered, and what follows from it; each turn leaves so many tokens.
+fn one_turn(world: &mut World, message: MessageId, tokens: u64) {
+    // Deaths are far apart.
+    world.now = world.now.plus(Duration::from_secs(400));
+    world.give(Input::Tick);
+    world.message(message);
+    for _ in 0..10 {
+        world.serve(true);
+        if let Some((life, false)) = world.alive {
+            world.give(Input::Runtime(RuntimeInput::Ready { life }));
+        } else if let Some(turn) = world.open.as_ref().map(|open| open.turn) {
+            let (text, how) = ("done".to_owned(), Finish::Completed);
+            world.give(Input::Runtime(RuntimeInput::Holds { tokens, window: None }));
+            world.give(Input::Runtime(RuntimeInput::Text { turn, text }));
+            world.give(Input::Runtime(RuntimeInput::Finished { turn, how }));
+        }
+    }
+    assert_eq!(world.rows[&message].0, MessageState::Answered, "{:?}", world.agent);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 2_500,
@@ -224,6 +244,29 @@ proptest! {
             drain(&mut world);
         } else {
             settle_all(&mut world);
+        }
+    }
+
+    /// R2-09: in a passage the context is to be shortened twice at most, and the second time only
+    /// after the first was in vain (the world asserts it); then surely, once a turn completes.
+    #[test]
+    fn a_shortening_that_fails_is_tried_again_and_no_more(words in vec(0u8..8, 4..30)) {
+        let watermark = Some(Watermark::Tokens(100));
+        let start = StartMode::Eager;
+        let mut world = World::new(AgentOptions { start, watermark, ..AgentOptions::default() });
+        for (id, word) in (1..).zip(words) {
+            let due = word != 0 && world.orders == (1, true);
+            one_turn(&mut world, MessageId(id), if word == 0 { 99 } else { 100 });
+            assert!(!due || world.orders.0 == 2, "not tried again: {:?}", world.agent);
+            match (word, world.alive) {
+                (1, _) => world.give(Input::Runtime(RuntimeInput::Shortened)),
+                (2..6, _) => world.give(Input::Runtime(RuntimeInput::NotShortened)),
+                (6, Some((life, _))) => {
+                    let cause = Cause::Theirs;
+                    world.give(Input::Runtime(RuntimeInput::Exited { life, cause }));
+                }
+                _ => {}
+            }
         }
     }
 }

@@ -48,7 +48,7 @@ pub(super) struct World {
     /// The last turn for notes.
     notes: Option<TurnId>,
     /// How often the shortening was asked for since, and whether that failed since the last time.
-    orders: (u32, bool),
+    pub(super) orders: (u32, bool),
 }
 
 impl World {
