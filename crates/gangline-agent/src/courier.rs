@@ -11,6 +11,8 @@ pub(crate) mod inquiries;
 mod intake;
 mod outbox;
 mod places;
+#[cfg(test)]
+mod rig;
 mod speaker;
 mod trouble;
 
