@@ -5,12 +5,14 @@
 
 use std::{
     fs::{self, File},
+    net::TcpStream,
     path::PathBuf,
     process::{Child, Command, Stdio},
 };
 
 use crate::{
     irc::{self, IrcPeer},
+    wait::eventually,
     world::World,
 };
 
@@ -78,8 +80,15 @@ impl Ircd {
             .stderr(log)
             .spawn()
             .unwrap();
+        // Before it is waited for, so that it ends with a test that fails.
         self.child = Some(child);
-        drop(IrcPeer::open(&self.address, "knock"));
+        eventually(&format!("{} to listen on {}", self.program, self.address), || {
+            if let Some(Ok(Some(status))) = self.child.as_mut().map(Child::try_wait) {
+                let log = fs::read_to_string(&self.log).unwrap_or_default();
+                panic!("{} ended with {status}:\n{log}", self.program);
+            }
+            TcpStream::connect(&self.address).ok()
+        });
     }
 
     /// Ends it without a word to anybody.
