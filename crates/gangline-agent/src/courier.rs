@@ -103,6 +103,8 @@ pub(crate) struct Courier {
     history: bool,
     /// Lines of a server that does not, which the store could not take yet.
     kept: VecDeque<Line>,
+    /// Live lines that were words and no prompts, which a page of history may bring again.
+    words: HashSet<String>,
 }
 
 enum Event {
@@ -126,6 +128,7 @@ impl Courier {
             warned: HashSet::new(),
             history: false,
             kept: VecDeque::new(),
+            words: HashSet::new(),
         }
     }
 

@@ -48,6 +48,13 @@ fn resolve(line: &Line, text: &str, addressed: Addressed, open: &[ApprovalRow]) 
     approval::resolve(text, addressed, &waiting, order.as_ref())
 }
 
+fn as_stored(decision: Decision) -> Decided {
+    match decision {
+        Decision::Allow => Decided::Allow,
+        Decision::Deny => Decided::Deny,
+    }
+}
+
 impl Courier {
     /// Takes the line as a decision or an operator's word, if it is one. `text` is without the
     /// mention.
@@ -129,10 +136,16 @@ impl Courier {
                 return Handled::NotNow;
             }
         };
-        let void = row
-            .is_some_and(|row| row.agent == self.office.agent && row.state == ApprovalState::Void);
+        let row = row.filter(|row| row.agent == self.office.agent);
+        let void = row.as_ref().is_some_and(|row| row.state == ApprovalState::Void);
+        let is_decided_so = |decision| {
+            let by = row.as_ref().and_then(|row| row.decision.zip(row.decided_by.as_ref()));
+            by == Some((as_stored(decision), who))
+        };
         match approval::parse(text) {
             Some(said) if void => self.decide(line, who, (number, said.decision)).await,
+            // The same line taken in twice finds its own decision: nothing to say.
+            Some(said) if line.from_history && is_decided_so(said.decision) => Handled::Yes,
             Some(_) | None => {
                 let text = format!("there is no open approval {number}");
                 self.answer_who_may(line, who, &text).await
@@ -150,11 +163,7 @@ impl Courier {
             self.answer(line, &refusal.to_string()).await;
             return Handled::Yes;
         }
-        let decided = match decision {
-            Decision::Allow => Decided::Allow,
-            Decision::Deny => Decided::Deny,
-        };
-        match self.office.broker.decide(number, decided, who.clone(), None).await {
+        match self.office.broker.decide(number, as_stored(decision), who.clone(), None).await {
             Ok(_) => {
                 info!(%number, %decision, by = who.account, "decided");
                 self.office.rescan.notify_one();

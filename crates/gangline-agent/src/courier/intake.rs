@@ -20,11 +20,15 @@ use crate::rooms::{Spoken, ToRooms};
 
 /// So many lines that no server gives again wait for the store.
 const KEPT_MAX: usize = 256;
+/// So many words are known again when history brings them.
+const WORDS_MAX: usize = 1000;
 
 /// What became of a line.
 pub(super) enum Taken {
     /// It is in the store as this message, or nothing for it.
     Done(Option<MessageId>),
+    /// It was a decision or an operator's word, which counts once.
+    Word,
     /// It is in the store together with the cursor that was given.
     WithCursor(MessageId),
     /// The store cannot write: it must be taken in again.
@@ -42,6 +46,11 @@ impl Courier {
         match self.take_in(&line, cursor).await {
             Taken::WithCursor(_) => self.cursors.pass(&conversation, &line, Written::Yes),
             Taken::Done(_) => self.cursors.pass(&conversation, &line, Written::No),
+            // A successor that took it in again would take a `yes` for a prompt.
+            Taken::Word => {
+                self.cursors.pass(&conversation, &line, Written::No);
+                self.keep_cursors().await;
+            }
             Taken::NotNow if self.history => return self.cursors.lost(&conversation),
             Taken::NotNow => return self.keep(line),
         }
@@ -84,6 +93,7 @@ impl Courier {
         match &taken {
             Taken::WithCursor(message) => self.hand_to_rooms(line, Some(*message), tier).await,
             Taken::Done(message) => self.hand_to_rooms(line, *message, tier).await,
+            Taken::Word => self.hand_to_rooms(line, None, tier).await,
             Taken::NotNow => {}
         }
         taken
@@ -92,8 +102,14 @@ impl Courier {
     async fn take_as(&mut self, line: &Line, who: Principal, cursor: Option<CursorMove>) -> Taken {
         let cause = self.office.cause(line, &who).await;
         let Some(heard) = self.office.hear(line, &cause) else { return Taken::Done(None) };
+        if line.from_history && self.words.remove(&intake_key(line)) {
+            return Taken::Word;
+        }
         match self.words(line, &who, &heard.text, heard.addressed).await {
-            Handled::Yes => return Taken::Done(None),
+            Handled::Yes => {
+                self.remember_word(line);
+                return Taken::Word;
+            }
             Handled::NotNow => return Taken::NotNow,
             Handled::No => {}
         }
@@ -109,6 +125,18 @@ impl Courier {
             }
         };
         self.accept(line, (who, cause, heard), (state, cursor)).await
+    }
+
+    /// A live word of a place whose history is not all taken in stands in a page that is to come.
+    fn remember_word(&mut self, line: &Line) {
+        let is_to_come = conversation(line).is_some_and(|it| !self.cursors.is_caught_up(&it));
+        if line.from_history || !is_to_come {
+            return;
+        }
+        if self.words.len() >= WORDS_MAX {
+            self.words.clear();
+        }
+        self.words.insert(intake_key(line));
     }
 
     async fn accept(

@@ -412,6 +412,30 @@ fn an_approval_survives_the_death_of_its_daemon() {
     }
 }
 
+/// R0-21: a decision that was taken in is neither a prompt to the successor, which reads the room's
+/// history again, nor answered by it.
+#[test]
+fn a_decision_is_taken_in_once_though_its_daemon_dies() {
+    let demo = Demo::start();
+    let mut alice = demo.member("alice");
+    let mut boss = demo.owner("boss");
+    for (decision, sum, result) in [("yes", "1+1", "is-2"), ("yes 2", "2+2", "is-4")] {
+        alice.say("#general", &format!("@demo-guide run echo is-$(({sum}))"));
+        boss.hears(GUIDE, "#general", "approval ");
+        boss.say("#general", &format!("@demo-guide {decision}"));
+        alice.hears(GUIDE, "#general", result);
+        demo.kill_guide();
+        // The successor comes to this line last.
+        alice.say("#general", &format!("@demo-guide say exactly after {result}"));
+        alice.hears(GUIDE, "#general", &format!("after {result}"));
+    }
+    let database = std::path::Path::new(&demo.state()).join("gangline.db");
+    let taken = gangline_testkit::database::query(&database, "SELECT sender FROM messages");
+    assert_eq!(taken, ["alice"; 4]);
+    let lines = alice.lines();
+    assert!(!lines.iter().any(|line| line.contains("no open approval")), "{lines:#?}");
+}
+
 /// A drain withdraws an approval that waits and does not wait for it; the next life asks again
 /// under the same number, and the message is answered once.
 #[test]
