@@ -34,7 +34,10 @@ fn hooked(stage: &Stage, count: usize) -> Vec<(String, Value)> {
             let mut calls = Vec::new();
             for line in lines {
                 let (before, json) = line.split_at(line.find('{').unwrap());
-                calls.push((before.trim().to_owned(), serde_json::from_str(json.trim_end()).unwrap()));
+                calls.push((
+                    before.trim().to_owned(),
+                    serde_json::from_str(json.trim_end()).unwrap(),
+                ));
             }
             calls
         })

@@ -241,6 +241,8 @@ fn attach_shows_the_terminal() {
     assert!(closed.stderr.contains("the terminal of lab-term is closed"), "{closed:?}");
     assert!(closed.stderr.contains("gangline start lab-term"), "{closed:?}");
     // Those of the human end with their terminals.
-    eventually("nobody to look on", || rig.world.processes_like(" attach ").is_empty().then_some(()));
+    eventually("nobody to look on", || {
+        rig.world.processes_like(" attach ").is_empty().then_some(())
+    });
     rig.put_away(hub);
 }

@@ -79,7 +79,9 @@ fn answers_nothing_twice(modules: &[&str], found: bool) {
     asks(&mut alice, "one");
     asks(&mut alice, "two");
     // Right behind the other: the agent does not wait for slow speakers before it comes back.
-    alice.send(&format!("KICK #general {ADA} :out\r\nPRIVMSG #general :@fx-ada say exactly while out"));
+    alice.send(&format!(
+        "KICK #general {ADA} :out\r\nPRIVMSG #general :@fx-ada say exactly while out"
+    ));
     alice.wait("the KICK", |line| (irc::command(line) == "KICK").then_some(()));
     joins(&mut alice, ADA);
     if found {

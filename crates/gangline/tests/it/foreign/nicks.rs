@@ -35,9 +35,7 @@ fn ngircd_takes_no_nick_over_its_limit_and_the_operator_is_told() {
     drop(server);
     let _server = start(&stage, 15);
     let mut bob = person(&stage, "bob");
-    bob.wait("the agent", |line| {
-        line.starts_with(":fx-ada-lovelace!").then_some(())
-    });
+    bob.wait("the agent", |line| line.starts_with(":fx-ada-lovelace!").then_some(()));
     bob.say("#general", "@fx-ada-lovelace say exactly here");
     bob.hears(LONG, "#general", "here");
     tells_of_no_trouble(&stage);
