@@ -164,7 +164,7 @@ fn an_abort_while_the_context_is_shortened_ends_the_turn() {
 rules:
   - when: {user: 'detailed summary'}
     times: 1
-    reply: [delay_ms: 60000, text: "<summary>we talked</summary>"]
+    reply: [delay_ms: 600000, text: "<summary>we talked</summary>"]
   - when: {user: 'too long'}
     times: 1
     reply: [overflow]

@@ -375,7 +375,7 @@ fn a_new_session_is_gone_on_with() {
 /// A backend that dies while it shortens its context no longer does, and that is told.
 #[test]
 fn a_compaction_ends_with_its_backend() {
-    let slow = SCRIPT.replace("reply: [text: \"<sum", "reply: [delay_ms: 60000, text: \"<sum");
+    let slow = SCRIPT.replace("reply: [text: \"<sum", "reply: [delay_ms: 600000, text: \"<sum");
     let rig = Rig::new(&["lab-ada"], Some(&slow), "");
     let hub = rig.up();
     let (mut owner, mut ori) = (rig.owner(), rig.member("ori"));
