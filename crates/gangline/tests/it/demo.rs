@@ -2,6 +2,8 @@
 
 use gangline_testkit::{IrcPeer, Running, World, eventually, irc, stage::free_port, world};
 
+mod deaths;
+
 const GUIDE: &str = "demo-guide";
 
 struct Demo {
@@ -363,130 +365,6 @@ fn a_second_daemon_for_a_nick_is_refused() {
     let mut alice = demo.member("alice");
     alice.say("#general", "@demo-guide say exactly untouched");
     alice.hears(GUIDE, "#general", "untouched");
-}
-
-/// The hub's death touches no daemon; the next hub adopts it (R1-03, R1-49).
-#[test]
-fn a_killed_hub_is_replaced_and_its_daemons_are_adopted() {
-    let mut demo = Demo::start();
-    let before = demo.world.processes_like(&format!("daemon {GUIDE}"));
-    assert_eq!(before.len(), 1);
-    demo.hub.kill();
-    assert_eq!(demo.world.processes_like(&format!("daemon {GUIDE}")), before);
-    demo.hub = demo.world.start_ready(&["demo"]);
-    assert_eq!(demo.world.processes_like(&format!("daemon {GUIDE}")), before, "adopted");
-    let mut alice = demo.member("alice");
-    alice.say("#general", "@demo-guide say exactly back");
-    alice.hears(GUIDE, "#general", "back");
-}
-
-/// F4: the daemon dies in the middle of a turn; the message is answered once, by its successor,
-/// and so is what was said while nobody listened (R0-21, C18).
-#[test]
-fn a_daemon_killed_in_the_middle_of_a_turn_answers_after_its_restart() {
-    let demo = Demo::start();
-    let mut alice = demo.member("alice");
-    demo.at_work(&mut alice, "at last");
-    demo.kill_guide();
-    alice.say("#general", "@demo-guide say exactly while you were away");
-    demo.model_goes_on();
-    alice.hears(GUIDE, "#general", "at last");
-    alice.hears(GUIDE, "#general", "while you were away");
-    let trace = demo.run(&["trace", "m1"]).ok();
-    assert!(trace.contains("lost") && trace.contains("answered"), "{trace}");
-}
-
-/// An approval outlives the daemon that asked: the successor asks again under the same number,
-/// and a decision made meanwhile counts for the next attempt.
-#[test]
-fn an_approval_survives_the_death_of_its_daemon() {
-    let demo = Demo::start();
-    let mut alice = demo.member("alice");
-    let mut boss = demo.owner("boss");
-    alice.say("#general", "@demo-guide run echo once-$((1+1))");
-    assert!(alice.hears(GUIDE, "#general", "approval").starts_with("approval 1 "));
-    demo.kill_guide();
-    assert!(alice.hears(GUIDE, "#general", "approval").starts_with("approval 1 "), "same number");
-    boss.hears(GUIDE, "#general", "approval 1 ");
-    boss.say("#general", "@demo-guide yes 1");
-    alice.hears(GUIDE, "#general", "once-2");
-
-    alice.say("#general", "@demo-guide run echo twice-$((2+2))");
-    assert!(alice.hears(GUIDE, "#general", "approval").starts_with("approval 2 "));
-    demo.kill_guide();
-    let _ = demo.run(&["approve", "2"]).ok();
-    alice.hears(GUIDE, "#general", "twice-4");
-    // Whoever was asked in which life: the record says once who allowed it.
-    for number in ["approval 1", "approval 2"] {
-        let logs = demo.run(&["logs", "-n", "500"]).ok();
-        let said = |line: &&str| line.contains(number) && line.contains("allowed by owner");
-        assert_eq!(logs.lines().filter(said).count(), 1, "{logs}");
-    }
-    for answer in ["once-2", "twice-4"] {
-        let count = alice.lines().iter().filter(|line| line.contains(answer)).count();
-        // The answer quotes the command and its output on lines of their own.
-        assert_eq!(count, 1, "{answer}");
-    }
-}
-
-/// R0-21: a decision that was taken in is neither a prompt to the successor, which reads the room's
-/// history again, nor answered by it.
-#[test]
-fn a_decision_is_taken_in_once_though_its_daemon_dies() {
-    let demo = Demo::start();
-    let mut alice = demo.member("alice");
-    let mut boss = demo.owner("boss");
-    for (decision, sum, result) in [("yes", "1+1", "is-2"), ("yes 2", "2+2", "is-4")] {
-        alice.say("#general", &format!("@demo-guide run echo is-$(({sum}))"));
-        boss.hears(GUIDE, "#general", "approval ");
-        boss.say("#general", &format!("@demo-guide {decision}"));
-        alice.hears(GUIDE, "#general", result);
-        demo.kill_guide();
-        // The successor comes to this line last.
-        alice.say("#general", &format!("@demo-guide say exactly after {result}"));
-        alice.hears(GUIDE, "#general", &format!("after {result}"));
-    }
-    let database = std::path::Path::new(&demo.state()).join("gangline.db");
-    let taken = gangline_testkit::database::query(&database, "SELECT sender FROM messages");
-    assert_eq!(taken, ["alice"; 4]);
-    let lines = alice.lines();
-    assert!(!lines.iter().any(|line| line.contains("no open approval")), "{lines:#?}");
-}
-
-/// A drain withdraws an approval that waits and does not wait for it; the next life asks again
-/// under the same number, and the message is answered once.
-#[test]
-fn a_drain_withdraws_an_approval_and_the_next_life_asks_again() {
-    let mut demo = Demo::start();
-    let mut alice = demo.member("alice");
-    alice.say("#general", "@demo-guide run echo later-$((3+3))");
-    assert!(alice.hears(GUIDE, "#general", "approval").starts_with("approval 1 "));
-    assert_eq!(demo.hub.terminate(), 0, "{}", demo.hub.output());
-    let all = demo.run(&["approvals", "--all", "--json"]).json();
-    assert_eq!(all[0]["state"], "withdrawn", "{all}");
-    demo.hub = demo.world.start_ready(&["demo"]);
-    let mut boss = demo.owner("boss");
-    let open = eventually("the same approval to be asked again", || {
-        let open = demo.run(&["approvals", "--json"]).json();
-        (open[0]["number"] == 1).then_some(open)
-    });
-    assert_eq!(open.as_array().unwrap().len(), 1, "{open}");
-    boss.say("#general", "@demo-guide yes 1");
-    boss.hears(GUIDE, "#general", "later-6");
-    let trace = demo.run(&["trace", "m1"]).ok();
-    assert!(trace.contains("interrupted:drain") && trace.contains("answered"), "{trace}");
-}
-
-/// A drained hub leaves nothing behind (R0-37).
-#[test]
-fn a_signal_drains_everything() {
-    let mut demo = Demo::start();
-    assert_eq!(demo.hub.terminate(), 0, "{}", demo.hub.output());
-    let left = demo.world.processes();
-    assert!(left.is_empty(), "{left:?}");
-    let state = demo.state();
-    let database = std::path::Path::new(&state).join("gangline.db");
-    assert_eq!(gangline_testkit::database::integrity_check(&database), "ok");
 }
 
 /// What the demo prints tells a newcomer what to type, and that the model is a stand-in.
