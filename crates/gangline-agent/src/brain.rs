@@ -446,6 +446,10 @@ impl Brain {
                 self.asks.insert(ask.request.clone(), (ask, None));
                 self.think(Input::Runtime(RuntimeInput::ApprovalAsked { turn, request }));
             }
+            RuntimeEvent::ApprovalWithdrawn { turn, request } => {
+                let request = ApprovalRequestId(request);
+                self.think(Input::Runtime(RuntimeInput::ApprovalWithdrawn { turn, request }));
+            }
             RuntimeEvent::Usage { turn, usage } => self.usage(turn, &usage),
             RuntimeEvent::Notice { text } => {
                 self.notice(None, "runtime", text);

@@ -2,6 +2,7 @@
 
 use gangline_broker::{
     AgentUpdate, Decision, EndTurn, How, NewEvent, NewUsage, OpenApproval, Send as BrokerSend,
+    WithdrawApproval,
 };
 use gangline_core::{
     ApprovalNumber, MessageId, TurnId, agent::Life, model::ModelName, outcome::Cause,
@@ -149,6 +150,8 @@ pub(crate) enum Record {
     Join { turn: TurnId, messages: Vec<MessageId>, prompt_uuid: String, how: How },
     /// An approval and its announcement.
     Approval(Box<OpenApproval>),
+    /// An approval that the backend has taken back.
+    Withdraw(Box<WithdrawApproval>),
     /// T3.
     End(Box<EndTurn>),
     /// Facts.

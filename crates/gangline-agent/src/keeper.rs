@@ -120,6 +120,7 @@ impl Keeper {
             Record::Take { .. }
             | Record::Join { .. }
             | Record::Approval(_)
+            | Record::Withdraw(_)
             | Record::Paused(_)
             | Record::LookAtPause { .. } => None,
         }
@@ -148,6 +149,11 @@ impl Keeper {
                 }
                 Ok(())
             }
+            Record::Withdraw(withdraw) => {
+                self.until_written(&Record::Withdraw(withdraw)).await?;
+                self.outbox.notify_one();
+                Ok(())
+            }
             Record::LookAtPause { words } => {
                 match self.broker.agent(&self.agent).await {
                     Ok(Some(row)) => {
@@ -167,6 +173,9 @@ impl Keeper {
         match record {
             Record::Approval(open) => {
                 broker.open_approval((**open).clone()).await.map(Done::Opened)
+            }
+            Record::Withdraw(withdraw) => {
+                broker.withdraw_approval((**withdraw).clone()).await.map(|_| Done::Written)
             }
             Record::Paused(true) => broker.pause(&self.agent).await.map(|()| Done::Written),
             Record::Paused(false) => broker.resume(&self.agent).await.map(|()| Done::Written),
@@ -369,6 +378,7 @@ fn goes_together(record: &Record) -> bool {
         Record::Take { .. }
         | Record::Join { .. }
         | Record::Approval(_)
+        | Record::Withdraw(_)
         | Record::Paused(_)
         | Record::LookAtPause { .. } => false,
     }

@@ -11,6 +11,7 @@ use crate::settings::InsteadOf;
 pub(crate) const DENIED: &str = "a person refused this; do not try it again in another way";
 pub(crate) const WITHDRAWN: &str =
     "nobody refused this: the request was withdrawn because the turn ends";
+pub(crate) const TAKEN_BACK: &str = "the backend waits for it no longer";
 pub(crate) const START_TIMEOUT: &str = "the backend did not get ready in time and was ended";
 pub(crate) const TURN_TIMEOUT: &str = "the turn gave no sign of life and is being ended";
 pub(crate) const INTERRUPT_TIMEOUT: &str = "the backend did not react to an interrupt: ended";
@@ -172,6 +173,11 @@ pub(crate) fn approval_announcement(
         "approval {NUMBER_PLACEHOLDER} for {asker}: {tool}: {summary} - the owner says `@{agent} yes` or \
          `@{agent} no`"
     )
+}
+
+/// Nobody needs to decide it any more; `approval` is its number, or what it is for.
+pub(crate) fn approval_taken_back(approval: &str) -> String {
+    format!("approval {approval} is not needed any more: my program waits for it no longer")
 }
 
 #[cfg(test)]

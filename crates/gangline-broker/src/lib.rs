@@ -21,7 +21,7 @@ pub use types::{
     EventPage, EventQuery, Health, How, LeftSession, LineKind, MessageFilter, MessageRow, NewEvent,
     NewMessage, NewUsage, OpenApproval, OpenTurn, OpenedApproval, Order, OutboxId, OutboxRow,
     OutboxState, Restart, RestartWhen, Send, SendReceipt, Settle, Take, Taken, Trace, TurnMessage,
-    TurnRow, UsageSum, Whose,
+    TurnRow, UsageSum, Whose, WithdrawApproval,
 };
 
 /// Stands in the first line of an approval's announcement for the number that the store gives;

@@ -54,6 +54,7 @@ ops! {
     DECIDE = "decide",
     MARK_DELIVERED = "mark_delivered",
     ANNOUNCED = "announced",
+    WITHDRAW_APPROVAL = "withdraw_approval",
     VOID_OLDER = "void_older",
     ADD_USAGE = "add_usage",
     PUT_ACCOUNT = "put_account",

@@ -12,7 +12,9 @@ mod turns;
 pub use agents::{
     AccountRow, AgentRow, AgentUpdate, EpochStart, Health, LeftSession, NewUsage, UsageSum, Whose,
 };
-pub use approvals::{ApprovalRow, ApprovalState, Decided, Decision, OpenApproval, OpenedApproval};
+pub use approvals::{
+    ApprovalRow, ApprovalState, Decided, Decision, OpenApproval, OpenedApproval, WithdrawApproval,
+};
 pub use events::{Cursor, CursorError, Event, EventPage, EventQuery, NewEvent};
 pub use messages::{Accepted, Cancel, CursorMove, MessageFilter, MessageRow, NewMessage};
 pub use orders::{Desired, Order, Restart, RestartWhen};

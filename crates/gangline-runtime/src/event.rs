@@ -197,6 +197,14 @@ pub enum RuntimeEvent {
         /// What waits.
         ask: ApprovalAsk,
     },
+    /// A tool waits no longer for an answer, and takes none: the program took its question back in
+    /// the middle of the turn. What is open when a turn ends is not told.
+    ApprovalWithdrawn {
+        /// The turn.
+        turn: TurnId,
+        /// The id of the [`ApprovalAsk`].
+        request: String,
+    },
     /// Tokens were spent.
     Usage {
         /// The turn.

@@ -1,6 +1,9 @@
 //! What follows from each effect of the state machine.
 
-use gangline_broker::{How, LineKind, MessageRow, OpenApproval, Send as BrokerSend};
+use gangline_broker::{
+    How, LineKind, MessageRow, NUMBER_PLACEHOLDER, OpenApproval, Send as BrokerSend,
+    WithdrawApproval,
+};
 use gangline_core::{
     MessageId, Target, TurnId,
     agent::{ApprovalRequestId, Deadline, Effect, Notice, StartWith},
@@ -65,6 +68,7 @@ impl Brain {
                 };
                 self.verdict(request, answer);
             }
+            Effect::ApprovalTakenBack { turn, request } => self.taken_back(turn, &request),
             Effect::WithdrawApprovals { requests, .. } => {
                 for request in requests {
                     let reason = texts::WITHDRAWN.to_owned();
@@ -165,20 +169,11 @@ impl Brain {
         let Some((ask, _)) = self.asks.get(&request.0) else { return };
         let ask = ask.clone();
         let message = self.core.view().messages.first().copied();
-        let row = message.and_then(|id| self.rows.get(&id)).map(|waiting| &waiting.row);
         let summary = texts::approval_summary(&ask.input, &self.me.redactor);
-        let announce = row.filter(|row| !row.target.is_empty()).map(|row| BrokerSend {
-            agent: self.me.agent.clone(),
-            turn: Some(turn),
-            idem_key: announce_key(turn, &request.0),
-            target: row.target.clone(),
-            lines: vec![self.me.redactor.redact(&texts::approval_announcement(
-                (&self.me.agent, &row.sender),
-                (&ask.tool, &summary),
-            ))],
-            kind: LineKind::Privmsg,
-            in_reply_to: None,
-            deliver: None,
+        let announce = self.asker().map(|row| {
+            let text =
+                texts::approval_announcement((&self.me.agent, &row.sender), (&ask.tool, &summary));
+            self.say_there(row, turn, announce_key(turn, &request.0), &text)
         });
         let open = OpenApproval {
             agent: self.me.agent.clone(),
@@ -192,6 +187,49 @@ impl Brain {
             announce,
         };
         self.keeper.push(Record::Approval(Box::new(open)));
+    }
+
+    /// Whose message the turn works on, if it was said in a room or to the agent alone.
+    fn asker(&self) -> Option<&MessageRow> {
+        let message = self.core.view().messages.first().copied()?;
+        self.rows.get(&message).map(|waiting| &waiting.row).filter(|row| !row.target.is_empty())
+    }
+
+    fn say_there(
+        &self,
+        row: &MessageRow,
+        turn: TurnId,
+        idem_key: String,
+        text: &str,
+    ) -> BrokerSend {
+        BrokerSend {
+            agent: self.me.agent.clone(),
+            turn: Some(turn),
+            idem_key,
+            target: row.target.clone(),
+            lines: vec![self.me.redactor.redact(text)],
+            kind: LineKind::Privmsg,
+            in_reply_to: None,
+            deliver: None,
+        }
+    }
+
+    /// The backend waits no longer for what humans were asked: they are told.
+    fn taken_back(&mut self, turn: TurnId, request: &ApprovalRequestId) {
+        let Some((ask, number)) = self.asks.remove(&request.0) else { return };
+        let key = format!("back-{}", announce_key(turn, &request.0));
+        let gone = texts::approval_taken_back(NUMBER_PLACEHOLDER);
+        let say = self.asker().map(|row| self.say_there(row, turn, key, &gone));
+        let withdraw = WithdrawApproval {
+            agent: self.me.agent.clone(),
+            turn,
+            request: request.0.clone(),
+            why: self.me.redactor.redact(texts::TAKEN_BACK),
+            say,
+        };
+        self.keeper.push(Record::Withdraw(Box::new(withdraw)));
+        let named = number.map_or_else(|| format!("for {}", ask.tool), |number| number.to_string());
+        self.notice(Some(turn), "approval_withdrawn", texts::approval_taken_back(&named));
     }
 
     fn verdict(&mut self, request: ApprovalRequestId, answer: Answer) {

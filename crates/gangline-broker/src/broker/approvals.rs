@@ -7,7 +7,7 @@ use crate::{
     error::{BrokerError, DecideError},
     op,
     sqlite::{Writer, approvals},
-    types::{ApprovalRow, Decided, Decision, OpenApproval, OpenedApproval},
+    types::{ApprovalRow, Decided, Decision, OpenApproval, OpenedApproval, WithdrawApproval},
 };
 
 impl Broker {
@@ -102,6 +102,19 @@ impl Broker {
             approvals::announced(w, number, server_time.as_deref(), msgid.as_deref())
         };
         self.store.write(&op::ANNOUNCED, work).await
+    }
+
+    /// Closes an open approval that its runtime has taken back. Returns its number; `None` if it is
+    /// not open: then nothing is said.
+    ///
+    /// # Errors
+    /// [`BrokerError::Fenced`] unless the epoch is the agent's; or the storage's.
+    pub async fn withdraw_approval(
+        &self,
+        withdraw: WithdrawApproval,
+    ) -> Result<Option<ApprovalNumber>, BrokerError> {
+        let work = move |w: &mut Writer| approvals::withdraw_one(w, &withdraw);
+        self.store.write(&op::WITHDRAW_APPROVAL, work).await
     }
 
     /// Makes the agent's open approvals of older epochs void, and those that were decided but not

@@ -13,7 +13,10 @@ use super::{
 use crate::{
     NUMBER_PLACEHOLDER,
     error::{BrokerError, DecideError},
-    types::{ApprovalRow, ApprovalState, Decided, Decision, OpenApproval, OpenedApproval, Send},
+    types::{
+        ApprovalRow, ApprovalState, Decided, Decision, OpenApproval, OpenedApproval, Send,
+        WithdrawApproval,
+    },
 };
 
 pub(crate) fn open(w: &mut Writer, ask: &OpenApproval) -> Result<OpenedApproval, Fault> {
@@ -55,7 +58,8 @@ fn same_request(
     ask: &OpenApproval,
 ) -> Result<Option<(i64, Option<Decision>)>, Fault> {
     let sql = "SELECT number, decision FROM approvals \
-               WHERE agent = ? AND epoch = ? AND turn_number = ? AND request = ?";
+               WHERE agent = ? AND epoch = ? AND turn_number = ? AND request = ? \
+               AND state != 'withdrawn'";
     let with = params![ask.agent.folded(), ask.turn.epoch.0, ask.turn.number, &ask.request];
     Ok(sql::first(&w.connection, sql, with, |row| Ok((row.get(0)?, decision(row, 1)?)))?)
 }
@@ -302,6 +306,25 @@ pub(crate) fn void_older(
         sql::all(&w.connection, sql, params![agent.folded(), epoch.0, w.now.0], sql::column)?;
     numbers.sort_unstable();
     Ok(numbers.into_iter().map(ApprovalNumber).collect())
+}
+
+/// Closes one that its runtime has taken back.
+pub(crate) fn withdraw_one(
+    w: &mut Writer,
+    withdraw: &WithdrawApproval,
+) -> Result<Option<ApprovalNumber>, Fault> {
+    let WithdrawApproval { agent, turn, request, why, say } = withdraw;
+    agents::fence(w, agent, Some(turn.epoch))?;
+    let sql = "UPDATE approvals SET state = 'withdrawn', note = ?, closed_at = ? \
+               WHERE agent = ? AND epoch = ? AND turn_number = ? AND request = ? \
+               AND state = 'open' RETURNING number";
+    let with =
+        params![why.as_str(), w.now.0, agent.folded(), turn.epoch.0, turn.number, request.as_str()];
+    let number: Option<i64> = sql::all(&w.connection, sql, with, sql::column)?.pop();
+    if let (Some(number), Some(say)) = (number, say) {
+        outbox::put(w, &numbered(say, number))?;
+    }
+    Ok(number.map(ApprovalNumber))
 }
 
 /// Closes what is open of a turn that ends. A decision that did not reach the runtime any more is

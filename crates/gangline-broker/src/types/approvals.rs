@@ -28,7 +28,7 @@ words! {
         Denied = "denied",
         /// Its daemon died. A decision made now counts for the message's next attempt only.
         Void = "void",
-        /// Its turn ended first.
+        /// Its turn ended first, or its runtime took it back.
         Withdrawn = "withdrawn",
     }
 }
@@ -70,6 +70,22 @@ pub struct OpenedApproval {
     pub outbox: Vec<OutboxId>,
     /// The announcement's row for another agent.
     pub delivered: Option<Accepted>,
+}
+
+/// A runtime waits no longer for an answer, in the middle of its turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WithdrawApproval {
+    /// Whose runtime.
+    pub agent: AgentName,
+    /// In which turn.
+    pub turn: TurnId,
+    /// The runtime's own id of the request.
+    pub request: String,
+    /// Why, for people.
+    pub why: Redacted,
+    /// What those are told who were asked, put into the outbox in the same commit; see
+    /// [`crate::NUMBER_PLACEHOLDER`].
+    pub say: Option<Send>,
 }
 
 /// What [`crate::Broker::decide`] did.

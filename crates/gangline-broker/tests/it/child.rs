@@ -200,6 +200,7 @@ pub(crate) const LIFE: &[&str] = &[
     "append",
     "open_approval",
     "announced",
+    "withdraw_approval",
     "decide",
     "mark_delivered",
     "void_older",
@@ -273,6 +274,11 @@ async fn second_half(broker: &Broker, epoch: Epoch) {
     say("open_approval");
     broker.announced(number, Some("12:00".to_owned()), None).await.unwrap();
     say("announced");
+    let (request, args_hash) = ("back".to_owned(), "another".to_owned());
+    let back = OpenApproval { request, args_hash, ..ask(&ada(), turn, id) };
+    broker.open_approval(back).await.unwrap();
+    broker.withdraw_approval(withdraw(&ada(), turn, "back")).await.unwrap();
+    say("withdraw_approval");
     broker.decide(number, Decision::Allow, owner(), None).await.unwrap();
     say("decide");
     broker.mark_delivered(number).await.unwrap();

@@ -66,6 +66,7 @@ mod sqlite {
             a_decision_reaches_the_runtime_once,
             a_closed_approval_takes_no_second_decision,
             the_end_of_a_turn_withdraws_what_is_open,
+            a_runtime_takes_one_back_and_those_who_were_asked_are_told,
             a_re_ask_opens_the_same_number,
             a_decision_on_a_void_approval_counts_for_the_next_attempt,
             a_decision_on_a_void_approval_is_forgotten_one_attempt_later,

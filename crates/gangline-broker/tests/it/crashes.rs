@@ -56,6 +56,7 @@ async fn seen(broker: &Broker, write: &str) -> Option<bool> {
         "append" => events.iter().any(|event| event.kind == "note"),
         "open_approval" => first.is_some(),
         "announced" => first.is_some_and(|row| row.announced_at.is_some()),
+        "withdraw_approval" => approvals.iter().any(|row| row.state == ApprovalState::Withdrawn),
         "decide" => first.is_some_and(|row| row.state == ApprovalState::Allowed),
         "mark_delivered" => first.is_some_and(|row| row.delivered),
         "void_older" => approvals.iter().any(|row| row.state == ApprovalState::Void),

@@ -7,7 +7,7 @@ use std::{
 
 use gangline_broker::{
     Broker, EndTurn, LineKind, NewMessage, NewUsage, OpenApproval, OpenOptions, Send, Settle, Take,
-    Tuning, Whose,
+    Tuning, Whose, WithdrawApproval,
 };
 use gangline_core::{
     AgentName, Epoch, MessageId, MessageState, Origin, Principal, Tier, TurnId, redact::Redacted,
@@ -145,6 +145,16 @@ pub(crate) fn ask(agent: &AgentName, turn: TurnId, message: MessageId) -> OpenAp
         summary: text("rm -rf build"),
         detail: text("{\"command\":\"rm -rf build\"}"),
         announce: None,
+    }
+}
+
+pub(crate) fn withdraw(agent: &AgentName, turn: TurnId, request: &str) -> WithdrawApproval {
+    WithdrawApproval {
+        agent: agent.clone(),
+        turn,
+        request: request.to_owned(),
+        why: text("taken back"),
+        say: Some(send(agent, &format!("back-{request}"), &["{number} is gone"])),
     }
 }
 

@@ -141,7 +141,8 @@ pub enum Effect {
         /// The turn.
         turn: TurnId,
     },
-    /// Record and announce an approval. Settled once, by `Decide` or `WithdrawApprovals`.
+    /// Record and announce an approval. Settled once, by `Decide`, `WithdrawApprovals` or
+    /// `ApprovalTakenBack`.
     AskHuman {
         /// The turn that waits.
         turn: TurnId,
@@ -156,6 +157,13 @@ pub enum Effect {
         request: ApprovalRequestId,
         /// What was decided.
         decision: Decision,
+    },
+    /// The runtime took it back: whoever was asked is told that there is nothing to decide.
+    ApprovalTakenBack {
+        /// The turn.
+        turn: TurnId,
+        /// The request.
+        request: ApprovalRequestId,
     },
     /// The turn's open approvals are void; the runtime is told that they were withdrawn.
     WithdrawApprovals {

@@ -216,6 +216,13 @@ pub enum RuntimeInput {
         /// Which request.
         request: ApprovalRequestId,
     },
+    /// It waits for it no longer.
+    ApprovalWithdrawn {
+        /// Which turn.
+        turn: TurnId,
+        /// Which request.
+        request: ApprovalRequestId,
+    },
     /// The turn ended.
     Finished {
         /// Which turn.

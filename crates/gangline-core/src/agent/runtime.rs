@@ -61,6 +61,13 @@ impl Agent {
                     out.push(Effect::Decide { turn, request, decision });
                 }
             },
+            RuntimeInput::ApprovalWithdrawn { turn, request } => {
+                let watchdog = now.plus(self.options.turn_output);
+                if self.open(turn).is_some_and(|open| open.decide(&request, watchdog)) {
+                    out.push(Effect::ApprovalTakenBack { turn, request });
+                }
+                self.in_turn(now, turn, out, |_| {});
+            }
             RuntimeInput::Holds { tokens, window } => self.care.holds(tokens, window),
             RuntimeInput::Shortened => self.care.shortened(),
             RuntimeInput::NotShortened => self.care.not_shortened(),

@@ -59,6 +59,7 @@ fn short(effect: &Effect) -> String {
         Effect::WithdrawApprovals { requests, .. } => {
             format!("withdraw{}", requests.iter().map(|id| format!(" {id}")).collect::<String>())
         }
+        Effect::ApprovalTakenBack { request, .. } => format!("taken back {request}"),
         Effect::EndTurn { turn, outcome, settle } => {
             let settled: String = settle
                 .iter()
@@ -258,6 +259,26 @@ fn an_interrupt_withdraws_approvals_and_fails_the_message() {
     let asked = RuntimeInput::ApprovalAsked { turn: turn(1), request: request("b") };
     story.runtime(asked, "decide b Deny");
     story.finish(1, Finish::Interrupted, "end t1.1 interrupted:operator m1=failed");
+}
+
+/// A question that the program takes back is none any more; the time of the turn, which stood still
+/// for it, runs again.
+#[test]
+fn an_approval_that_is_taken_back_waits_for_nobody() {
+    let mut story = Story::working();
+    story.asks("a");
+    story.after(900).is(Input::Tick, "");
+    let back = |name| RuntimeInput::ApprovalWithdrawn { turn: turn(1), request: request(name) };
+    story.runtime(back("b"), "");
+    story.runtime(back("a"), "taken back a");
+    story.runtime(back("a"), "");
+    let decided =
+        Input::Decision { turn: turn(1), request: request("a"), decision: Decision::Allow };
+    story.is(decided, &format!("({:?})", Notice::Late { turn: turn(1) }));
+    story.after(599).is(Input::Tick, "");
+    story.after(1).is(Input::Tick, "missed TurnOutput; interrupt t1.1");
+    let late = RuntimeInput::ApprovalWithdrawn { turn: turn(9), request: request("a") };
+    story.runtime(late, &format!("({:?})", Notice::Late { turn: turn(9) }));
 }
 
 #[test]

@@ -269,9 +269,7 @@ impl Turns {
             Line::Limits(limits) => self.limits(&limits),
             Line::Idle => self.idle(),
             Line::Request { id, request } => self.requested(&id, request),
-            Line::Cancelled { id } => {
-                self.asks.remove(&id);
-            }
+            Line::Cancelled { id } => self.took_back(id),
             Line::Response { id, answer } => self.response(&id, answer),
             Line::Noise => {}
         }

@@ -317,7 +317,7 @@ impl Turns {
             Line::Error { of, error, will_retry: true } if of.thread_id == self.thread => {
                 self.retry(&error);
             }
-            Line::Resolved { id } => self.asks.retain(|_, ask| ask.id != id),
+            Line::Resolved { id } => self.took_back(&id),
             Line::ServerFailed { name, why } => {
                 self.warn(format!("the tool server {name} did not start: {why}"));
             }

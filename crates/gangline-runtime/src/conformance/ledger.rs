@@ -52,6 +52,7 @@ impl Ledger {
             RuntimeEvent::Message { turn, .. }
             | RuntimeEvent::ToolResult { turn, .. }
             | RuntimeEvent::ApprovalAsked { turn, .. }
+            | RuntimeEvent::ApprovalWithdrawn { turn, .. }
             | RuntimeEvent::Steered { turn, .. } => self.inside(*turn, event),
             RuntimeEvent::Alive { turn } => {
                 if !self.is_open(*turn) {

@@ -144,6 +144,7 @@ fn a_daemon_killed_at_any_failpoint_answers_every_message_once() {
         "order",
         "requeue_sent",
         "undeliverable",
+        "withdraw_approval",
         "may_be_doubled",
         "put_account",
         "probe",

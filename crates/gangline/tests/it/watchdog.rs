@@ -134,6 +134,42 @@ fn a_silent_turn_is_interrupted_and_its_asker_told() {
     assert_eq!(rig.outcomes(), ["timed_out", "completed"]);
 }
 
+/// A question that the program takes back needs no answer any more: those who were asked are told,
+/// nobody can decide it, and the time of the turn, which stood still meanwhile, runs again.
+#[test]
+fn a_question_that_is_taken_back_is_nobodys_any_more() {
+    let rig = Rig::new(
+        r#"ready; prompt
+        say '{"type":"control_request","request_id":"q1","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":"ls"}}}'
+        until [ -e back ]; do sleep 0.05; done
+        say '{"type":"control_cancel_request","request_id":"q1"}'
+        read -r interrupt
+        id=${interrupt##*'"request_id":"'}; id=${id%%'"'*}
+        say "{\"type\":\"control_response\",\"response\":{\"subtype\":\"success\",\"request_id\":\"$id\",\"response\":{}}}"
+        say "{\"type\":\"result\",\"subtype\":\"error_during_execution\",\"is_error\":true,\"user_message_uuids\":[\"$uuid\"]}"
+        serve"#,
+        "turn_timeout_seconds: 4",
+    );
+    let _hub = rig.up();
+    let mut eve = rig.eve();
+    eve.say("#general", "@lab-ada hello");
+    eve.hears("lab-ada", "#general", "approval 1 for eve: Bash: ls");
+    assert!(rig.run(&["approvals"]).contains("Bash"));
+    fs::write(rig.work("back"), "").unwrap();
+    let gone = "approval 1 is not needed any more: my program waits for it no longer";
+    eve.hears("lab-ada", "#general", gone);
+    assert_eq!(rig.run(&["approvals"]), "no approval waits\n");
+    let refused = rig.world.run(&["--config", &rig.config, "approve", "1"]);
+    assert_eq!(refused.code, 1, "{}", refused.stdout);
+    assert!(refused.stderr.contains("withdrawn"), "{}", refused.stderr);
+    eve.hears("lab-ada", "#general", TIMED_OUT);
+    let logs = rig.run(&["logs", "lab-ada"]);
+    assert!(logs.contains(gone), "{logs}");
+    eve.say("#general", "@lab-ada again");
+    eve.hears("lab-ada", "#general", "answer of life 1");
+    assert_eq!(rig.outcomes(), ["timed_out", "completed"]);
+}
+
 /// One that does not react to the interrupt is ended by the ladder, with all that it started.
 #[test]
 fn a_turn_that_ignores_its_interrupt_is_ended_and_the_next_message_works() {

@@ -1,6 +1,8 @@
 //! Approvals.
 
-use gangline_broker::{ApprovalState, Broker, DecideError, Decision, OpenApproval};
+use gangline_broker::{
+    ApprovalState, Broker, DecideError, Decision, OpenApproval, WithdrawApproval,
+};
 use gangline_core::{ApprovalNumber, Epoch, MessageId, MessageState};
 
 use crate::support::*;
@@ -121,6 +123,32 @@ pub(crate) async fn the_end_of_a_turn_withdraws_what_is_open(store: &Fixture) {
     assert!(matches!(late, Err(DecideError::Closed { state, .. }) if state == closed));
     let after = daemon.broker.open_approval(ask(&ada(), daemon.turn(), daemon.message)).await;
     assert!(after.is_err(), "the turn has ended");
+}
+
+pub(crate) async fn a_runtime_takes_one_back_and_those_who_were_asked_are_told(store: &Fixture) {
+    let mut daemon = Daemon::start(store).await;
+    daemon.take().await;
+    let number = daemon.ask().await.number;
+    let (broker, turn) = (&daemon.broker, daemon.turn());
+    let back = withdraw(&ada(), turn, &ask(&ada(), turn, daemon.message).request);
+    let other = WithdrawApproval { request: "another".to_owned(), ..back.clone() };
+    assert_eq!(broker.withdraw_approval(other).await.unwrap(), None);
+    assert_eq!(daemon.state(number).await, ApprovalState::Open);
+    assert_eq!(broker.withdraw_approval(back.clone()).await.unwrap(), Some(number));
+    assert_eq!(broker.withdraw_approval(back.clone()).await.unwrap(), None, "once");
+    let row = broker.approval(number).await.unwrap().unwrap();
+    assert_eq!((row.state, row.note), (ApprovalState::Withdrawn, Some(text("taken back"))));
+    let said = broker.outbox_pending(&ada(), 9).await.unwrap();
+    let lines: Vec<&str> = said.iter().map(|row| row.body.as_str()).collect();
+    assert_eq!(lines, [format!("{number} is gone")]);
+    let late = daemon.allow(number).await;
+    assert!(matches!(late, Err(DecideError::Closed { .. })));
+    // Asked anew it has the same number; what is decided is not taken back.
+    assert_eq!(daemon.ask().await.number, number);
+    assert_eq!(daemon.state(number).await, ApprovalState::Open);
+    daemon.allow(number).await.unwrap();
+    assert_eq!(daemon.broker.withdraw_approval(back).await.unwrap(), None);
+    assert_eq!(daemon.state(number).await, ApprovalState::Allowed);
 }
 
 pub(crate) async fn a_re_ask_opens_the_same_number(store: &Fixture) {

@@ -68,7 +68,8 @@ fn play(world: &mut World, step: &Step) {
             let tool = [Tool::Send, Tool::Shell, Tool::Other][usize::from(arg % 3)];
             world.give(runtime(RuntimeInput::ToolResult { turn, tool }));
         }
-        50..56 => world.give(runtime(RuntimeInput::ApprovalAsked { turn, request })),
+        50..55 => world.give(runtime(RuntimeInput::ApprovalAsked { turn, request })),
+        55 => world.give(runtime(RuntimeInput::ApprovalWithdrawn { turn, request })),
         56..61 => {
             let decision = if arg < 128 { Decision::Allow } else { Decision::Deny };
             world.give(Input::Decision { turn, request, decision });

@@ -206,7 +206,8 @@ impl World {
             | RuntimeInput::Steered { turn, .. }
             | RuntimeInput::Text { turn, .. }
             | RuntimeInput::ToolResult { turn, .. }
-            | RuntimeInput::ApprovalAsked { turn, .. } => {
+            | RuntimeInput::ApprovalAsked { turn, .. }
+            | RuntimeInput::ApprovalWithdrawn { turn, .. } => {
                 if self.open.as_ref().is_some_and(|open| open.turn == *turn) {
                     self.sign();
                 }
@@ -325,6 +326,9 @@ impl World {
             Effect::Decide { turn, request, decision } => {
                 let waited = self.asked.remove(&(turn, request));
                 assert!(waited || decision == Decision::Deny, "allowed what was not asked");
+            }
+            Effect::ApprovalTakenBack { turn, request } => {
+                assert!(self.asked.remove(&(turn, request)), "nobody was asked");
             }
             Effect::WithdrawApprovals { turn, requests } => {
                 assert!(!requests.is_empty());

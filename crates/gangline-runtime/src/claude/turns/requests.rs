@@ -78,6 +78,18 @@ impl Turns {
         self.write(encode::answer(&verdict.request, &response));
     }
 
+    /// The program wants no answer to its question any more, if it was one.
+    pub(super) fn took_back(&mut self, id: String) {
+        if self.asks.remove(&id).is_none() {
+            return;
+        }
+        match self.place() {
+            Place::Turn(turn) => self.tell(Out::TakenBack(id).of(turn)),
+            Place::Held => self.give(Out::TakenBack(id)),
+            Place::None => {}
+        }
+    }
+
     fn called(&mut self, call: mcp::Call) {
         match self.place() {
             Place::Turn(turn) => self.call(turn, call),

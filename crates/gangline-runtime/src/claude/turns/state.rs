@@ -101,6 +101,7 @@ pub(super) enum Out {
     Message(AssistantMessage),
     ToolResult { id: String, name: String, is_error: bool, content: String },
     Ask(ApprovalAsk),
+    TakenBack(String),
     Usage(Usage),
     Finished(TurnResult),
 }
@@ -116,6 +117,7 @@ impl Out {
                 RuntimeEvent::ToolResult { turn, id, name, is_error, content }
             }
             Self::Ask(ask) => RuntimeEvent::ApprovalAsked { turn, ask },
+            Self::TakenBack(request) => RuntimeEvent::ApprovalWithdrawn { turn, request },
             Self::Usage(usage) => RuntimeEvent::Usage { turn, usage },
             Self::Finished(result) => RuntimeEvent::Finished { turn, result },
         }
@@ -141,6 +143,7 @@ pub(super) fn event_turn(event: &RuntimeEvent) -> Option<TurnId> {
         | RuntimeEvent::Message { turn, .. }
         | RuntimeEvent::ToolResult { turn, .. }
         | RuntimeEvent::ApprovalAsked { turn, .. }
+        | RuntimeEvent::ApprovalWithdrawn { turn, .. }
         | RuntimeEvent::Usage { turn, .. }
         | RuntimeEvent::Finished { turn, .. } => Some(*turn),
         RuntimeEvent::Ready { .. }

@@ -69,6 +69,7 @@ fn kind(event: &RuntimeEvent) -> Option<String> {
         },
         RuntimeEvent::ToolResult { name, .. } => format!("result of {name}"),
         RuntimeEvent::ApprovalAsked { ask, .. } => format!("asked {}", ask.tool),
+        RuntimeEvent::ApprovalWithdrawn { request, .. } => format!("took back {request}"),
         RuntimeEvent::Usage { .. } => "usage".to_owned(),
         RuntimeEvent::Finished { result, .. } => match result {
             TurnResult::Completed => "completed".to_owned(),
@@ -185,6 +186,26 @@ fn a_result_of_something_else_ends_no_turn() {
     // One without names belongs to what runs: so did those of releases before 2.1.270.
     turns.prompt(prompt(2, P2));
     assert_eq!(play(&mut turns, [started(P2), result(&[])]), ["2: accepted", "2: completed"]);
+}
+
+/// A question that the program takes back, as it does when a call beside it has failed, is none any
+/// more; one that was answered is not told.
+#[test]
+fn a_question_that_is_taken_back_is_told_once() {
+    let mut turns = fresh();
+    turns.prompt(prompt(1, P1));
+    let back = |request: &str| Line::Cancelled { id: request.to_owned() };
+    let seen = play(&mut turns, [started(P1), may_use("q", "Bash"), back("p"), back("q")]);
+    assert_eq!(seen, ["1: accepted", "1: asked Bash", "1: took back q"]);
+    let verdict = |request: &str| Verdict { request: request.to_owned(), answer: Answer::Allow };
+    assert_eq!(turns.decide(&verdict("q")), []);
+    assert_eq!(play(&mut turns, [back("q"), may_use("r", "Bash")]), ["1: asked Bash"]);
+    assert_eq!(written(&turns.decide(&verdict("r"))).len(), 1);
+    assert_eq!(play(&mut turns, [back("r")]), [""; 0]);
+    // Before somebody has adopted the turn both wait.
+    let mut turns = fresh();
+    play(&mut turns, [said("a"), may_use("q", "Bash"), back("q")]);
+    assert_eq!(kinds(turns.adopt(id(7))), ["7: said a", "7: asked Bash", "7: took back q"]);
 }
 
 /// The order of the program when a task of its own ends just before the prompt.

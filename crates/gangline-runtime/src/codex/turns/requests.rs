@@ -119,6 +119,16 @@ impl Turns {
         }
     }
 
+    /// The program wants no answer to this request any more; it says so of answered ones too.
+    pub(super) fn took_back(&mut self, id: &Value) {
+        let gone: Vec<String> =
+            self.asks.extract_if(|_, ask| ask.id == *id).map(|(request, _)| request).collect();
+        let Some(turn) = self.turn.as_ref().map(|turn| turn.id) else { return };
+        for request in gone {
+            self.tell(RuntimeEvent::ApprovalWithdrawn { turn, request });
+        }
+    }
+
     /// Refuses it. The program tells the model no reason, so that is added to the turn, and first:
     /// then it stands right behind what the tool returned.
     fn refuse(&mut self, id: &Value, form: &Form, tool: &str, reason: &str) {

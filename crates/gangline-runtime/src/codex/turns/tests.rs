@@ -270,9 +270,18 @@ fn a_denial_is_told_with_its_reason_before_it_counts() {
     let before = play.written.len();
     play.decide(&request, Answer::Allow);
     let request = play.ask(1);
+    let back = |play: &Play| {
+        let gone = |it: &&RuntimeEvent| matches!(it, RuntimeEvent::ApprovalWithdrawn { .. });
+        play.told.iter().filter(gone).count()
+    };
+    play.say("serverRequest/resolved", json!({"requestId": 0}));
+    assert_eq!(back(&play), 0, "it was answered");
     play.say("serverRequest/resolved", json!({"requestId": 1}));
+    let expect = RuntimeEvent::ApprovalWithdrawn { turn: turn(1), request: request.clone() };
+    assert_eq!(play.told.last(), Some(&expect));
     play.decide(&request, Answer::Allow);
-    assert_eq!(play.written.len(), before);
+    play.say("serverRequest/resolved", json!({"requestId": 1}));
+    assert_eq!((play.written.len(), back(&play)), (before, 1));
     // Both sides may ask at once, and the same id may come again.
     let (first, second) = (play.ask(2), play.ask(3));
     play.decide(&second, Answer::Allow);
