@@ -11,9 +11,9 @@ pub(crate) mod inquiries;
 mod intake;
 mod outbox;
 mod places;
-#[cfg(test)]
-mod rig;
 mod speaker;
+#[cfg(test)]
+mod tests;
 mod trouble;
 
 use std::{

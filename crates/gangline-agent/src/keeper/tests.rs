@@ -2,7 +2,7 @@
 
 use gangline_broker::{
     AgentUpdate, EventQuery, LineKind, NewEvent, NewMessage, NewUsage, OpenOptions, Send as Said,
-    Whose,
+    Tuning, Whose,
 };
 use gangline_core::{Origin, Principal, Tier, redact::Redactor};
 use gangline_os::{
@@ -124,6 +124,23 @@ impl Desk {
         };
         let keeper = Some(keeper);
         Self { folder, broker, keeper, records, waiting, brain, outbox, committed, message }
+    }
+
+    /// The keeper, on a store of its own that soon says when another one has the lock.
+    async fn hasty_keeper(&mut self) -> Keeper {
+        let path = self.folder.path().join("gangline.db");
+        let tuning = Tuning { lock_wait: Duration::from_millis(200), ..Tuning::default() };
+        let options = OpenOptions { path, clock: clock::system() };
+        let mut keeper = self.keeper.take().unwrap();
+        keeper.broker = Broker::open_tuned(options, tuning).await.unwrap();
+        keeper
+    }
+
+    /// Locks the store for every writer, until it is dropped.
+    fn locked(&self) -> std::fs::File {
+        let lock = std::fs::File::open(self.folder.path().join("gangline.db.wlock")).unwrap();
+        lock.lock().unwrap();
+        lock
     }
 
     fn take(&self) -> Record {
@@ -291,17 +308,8 @@ async fn what_a_turn_used_is_written_with_its_end_if_that_comes_at_once() {
 #[tokio::test]
 async fn what_cannot_be_written_is_tried_again_in_order() {
     let mut desk = Desk::open().await;
-    let path = desk.folder.path().join("gangline.db");
-    let tuning = gangline_broker::Tuning {
-        lock_wait: Duration::from_millis(200),
-        ..gangline_broker::Tuning::default()
-    };
-    let options = OpenOptions { path: path.clone(), clock: clock::system() };
-    let hasty = Broker::open_tuned(options, tuning).await.unwrap();
-    let mut keeper = desk.keeper.take().unwrap();
-    keeper.broker = hasty;
-    let lock = std::fs::File::open(path.with_extension("db.wlock")).unwrap();
-    lock.lock().unwrap();
+    let keeper = desk.hasty_keeper().await;
+    let lock = desk.locked();
     let (records, waiting) = mpsc::channel(8);
     for record in [event("a"), usage(), event("b")] {
         records.try_send(record).unwrap();
@@ -328,15 +336,7 @@ async fn what_cannot_be_written_is_tried_again_in_order() {
 async fn a_message_joins_once_the_store_writes_again() {
     for how in [How::Steered, How::Read] {
         let mut desk = Desk::open().await;
-        let path = desk.folder.path().join("gangline.db");
-        let tuning = gangline_broker::Tuning {
-            lock_wait: Duration::from_millis(200),
-            ..gangline_broker::Tuning::default()
-        };
-        let options = OpenOptions { path: path.clone(), clock: clock::system() };
-        let hasty = Broker::open_tuned(options, tuning).await.unwrap();
-        let mut keeper = desk.keeper.take().unwrap();
-        keeper.broker = hasty;
+        let keeper = desk.hasty_keeper().await;
         let take = Take {
             agent: ada(),
             turn: turn(),
@@ -345,8 +345,7 @@ async fn a_message_joins_once_the_store_writes_again() {
             how: How::Woke,
         };
         desk.broker.take(take).await.unwrap();
-        let lock = std::fs::File::open(path.with_extension("db.wlock")).unwrap();
-        lock.lock().unwrap();
+        let lock = desk.locked();
         let (records, waiting) = mpsc::channel(8);
         let (messages, prompt_uuid) = (vec![desk.message], "uuid".to_owned());
         records.try_send(Record::Join { turn: turn(), messages, prompt_uuid, how }).unwrap();

@@ -6,7 +6,7 @@ use gangline_broker::MessageFilter;
 use gangline_irc::client::LinkEvent;
 
 use super::*;
-use crate::courier::rig::Rig;
+use crate::courier::tests::Rig;
 
 fn line(text: &str) -> Line {
     Line {

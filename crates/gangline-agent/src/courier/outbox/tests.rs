@@ -6,7 +6,7 @@ use gangline_broker::OutboxState;
 use gangline_core::redact::Redacted;
 
 use super::*;
-use crate::courier::rig::{Rig, ada};
+use crate::courier::tests::{Rig, ada};
 
 /// More lines than one page has.
 const MANY: usize = PAGE_MAX as usize + 7;

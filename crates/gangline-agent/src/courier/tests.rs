@@ -1,4 +1,4 @@
-//! A courier with a real store, and what it writes to: for tests.
+//! A courier with a real store, and the other ends of its queues, for the tests of its parts.
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
