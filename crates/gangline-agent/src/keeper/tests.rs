@@ -2,7 +2,7 @@
 
 use gangline_broker::{
     AgentUpdate, EventQuery, LineKind, NewEvent, NewMessage, NewUsage, OpenOptions, Send as Said,
-    Tuning, Whose,
+    Tuning, Whose, WithdrawApproval,
 };
 use gangline_core::{Origin, Principal, Tier, redact::Redactor};
 use gangline_os::{
@@ -227,9 +227,12 @@ async fn records_that_wait_are_written_together_and_in_their_order() {
 #[tokio::test]
 async fn those_who_wait_for_what_was_written_are_rung() {
     let bob: AgentName = "oak-bob".parse().unwrap();
-    for (kind, outbox, inbox) in
-        [("end", true, true), ("say", true, false), ("ready", false, false)]
-    {
+    for (kind, outbox, inbox) in [
+        ("end", true, true),
+        ("say", true, false),
+        ("withdraw", true, false),
+        ("ready", false, false),
+    ] {
         let mut desk = Desk::open().await;
         let keeper = desk.keeper.as_ref().unwrap();
         let (rescan, paths) = (Arc::clone(&keeper.rescan), keeper.paths.clone());
@@ -243,6 +246,13 @@ async fn those_who_wait_for_what_was_written_are_rung() {
                 records.extend([desk.take(), Record::End(end)]);
             }
             "say" => records.push(Record::Say(Box::new(said("say", None)))),
+            "withdraw" => records.push(Record::Withdraw(Box::new(WithdrawApproval {
+                agent: ada(),
+                turn: turn(),
+                request: "q".to_owned(),
+                why: Redactor::default().redact("taken back"),
+                say: None,
+            }))),
             _ => records.push(Record::Agent(AgentUpdate { ready: true, ..AgentUpdate::default() })),
         }
         desk.write(records).await;
