@@ -188,8 +188,7 @@ fn a_result_of_something_else_ends_no_turn() {
     assert_eq!(play(&mut turns, [started(P2), result(&[])]), ["2: accepted", "2: completed"]);
 }
 
-/// A question that the program takes back, as it does when a call beside it has failed, is none any
-/// more; one that was answered is not told.
+/// A question that the program takes back is none any more; one that was answered is not told.
 #[test]
 fn a_question_that_is_taken_back_is_told_once() {
     let mut turns = fresh();
