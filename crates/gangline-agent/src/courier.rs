@@ -15,6 +15,7 @@ mod speaker;
 #[cfg(test)]
 mod tests;
 mod trouble;
+mod words;
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},

@@ -18,6 +18,7 @@ pub mod redact;
 pub mod split;
 pub mod time;
 pub mod trust;
+pub mod words;
 
 pub use id::{ApprovalNumber, Epoch, MessageId, TurnId};
 pub use message::{MessageState, Origin, Principal, Tier};
