@@ -15,6 +15,7 @@ pub mod outcome;
 pub mod permission;
 pub mod recovery;
 pub mod redact;
+pub mod shown;
 pub mod split;
 pub mod time;
 pub mod trust;
