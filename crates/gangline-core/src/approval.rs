@@ -39,31 +39,54 @@ impl fmt::Display for Decision {
     }
 }
 
+/// How far a decision reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reach {
+    /// It decides this one approval.
+    Once,
+    /// It also stores the rule that the approval offers: the same is not asked again.
+    Always,
+}
+
+/// The word behind a decision that makes it [`Reach::Always`].
+const ALWAYS: &str = "always";
+
 /// A line that has the form of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DecisionLine {
     /// What it says.
     pub decision: Decision,
+    /// How far it reaches; [`Reach::Always`] only for a permission with a number.
+    pub reach: Reach,
     /// Which approval it names; `None` for a bare word.
     pub number: Option<ApprovalNumber>,
 }
 
 /// Returns the line as a decision, if the whole text is one: `yes`, `no`, `y`, `n`, `allow`,
-/// `deny`, alone or with a number before or after (`yes 12`, `12 yes`, `yes #12`).
+/// `deny`, alone or with a number before or after (`yes 12`, `12 yes`, `yes #12`). A permission
+/// with a number may end with `always` (`yes 12 always`).
 #[must_use]
 pub fn parse(text: &str) -> Option<DecisionLine> {
     let text = text.trim().trim_end_matches(['.', '!']);
     let mut words = text.split_whitespace();
-    let (first, second) = (words.next()?, words.next());
+    let (first, second, third) = (words.next()?, words.next(), words.next());
     if words.next().is_some() {
         return None;
     }
+    let once = |decision, number| DecisionLine { decision, reach: Reach::Once, number };
     let Some(second) = second else {
-        return Decision::of(first).map(|decision| DecisionLine { decision, number: None });
+        return Decision::of(first).map(|decision| once(decision, None));
     };
     let pair =
         Decision::of(first).zip(number(second)).or_else(|| Decision::of(second).zip(number(first)));
-    pair.map(|(decision, number)| DecisionLine { decision, number: Some(number) })
+    let (decision, number) = pair?;
+    match (third, decision) {
+        (None, _) => Some(once(decision, Some(number))),
+        (Some(word), Decision::Allow) if word.eq_ignore_ascii_case(ALWAYS) => {
+            Some(DecisionLine { reach: Reach::Always, ..once(decision, Some(number)) })
+        }
+        (Some(_), Decision::Allow | Decision::Deny) => None,
+    }
 }
 
 /// Returns whether the text begins as a decision does and goes on (`yes 3 please`, `no, use make`):
@@ -115,6 +138,8 @@ pub enum Resolution {
         number: ApprovalNumber,
         /// What was decided.
         decision: Decision,
+        /// How far it reaches.
+        reach: Reach,
     },
     /// It is no decision: a prompt like any other.
     NotADecision,
@@ -138,12 +163,12 @@ pub fn resolve(
     open: &[OpenApproval],
     line: Option<&LineOrder>,
 ) -> Resolution {
-    let Some(DecisionLine { decision, number }) = parse(text) else {
+    let Some(DecisionLine { decision, reach, number }) = parse(text) else {
         return Resolution::NotADecision;
     };
     if let Some(number) = number {
         return if open.iter().any(|approval| approval.number == number) {
-            Resolution::Decided { number, decision }
+            Resolution::Decided { number, decision, reach }
         } else {
             Resolution::Unknown(number)
         };
@@ -152,7 +177,7 @@ pub fn resolve(
         // "yes" without any question: ordinary talk.
         [] => Resolution::NotADecision,
         [only] if addressed == Addressed::One && is_after(line, only) => {
-            Resolution::Decided { number: only.number, decision }
+            Resolution::Decided { number: only.number, decision, reach }
         }
         several => {
             let mut open: Vec<_> = several.iter().map(|approval| approval.number).collect();

@@ -5,7 +5,7 @@ use gangline_broker::{
 };
 use gangline_core::{
     ApprovalNumber, Principal,
-    approval::{self, Addressed, Decision, LineOrder, OpenApproval, Resolution},
+    approval::{self, Addressed, Decision, LineOrder, OpenApproval, Reach, Resolution},
     trust::Action,
     words::OperatorWord,
 };
@@ -81,7 +81,8 @@ impl Courier {
                 self.answer_who_may(line, who, &text).await
             }
             Resolution::Unknown(number) => self.decide_void(line, who, (number, text)).await,
-            Resolution::Decided { number, decision } => {
+            // Without rules in the store, a permission for good is one for this time.
+            Resolution::Decided { number, decision, reach: Reach::Once | Reach::Always } => {
                 self.decide(line, who, (number, decision)).await
             }
         }

@@ -3,7 +3,7 @@
 use super::*;
 
 fn line(decision: Decision, number: Option<i64>) -> Option<DecisionLine> {
-    Some(DecisionLine { decision, number: number.map(ApprovalNumber) })
+    Some(DecisionLine { decision, reach: Reach::Once, number: number.map(ApprovalNumber) })
 }
 
 #[test]
@@ -34,6 +34,26 @@ fn decision_lines_are_read_only_if_they_are_the_whole_text() {
 }
 
 #[test]
+fn always_needs_a_permission_with_a_number() {
+    let always = DecisionLine {
+        decision: Decision::Allow,
+        reach: Reach::Always,
+        number: Some(ApprovalNumber(5)),
+    };
+    for text in ["yes 5 always", "y #5 Always", "5 yes always.", "allow 5 ALWAYS!"] {
+        assert_eq!(parse(text), Some(always), "{text:?}");
+    }
+    for text in
+        ["yes always", "always", "yes always 5", "no 5 always", "yes 5 always please", "always 5"]
+    {
+        assert_eq!(parse(text), None, "{text:?}");
+    }
+    for text in ["yes always", "no 5 always", "yes 5 always please"] {
+        assert!(resembles(text), "{text:?}");
+    }
+}
+
+#[test]
 fn what_begins_like_a_decision_and_goes_on_is_told_apart() {
     for text in ["yes please", "yes 12 please", "no, use make", "12 yes please", "Y: do it"] {
         assert!(resembles(text), "{text:?}");
@@ -56,7 +76,8 @@ fn check(text: &str, to: Addressed, open: &[OpenApproval], at: Option<&str>, exp
 }
 
 fn allows(number: i64) -> Resolution {
-    Resolution::Decided { number: ApprovalNumber(number), decision: Decision::Allow }
+    let (number, decision) = (ApprovalNumber(number), Decision::Allow);
+    Resolution::Decided { number, decision, reach: Reach::Once }
 }
 
 fn needs(numbers: &[i64]) -> Resolution {
