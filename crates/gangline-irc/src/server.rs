@@ -26,6 +26,7 @@ mod connection;
 mod delivery;
 mod flight;
 mod framing;
+mod http;
 mod intake;
 pub mod memory;
 mod outgoing;
@@ -34,6 +35,7 @@ mod reply;
 mod run;
 mod state;
 pub mod store;
+mod throttle;
 mod timestamp;
 pub mod trust;
 

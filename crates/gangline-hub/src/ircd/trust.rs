@@ -2,8 +2,11 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
-use gangline_core::{Principal, Tier};
-use gangline_irc::server::{store::Accounts, trust::Trust};
+use gangline_core::Principal;
+use gangline_irc::server::{
+    store::Accounts,
+    trust::{Origin, Trust},
+};
 use gangline_os::secret::Secret;
 use subtle::ConstantTimeEq as _;
 use tokio::sync::watch;
@@ -39,14 +42,14 @@ impl Trust for AccountTrust {
         right.then(|| Principal { account: known.name.to_string(), tier: known.tier })
     }
 
-    fn peer(&self, local: SocketAddr, peer: SocketAddr) -> Tier {
-        let theirs = gangline_os::peer::tcp_peer_uid(local, peer);
-        match (theirs, self.uid) {
-            (Ok(Some(theirs)), Some(ours)) if theirs == ours => Tier::Member,
-            (Ok(_), _) => Tier::Stranger,
-            (Err(error), _) => {
+    fn origin(&self, local: SocketAddr, peer: SocketAddr) -> Origin {
+        match gangline_os::peer::tcp_peer_uid(local, peer) {
+            Ok(Some(theirs)) if self.uid == Some(theirs) => Origin::Own,
+            Ok(Some(theirs)) => Origin::User(theirs),
+            Ok(None) => Origin::Unknown(peer.ip()),
+            Err(error) => {
                 tracing::warn!(%error, "the kernel did not tell who a peer is");
-                Tier::Stranger
+                Origin::Unknown(peer.ip())
             }
         }
     }

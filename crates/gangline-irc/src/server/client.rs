@@ -15,7 +15,7 @@ use gangline_core::{Nick, Principal, Tier};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use super::{caps::Caps, outgoing::Outgoing, store::Party};
+use super::{caps::Caps, outgoing::Outgoing, store::Party, trust::Origin};
 use crate::wire::{Message, sasl::Answer};
 
 /// A connection, never used twice.
@@ -79,6 +79,8 @@ pub(super) enum Identity {
 pub(super) struct Registering {
     /// CAP LS or REQ was sent and CAP END was not.
     pub(super) negotiating: bool,
+    /// Whether it has sent a line.
+    pub(super) heard: bool,
 }
 
 /// A client's life.
@@ -104,7 +106,7 @@ pub(super) struct Held {
 /// One connection.
 pub(super) struct Client {
     pub(super) id: ClientId,
-    pub(super) local: SocketAddr,
+    pub(super) origin: Origin,
     pub(super) peer: SocketAddr,
     pub(super) queue: SendQueue,
     pub(super) stage: Stage,

@@ -3,10 +3,11 @@
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::{
-    client::{ClientId, Held},
+    client::{ClientId, Held, Stage},
     command::{self, Call},
     flight::Asker,
     framing::Framed,
+    http,
     state::State,
 };
 use crate::wire::{Message, ParseError, numeric as n};
@@ -15,6 +16,9 @@ impl State {
     /// Takes one line of a client.
     pub(super) fn take(&mut self, id: ClientId, framed: Framed, credit: OwnedSemaphorePermit) {
         let now = self.config.clock.monotonic();
+        if self.is_doomed(id) || self.refuse_http(id, &framed) {
+            return;
+        }
         let Some(client) = self.client_mut(id) else { return };
         client.heard_at = now;
         client.pinged_at = None;
@@ -37,7 +41,7 @@ impl State {
                 return;
             }
             let free = client.in_flight == 0 || client.held.front().is_some_and(is_line);
-            if !free || self.doomed.iter().any(|(doomed, _)| *doomed == id) {
+            if !free || self.is_doomed(id) {
                 return;
             }
             let Some(client) = self.client_mut(id) else { return };
@@ -47,6 +51,26 @@ impl State {
             command::run(self, Call { id, message, credit: Some(credit) });
             self.close_scope(id);
         }
+    }
+
+    /// Ends a connection that speaks HTTP: the first line is a request, or a `Host:` header comes
+    /// before registration is done. Nothing of it is executed.
+    fn refuse_http(&mut self, id: ClientId, framed: &Framed) -> bool {
+        let Some(client) = self.client_mut(id) else { return false };
+        let stage = match &mut client.stage {
+            Stage::Registering(stage) => stage,
+            Stage::Ready => return false,
+        };
+        let first = !std::mem::replace(&mut stage.heard, true);
+        let is_http = match framed {
+            Framed::Line(line) => http::is_host(line) || (first && http::is_request(line)),
+            Framed::TooLong => false,
+        };
+        if is_http {
+            tracing::warn!(client = id.0, "an HTTP request on the chat port was refused");
+            self.doom(id, "This is a chat server; it does not speak HTTP");
+        }
+        is_http
     }
 
     /// Counts an answer of the store and goes on with its asker.

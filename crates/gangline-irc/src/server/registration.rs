@@ -1,6 +1,9 @@
 //! From a connection to a user: credentials, the nick, the welcome.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use gangline_core::{Nick, Principal, Tier, name};
 
@@ -12,6 +15,7 @@ use super::{
     outgoing::Outgoing,
     state::State,
     store::Account,
+    trust::Origin,
 };
 use crate::wire::numeric as n;
 
@@ -21,7 +25,25 @@ pub(super) const MAX_FAILURES: u32 = 3;
 /// Whether a credential was right.
 pub(super) enum Proof {
     Right,
-    Wrong { failures: u32 },
+    Wrong,
+    /// It was not looked at: there were too many wrong ones.
+    TooSoon {
+        wait: Duration,
+    },
+}
+
+impl Proof {
+    /// Returns why nobody was logged in.
+    pub(super) fn refusal(&self) -> Option<String> {
+        match self {
+            Self::Right => None,
+            Self::Wrong => Some("Password incorrect; connect again with the right one".to_owned()),
+            Self::TooSoon { wait } => {
+                let seconds = wait.as_secs() + 1;
+                Some(format!("Too many wrong passwords; try again in {seconds} s"))
+            }
+        }
+    }
 }
 
 /// Why a nick cannot be had.
@@ -33,12 +55,35 @@ enum Taken {
 impl State {
     /// Checks a credential; a right one puts the client into the account.
     pub(super) fn prove(&mut self, id: ClientId, account: &str, password: &str) -> Proof {
-        let Some(principal) = self.trust.authenticate(account, password) else {
-            tracing::warn!(client = id.0, "a wrong credential was given");
-            let Some(client) = self.client_mut(id) else { return Proof::Wrong { failures: 0 } };
+        if let Some(wait) = self.too_soon(id) {
+            return Proof::TooSoon { wait };
+        }
+        let found = self.trust.authenticate(account, password);
+        self.proved(id, found)
+    }
+
+    /// Returns how long the client must wait before a credential of it is looked at; that counts
+    /// as a failure of this connection.
+    pub(super) fn too_soon(&mut self, id: ClientId) -> Option<Duration> {
+        let now = self.config.clock.monotonic();
+        let wait = self.throttle.pause(self.client(id)?.origin, now)?;
+        self.client_mut(id)?.failures += 1;
+        Some(wait)
+    }
+
+    /// Takes the outcome of a check.
+    pub(super) fn proved(&mut self, id: ClientId, found: Option<Principal>) -> Proof {
+        let now = self.config.clock.monotonic();
+        let Some(client) = self.client_mut(id) else { return Proof::Wrong };
+        let origin = client.origin;
+        let Some(principal) = found else {
             client.failures += 1;
-            return Proof::Wrong { failures: client.failures };
+            tracing::warn!(client = id.0, ?origin, "a wrong credential was given");
+            self.throttle.wrong(origin, now);
+            return Proof::Wrong;
         };
+        client.failures = 0;
+        self.throttle.right(origin);
         self.log_in(id, principal);
         Proof::Right
     }
@@ -73,10 +118,16 @@ impl State {
         let (Some(nick), false, true) = (client.nick.clone(), open, client.user.is_some()) else {
             return;
         };
+        if client.account().is_none() && client.failures > 0 {
+            // Nobody is let in as less than they claimed to be.
+            let text = "The login failed; connect again with the right password";
+            self.numeric(id, n::ERR_PASSWDMISMATCH, &[], text);
+            return self.doom(id, "The login failed");
+        }
         if client.account().is_none() {
-            let tier = match self.trust.peer(client.local, client.peer) {
-                Tier::Stranger => Tier::Stranger,
-                Tier::Agent | Tier::Member | Tier::Owner => Tier::Member,
+            let tier = match client.origin {
+                Origin::Own => Tier::Member,
+                Origin::User(_) | Origin::Unknown(_) => Tier::Stranger,
             };
             self.identify(id, Identity::Peer(tier));
         }

@@ -86,6 +86,11 @@ impl State {
         }
     }
 
+    /// Returns whether a client is about to be closed; nothing more of it is done.
+    pub(super) fn is_doomed(&self, id: ClientId) -> bool {
+        self.doomed.iter().any(|(doomed, _)| *doomed == id)
+    }
+
     /// Sends a numeric: the client's nick, words, a text.
     pub(super) fn numeric(&mut self, id: ClientId, number: u16, words: &[&str], text: &str) {
         let out = self.numeric_line(id, number, words, Some(text));

@@ -25,6 +25,7 @@ use super::{
     flight::Done,
     outgoing::Outgoing,
     state::State,
+    trust::Origin,
 };
 
 /// Lines that wait for the server's task, of all clients together.
@@ -157,22 +158,22 @@ fn admit(
     tasks.spawn(format!("read {}", id.0), reader.run());
     tasks.spawn(format!("write {}", id.0), connection::write(writing, queued, shared));
     let now = state.config.clock.monotonic();
-    state.clients.insert(id, client(id, (local, peer), queue, now));
+    state.clients.insert(id, client(id, (state.trust.origin(local, peer), peer), queue, now));
     state.peak = state.peak.max(state.clients.len());
 }
 
 fn client(
     id: ClientId,
-    (local, peer): (SocketAddr, SocketAddr),
+    (origin, peer): (Origin, SocketAddr),
     queue: SendQueue,
     now: Duration,
 ) -> Client {
     Client {
         id,
-        local,
+        origin,
         peer,
         queue,
-        stage: Stage::Registering(Registering { negotiating: false }),
+        stage: Stage::Registering(Registering { negotiating: false, heard: false }),
         nick: None,
         user: None,
         realname: String::new(),

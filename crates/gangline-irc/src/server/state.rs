@@ -16,6 +16,7 @@ use super::{
     flight::Flights,
     outgoing::Outgoing,
     store::{Accounts, Party, Store, Topic},
+    throttle::Throttle,
     trust::Trust,
 };
 
@@ -37,6 +38,7 @@ pub(super) struct State {
     pub(super) started_at: UnixMicros,
     /// Clients to be closed when the current event is done, and why.
     pub(super) doomed: Vec<(ClientId, String)>,
+    pub(super) throttle: Throttle,
     pub(super) peak: usize,
     last_client: u64,
     last_batch: u64,
@@ -58,6 +60,7 @@ impl State {
             topics: HashMap::new(),
             started_at: now,
             doomed: Vec::new(),
+            throttle: Throttle::default(),
             peak: 0,
             last_client: 0,
             last_batch: 0,

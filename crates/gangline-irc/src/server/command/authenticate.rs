@@ -61,15 +61,17 @@ fn verify(state: &mut State, id: ClientId, bytes: &[u8]) {
     let Ok((account, password)) = sasl::read_plain(bytes) else {
         return refuse(state, id, &SaslError::Malformed);
     };
-    match state.prove(id, &account, &password) {
-        Proof::Right => {
-            state.numeric(id, n::RPL_SASLSUCCESS, &[], "SASL authentication successful");
-        }
-        Proof::Wrong { failures } => {
-            state.numeric(id, n::ERR_SASLFAIL, &[], "SASL authentication failed");
-            if failures >= MAX_FAILURES {
-                state.doom(id, "Too many wrong credentials");
-            }
-        }
+    let proof = state.prove(id, &account, &password);
+    tell(state, id, &proof);
+}
+
+/// Ends an exchange.
+fn tell(state: &mut State, id: ClientId, proof: &Proof) {
+    let Some(refusal) = proof.refusal() else {
+        return state.numeric(id, n::RPL_SASLSUCCESS, &[], "SASL authentication successful");
+    };
+    state.numeric(id, n::ERR_SASLFAIL, &[], &format!("SASL authentication failed: {refusal}"));
+    if state.client(id).is_some_and(|client| client.failures >= MAX_FAILURES) {
+        state.doom(id, "Too many wrong credentials");
     }
 }

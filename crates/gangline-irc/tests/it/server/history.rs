@@ -1,7 +1,9 @@
 //! CHATHISTORY.
 
-use gangline_core::Tier;
-use gangline_irc::{server::config::Limits, wire::Message};
+use gangline_irc::{
+    server::{config::Limits, trust::Origin},
+    wire::Message,
+};
 
 use super::support::{Peer, Room};
 
@@ -160,7 +162,7 @@ async fn what_is_not_ones_own_is_not_shown() {
 
 #[tokio::test]
 async fn a_stranger_has_no_private_history_since_anybody_could_bear_its_nick() {
-    let room = Room::with(Limits { flood: None, ..Limits::default() }, Tier::Stranger).await;
+    let room = Room::with(Limits { flood: None, ..Limits::default() }, Origin::User(1)).await;
     let mut ada = room.account("spark-ada", "spark-ada").await;
     let mut eve = room.modern("eve").await;
     eve.send("PRIVMSG spark-ada :secret").await;

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use gangline_core::Tier;
-use gangline_irc::server::config::Limits;
+use gangline_irc::server::{config::Limits, trust::Origin};
 
 use super::support::Room;
 
@@ -101,7 +100,7 @@ async fn a_reader_that_does_not_read_is_dropped_and_the_others_go_on() {
         grace: Duration::from_millis(200),
         ..Limits::default()
     };
-    let room = Room::with(limits, Tier::Member).await;
+    let room = Room::with(limits, Origin::Own).await;
     let mut ann = room.modern("ann").await;
     let mut ben = room.modern("ben").await;
     let mut deaf = room.modern("deaf").await;

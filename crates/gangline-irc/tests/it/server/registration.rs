@@ -7,6 +7,7 @@ use gangline_irc::server::{
     Server,
     config::{BindError, Limits, ServerConfig},
     memory::MemoryStore,
+    trust::Origin,
 };
 use gangline_os::clock;
 
@@ -91,8 +92,9 @@ async fn sasl_logs_in_and_a_wrong_password_does_not() {
 async fn three_wrong_credentials_end_the_connection() {
     let room = Room::open().await;
     let mut eve = room.dial().await;
+    eve.send("CAP REQ :sasl").await;
     for guess in ["a", "b", "c"] {
-        eve.send(&format!("PASS owner:{guess}")).await;
+        assert_eq!(eve.authenticate("owner", guess).await, "904");
     }
     assert!(eve.until_closed().await.contains("Too many wrong credentials"));
     room.shut().await;
@@ -183,7 +185,7 @@ async fn who_does_not_register_or_answer_is_closed() {
         ping_timeout: Duration::from_millis(200),
         ..Limits::default()
     };
-    let room = Room::with(limits, Tier::Member).await;
+    let room = Room::with(limits, Origin::Own).await;
     let mut idle = room.dial().await;
     assert!(idle.until_closed().await.contains("Registration timed out"));
     let mut dead = room.plain("dead").await;
@@ -199,8 +201,8 @@ async fn only_loopback_is_listened_on() {
         fn authenticate(&self, _: &str, _: &str) -> Option<gangline_core::Principal> {
             None
         }
-        fn peer(&self, _: std::net::SocketAddr, _: std::net::SocketAddr) -> Tier {
-            Tier::Stranger
+        fn origin(&self, _: std::net::SocketAddr, peer: std::net::SocketAddr) -> Origin {
+            Origin::Unknown(peer.ip())
         }
     }
     for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:6667"] {
@@ -215,7 +217,7 @@ async fn only_loopback_is_listened_on() {
 
 #[tokio::test]
 async fn more_connections_than_the_limit_are_told_so() {
-    let room = Room::with(Limits { connections: 1, ..Limits::default() }, Tier::Member).await;
+    let room = Room::with(Limits { connections: 1, ..Limits::default() }, Origin::Own).await;
     let _first = room.plain("first").await;
     let mut second = room.dial().await;
     assert!(second.until_closed().await.contains("no room for more connections"));

@@ -1,7 +1,7 @@
 //! A server on a free port, and peers that speak raw lines.
 
 use std::{
-    net::SocketAddr,
+    net::{IpAddr, SocketAddr},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -19,7 +19,7 @@ use gangline_irc::{
             Account, Accounts, Appended, BoxFuture, FindLine, HistoryQuery, NewLine, Store,
             StoreError, StoredLine, TargetRow, TargetsQuery, Topic,
         },
-        trust::Trust,
+        trust::{Origin, Trust},
     },
     wire::{Message, sasl},
 };
@@ -27,7 +27,7 @@ use gangline_os::{CancellationToken, clock, task::TaskGroup};
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
     net::{
-        TcpStream,
+        TcpSocket,
         tcp::{OwnedReadHalf, OwnedWriteHalf},
     },
     sync::watch,
@@ -36,10 +36,11 @@ use tokio::{
 /// Far longer than anything here takes.
 pub(super) const DEADLINE: Duration = Duration::from_secs(60);
 
-/// Accounts with the password `pw-<account>`; peers are what the test says.
+/// Accounts with the password `pw-<account>`. Whoever comes from 127.0.0.1 is what the test says,
+/// whoever comes from 127.0.0.N is the user N ([`Room::dial_as`]).
 struct Passwords {
     accounts: watch::Receiver<Arc<Accounts>>,
-    peers: Tier,
+    peers: Origin,
 }
 
 impl Trust for Passwords {
@@ -49,8 +50,12 @@ impl Trust for Passwords {
         right.then(|| Principal { account: known.name.to_string(), tier: known.tier })
     }
 
-    fn peer(&self, _: SocketAddr, _: SocketAddr) -> Tier {
-        self.peers
+    fn origin(&self, _: SocketAddr, peer: SocketAddr) -> Origin {
+        let IpAddr::V4(ip) = peer.ip() else { panic!("{peer} is not of IPv4") };
+        match ip.octets()[3] {
+            1 => self.peers,
+            uid => Origin::User(uid.into()),
+        }
     }
 }
 
@@ -107,10 +112,10 @@ pub(super) struct Room {
 
 impl Room {
     pub(super) async fn open() -> Self {
-        Self::with(Limits { flood: None, ..Limits::default() }, Tier::Member).await
+        Self::with(Limits { flood: None, ..Limits::default() }, Origin::Own).await
     }
 
-    pub(super) async fn with(limits: Limits, peers: Tier) -> Self {
+    pub(super) async fn with(limits: Limits, peers: Origin) -> Self {
         let disk = Arc::new(Disk {
             store: MemoryStore::new(1000),
             full: AtomicBool::new(false),
@@ -138,8 +143,14 @@ impl Room {
 
     /// A connection that has sent nothing.
     pub(super) async fn dial(&self) -> Peer {
-        let stream = TcpStream::connect(self.address).await.unwrap();
-        let (read, write) = stream.into_split();
+        self.dial_as(1).await
+    }
+
+    /// A connection of another user, above 1, that has sent nothing.
+    pub(super) async fn dial_as(&self, uid: u8) -> Peer {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind(SocketAddr::from(([127, 0, 0, uid], 0))).unwrap();
+        let (read, write) = socket.connect(self.address).await.unwrap().into_split();
         Peer { read: BufReader::new(read), write, nick: String::new(), seen: Vec::new() }
     }
 

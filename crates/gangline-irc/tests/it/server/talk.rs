@@ -2,8 +2,10 @@
 
 use std::sync::atomic::Ordering;
 
-use gangline_core::Tier;
-use gangline_irc::server::config::{Flood, Limits};
+use gangline_irc::server::{
+    config::{Flood, Limits},
+    trust::Origin,
+};
 
 use super::support::Room;
 
@@ -333,7 +335,7 @@ async fn monitors_hear_of_coming_and_going() {
 #[tokio::test]
 async fn people_are_slowed_and_agents_are_not() {
     let flood = Some(Flood { burst: 10, per_second: 20 });
-    let room = Room::with(Limits { flood, ..Limits::default() }, Tier::Member).await;
+    let room = Room::with(Limits { flood, ..Limits::default() }, Origin::Own).await;
     let mut ann = room.plain("ann").await;
     let mut ada = room.account("spark-ada", "spark-ada").await;
     let clock = gangline_os::clock::system();
