@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use gangline_broker::NUMBER_PLACEHOLDER;
-use gangline_core::{AgentName, agent::PhaseName, outcome::Outcome, redact::Redactor};
+use gangline_core::{AgentName, agent::PhaseName, outcome::Outcome, redact::Redactor, shown};
 use serde_json::Value;
 
 use crate::settings::InsteadOf;
@@ -153,13 +153,13 @@ pub(crate) fn alert_question(agent: &AgentName, question: &str) -> String {
 }
 
 /// Returns one line that says what a tool would do: masked, then cut, so that no half of a secret
-/// is left; without control characters.
+/// is left; what shows nothing is written out.
 pub(crate) fn approval_summary(input: &Value, redactor: &Redactor) -> String {
     let known = ["command", "file_path", "path", "pattern", "url"];
     let argument = known.iter().find_map(|name| input.get(name).and_then(Value::as_str));
     let shown = argument.map_or_else(|| input.to_string(), str::to_owned);
     let shown = redactor.redact(&shown).into_string();
-    let clean: String = shown.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let clean = shown::code(&shown);
     let cut = &clean[..clean.floor_char_boundary(ARGUMENT_MAX)];
     if cut.len() < clean.len() { format!("{cut} …") } else { clean }
 }
@@ -169,6 +169,7 @@ pub(crate) fn approval_announcement(
     (agent, asker): (&AgentName, &str),
     (tool, summary): (&str, &str),
 ) -> String {
+    let (asker, tool) = (shown::label(asker), shown::label(tool));
     format!(
         "approval {NUMBER_PLACEHOLDER} for {asker}: {tool}: {summary} - the owner says `@{agent} yes` or \
          `@{agent} no`"

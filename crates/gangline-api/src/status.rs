@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use gangline_core::{
     id::{ApprovalNumber, Epoch, MessageId},
     name::AgentName,
+    shown,
 };
 use serde::{Deserialize, Serialize};
 
@@ -338,11 +339,11 @@ impl Situation<'_> {
     }
 }
 
-/// Returns the first line of a text, without control characters, cut at so many characters.
+/// Returns the first line of a text, with what shows nothing written out, cut at so many characters.
 #[must_use]
 pub fn cut(text: &str, max: usize) -> String {
     let line = text.trim().lines().next().unwrap_or_default();
-    let clean: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let clean = shown::label(&line.replace('\t', " "));
     if clean.chars().count() <= max {
         return clean;
     }

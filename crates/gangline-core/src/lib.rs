@@ -7,6 +7,7 @@ pub mod agent;
 pub mod answer;
 pub mod approval;
 pub mod id;
+mod lookalike;
 pub mod mention;
 pub mod message;
 pub mod model;

@@ -2,8 +2,7 @@
 //! [`Redacted`], and only a [`Redactor`] makes one from foreign text.
 //!
 //! Two kinds of secrets are found: *known values* (given at start) and *key shapes* (recognised by
-//! their form). Matching looks through characters that show nothing (C0 controls, zero-width
-//! characters), so that stripping them later cannot put a secret together again.
+//! their form). Matching looks through characters that show nothing ([`shown::is_hidden`]), so that stripping them later cannot put a secret together again.
 
 use std::{
     borrow::Cow,
@@ -13,6 +12,8 @@ use std::{
 };
 
 use regex::Regex;
+
+use crate::shown;
 
 mod shapes;
 
@@ -211,9 +212,7 @@ impl<'a> Visible<'a> {
 }
 
 fn invisible(c: char) -> bool {
-    let control = c.is_control() && !matches!(c, '\n' | '\t');
-    control
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{ad}')
+    shown::is_hidden(c) && !matches!(c, '\n' | '\t')
 }
 
 fn find_overlapping(text: &str, needle: &str, spans: &mut Vec<Range<usize>>) {

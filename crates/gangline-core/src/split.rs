@@ -1,6 +1,6 @@
 //! Text cut into IRC lines: once, before it is stored, so that each line is one row.
 
-use crate::redact::Redacted;
+use crate::{redact::Redacted, shown};
 
 /// The longest line, in bytes.
 pub const LINE_BYTES: usize = 350;
@@ -69,7 +69,8 @@ pub fn redacted_lines(text: &Redacted, pointer: impl FnOnce(usize) -> String) ->
 }
 
 /// Returns the text without control characters, except IRC's formatting (bold, colour, reset,
-/// monospace, reverse, italics, strike, underline). A tab becomes a space.
+/// monospace, reverse, italics, strike, underline). A tab becomes a space; what turns or hides text
+/// is written out ([`shown::talk`]).
 #[must_use]
 pub fn clean(text: &str) -> String {
     let formatting = |c| {
@@ -78,10 +79,11 @@ pub fn clean(text: &str) -> String {
             '\u{2}' | '\u{3}' | '\u{f}' | '\u{11}' | '\u{16}' | '\u{1d}' | '\u{1e}' | '\u{1f}'
         )
     };
-    text.chars()
+    let kept = text
+        .chars()
         .map(|c| if c == '\t' { ' ' } else { c })
-        .filter(|c| !c.is_control() || formatting(*c))
-        .collect()
+        .filter(|c| !c.is_control() || formatting(*c));
+    shown::talk(&kept.collect::<String>())
 }
 
 /// Cuts one line off the front: at the last space that fits, else at a character's border.

@@ -8,8 +8,21 @@ fn a_summary_names_what_the_tool_would_do() {
     let masks = Redactor::new(["hunter2hunter2".to_owned()]);
     let summary = |input| approval_summary(&input, &masks);
     assert_eq!(summary(json!({"command": "ls -la", "description": "list"})), "ls -la");
-    assert_eq!(summary(json!({"command": "a\nb\tc"})), "a b c");
+    assert_eq!(summary(json!({"command": "a\nb\tc"})), "a⏎b<U+0009>c");
     assert_eq!(summary(json!({"odd": 1})), r#"{"odd":1}"#);
+}
+
+/// A command that reads otherwise than it runs is shown as what it is.
+#[test]
+fn what_turns_or_hides_text_is_written_out_in_a_summary_and_its_announcement() {
+    let summary = approval_summary(
+        &json!({"command": "rm \u{202e}dliub\u{200b} \u{e0041}"}),
+        &Redactor::default(),
+    );
+    assert_eq!(summary, "rm <U+202E>dliub<U+200B> <U+E0041>");
+    let agent: AgentName = "oak-ada".parse().unwrap();
+    let line = approval_announcement((&agent, "o\u{200d}ri"), ("Ba\u{202e}sh", &summary));
+    assert!(line.contains("o<U+200D>ri") && line.contains("Ba<U+202E>sh"), "{line}");
 }
 
 /// F27: a secret that would be cut in the middle is masked before it is cut.

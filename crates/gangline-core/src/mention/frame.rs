@@ -1,7 +1,12 @@
 //! The prompt's text: the seeds' exact first line, then what the agent should know. What comes
 //! from chat stays within its line and cannot look like a frame of ours (C33).
 
-use crate::{name::ChannelName, recovery::SentLine};
+use crate::{
+    lookalike::{folded, is_bracket, is_like},
+    name::ChannelName,
+    recovery::SentLine,
+    shown,
+};
 
 /// Where a message was said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,8 +41,13 @@ pub struct Frame<'a> {
 /// How many of the lines sent by earlier attempts are quoted.
 const QUOTED_MAX: usize = 20;
 
-/// Beginnings of our frames, in capitals and without blanks.
-const HEADS: &[&str] = &["IRC@", "IRCDM", "IRCCHANNEL", "SUPERVISOR", "GANGLINE"];
+/// Beginnings of our frames, as they look ([`folded`]): `IRC @`, `IRC DM` and so on.
+const HEADS: &[&str] =
+    &["lrc@", "lrcmentlon", "lrcamentlon", "lrcdm", "lrcchannel", "supervlsor", "gangllne"];
+/// As much of a text as is looked at for a head, in characters.
+const HEAD_MAX: usize = 200;
+/// The longest name, in characters.
+const NAME_MAX: usize = 64;
 
 /// Returns the prompt: the frame's line, the unread hint, and from the second attempt on its
 /// number and what was sent already.
@@ -83,45 +93,67 @@ fn quote(text: &mut String, sent: &[SentLine]) {
     }
 }
 
-/// Returns the text on one line: line breaks written as `\n`, other control characters left out, a
-/// tab as a space, and a backslash before what looks like the beginning of a frame.
+/// Returns the text on one line: line breaks written as `\n`, a tab as a space, other control
+/// characters left out, what turns or hides text written out ([`shown::talk`]), and a backslash
+/// before what looks like the beginning of a frame or, where a line begins, like `<nick> `.
 #[must_use]
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
+    let mut begins = true;
+    let text = text.replace(['\u{85}', '\u{2028}', '\u{2029}'], "\n");
+    let text = shown::talk(&text);
     for (at, c) in text.char_indices() {
+        let rest = &text[at + c.len_utf8()..];
+        let forged =
+            (is_bracket(c) && is_head(rest)) || (begins && is_like(c, '<') && is_name(rest));
+        if forged {
+            out.push('\\');
+        }
         match c {
-            '\r' if text[at + 1..].starts_with('\n') => {}
-            '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}' => out.push_str("\\n"),
+            '\r' if rest.starts_with('\n') => {}
+            '\n' | '\r' => out.push_str("\\n"),
             '\t' => out.push(' '),
-            '[' if is_head(&text[at + 1..]) => out.push_str("\\["),
             c if c.is_control() => {}
             c => out.push(c),
         }
+        begins = matches!(c, '\n' | '\r')
+            || (begins && (c.is_whitespace() || shown::is_hidden(c) || c == '\u{2800}'));
     }
     out
 }
 
-/// Returns whether the text behind a bracket begins like a frame, blanks, case and characters that
-/// show nothing aside.
+/// Returns whether the text behind a bracket looks like the beginning of a frame, whatever shows
+/// nothing aside.
 fn is_head(text: &str) -> bool {
-    let shown = |c: &char| c.is_ascii_graphic();
-    let start: String = text
-        .chars()
-        .filter(|c| !c.is_ascii() || shown(c))
-        .filter(|c| !c.is_whitespace() && !hidden(*c))
-        .take(10)
-        .flat_map(char::to_uppercase)
-        .collect();
+    let start: String = text.chars().take(HEAD_MAX).collect();
+    let start: String = folded(&start).take(12).collect();
     HEADS.iter().any(|head| start.starts_with(head))
 }
 
-fn hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
+/// Returns whether the text behind an angle bracket is a name, the other bracket and a blank.
+fn is_name(text: &str) -> bool {
+    let mut rest = text.chars().filter(|c| !shown::is_hidden(*c) || c.is_whitespace());
+    let mut name = String::new();
+    for c in rest.by_ref().take(NAME_MAX + 1) {
+        match c {
+            '\n' | '\r' => return false,
+            c if is_like(c, '>') => break,
+            c => name.push(c),
+        }
+    }
+    let word = name.trim();
+    let is_word = !word.is_empty() && !word.contains(char::is_whitespace);
+    is_word && rest.next().is_some_and(char::is_whitespace)
 }
 
-/// Returns a name that stays within its angle brackets.
+/// Returns a name that stays within its angle brackets, on its line.
 fn sender(name: &str) -> String {
-    let safe = |c: char| !c.is_control() && !c.is_whitespace() && c != '<' && c != '>';
-    name.chars().take(64).map(|c| if safe(c) { c } else { '_' }).collect()
+    let mut out = String::with_capacity(name.len());
+    for c in name.chars().take(NAME_MAX) {
+        match c.is_whitespace() || is_like(c, '<') || is_like(c, '>') {
+            true => out.push('_'),
+            false => shown::push(&mut out, c),
+        }
+    }
+    out
 }

@@ -1,7 +1,8 @@
 //! Small pieces of text: safe for terminals, ages, times of day, colours.
 
-use std::{fmt::Write as _, time::Duration};
+use std::time::Duration;
 
+use gangline_core::shown;
 use gangline_os::clock::UnixMicros;
 use jiff::{Timestamp, tz::TimeZone};
 
@@ -38,41 +39,30 @@ pub(crate) fn paint(paint: Paint, text: &str) -> String {
     format!("\u{1b}[{code}m{text}\u{1b}[0m")
 }
 
-/// Returns foreign text on one line, with everything that a terminal could obey made visible.
+/// Returns foreign text on one line, with everything that a terminal could obey or that shows
+/// nothing written out.
 pub(crate) fn one_line(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.trim_end().chars() {
         match c {
             '\n' => out.push_str(" ⏎ "),
             '\t' => out.push(' '),
-            c => push_visible(&mut out, c),
+            c => shown::push(&mut out, c),
         }
     }
     out
 }
 
-/// Returns foreign text with its lines and tabs kept and all other control characters made
-/// visible.
+/// Returns the same with its lines and tabs kept.
 pub(crate) fn lines(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
             '\n' | '\t' => out.push(c),
-            c => push_visible(&mut out, c),
+            c => shown::push(&mut out, c),
         }
     }
     out
-}
-
-fn push_visible(out: &mut String, c: char) {
-    match c {
-        // Overrides of the direction could make a line read as another one.
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => out.push('\u{fffd}'),
-        c if c.is_control() => {
-            let _ = write!(out, "{}", c.escape_default());
-        }
-        c => out.push(c),
-    }
 }
 
 /// Returns at most so many characters of a text, with a mark if there were more.

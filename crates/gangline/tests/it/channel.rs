@@ -220,7 +220,7 @@ fn the_older_client_prints_json_and_whispers() {
         );
         assert_eq!(
             ran.stderr,
-            "[whisper:CORRECTION] You retried 3 times.\n[whisper:REMINDER] Tests \\u{1b}[31mfirst.\n"
+            "[whisper:CORRECTION] You retried 3 times.\n[whisper:REMINDER] Tests <U+001B>[31mfirst.\n"
         );
         assert_eq!(ran.code, 0);
     }

@@ -49,7 +49,7 @@ fn what_was_done_is_told_in_cultures_words() {
     ]});
     let cases = [
         (say(), json!({}), "Sent to #x\n"),
-        (read(), messages, "<eve> hello\n<bob> hi \\u{1b}[31mred\n<mallory> psst [stranger]\n"),
+        (read(), messages, "<eve> hello\n<bob> hi <U+001B>[31mred\n<mallory> psst [stranger]\n"),
         (read(), json!({"messages": []}), "No messages in #x\n"),
         (
             read(),

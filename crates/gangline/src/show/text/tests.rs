@@ -22,9 +22,9 @@ fn ages_are_told_in_their_largest_unit() {
 fn no_control_character_of_a_model_reaches_the_terminal() {
     assert_eq!(
         one_line("a\r\nb\x1b[2J\0\u{9b}c\u{202e}"),
-        "a\\r ⏎ b\\u{1b}[2J\\u{0}\\u{9b}c\u{fffd}"
+        "a<U+000D> ⏎ b<U+001B>[2J<U+0000><U+009B>c<U+202E>"
     );
-    assert_eq!(lines("a\tb\nc\x07"), "a\tb\nc\\u{7}");
+    assert_eq!(lines("a\tb\nc\x07\u{200b}"), "a\tb\nc<U+0007><U+200B>");
 }
 
 #[test]
