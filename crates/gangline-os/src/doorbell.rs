@@ -2,7 +2,6 @@
 //!
 //! A unix datagram socket. Rings are merged; one that finds nobody, or a full bell, is no error.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -12,13 +11,10 @@ use std::path::{Path, PathBuf};
 
 use tokio::net::UnixDatagram;
 
-use crate::fsio;
+use crate::{address, fsio};
 
 #[cfg(test)]
 mod tests;
-
-/// Longest path used as a socket's address; the system's limit is 107 bytes (103 on macOS).
-const MAX_ADDRESS: usize = 100;
 
 /// The side that is rung. Bind again replaces it; its file stays when it is dropped.
 #[derive(Debug)]
@@ -46,7 +42,7 @@ impl Doorbell {
             }
             Err(_) => {}
         }
-        let socket = with_address(&path, |address| net::UnixDatagram::bind(address))?;
+        let socket = address::with(&path, |address| net::UnixDatagram::bind(address))?;
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
         socket.set_nonblocking(true)?;
         Ok(Self { socket: UnixDatagram::from_std(socket)? })
@@ -79,7 +75,7 @@ pub fn ring(path: &Path) {
     let path = short(path);
     let rung = net::UnixDatagram::unbound().and_then(|socket| {
         socket.set_nonblocking(true)?;
-        with_address(&path, |address| socket.send_to(&[1], address))
+        address::with(&path, |address| socket.send_to(&[1], address))
     });
     if let Err(error) = rung {
         tracing::trace!(path = %path.display(), %error, "nobody heard the bell");
@@ -90,7 +86,7 @@ pub fn ring(path: &Path) {
 /// folder, made by a hash that never changes. [`Doorbell::bind`] and [`ring`] both apply it.
 #[must_use]
 pub fn short(path: &Path) -> PathBuf {
-    if path.as_os_str().len() <= MAX_ADDRESS {
+    if path.as_os_str().len() <= address::MAX {
         return path.to_owned();
     }
     match path.file_name() {
@@ -106,26 +102,4 @@ fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
     })
-}
-
-/// Calls with an address for this path; a folder too long for one is reached by its descriptor.
-#[cfg(target_os = "linux")]
-fn with_address<T>(path: &Path, call: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
-    use std::os::fd::AsRawFd;
-    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return call(path) };
-    if path.as_os_str().len() <= MAX_ADDRESS {
-        return call(path);
-    }
-    let folder = fs::File::open(folder)?;
-    call(&by_descriptor(folder.as_raw_fd(), name))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn with_address<T>(path: &Path, call: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
-    call(path)
-}
-
-#[cfg(target_os = "linux")]
-fn by_descriptor(descriptor: i32, name: &OsStr) -> PathBuf {
-    Path::new("/proc/self/fd").join(descriptor.to_string()).join(name)
 }

@@ -6,12 +6,14 @@
 //! Linux is served fully. Elsewhere the parts that need `/proc`, pidfds or locks of open file
 //! descriptions have the plain fallbacks that their documentation names.
 
+mod address;
 pub mod clock;
 pub mod dial;
 pub mod doorbell;
 pub mod failpoint;
 pub mod fsio;
 pub mod lines;
+pub mod listen;
 pub mod lock;
 pub mod mark;
 pub mod notify;

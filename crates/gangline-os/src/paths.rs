@@ -130,6 +130,12 @@ impl Paths {
         self.state.join("hub.lock")
     }
 
+    /// Returns the socket by which daemons reach this installation's own chat server.
+    #[must_use]
+    pub fn irc_socket(&self) -> PathBuf {
+        self.state.join("irc.sock")
+    }
+
     /// Returns the bell of an agent's daemon, or of the `hub`. Never longer than a socket's address
     /// may be, as long as the state folder itself leaves 22 bytes.
     #[must_use]

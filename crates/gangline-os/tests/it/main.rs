@@ -8,6 +8,7 @@
 
 mod failpoint;
 mod ladder;
+mod listen;
 mod lock;
 mod mark;
 mod peer;

@@ -15,7 +15,7 @@ fn row(theirs: &str, ours: &str, rest: &str) -> String {
 #[track_caller]
 fn check(rows: &[String], local: &str, peer: &str, expect: Option<u32>) {
     let table = format!("{HEAD}{}", rows.concat());
-    let found = find_uid(&table, local.parse().unwrap(), peer.parse().unwrap());
+    let found = find_uid(&table, peer.parse().unwrap(), local.parse().unwrap());
     assert_eq!(found, expect, "{table}");
 }
 
@@ -47,12 +47,22 @@ mod little_endian {
         check(&rows, "[::ffff:127.0.0.1]:6667", "[::ffff:127.0.0.1]:49153", Some(1003));
     }
 
-    /// Such rows have user 0, whoever made the connection.
+    /// Such rows have no inode and on many kernels user 0, whoever made the connection.
     #[test]
     fn a_connection_that_its_process_has_closed_belongs_to_nobody() {
-        for closed in ["06 0 0", "05 0 0", "04 0 0", "01 0 0", "08 0 77"] {
+        for closed in ["06 0 0", "05 0 0", "04 0 0", "01 0 0", "08 1000 0"] {
             let rows = [row(&format!("{V4}:C001"), &format!("{V4}:1A0B"), closed)];
             check(&rows, "127.0.0.1:6667", "127.0.0.1:49153", None);
+        }
+    }
+
+    /// Whoever closes only the sending side is still there.
+    #[test]
+    fn a_process_that_has_closed_one_direction_is_known_in_every_state() {
+        for state in ["01", "04", "05", "08", "09", "0B"] {
+            let rest = format!("{state} 1000 77");
+            let rows = [row(&format!("{V4}:C001"), &format!("{V4}:1A0B"), &rest)];
+            check(&rows, "127.0.0.1:6667", "127.0.0.1:49153", Some(1000));
         }
     }
 }
