@@ -7,7 +7,7 @@ use gangline_irc::server::{
     store::Accounts,
     trust::{Origin, Trust},
 };
-use gangline_os::secret::Secret;
+use gangline_os::{dial::own_uid, secret::Secret};
 use subtle::ConstantTimeEq as _;
 use tokio::sync::watch;
 
@@ -16,7 +16,8 @@ use crate::credentials;
 /// Checks credentials against the accounts of the store.
 pub struct AccountTrust {
     accounts: watch::Receiver<Arc<Accounts>>,
-    uid: Option<u32>,
+    /// Our own user.
+    uid: u32,
 }
 
 impl AccountTrust {
@@ -27,14 +28,8 @@ impl AccountTrust {
     }
 }
 
-fn own_uid() -> Option<u32> {
-    use std::os::unix::fs::MetadataExt as _;
-    let ours = std::fs::metadata("/proc/self").ok()?;
-    Some(ours.uid())
-}
-
 impl Trust for AccountTrust {
-    fn authenticate(&self, account: &str, password: &str) -> Option<Principal> {
+    fn authenticate(&self, _origin: Origin, account: &str, password: &str) -> Option<Principal> {
         let accounts = Arc::clone(&self.accounts.borrow());
         let given = credentials::hash(&Secret::new(password));
         let known = accounts.get(account)?;
@@ -44,7 +39,7 @@ impl Trust for AccountTrust {
 
     fn origin(&self, local: SocketAddr, peer: SocketAddr) -> Origin {
         match gangline_os::peer::tcp_peer_uid(local, peer) {
-            Ok(Some(theirs)) if self.uid == Some(theirs) => Origin::Own,
+            Ok(Some(theirs)) if self.uid == theirs => Origin::Own,
             Ok(Some(theirs)) => Origin::User(theirs),
             Ok(None) => Origin::Unknown(peer.ip()),
             Err(error) => {

@@ -3,7 +3,7 @@
 use std::{collections::VecDeque, future, io, net::SocketAddr, pin::Pin, time::Duration};
 
 use gangline_os::{
-    CancellationToken,
+    CancellationToken, dial,
     lines::{Line, LineReader},
     peer,
 };
@@ -230,7 +230,9 @@ impl Runner {
         if !matches!(read, Ok(Some(_))) {
             return false;
         }
-        socket.unproven.take().is_some_and(|(local, peer)| peer::is_another_users(local, peer))
+        let ours = Some(dial::own_uid());
+        let is_ours = |(local, peer)| peer::tcp_peer_uid(local, peer).is_ok_and(|uid| uid == ours);
+        socket.unproven.take().is_some_and(|ends| !is_ours(ends))
     }
 
     fn wrote(&mut self, result: io::Result<usize>) {

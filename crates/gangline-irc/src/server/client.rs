@@ -2,7 +2,6 @@
 
 use std::{
     collections::{BTreeSet, VecDeque},
-    net::SocketAddr,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -106,8 +105,8 @@ pub(super) struct Held {
 /// One connection.
 pub(super) struct Client {
     pub(super) id: ClientId,
+    /// Whose process it is, as it was when it was accepted.
     pub(super) origin: Origin,
-    pub(super) peer: SocketAddr,
     pub(super) queue: SendQueue,
     pub(super) stage: Stage,
     /// The nick; before registration the wanted one, which nobody else sees.
@@ -187,10 +186,11 @@ impl Client {
 
     /// Returns the host that others see; a loopback peer has no better one.
     pub(super) fn host(&self) -> String {
-        if self.peer.ip().is_loopback() {
-            "localhost".to_owned()
-        } else {
-            self.peer.ip().to_string()
+        match self.origin {
+            Origin::Unknown(ip) if !ip.is_loopback() => ip.to_string(),
+            Origin::Unknown(_) | Origin::Socket | Origin::Own | Origin::User(_) => {
+                "localhost".to_owned()
+            }
         }
     }
 

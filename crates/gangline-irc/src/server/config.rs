@@ -1,6 +1,6 @@
 //! What the server is told at its start: names, address, limits.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use gangline_os::clock::SharedClock;
 
@@ -15,6 +15,14 @@ pub enum BindError {
     NotLoopback {
         /// The address asked for.
         address: SocketAddr,
+    },
+    /// The installation's own socket cannot be made.
+    #[error("cannot listen at {}", path.display())]
+    Socket {
+        /// The socket.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
     },
     /// The operating system refused.
     #[error("cannot listen on {address}")]
@@ -31,6 +39,9 @@ pub enum BindError {
 pub struct ServerConfig {
     /// The loopback address; port 0 takes a free one.
     pub listen: SocketAddr,
+    /// The socket for processes of this user alone, if there shall be one. The caller holds the
+    /// lock of its folder.
+    pub socket: Option<PathBuf>,
     /// The server's name in the source of its own lines; no spaces.
     pub name: String,
     /// The network's name (005 `NETWORK`); no spaces.
@@ -52,6 +63,7 @@ impl ServerConfig {
         let name = name.into();
         Self {
             listen,
+            socket: None,
             network: name.clone(),
             name,
             motd: Vec::new(),

@@ -9,16 +9,13 @@ use std::{
 
 use bytes::Bytes;
 use gangline_os::clock::SharedClock;
-use tokio::{
-    io::AsyncWriteExt,
-    net::tcp::{OwnedReadHalf, OwnedWriteHalf},
-    sync::{OwnedSemaphorePermit, mpsc},
-};
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use super::{
     client::{ClientId, Shared},
     config::Flood,
     framing::{Framed, Framer},
+    stream::{Reading, Writing},
 };
 
 /// Lines that are written by one call.
@@ -35,7 +32,7 @@ pub(super) enum FromClient {
 /// The reading side.
 pub(super) struct Reader {
     pub(super) id: ClientId,
-    pub(super) half: OwnedReadHalf,
+    pub(super) half: Reading,
     pub(super) shared: Arc<Shared>,
     pub(super) events: mpsc::Sender<FromClient>,
     pub(super) clock: SharedClock,
@@ -88,7 +85,7 @@ impl Reader {
     }
 }
 
-async fn read_some(half: &OwnedReadHalf, framer: &mut Framer) -> io::Result<usize> {
+async fn read_some(half: &Reading, framer: &mut Framer) -> io::Result<usize> {
     loop {
         half.readable().await?;
         match half.try_read_buf(framer.room()) {
@@ -131,7 +128,7 @@ impl Bucket {
 
 /// Writes what is queued until the server lets go of the queue or kills the connection.
 pub(super) async fn write(
-    mut half: OwnedWriteHalf,
+    mut half: Writing,
     mut lines: mpsc::Receiver<Bytes>,
     shared: Arc<Shared>,
 ) {

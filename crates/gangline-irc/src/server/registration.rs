@@ -58,7 +58,10 @@ impl State {
         if let Some(wait) = self.too_soon(id) {
             return Proof::TooSoon { wait };
         }
-        let found = self.trust.authenticate(account, password);
+        let Some(origin) = self.client(id).map(|client| client.origin) else {
+            return Proof::Wrong;
+        };
+        let found = self.trust.authenticate(origin, account, password);
         self.proved(id, found)
     }
 
@@ -126,7 +129,7 @@ impl State {
         }
         if client.account().is_none() {
             let tier = match client.origin {
-                Origin::Own => Tier::Member,
+                Origin::Own | Origin::Socket => Tier::Member,
                 Origin::User(_) | Origin::Unknown(_) => Tier::Stranger,
             };
             self.identify(id, Identity::Peer(tier));

@@ -2,7 +2,6 @@
 
 use std::{
     collections::{BTreeSet, VecDeque},
-    net::SocketAddr,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize},
@@ -12,16 +11,14 @@ use std::{
 
 use gangline_core::Tier;
 use gangline_os::task::{HowEnded, TaskEnd, TaskGroup};
-use tokio::{
-    net::{TcpListener, TcpStream},
-    sync::{Semaphore, mpsc},
-};
+use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::{
     caps::Caps,
     client::{Client, ClientId, Identity, Registering, SendQueue, Shared, Stage},
     connection::{self, FromClient, Reader},
+    doors::{Arrival, Doors, Ends},
     flight::Done,
     outgoing::Outgoing,
     state::State,
@@ -36,7 +33,7 @@ const QUEUED_LINES: usize = 16 * 1024;
 const LINES_A_TURN: usize = 256;
 
 enum Event {
-    Accepted(std::io::Result<(TcpStream, SocketAddr)>),
+    Arrived(Arrival),
     Lines,
     Store(Done),
     Accounts,
@@ -46,7 +43,7 @@ enum Event {
 }
 
 /// Serves until stopped.
-pub(super) async fn run(listener: TcpListener, mut state: State, stop: CancellationToken) {
+pub(super) async fn run(mut doors: Doors, mut state: State, stop: CancellationToken) {
     let (events, mut lines) = mpsc::channel(EVENTS);
     let mut tasks = TaskGroup::new("irc connections");
     let mut tick = tokio::time::interval(tick_every(&state));
@@ -59,30 +56,26 @@ pub(super) async fn run(listener: TcpListener, mut state: State, stop: Cancellat
             () = stop.cancelled() => Event::Stop,
             done = state.flights.next() => Event::Store(done),
             _ = lines.recv_many(&mut taken, LINES_A_TURN) => Event::Lines,
-            accepted = listener.accept() => Event::Accepted(accepted),
+            arrival = doors.next() => Event::Arrived(arrival),
             Ok(()) = accounts.changed() => Event::Accounts,
             Some(end) = tasks.next_end() => Event::Ended(end),
             _ = tick.tick() => Event::Tick,
         };
         match event {
-            Event::Accepted(Ok((stream, peer))) => {
-                admit(&mut state, &mut tasks, &events, (stream, peer));
-            }
-            Event::Accepted(Err(error)) => {
-                tracing::warn!(%error, "a connection could not be accepted");
-                // Out of descriptors: the same error would come at once.
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
+            Event::Arrived(arrival) => admit(&mut state, &mut tasks, &events, arrival),
             Event::Lines => taken.drain(..).for_each(|line| hear(&mut state, line)),
             Event::Store(done) => state.finish(done),
             Event::Accounts => state.evict_from_reserved_nicks(),
             Event::Ended(end) => report(&end),
-            Event::Tick => state.tick(),
+            Event::Tick => {
+                state.tick();
+                doors.look();
+            }
             Event::Stop => break,
         }
         state.close_doomed();
     }
-    drop(listener);
+    drop(doors);
     shut_down(state, tasks).await;
 }
 
@@ -122,7 +115,7 @@ fn admit(
     state: &mut State,
     tasks: &mut TaskGroup,
     events: &mpsc::Sender<FromClient>,
-    (stream, peer): (TcpStream, SocketAddr),
+    Arrival { stream, ends }: Arrival,
 ) {
     let limits = &state.config.limits;
     if state.clients.len() >= limits.connections {
@@ -130,10 +123,10 @@ fn admit(
         tracing::warn!(told = told.is_ok(), "connection refused: too many");
         return;
     }
-    let Ok(local) = stream.local_addr() else { return };
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "no TCP_NODELAY");
-    }
+    let origin = match ends {
+        Ends::Tcp { local, peer } => state.trust.origin(local, peer),
+        Ends::Socket => Origin::Socket,
+    };
     let shared = Arc::new(Shared {
         queued: AtomicUsize::new(0),
         exempt: AtomicBool::new(false),
@@ -158,20 +151,14 @@ fn admit(
     tasks.spawn(format!("read {}", id.0), reader.run());
     tasks.spawn(format!("write {}", id.0), connection::write(writing, queued, shared));
     let now = state.config.clock.monotonic();
-    state.clients.insert(id, client(id, (state.trust.origin(local, peer), peer), queue, now));
+    state.clients.insert(id, client(id, origin, queue, now));
     state.peak = state.peak.max(state.clients.len());
 }
 
-fn client(
-    id: ClientId,
-    (origin, peer): (Origin, SocketAddr),
-    queue: SendQueue,
-    now: Duration,
-) -> Client {
+fn client(id: ClientId, origin: Origin, queue: SendQueue, now: Duration) -> Client {
     Client {
         id,
         origin,
-        peer,
         queue,
         stage: Stage::Registering(Registering { negotiating: false, heard: false }),
         nick: None,

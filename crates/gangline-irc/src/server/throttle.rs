@@ -64,7 +64,7 @@ impl Throttle {
 
 fn after(origin: Origin, wrong: u32) -> Duration {
     let longest = match origin {
-        Origin::Own => LONGEST_OWN,
+        Origin::Own | Origin::Socket => LONGEST_OWN,
         Origin::User(_) | Origin::Unknown(_) => LONGEST,
     };
     match wrong.checked_sub(FREE + 1) {

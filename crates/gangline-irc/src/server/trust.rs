@@ -7,22 +7,26 @@ use gangline_core::Principal;
 /// Whose connection it is, as far as the kernel tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Origin {
+    /// A process that came by the installation's own socket: of the user who runs the server, or
+    /// of root.
+    Socket,
     /// A process of the user who runs the server.
     Own,
     /// A process of another user of this machine.
     User(u32),
-    /// The kernel does not tell: another system than Linux, a container's outside.
+    /// The kernel does not tell: another system than Linux, a container's outside, a process that
+    /// is gone already. Trust counts it as another user.
     Unknown(IpAddr),
 }
 
 /// Decides about credentials and peers. Called on the server's task: answers must be quick and
 /// must not block on anything but a small question to the kernel.
 pub trait Trust: Send + Sync + 'static {
-    /// Returns the principal that `account` and `password` prove, or `None`. `PASS
-    /// owner:<token>` asks for the account `owner`.
-    fn authenticate(&self, account: &str, password: &str) -> Option<Principal>;
+    /// Returns the principal that `account` and `password` prove when they come from there, or
+    /// `None`. `PASS owner:<token>` asks for the account `owner`.
+    fn authenticate(&self, origin: Origin, account: &str, password: &str) -> Option<Principal>;
 
-    /// Returns whose process is at the other end of a connection (`local` is our end). Asked once
-    /// for each connection, when it is accepted.
+    /// Returns whose process is at the other end of a TCP connection (`local` is our end). Asked
+    /// once for each connection, when it is accepted.
     fn origin(&self, local: SocketAddr, peer: SocketAddr) -> Origin;
 }

@@ -12,9 +12,9 @@ async fn a_peer_is_our_own_only_under_our_uid() {
     let local = listener.local_addr().unwrap();
     assert_eq!(near.local_addr().unwrap(), peer);
     let (_sender, accounts) = watch::channel(Arc::default());
-    let ours = own_uid().unwrap();
+    let ours = own_uid();
     let theirs = Origin::User(ours);
-    for (uid, origin) in [(Some(ours), Origin::Own), (Some(ours + 1), theirs), (None, theirs)] {
+    for (uid, origin) in [(ours, Origin::Own), (ours + 1, theirs)] {
         let trust = AccountTrust { accounts: accounts.clone(), uid };
         assert_eq!(trust.origin(local, peer), origin, "{uid:?}");
     }

@@ -198,7 +198,7 @@ async fn who_does_not_register_or_answer_is_closed() {
 async fn only_loopback_is_listened_on() {
     struct Nobody;
     impl gangline_irc::server::trust::Trust for Nobody {
-        fn authenticate(&self, _: &str, _: &str) -> Option<gangline_core::Principal> {
+        fn authenticate(&self, _: Origin, _: &str, _: &str) -> Option<gangline_core::Principal> {
             None
         }
         fn origin(&self, _: std::net::SocketAddr, peer: std::net::SocketAddr) -> Origin {

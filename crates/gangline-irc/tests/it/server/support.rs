@@ -44,7 +44,7 @@ struct Passwords {
 }
 
 impl Trust for Passwords {
-    fn authenticate(&self, account: &str, password: &str) -> Option<Principal> {
+    fn authenticate(&self, _: Origin, account: &str, password: &str) -> Option<Principal> {
         let known = self.accounts.borrow().get(account).cloned()?;
         let right = password == format!("pw-{}", known.name);
         right.then(|| Principal { account: known.name.to_string(), tier: known.tier })
