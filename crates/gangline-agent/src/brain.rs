@@ -6,6 +6,7 @@
 mod decided;
 mod effects;
 mod life;
+mod orders;
 mod restart;
 mod settle;
 mod show;
@@ -26,11 +27,9 @@ use gangline_api::event;
 use gangline_broker::{AgentUpdate, NewEvent};
 use gangline_core::{
     AgentName, ApprovalNumber, Epoch, MessageId, TurnId,
-    agent::{
-        Agent, ApprovalRequestId, Drain, Input, Operator, PhaseName, Queued, RuntimeInput, View,
-    },
+    agent::{Agent, ApprovalRequestId, Drain, Input, PhaseName, Queued, RuntimeInput, View},
     answer::Tool,
-    outcome::{By, Cause},
+    outcome::Cause,
     redact::Redactor,
     time::Now,
 };
@@ -41,7 +40,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use tracing::{debug, info, warn};
 
 use crate::{
-    bus::{Care, Hurry, Incoming, Record, SessionCommand, Word},
+    bus::{Care, Hurry, Incoming, Record, SessionCommand},
     hooks::HookBell,
     inbox::Waiting,
     notes::Notes,
@@ -205,6 +204,7 @@ impl Brain {
     fn take(&mut self, incoming: Incoming) {
         match incoming {
             Incoming::Message(row) => self.message(*row),
+            Incoming::Cancelled { message } => self.cancelled(message),
             Incoming::Taken { turn, attempts, gone } => self.taken(turn, &attempts, gone),
             Incoming::TakeFailed { turn } => {
                 self.doors.context.send_replace(None);
@@ -334,31 +334,6 @@ impl Brain {
         let taken: Vec<_> = attempts.iter().map(|(id, _)| *id).collect();
         self.messages_taken(turn, &taken);
         self.think(Input::Taken { turn });
-    }
-
-    /// Obeys what another process wrote into the row. What was read before a word of ours was
-    /// written is older than that word.
-    fn paused_row(&mut self, paused: bool, words: u64) {
-        if words != self.words || paused == self.core.view().paused {
-            return;
-        }
-        let word = if paused { Operator::Pause } else { Operator::Resume };
-        self.think(Input::Operator(word));
-    }
-
-    fn operator(&mut self, word: Word) {
-        self.words += 1;
-        match word {
-            Word::Pause => {
-                self.keeper.push(Record::Paused(true));
-                self.think(Input::Operator(Operator::Pause));
-            }
-            Word::Resume => {
-                self.keeper.push(Record::Paused(false));
-                self.think(Input::Operator(Operator::Resume));
-            }
-            Word::Abort => self.think(Input::Operator(Operator::Interrupt(By::Operator))),
-        }
     }
 
     fn runtime(&mut self, life: gangline_core::agent::Life, event: RuntimeEvent) {

@@ -27,6 +27,8 @@ pub(crate) const LINK_QUEUE: usize = 64;
 pub(crate) enum Incoming {
     /// A durable message waits.
     Message(Box<Waiting>),
+    /// A message that waited was taken back.
+    Cancelled { message: MessageId },
     /// T1 is committed; these were not waiting any more.
     Taken { turn: TurnId, attempts: Vec<(MessageId, i64)>, gone: Vec<MessageId> },
     /// T1 could not be committed and is undone.

@@ -5,16 +5,19 @@
 //! approval's announcement and the lines after it are seen in the order of the room. Start at
 //! [`Courier::run`].
 
+mod answer;
 mod cursors;
 mod decide;
 pub(crate) mod inquiries;
 mod intake;
 mod outbox;
 mod places;
+mod queue;
 mod speaker;
 #[cfg(test)]
 mod tests;
 mod trouble;
+mod waits;
 mod words;
 
 use std::{
@@ -24,7 +27,13 @@ use std::{
 };
 
 use gangline_broker::Broker;
-use gangline_core::{AgentName, Epoch, name::ChannelName, redact::Redactor, trust};
+use gangline_core::{
+    AgentName, Epoch,
+    name::ChannelName,
+    patience::{Patience, Told},
+    redact::Redactor,
+    trust,
+};
 use gangline_irc::{
     client::{Line, LinkCommand, LinkEvent},
     wire::caps,
@@ -34,7 +43,7 @@ use gangline_runtime::Capabilities;
 use tokio::sync::{Notify, mpsc, watch};
 use tracing::{debug, info, warn};
 
-use crate::{bus::Incoming, rooms::ToRooms, showing::Showing};
+use crate::{bus::Incoming, rooms::ToRooms, showing::Showing, stood_down::StoodDown};
 
 use cursors::Cursors;
 use inquiries::{Inquiries, Inquiry};
@@ -100,8 +109,12 @@ pub(crate) struct Courier {
     in_flight: InFlight,
     inquiries: Inquiries,
     troubles: Troubles,
-    /// Nicks that were told once that they may not prompt.
-    warned: HashSet<String>,
+    /// Lines whose authors are told why they wait.
+    patience: Patience,
+    /// Strangers who were told that they may not prompt.
+    strangers: Told,
+    /// Where the agent starts nothing until a person mentions it.
+    stood_down: StoodDown,
     /// Whether the server gives its lines again.
     history: bool,
     /// Lines of a server that does not, which the store could not take yet.
@@ -115,20 +128,31 @@ enum Event {
     OutboxRung,
     Asked(Inquiry),
     AnswerDue,
+    Owed,
     Tick,
     Stop,
+}
+
+/// Waits so long, or for ever. Cancel-safe.
+async fn after(wait: Option<Duration>) {
+    match wait {
+        Some(wait) => tokio::time::sleep(wait).await,
+        None => std::future::pending().await,
+    }
 }
 
 impl Courier {
     pub(crate) fn new(office: Office) -> Self {
         Self {
+            stood_down: StoodDown::read(&office.paths, &office.agent),
             office,
             up: false,
             cursors: Cursors::default(),
             in_flight: InFlight::default(),
             inquiries: Inquiries::default(),
             troubles: Troubles::default(),
-            warned: HashSet::new(),
+            patience: Patience::default(),
+            strangers: Told::default(),
             history: false,
             kept: VecDeque::new(),
             words: HashSet::new(),
@@ -153,16 +177,12 @@ impl Courier {
         loop {
             let outbox = Arc::clone(&self.office.outbox);
             let due = self.answer_due();
-            let answer_due = async {
-                match due {
-                    Some(wait) => tokio::time::sleep(wait).await,
-                    None => std::future::pending().await,
-                }
-            };
+            let (answer_due, owed) = (after(due), after(self.owed_in()));
             let event = tokio::select! {
                 event = link.recv() => Event::Link(event.map(Box::new)),
                 Some(inquiry) = asked.recv() => Event::Asked(inquiry),
                 () = answer_due => Event::AnswerDue,
+                () = owed => Event::Owed,
                 () = outbox.notified() => Event::OutboxRung,
                 Ok(()) = tick.changed() => Event::Tick,
                 () = stop.cancelled() => Event::Stop,
@@ -172,6 +192,7 @@ impl Courier {
                 Event::OutboxRung => self.send_waiting().await,
                 Event::Asked(inquiry) => self.asked(inquiry).await,
                 Event::AnswerDue => self.give_up_answers(),
+                Event::Owed => self.give_what_is_owed().await,
                 Event::Tick => {
                     self.take_kept().await;
                     self.keep_cursors().await;

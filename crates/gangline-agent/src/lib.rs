@@ -23,6 +23,7 @@ mod session;
 mod settings;
 mod showing;
 mod speech;
+mod stood_down;
 mod texts;
 mod tools;
 

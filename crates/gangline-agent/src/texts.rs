@@ -1,9 +1,15 @@
 //! What the daemon says by itself, in one place.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
-use gangline_broker::NUMBER_PLACEHOLDER;
-use gangline_core::{AgentName, agent::PhaseName, outcome::Outcome, redact::Redactor, shown};
+use gangline_broker::{Cancel, MessageRow, NUMBER_PLACEHOLDER};
+use gangline_core::{
+    AgentName, MessageId,
+    agent::{PhaseName, View},
+    outcome::Outcome,
+    redact::Redactor,
+    shown::{self, label},
+};
 use serde_json::Value;
 
 use crate::settings::InsteadOf;
@@ -179,6 +185,59 @@ pub(crate) fn approval_announcement(
 /// Nobody needs to decide it any more; `approval` is its number, or what it is for.
 pub(crate) fn approval_taken_back(approval: &str) -> String {
     format!("approval {approval} is not needed any more: my program waits for it no longer")
+}
+
+/// Returns why nothing new is begun, and what ends that; `None` if something may be begun.
+pub(crate) fn why_kept(view: &View, login: Option<&str>) -> Option<String> {
+    if view.degraded {
+        return Some("my store cannot write now; I begin when it can".to_owned());
+    }
+    if view.needs_login {
+        let hint = login.map_or_else(String::new, |hint| format!(" ({})", label(hint)));
+        return Some(format!("my backend is not logged in{hint}; I begin when it is"));
+    }
+    if view.paused {
+        return Some("I am paused; my owner ends that by `resume`".to_owned());
+    }
+    view.draining.then(|| "my daemon is ending; the next one begins with it".to_owned())
+}
+
+pub(crate) fn no_such_message(id: MessageId) -> String {
+    format!("I have no message {id}; `queue` lists what waits")
+}
+
+pub(crate) fn not_yours(id: MessageId, sender: &str) -> String {
+    format!("only {} or an owner can cancel {id}", label(sender))
+}
+
+/// Says why a message cannot be cancelled, and what to do instead.
+pub(crate) fn not_cancelled(id: MessageId, found: Cancel) -> String {
+    match found {
+        Cancel::InTurn(_) => {
+            format!("{id} is in my open turn, so it cannot be cancelled: `stop` ends the turn")
+        }
+        Cancel::Settled(state) => {
+            let state = state.as_str().replace('_', " ");
+            format!("{id} cannot be cancelled: it is settled ({state})")
+        }
+        Cancel::Unknown => no_such_message(id),
+        Cancel::Done => format!("{id} is cancelled"),
+    }
+}
+
+/// Tells an author that somebody else cancelled the message.
+pub(crate) fn cancelled_by(row: &MessageRow, by: &str) -> String {
+    format!("{}: {} cancelled your message {}", label(&row.sender), label(by), row.id)
+}
+
+/// Returns a length of time in its greatest unit: `40 s`, `2 min`, `3 h`, `5 d`.
+pub(crate) fn span(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..60 => format!("{seconds} s"),
+        seconds @ 60..3600 => format!("{} min", seconds / 60),
+        seconds @ 3600..86_400 => format!("{} h", seconds / 3600),
+        seconds => format!("{} d", seconds / 86_400),
+    }
 }
 
 #[cfg(test)]

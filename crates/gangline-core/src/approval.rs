@@ -89,18 +89,7 @@ pub fn parse(text: &str) -> Option<DecisionLine> {
     }
 }
 
-/// Returns whether the text begins as a decision does and goes on (`yes 3 please`, `no, use make`):
-/// it is none, and whoever wrote it may believe that it was one.
-#[must_use]
-pub fn resembles(text: &str) -> bool {
-    let bare =
-        |word: &str| Decision::of(word.trim_end_matches([',', '.', '!', ':', ';'])).is_some();
-    let mut words = text.split_whitespace();
-    let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    parse(text).is_none() && (bare(first) || number(first).is_some() && bare(second))
-}
-
-fn number(word: &str) -> Option<ApprovalNumber> {
+pub(crate) fn number(word: &str) -> Option<ApprovalNumber> {
     let digits = word.strip_prefix('#').unwrap_or(word);
     let all = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     if all { digits.parse().ok().map(ApprovalNumber) } else { None }

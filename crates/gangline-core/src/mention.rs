@@ -1,7 +1,7 @@
 //! Who a line is for, and the prompt that is made of it.
 //!
-//! A line addresses an agent by `@nick` or `@short-name` anywhere, or by `nick:` or `nick,` at its
-//! start (R0-36). Case is folded; a name is a whole word: `@spark-ada-2` is not for `spark-ada`.
+//! A line addresses an agent by `@nick` or `@short-name` anywhere, or by either of them with `:` or
+//! `,` behind it at its start (R0-36). Case is folded; a name is a whole word: `@spark-ada-2` is not for `spark-ada`.
 
 use crate::name::{AgentName, fold};
 
@@ -20,8 +20,8 @@ pub fn addressed<'a>(text: &str, agents: &[&'a AgentName]) -> Vec<&'a AgentName>
         found.extend(named(word, agents));
     }
     let mut rest = text.trim_start();
-    while let Some((agent, tail)) = vocative(rest, agents) {
-        found.push(agent);
+    while let Some((called, tail)) = vocative(rest, agents) {
+        found.extend(called);
         rest = tail;
     }
     agents.iter().copied().filter(|agent| found.contains(agent)).collect()
@@ -80,14 +80,16 @@ fn named<'a>(word: &str, agents: &[&'a AgentName]) -> Vec<&'a AgentName> {
     Vec::new()
 }
 
-/// Returns the agent that the text begins with (`nick:` or `nick,`), and the text behind that.
-fn vocative<'a, 't>(text: &'t str, agents: &[&'a AgentName]) -> Option<(&'a AgentName, &'t str)> {
+/// Returns the agents that the text begins with (`nick:`, `short-name,`), and the text behind that.
+fn vocative<'a, 't>(
+    text: &'t str,
+    agents: &[&'a AgentName],
+) -> Option<(Vec<&'a AgentName>, &'t str)> {
     let word = word_of(text);
     let tail = text[word.len()..].strip_prefix([':', ','])?;
     let ends = tail.is_empty() || tail.starts_with(char::is_whitespace);
-    let word = fold(word);
-    let agent = agents.iter().copied().find(|agent| agent.folded() == word)?;
-    ends.then(|| (agent, tail.trim_start()))
+    let called = named(word, agents);
+    (ends && !called.is_empty()).then(|| (called, tail.trim_start()))
 }
 
 fn leading_at<'t>(text: &'t str, agents: &[&AgentName]) -> Option<&'t str> {

@@ -1,13 +1,10 @@
 //! Words that are not prompts: decisions on approvals.
 
-use gangline_broker::{
-    ApprovalRow, ApprovalState, DecideError, Decision as Decided, LineKind, Send as BrokerSend,
-};
+use gangline_broker::{ApprovalRow, ApprovalState, DecideError, Decision as Decided};
 use gangline_core::{
     ApprovalNumber, Principal,
     approval::{self, Addressed, Decision, LineOrder, OpenApproval, Reach, Resolution},
     trust::Action,
-    words::OperatorWord,
 };
 use gangline_irc::client::Line;
 use tracing::{info, warn};
@@ -48,24 +45,14 @@ fn as_stored(decision: Decision) -> Decided {
 }
 
 impl Courier {
-    /// Takes the line as a decision or an operator's word, if it is one. `text` is without the
-    /// mention.
-    pub(super) async fn words(
+    /// Takes the line as a decision, if it is one. `text` is without the mention.
+    pub(super) async fn decision(
         &mut self,
         line: &Line,
         who: &Principal,
         text: &str,
         addressed: Addressed,
     ) -> Handled {
-        if let Some(word) = OperatorWord::parse(text) {
-            return self.operator(line, who, word).await;
-        }
-        if approval::parse(text).is_none() {
-            if approval::resembles(text) {
-                self.say_how_to_decide(line, who).await;
-            }
-            return Handled::No;
-        }
         let open = match self.office.broker.approvals(Some(&self.office.agent), true).await {
             Ok(open) => open,
             Err(error) => {
@@ -74,7 +61,7 @@ impl Courier {
             }
         };
         match resolve(line, text, addressed, &open) {
-            Resolution::NotADecision => Handled::No,
+            Resolution::NotADecision => self.nothing_to_decide(line, who, text).await,
             Resolution::NeedsNumber { open } => {
                 let numbers: Vec<String> = open.iter().map(|n| format!("yes {n}")).collect();
                 let text = format!("which one? say {}", numbers.join(" or "));
@@ -86,24 +73,6 @@ impl Courier {
                 self.decide(line, who, (number, decision)).await
             }
         }
-    }
-
-    /// Tells somebody who may decide, and whose prompt begins as a decision does, that what is open
-    /// still waits: the prompt will wait behind it.
-    async fn say_how_to_decide(&self, line: &Line, who: &Principal) {
-        if line.from_history || self.office.policy.may(who, Action::Approve, 0).is_err() {
-            return;
-        }
-        let open = self.office.broker.approvals(Some(&self.office.agent), true).await;
-        // Where the store does not say, nothing is claimed.
-        let Some(number) = open.ok().and_then(|open| open.first().map(|row| row.number)) else {
-            return;
-        };
-        let text = format!(
-            "approval {number} still waits: say `yes {number}` or `no {number}` and nothing else; \
-             your line waits as a prompt"
-        );
-        self.answer(line, &text).await;
     }
 
     /// Tells somebody who may decide; tells others that they may not.
@@ -170,37 +139,5 @@ impl Courier {
             Err(error) => self.answer(line, &error.to_string()).await,
         }
         Handled::Yes
-    }
-
-    /// Answers a line where it was said, once however often it is taken in.
-    pub(super) async fn answer(&self, line: &Line, text: &str) {
-        let Some(key) = &line.msgid else { return self.answer_with(line, text, None).await };
-        let key: String = key.chars().filter(char::is_ascii_alphanumeric).take(48).collect();
-        self.answer_with(line, text, Some(key)).await;
-    }
-
-    async fn answer_with(&self, line: &Line, text: &str, key: Option<String>) {
-        let key = key.unwrap_or_else(|| uuid::Uuid::new_v4().simple().to_string());
-        let (target, text) = match &line.target {
-            gangline_core::Target::Channel(channel) => {
-                (channel.to_string(), format!("{}: {text}", line.nick))
-            }
-            gangline_core::Target::Nick(_) => (line.nick.clone(), text.to_owned()),
-        };
-        let send = BrokerSend {
-            agent: self.office.agent.clone(),
-            turn: None,
-            idem_key: format!("r-{key}"),
-            target,
-            lines: vec![self.office.redactor.redact(&text)],
-            // A notice never wakes: what the harness says by itself starts no talk among agents.
-            kind: LineKind::Notice,
-            in_reply_to: None,
-            deliver: None,
-        };
-        if let Err(error) = self.office.broker.send(send).await {
-            warn!(%error, "cannot answer a line");
-        }
-        self.office.outbox.notify_one();
     }
 }

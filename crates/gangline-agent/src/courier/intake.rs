@@ -1,8 +1,6 @@
 //! In: a line of IRC becomes a durable message, or nothing.
 
-use gangline_broker::{
-    Accepted, CursorMove, LineKind, MessageFilter, NewMessage, Send as BrokerSend,
-};
+use gangline_broker::{Accepted, CursorMove, MessageFilter, NewMessage};
 use gangline_core::{
     AgentName, MessageId, MessageState, Origin, Principal, Target, Tier,
     approval::Addressed,
@@ -121,8 +119,13 @@ impl Courier {
             }
             Err(refusal) => {
                 debug!(%refusal, "refused");
+                self.say_refused(line, &who, &refusal).await;
                 MessageState::Refused
             }
+        };
+        let state = match self.may_start_there(line, &who) {
+            true => state,
+            false => MessageState::Refused,
         };
         self.accept(line, (who, cause, heard), (state, cursor)).await
     }
@@ -139,6 +142,30 @@ impl Courier {
         self.words.insert(intake_key(line));
     }
 
+    /// Tells a person who is known, and may not prompt this agent.
+    async fn say_refused(&mut self, line: &Line, who: &Principal, refusal: &Refusal) {
+        let person = match who.tier {
+            Tier::Owner | Tier::Member => !line.bot,
+            Tier::Agent | Tier::Stranger => false,
+        };
+        if person && !line.from_history && self.may_tell(&line.nick) {
+            self.answer(line, &refusal.to_string()).await;
+        }
+    }
+
+    /// Returns whether the line may start something in its room: where the agent stands down, only
+    /// a person's may, and it ends that.
+    fn may_start_there(&mut self, line: &Line, who: &Principal) -> bool {
+        let Target::Channel(channel) = &line.target else { return true };
+        match who.tier {
+            Tier::Owner | Tier::Member => {
+                self.stood_down.lift(channel);
+                true
+            }
+            Tier::Agent | Tier::Stranger => !self.stood_down.is(channel),
+        }
+    }
+
     async fn accept(
         &mut self,
         line: &Line,
@@ -147,6 +174,7 @@ impl Courier {
     ) -> Taken {
         let office = &self.office;
         let with_cursor = cursor.is_some();
+        let by = who.clone();
         let message = NewMessage {
             agent: office.agent.clone(),
             network_id: office.network_id.clone(),
@@ -172,6 +200,9 @@ impl Courier {
         match office.broker.accept_and_ring(message, office.rescan.clone()).await {
             Ok(Accepted { id, duplicate }) => {
                 debug!(%id, duplicate, "accepted");
+                if !duplicate && state == MessageState::Accepted {
+                    self.watch(line, &by, id);
+                }
                 if with_cursor { Taken::WithCursor(id) } else { Taken::Done(Some(id)) }
             }
             Err(error) => {
@@ -214,31 +245,19 @@ impl Courier {
         let _ = self.office.rooms.send(told).await;
     }
 
-    /// Tells a stranger, once, why nothing happens.
+    /// Tells a stranger why nothing happens, in private and once an hour.
     async fn warn_stranger(&mut self, line: &Line, who: &Principal) {
-        if line.from_history || self.warned.len() > 1000 || !self.warned.insert(line.nick.clone()) {
+        let Ok(nick) = line.nick.parse::<Nick>() else { return };
+        if line.from_history || line.bot || !self.may_tell_stranger(nick.as_str()) {
             return;
         }
-        let Ok(nick) = line.nick.parse::<Nick>() else { return };
         let text = format!(
             "I know nobody called {}: only members of this installation may prompt me. Log in, or \
              ask its owner",
             who.account
         );
-        let send = BrokerSend {
-            agent: self.office.agent.clone(),
-            turn: None,
-            idem_key: format!("n-{}", uuid::Uuid::new_v4().simple()),
-            target: nick.to_string(),
-            lines: vec![self.office.redactor.redact(&text)],
-            kind: LineKind::Notice,
-            in_reply_to: None,
-            deliver: None,
-        };
-        if let Err(error) = self.office.broker.send(send).await {
-            warn!(%error, "cannot tell a stranger");
-        }
-        self.office.outbox.notify_one();
+        let key = format!("n-{}", uuid::Uuid::new_v4().simple());
+        self.notify(key, nick.to_string(), (&[text], None)).await;
     }
 }
 

@@ -1,16 +1,27 @@
 //! A courier with a real store, and the other ends of its queues, for the tests of its parts.
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{
+    collections::HashSet,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use gangline_broker::{Broker, OpenOptions, Tuning, Whose};
 use gangline_core::{
-    AgentName, Epoch,
+    AgentName, Epoch, Principal, Tier,
     agent::{Agent, AgentOptions},
     redact::Redactor,
     trust,
 };
-use gangline_irc::client::LinkCommand;
-use gangline_os::{CancellationToken, clock, paths::Paths};
+use gangline_irc::client::{Line, LineKind, LinkCommand, LinkEvent, TypingState};
+use gangline_os::{
+    CancellationToken,
+    clock::{self, Clock, UnixMicros},
+    paths::Paths,
+};
 use gangline_runtime::Capabilities;
 use tempfile::TempDir;
 use tokio::sync::{Notify, mpsc, watch};
@@ -22,6 +33,30 @@ use crate::{
     showing::Showing,
 };
 
+/// The machine's clock, which a test can put forward.
+#[derive(Default)]
+pub(super) struct ManualClock(AtomicU64);
+
+impl ManualClock {
+    pub(super) fn forward(&self, by: Duration) {
+        self.0.fetch_add(u64::try_from(by.as_millis()).unwrap(), Ordering::SeqCst);
+    }
+
+    fn ahead(&self) -> Duration {
+        Duration::from_millis(self.0.load(Ordering::SeqCst))
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> UnixMicros {
+        clock::system().now().plus(self.ahead())
+    }
+
+    fn monotonic(&self) -> Duration {
+        clock::system().monotonic() + self.ahead()
+    }
+}
+
 /// The courier of `oak-ada` on a server whose nicks are trusted, and the other ends of its queues.
 pub(super) struct Rig {
     pub(super) courier: Courier,
@@ -29,7 +64,9 @@ pub(super) struct Rig {
     pub(super) rooms: mpsc::Receiver<ToRooms>,
     /// Where the store is.
     pub(super) folder: TempDir,
-    _brain: mpsc::Receiver<Incoming>,
+    pub(super) brain: mpsc::Receiver<Incoming>,
+    pub(super) showing: watch::Sender<Showing>,
+    pub(super) clock: Arc<ManualClock>,
 }
 
 pub(super) fn ada() -> AgentName {
@@ -47,13 +84,15 @@ impl Rig {
         let whose = Whose { runtime: "native", configured: "native" };
         broker.begin_epoch(&ada(), (1, "test"), whose).await.unwrap();
         let view = Agent::new(AgentOptions::default()).view();
-        let ((brain, _brain), (rooms, heard)) = (mpsc::channel(64), mpsc::channel(64));
+        let ((brain, brain_end), (rooms, heard)) = (mpsc::channel(64), mpsc::channel(64));
+        let (showing, shown) = watch::channel(Showing::new(view));
+        let manual = Arc::new(ManualClock::default());
         let (sender, link) = mpsc::channel(LINK_QUEUE);
         let office = Office {
             agent: ada(),
             epoch: Epoch(1),
             broker,
-            clock: clock::system(),
+            clock: Arc::<ManualClock>::clone(&manual),
             redactor: Arc::new(Redactor::default()),
             network_id: "net".to_owned(),
             own,
@@ -67,7 +106,7 @@ impl Rig {
             link: sender,
             outbox: Arc::new(Notify::new()),
             rescan: Arc::new(Notify::new()),
-            showing: watch::channel(Showing::new(view)).1,
+            showing: shown,
             can: Capabilities::default(),
             paths: Paths {
                 config_file: "/c".into(),
@@ -81,6 +120,85 @@ impl Rig {
             members: watch::Sender::new(Counts::new()),
             rooms,
         };
-        Self { courier: Courier::new(office), link, rooms: heard, folder, _brain }
+        let courier = Courier::new(office);
+        Self { courier, link, rooms: heard, folder, brain: brain_end, showing, clock: manual }
+    }
+}
+
+/// A courier in `#lab` on its own server, and what it says there.
+pub(super) struct Lab {
+    pub(super) rig: Rig,
+    said: u64,
+}
+
+impl Lab {
+    pub(super) async fn open() -> Self {
+        let mut rig = Rig::open(true).await;
+        let lab = || std::iter::once("#lab".parse().unwrap()).collect::<HashSet<_>>();
+        rig.courier.office.joined.send_replace(lab());
+        rig.courier.office.wanted.send_replace(lab());
+        rig.courier.up = true;
+        Self { rig, said: 0 }
+    }
+
+    /// Somebody says something in a place; returns what the courier says to that.
+    pub(super) async fn says(
+        &mut self,
+        (nick, tier): (&str, Tier),
+        to: &str,
+        text: &str,
+    ) -> Vec<String> {
+        self.said += 1;
+        let account = if tier == Tier::Stranger { format!("~{nick}") } else { nick.to_owned() };
+        let line = Line {
+            kind: LineKind::Privmsg,
+            target: to.parse().unwrap(),
+            nick: nick.to_owned(),
+            account: None,
+            principal: Some(Principal { account, tier }),
+            msgid: Some(format!("msg{}", self.said)),
+            server_time: None,
+            cursor: None,
+            text: text.to_owned(),
+            gangline_id: None,
+            from_history: false,
+            reply_to: None,
+            bot: false,
+        };
+        self.rig.courier.link_event(LinkEvent::Line(line)).await;
+        self.heard().await
+    }
+
+    /// What the courier has given to the link: lines as `target text`, and typing marks.
+    pub(super) async fn heard(&mut self) -> Vec<String> {
+        self.rig.courier.send_waiting().await;
+        let mut texts = Vec::new();
+        while let Ok(command) = self.rig.link.try_recv() {
+            match command {
+                LinkCommand::Say(say) => {
+                    self.rig.courier.confirmed(&say.key, None).await;
+                    texts.push(format!("{} {}", say.target, say.text));
+                    self.rig.courier.send_waiting().await;
+                }
+                LinkCommand::Typing { target, state: TypingState::Active } => {
+                    texts.push(format!("{target} is typing"));
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        texts
+    }
+
+    /// Puts the clock forward, and has done what is due then.
+    pub(super) async fn later(&mut self, by: Duration) -> Vec<String> {
+        self.rig.clock.forward(by);
+        self.rig.courier.give_what_is_owed().await;
+        self.heard().await
+    }
+
+    /// The texts of the messages that wait.
+    pub(super) async fn prompts(&self) -> Vec<String> {
+        let rows = self.rig.courier.pending().await.unwrap();
+        rows.into_iter().map(|row| row.body.as_str().to_owned()).collect()
     }
 }

@@ -1,7 +1,15 @@
-//! What an operator says in the chat: words that are not prompts.
+//! What people say to the agent in the chat that is no prompt: room words, and lines that may have
+//! been meant as one. Start at [`Courier::words`].
 
+use gangline_broker::{ApprovalRow, Cancel, MessageFilter, MessageRow};
 use gangline_core::{
-    Principal, Tier, agent::PhaseName, model::ModelName, trust::Action, words::OperatorWord,
+    ApprovalNumber, MessageState, Principal, Target, Tier,
+    agent::PhaseName,
+    approval::Addressed,
+    model::ModelName,
+    name::fold,
+    trust::Action,
+    words::{self, Asked, LATELY, Miss, OperatorWord, Reading},
 };
 use gangline_irc::client::Line;
 use gangline_os::doorbell;
@@ -15,60 +23,234 @@ use crate::{
     texts,
 };
 
+/// So many of the last messages are looked at for the turn that ended last.
+const LAST_MESSAGES: u32 = 32;
+
 impl Courier {
-    pub(super) async fn operator(
+    /// Takes the line as a room word, a decision or a near miss, if it is one. `text` is without
+    /// the mention.
+    pub(super) async fn words(
         &mut self,
         line: &Line,
         who: &Principal,
-        word: OperatorWord,
+        text: &str,
+        addressed: Addressed,
     ) -> Handled {
+        let reading = words::read(text, Asked::Not);
+        let asked = match who.tier {
+            Tier::Owner | Tier::Member => words::read(text, Asked::Lately),
+            Tier::Agent | Tier::Stranger => reading.clone(),
+        };
+        let reading = if asked == reading {
+            reading
+        } else {
+            match self.asked_lately().await {
+                Some(Asked::Lately) => asked,
+                Some(Asked::Not) => reading,
+                None => return Handled::NotNow,
+            }
+        };
+        match reading {
+            Reading::Decision(text) => self.decision(line, who, &text, addressed).await,
+            Reading::Word(_) | Reading::Miss(_) if who.tier == Tier::Stranger => Handled::No,
+            Reading::Word(word) => self.operator(line, who, word).await,
+            Reading::Miss(miss) => self.missed(line, who, (text, miss)).await,
+            Reading::Prompt => Handled::No,
+        }
+    }
+
+    /// Returns whether an approval is open or was closed a short while ago; `None` if the store
+    /// does not say.
+    async fn asked_lately(&self) -> Option<Asked> {
+        let rows = self.office.broker.approvals(Some(&self.office.agent), false).await;
+        let rows = rows.inspect_err(|error| warn!(%error, "cannot read approvals")).ok()?;
+        let now = self.office.clock.now();
+        let lately =
+            |row: &ApprovalRow| row.closed_at.is_none_or(|closed| now.since(closed) < LATELY);
+        Some(if rows.iter().any(lately) { Asked::Lately } else { Asked::Not })
+    }
+
+    /// Answers a line that may have been meant as a word. An agent's line is never one.
+    async fn missed(&self, line: &Line, who: &Principal, (text, miss): (&str, Miss)) -> Handled {
+        if who.tier == Tier::Agent || self.office.policy.may(who, Action::Prompt, 0).is_err() {
+            return Handled::No;
+        }
+        let open = self.office.broker.approvals(Some(&self.office.agent), true).await;
+        let Ok(open) = open else { return Handled::NotNow };
+        let open: Vec<ApprovalNumber> = open.iter().map(|row| row.number).collect();
+        self.answer(line, &miss.answer(text, &open)).await;
+        Handled::Yes
+    }
+
+    /// A bare `yes` or `no` finds no open approval: it is a prompt if it replies to the agent's last
+    /// turn, which answered this person in this place.
+    pub(super) async fn nothing_to_decide(
+        &self,
+        line: &Line,
+        who: &Principal,
+        text: &str,
+    ) -> Handled {
+        if who.tier == Tier::Agent || self.office.policy.may(who, Action::Prompt, 0).is_err() {
+            return Handled::No;
+        }
+        match self.answered_last(line, who).await {
+            Some(true) => Handled::No,
+            Some(false) => {
+                self.answer(line, &words::nothing_to_decide(text)).await;
+                Handled::Yes
+            }
+            None => Handled::NotNow,
+        }
+    }
+
+    /// Returns whether the agent's last turn answered this person in this place. An open turn has
+    /// answered nobody yet.
+    async fn answered_last(&self, line: &Line, who: &Principal) -> Option<bool> {
+        let filter =
+            MessageFilter { agent: Some(self.office.agent.clone()), ..MessageFilter::default() };
+        let rows = self.office.broker.messages(filter, LAST_MESSAGES).await;
+        let rows = rows.inspect_err(|error| warn!(%error, "cannot read messages")).ok()?;
+        if rows.iter().any(|row| row.state == MessageState::InTurn) {
+            return Some(false);
+        }
+        let place = match &line.target {
+            Target::Channel(channel) => channel.folded().to_owned(),
+            Target::Nick(_) => fold(&line.nick),
+        };
+        let taken = rows.iter().filter(|row| row.turn.is_some());
+        let last = taken.clone().filter_map(|row| row.turn).max();
+        Some(taken.filter(|row| row.turn == last).any(|row| {
+            row.state == MessageState::Answered
+                && row.principal.account == who.account
+                && fold(&row.target) == place
+        }))
+    }
+
+    async fn operator(&mut self, line: &Line, who: &Principal, word: OperatorWord) -> Handled {
         let action = match word {
-            OperatorWord::Status | OperatorWord::Model => Action::Prompt,
+            OperatorWord::Help
+            | OperatorWord::Status
+            | OperatorWord::Queue
+            | OperatorWord::Cancel(_)
+            | OperatorWord::Show(_)
+            | OperatorWord::More
+            | OperatorWord::Model => Action::Prompt,
             OperatorWord::Pause
             | OperatorWord::Resume
             | OperatorWord::Abort
+            | OperatorWord::StandDown
             | OperatorWord::SetModel(_)
             | OperatorWord::NewSession
             | OperatorWord::Compact => Action::Operate,
-            // Loops between agents are bounded by hops; rooms that stand down come later.
-            OperatorWord::StandDown => return Handled::No,
         };
-        // An agent gives no orders: "compact" may be its whole answer to a question.
-        if action == Action::Operate && who.tier == Tier::Agent {
+        // An agent gives no orders and asks by its tools: "compact", or "more", may be its whole
+        // answer to a question.
+        if who.tier == Tier::Agent && !matches!(word, OperatorWord::Status | OperatorWord::Model) {
             return Handled::No;
         }
         if let Err(refusal) = self.office.policy.may(who, action, 0) {
             self.answer(line, &refusal.to_string()).await;
             return Handled::Yes;
         }
-        let (incoming, text) = match word {
-            OperatorWord::Status | OperatorWord::StandDown => {
+        match word {
+            OperatorWord::Help => {
+                let lines = words::help(self.office.agent.short());
+                self.answer_lines(line, &lines).await;
+            }
+            OperatorWord::Status => {
                 let text = self.status().await;
                 self.answer(line, &text).await;
-                return Handled::Yes;
             }
             OperatorWord::Model => {
                 let text = self.model();
                 self.answer(line, &text).await;
-                return Handled::Yes;
             }
+            OperatorWord::Queue => return self.queue(line, who).await,
+            OperatorWord::Cancel(message) => return self.cancel(line, who, message).await,
+            OperatorWord::Show(number) => return self.show(line, who, number).await,
+            OperatorWord::More => return self.more(line, who).await,
+            OperatorWord::StandDown => return self.stand_down(line, who).await,
             OperatorWord::SetModel(model) => return self.choose(line, model).await,
             OperatorWord::NewSession => return self.care(line, Care::Clear).await,
             OperatorWord::Compact => return self.care(line, Care::Compact).await,
-            OperatorWord::Pause => (Word::Pause, "paused: I keep what comes and start nothing"),
-            OperatorWord::Resume => (Word::Resume, "resumed"),
+            OperatorWord::Pause => {
+                let text = "paused: I store what comes and start nothing until `resume`";
+                self.order(line, Word::Pause, text).await;
+            }
+            OperatorWord::Resume => self.order(line, Word::Resume, "resumed").await,
             OperatorWord::Abort if self.office.showing.borrow().view.turn.is_none() => {
                 self.answer(line, "there is no turn to end").await;
-                return Handled::Yes;
             }
-            OperatorWord::Abort => (Word::Abort, "ending the turn"),
+            OperatorWord::Abort => self.order(line, Word::Abort, "ending the turn").await,
+        }
+        Handled::Yes
+    }
+
+    /// Tells the brain, and says so. A word from history was said to another state of things.
+    async fn order(&self, line: &Line, word: Word, text: &str) {
+        if !line.from_history {
+            self.tell_brain(Incoming::Operator(word)).await;
+            self.answer(line, text).await;
+        }
+    }
+
+    /// In this room agents start nothing with the agent until a person mentions it again; what
+    /// waits of them there is taken back.
+    async fn stand_down(&mut self, line: &Line, who: &Principal) -> Handled {
+        let Target::Channel(channel) = line.target.clone() else {
+            self.answer(line, "say that in a room: in private nobody but you starts anything")
+                .await;
+            return Handled::Yes;
         };
-        // A word from history was said to another state of things.
         if line.from_history {
             return Handled::Yes;
         }
-        self.tell_brain(Incoming::Operator(incoming)).await;
-        self.answer(line, text).await;
+        if let Err(error) = self.stood_down.add(&channel) {
+            warn!(%error, "cannot write where the agent stands down");
+            self.answer(line, &format!("I could not store it, so nothing has changed: {error}"))
+                .await;
+            return Handled::Yes;
+        }
+        let Some(rows) = self.pending().await else { return Handled::NotNow };
+        let theirs = |row: &MessageRow| {
+            row.principal.tier == Tier::Agent && fold(&row.target) == channel.folded()
+        };
+        for row in rows.iter().filter(|row| theirs(row)) {
+            if let Ok(Cancel::Done) = self.office.broker.cancel(row.id, &who.account).await {
+                self.tell_brain(Incoming::Cancelled { message: row.id }).await;
+            }
+        }
+        info!(%channel, by = who.account, "stands down");
+        let mut text = format!(
+            "I start nothing for agents in {channel} until a person mentions me here again"
+        );
+        if self.office.showing.borrow().view.turn.is_some() {
+            text.push_str("; my open turn continues, `stop` ends it");
+        }
+        self.answer(line, &text).await;
+        Handled::Yes
+    }
+
+    /// Shows all of an approval.
+    async fn show(&self, line: &Line, _who: &Principal, number: ApprovalNumber) -> Handled {
+        let row = match self.office.broker.approval(number).await {
+            Ok(row) => row.filter(|row| row.agent == self.office.agent),
+            Err(error) => {
+                warn!(%error, "cannot read an approval");
+                return Handled::NotNow;
+            }
+        };
+        let text = match row {
+            Some(row) => format!("approval {number} ({}): {}", row.tool, row.summary),
+            None => format!("I have no approval {number}"),
+        };
+        self.answer(line, &text).await;
+        Handled::Yes
+    }
+
+    /// Shows the next page of what was shown.
+    async fn more(&self, line: &Line, _who: &Principal) -> Handled {
+        self.answer(line, "there is no next page").await;
         Handled::Yes
     }
 
@@ -151,9 +333,12 @@ impl Courier {
     }
 
     /// Returns what the agent does, in the words of every other surface (C28).
-    async fn status(&self) -> String {
+    pub(super) async fn status(&self) -> String {
         let showing = self.office.showing.borrow().clone();
         let around = Around::look(&self.office.broker, &self.office.agent, &showing).await;
         showing.describe(&around)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -27,6 +27,8 @@ fn a_line_addresses_by_nick_and_by_short_name() {
     check("(@ada) and `@bob`, please", &["spark-ada", "spark-bob"]);
     check("spark-ada: hi", &["spark-ada"]);
     check("Spark-Ada, hi", &["spark-ada"]);
+    check("ada: hi", &["spark-ada"]);
+    check("Ada, bob: hi", &["spark-ada", "spark-bob"]);
     check("spark-bob, spark-ada: hi", &["spark-ada", "spark-bob"]);
     check("@ada's tests", &["spark-ada"]);
     check("ask @ada-", &["spark-ada"]);
@@ -45,7 +47,8 @@ fn a_name_is_a_whole_word() {
     check("mail me: ori@ada", &[]);
     check("I met ada", &[]);
     check("spark-ada hi", &[]);
-    check("ada: hi", &[]);
+    check("adam: hi", &[]);
+    check("see ada: it works", &[]);
     check("see spark-ada: it works", &[]);
     check("spark-ada://x", &[]);
     check("@", &[]);
@@ -67,6 +70,7 @@ fn addresses_are_stripped_from_both_ends() {
         ("@ada yes 12", "yes 12"),
         ("@spark-ada: yes", "yes"),
         ("spark-ada, no", "no"),
+        ("ada: no", "no"),
         ("@ada @bob yes", "yes"),
         ("yes 12 @ada", "yes 12"),
         ("yes", "yes"),

@@ -114,12 +114,11 @@ fn a_shell_command_waits_for_the_owner_and_is_refused_to_others() {
     alice.say("#general", "@demo-guide yes");
     alice.hears(GUIDE, "#general", "may not decide approvals");
     boss.hears(GUIDE, "#general", "may not decide approvals");
-    // What only begins like a decision is a prompt, and its author is told that it decides nothing.
+    // What only begins like a decision decides nothing and is no prompt, and its author is told so.
     boss.say("#general", "@demo-guide yes, say exactly go on then");
-    boss.hears(GUIDE, "#general", "still waits: say `yes");
+    boss.hears(GUIDE, "#general", "decides nothing: approval");
     boss.say("#general", "@demo-guide yes");
     alice.hears(GUIDE, "#general", "one-42");
-    alice.hears(GUIDE, "#general", "go on then");
 
     alice.say("#general", "@demo-guide run echo two");
     let asked = boss.hears(GUIDE, "#general", "echo two");

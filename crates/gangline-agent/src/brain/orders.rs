@@ -1,0 +1,45 @@
+//! What people want of the agent: pause, resume, the end of a turn, a message taken back.
+
+use gangline_core::{
+    MessageId,
+    agent::{Input, Operator},
+    outcome::By,
+};
+
+use super::Brain;
+use crate::bus::{Record, Word};
+
+impl Brain {
+    /// A message that waited was cancelled. One that is being taken all the same comes back as gone.
+    pub(super) fn cancelled(&mut self, message: MessageId) {
+        if !self.core.view().messages.contains(&message) {
+            self.rows.remove(&message);
+        }
+        self.think(Input::Cancelled { message });
+    }
+
+    /// Obeys what another process wrote into the row. What was read before a word of ours was
+    /// written is older than that word.
+    pub(super) fn paused_row(&mut self, paused: bool, words: u64) {
+        if words != self.words || paused == self.core.view().paused {
+            return;
+        }
+        let word = if paused { Operator::Pause } else { Operator::Resume };
+        self.think(Input::Operator(word));
+    }
+
+    pub(super) fn operator(&mut self, word: Word) {
+        self.words += 1;
+        match word {
+            Word::Pause => {
+                self.keeper.push(Record::Paused(true));
+                self.think(Input::Operator(Operator::Pause));
+            }
+            Word::Resume => {
+                self.keeper.push(Record::Paused(false));
+                self.think(Input::Operator(Operator::Resume));
+            }
+            Word::Abort => self.think(Input::Operator(Operator::Interrupt(By::Operator))),
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! What the courier says by itself to somebody who said something: notices, which wake nobody.
+
+use gangline_broker::{LineKind, Send as BrokerSend};
+use gangline_core::{MessageId, Target};
+use gangline_irc::client::Line;
+use tracing::warn;
+
+use super::Courier;
+
+impl Courier {
+    /// Answers a line where it was said, once however often it is taken in.
+    pub(super) async fn answer(&self, line: &Line, text: &str) {
+        self.answer_lines(line, &[text.to_owned()]).await;
+    }
+
+    /// The same in several lines; in a channel the first one names who is meant.
+    pub(super) async fn answer_lines(&self, line: &Line, texts: &[String]) {
+        let key = line
+            .msgid
+            .as_ref()
+            .map(|id| id.chars().filter(char::is_ascii_alphanumeric).take(48).collect::<String>());
+        let key = key.unwrap_or_else(|| uuid::Uuid::new_v4().simple().to_string());
+        let mut texts = texts.to_vec();
+        let target = match &line.target {
+            Target::Channel(channel) => {
+                if let Some(first) = texts.first_mut() {
+                    *first = format!("{}: {first}", line.nick);
+                }
+                channel.to_string()
+            }
+            Target::Nick(_) => line.nick.clone(),
+        };
+        self.notify(format!("r-{key}"), target, (&texts, None)).await;
+    }
+
+    /// Says notices somewhere, once for the key.
+    pub(super) async fn notify(
+        &self,
+        idem_key: String,
+        target: String,
+        (texts, in_reply_to): (&[String], Option<MessageId>),
+    ) {
+        let send = BrokerSend {
+            agent: self.office.agent.clone(),
+            turn: None,
+            idem_key,
+            target,
+            lines: texts.iter().map(|text| self.office.redactor.redact(text)).collect(),
+            // A notice never wakes: what the harness says by itself starts no talk among agents.
+            kind: LineKind::Notice,
+            in_reply_to,
+            deliver: None,
+        };
+        if let Err(error) = self.office.broker.send(send).await {
+            warn!(%error, "cannot tell somebody");
+        }
+        self.office.outbox.notify_one();
+    }
+}

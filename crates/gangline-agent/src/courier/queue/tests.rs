@@ -1,0 +1,84 @@
+//! The queue as people see it, and messages taken back.
+
+use crate::courier::tests::Lab;
+
+use super::*;
+
+const ORI: (&str, Tier) = ("ori", Tier::Owner);
+const BOB: (&str, Tier) = ("bob", Tier::Member);
+const CAT: (&str, Tier) = ("cat", Tier::Member);
+
+#[tokio::test]
+async fn the_queue_is_listed_and_private_words_stay_private() {
+    let mut lab = Lab::open().await;
+    assert_eq!(lab.says(ORI, "#lab", "@ada queue").await, ["#lab ori: nothing waits"]);
+    lab.says(BOB, "#lab", "@ada run the tests").await;
+    lab.says(CAT, "oak-ada", "my password is a poem").await;
+    lab.rig.clock.forward(std::time::Duration::from_secs(125));
+    let told = lab.says(ORI, "#lab", "@ada queue").await;
+    assert_eq!(
+        told,
+        [
+            "#lab ori: 2 messages wait:",
+            "#lab 1. m1 from bob in #lab, 2 min ago: `@ada run the tests`",
+            "#lab 2. m2 from cat, 2 min ago: in private",
+        ]
+    );
+    let told = lab.says(CAT, "oak-ada", "queue").await;
+    assert_eq!(told[2], "cat 2. m2 from cat, 2 min ago: `my password is a poem`");
+    for number in 0..LISTED_MAX {
+        lab.says(BOB, "#lab", &format!("@ada number {number}")).await;
+    }
+    let told = lab.says(ORI, "#lab", "@ada queue").await;
+    assert_eq!(told.len(), LISTED_MAX + 2);
+    assert_eq!(told.last().map(String::as_str), Some("#lab and 2 more"));
+}
+
+#[tokio::test]
+async fn a_waiting_message_is_cancelled_by_its_author_or_an_owner() {
+    let mut lab = Lab::open().await;
+    lab.says(BOB, "#lab", "@ada first").await;
+    lab.says(BOB, "#lab", "@ada second").await;
+    lab.says(CAT, "oak-ada", "third").await;
+    let refused = ["#lab cat: only bob or an owner can cancel m1"];
+    assert_eq!(lab.says(CAT, "#lab", "@ada cancel m1").await, refused);
+    let done = ["#lab bob: m1 is cancelled: I will not work on it"];
+    assert_eq!(lab.says(BOB, "#lab", "@ada cancel m1").await, done);
+    let again = ["#lab bob: m1 cannot be cancelled: it is settled (cancelled)"];
+    assert_eq!(lab.says(BOB, "#lab", "@ada cancel m1").await, again);
+    let unknown = ["#lab bob: I have no message m99; `queue` lists what waits"];
+    assert_eq!(lab.says(BOB, "#lab", "@ada cancel m99").await, unknown);
+    // An owner takes back what somebody else asked in private: that one is told there.
+    let told = lab.says(ORI, "#lab", "@ada cancel 3").await;
+    let expect = [
+        "#lab ori: m3 is cancelled: I will not work on it",
+        "cat cat: ori cancelled your message m3",
+    ];
+    assert_eq!(told, expect);
+    assert_eq!(lab.prompts().await, ["@ada second"]);
+    let mut brain = Vec::new();
+    while let Ok(incoming) = lab.rig.brain.try_recv() {
+        if let Incoming::Cancelled { message } = incoming {
+            brain.push(message);
+        }
+    }
+    assert_eq!(brain, [MessageId(1), MessageId(3)]);
+}
+
+#[test]
+fn what_cannot_be_cancelled_says_what_to_do() {
+    let turn = gangline_core::TurnId { epoch: gangline_core::Epoch(1), number: 1 };
+    for (found, expect) in [
+        (
+            Cancel::InTurn(turn),
+            "m4 is in my open turn, so it cannot be cancelled: `stop` ends the turn",
+        ),
+        (
+            Cancel::Settled(MessageState::NoReply),
+            "m4 cannot be cancelled: it is settled (no reply)",
+        ),
+        (Cancel::Unknown, "I have no message m4; `queue` lists what waits"),
+    ] {
+        assert_eq!(texts::not_cancelled(MessageId(4), found), expect);
+    }
+}

@@ -1,0 +1,160 @@
+//! Room words and near misses, over a real store.
+
+use gangline_broker::{Decision as Decided, OpenApproval, Take};
+use gangline_core::{TurnId, redact::Redacted, words::LIST};
+
+use super::*;
+use crate::courier::tests::{Lab, ada};
+
+const ORI: (&str, Tier) = ("ori", Tier::Owner);
+const BOB: (&str, Tier) = ("bob", Tier::Member);
+
+fn turn(number: i64) -> TurnId {
+    TurnId { epoch: gangline_core::Epoch(1), number }
+}
+
+/// A turn that has what waits.
+async fn take(lab: &Lab, number: i64) {
+    let waiting = lab.rig.courier.pending().await.unwrap();
+    let take = Take {
+        agent: ada(),
+        turn: turn(number),
+        messages: waiting.iter().map(|row| row.id).collect(),
+        prompt_uuid: "u".to_owned(),
+        how: gangline_broker::How::Woke,
+    };
+    lab.rig.courier.office.broker.take(take).await.unwrap();
+}
+
+/// An approval of that turn is open.
+async fn ask(lab: &Lab, number: i64) -> ApprovalNumber {
+    let open = OpenApproval {
+        agent: ada(),
+        turn: turn(number),
+        message: None,
+        request: format!("r{number}"),
+        tool: "Bash".to_owned(),
+        args_hash: "h".to_owned(),
+        summary: Redacted::from_store("ls".to_owned()),
+        detail: Redacted::from_store("ls".to_owned()),
+        announce: None,
+    };
+    lab.rig.courier.office.broker.open_approval(open).await.unwrap().number
+}
+
+/// R0-36: what is no word reaches the agent, what nearly is one does not, and is answered.
+#[tokio::test]
+async fn near_misses_are_answered_and_are_no_prompts() {
+    let mut lab = Lab::open().await;
+    let told = lab.says(BOB, "#lab", "@ada stpo").await;
+    let expect = format!(
+        "#lab bob: I know no `stpo`; did you mean `stop`? I have done nothing with it. {LIST}"
+    );
+    assert_eq!(told, [expect]);
+    let told = lab.says(BOB, "#lab", "@ada cancle m4").await;
+    assert!(told[0].contains("did you mean `cancel m42`?"), "{told:?}");
+    assert_eq!(lab.prompts().await, [""; 0]);
+    assert_eq!(lab.says(BOB, "#lab", "@ada help me fix the build").await, [""; 0]);
+    assert_eq!(lab.prompts().await, ["@ada help me fix the build"]);
+    // An agent's whole answer may look like anything.
+    lab.says(("oak-bob", Tier::Agent), "#lab", "@ada stauts").await;
+    assert_eq!(lab.prompts().await.len(), 2);
+}
+
+#[tokio::test]
+async fn help_lists_every_word() {
+    let mut lab = Lab::open().await;
+    let told = lab.says(BOB, "#lab", "@ada help").await;
+    assert_eq!(told.len(), words::help("ada").len());
+    assert!(told[0].starts_with("#lab bob: Say `@ada` and what"), "{told:?}");
+    let private = lab.says(BOB, "oak-ada", "help").await;
+    assert!(private[0].starts_with("bob Say `@ada` and what"), "{private:?}");
+    assert_eq!(lab.prompts().await, [""; 0]);
+}
+
+/// While an approval is open, and for ten minutes after, what begins like a decision is answered.
+#[tokio::test]
+async fn a_line_that_begins_like_a_decision_is_no_prompt_while_one_is_asked() {
+    let mut lab = Lab::open().await;
+    assert_eq!(lab.says(ORI, "#lab", "@ada ok, list the files").await, [""; 0]);
+    take(&lab, 1).await;
+    let number = ask(&lab, 1).await;
+    let told = lab.says(ORI, "#lab", "@ada ok, do it").await;
+    let expect = format!("#lab ori: `ok, do it` decides nothing: approval {number} is open. ");
+    assert!(told[0].starts_with(&expect), "{told:?}");
+    let who = Principal { account: "ori".to_owned(), tier: Tier::Owner };
+    lab.rig.courier.office.broker.decide(number, Decided::Allow, who, None).await.unwrap();
+    let told = lab.says(ORI, "#lab", "@ada no, wait").await;
+    assert!(told[0].contains("no approval is open any more"), "{told:?}");
+    assert_eq!(lab.prompts().await, [""; 0]);
+    lab.rig.clock.forward(LATELY);
+    assert_eq!(lab.says(ORI, "#lab", "@ada no, wait").await, [""; 0]);
+    assert_eq!(lab.prompts().await, ["@ada no, wait"]);
+}
+
+/// A bare `yes` with nothing open replies to what the agent said last, or is answered.
+#[tokio::test]
+async fn a_bare_yes_is_a_prompt_only_where_the_last_turn_answered_its_author() {
+    let mut lab = Lab::open().await;
+    let nothing = "#lab ori: no approval is open, so `yes` decides nothing.";
+    let told = lab.says(ORI, "#lab", "@ada yes").await;
+    assert!(told[0].starts_with(nothing), "{told:?}");
+    lab.says(ORI, "#lab", "@ada shall we?").await;
+    take(&lab, 1).await;
+    let told = lab.says(ORI, "#lab", "@ada yes").await;
+    assert!(told[0].starts_with(nothing), "the turn has not answered yet: {told:?}");
+    let asked = lab.rig.courier.office.broker.messages(MessageFilter::default(), 1).await.unwrap();
+    let end = gangline_broker::EndTurn {
+        agent: ada(),
+        turn: turn(1),
+        outcome: "completed".to_owned(),
+        settle: vec![gangline_broker::Settle {
+            message: asked[0].id,
+            state: MessageState::Answered,
+            reason: None,
+            answer: None,
+            not_before: None,
+            uncount_attempt: false,
+        }],
+        sends: Vec::new(),
+        events: Vec::new(),
+        withdraw_approvals: None,
+    };
+    lab.rig.courier.office.broker.end_turn(end).await.unwrap();
+    for (who, place, is_prompt) in
+        [(BOB, "#lab", false), (ORI, "oak-ada", false), (ORI, "#lab", true)]
+    {
+        let told = lab.says(who, place, if place == "#lab" { "@ada yes" } else { "yes" }).await;
+        assert_eq!(told.is_empty(), is_prompt, "{who:?} {place}: {told:?}");
+    }
+    assert_eq!(lab.prompts().await, ["@ada yes"]);
+}
+
+/// Agents start nothing where the agent stands down, over a restart, until a person mentions it.
+#[tokio::test]
+async fn a_room_stands_down_until_a_person_mentions_the_agent_there() {
+    let mut lab = Lab::open().await;
+    let agent = ("oak-bob", Tier::Agent);
+    lab.says(agent, "#lab", "@ada one").await;
+    assert_eq!(lab.prompts().await.len(), 1);
+    let told = lab.says(BOB, "#lab", "@ada stand down").await;
+    assert!(
+        told[0].contains("that needs an owner") || told[0].contains("only an owner"),
+        "{told:?}"
+    );
+    let told = lab.says(ORI, "#lab", "@ada stand down").await;
+    assert!(told[0].contains("I start nothing for agents in #lab until"), "{told:?}");
+    assert_eq!(lab.prompts().await, [""; 0], "what waited there of agents is taken back");
+    lab.says(agent, "#lab", "@ada two").await;
+    assert_eq!(lab.prompts().await, [""; 0]);
+    let paths = lab.rig.courier.office.paths.clone();
+    let kept = crate::stood_down::StoodDown::read(&paths, &ada());
+    assert!(kept.is(&"#lab".parse().unwrap()));
+    // Asking how it is starts nothing.
+    lab.says(BOB, "#lab", "@ada status").await;
+    lab.says(agent, "#lab", "@ada three").await;
+    assert_eq!(lab.prompts().await, [""; 0]);
+    lab.says(BOB, "#lab", "@ada hello again").await;
+    lab.says(agent, "#lab", "@ada four").await;
+    assert_eq!(lab.prompts().await, ["@ada hello again", "@ada four"]);
+}
