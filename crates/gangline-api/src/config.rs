@@ -19,8 +19,9 @@ pub use self::{
     hooks::{Gastown, Hooks},
     mcp::{McpPlaceConfig, McpServerConfig, NotSet, parse_servers},
     schema::schema,
+    server::{Room, RoomKey, Server},
     words::{
-        Compaction, HookEvent, MentionWhenBusy, OnCrash, Permissions, Process, ReplyMode,
+        Compaction, Guests, HookEvent, MentionWhenBusy, OnCrash, Permissions, Process, ReplyMode,
         ServerKey, WebhookEvent,
     },
 };
@@ -37,6 +38,7 @@ mod node;
 mod reader;
 mod schema;
 mod sections;
+mod server;
 mod words;
 
 /// The largest configuration that is read, in bytes; checked before parsing.
@@ -101,32 +103,6 @@ impl Config {
     #[must_use]
     pub fn agent(&self, nick: &AgentName) -> Option<&AgentConfig> {
         self.agents.iter().find(|agent| agent.nick == *nick)
-    }
-}
-
-/// `server`: the IRC server that the agents join (R0-61).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields, default)]
-pub struct Server {
-    /// The server's name, which every agent's nick begins with.
-    pub name: String,
-    /// Host name or address.
-    pub host: String,
-    /// TCP port, 1 to 65535.
-    pub port: u16,
-}
-
-impl Default for Server {
-    fn default() -> Self {
-        Self { name: "spark".into(), host: "localhost".into(), port: 6667 }
-    }
-}
-
-impl Server {
-    /// Returns `host:port`, an IPv6 host in brackets.
-    #[must_use]
-    pub fn address(&self) -> String {
-        join_address(&self.host, self.port)
     }
 }
 

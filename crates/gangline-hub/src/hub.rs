@@ -8,7 +8,7 @@ use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 use gangline_api::ready::ReadyLine;
 use gangline_broker::{Broker, OpenError, OpenOptions};
 use gangline_core::{AgentName, Tier};
-use gangline_irc::server::store::Store;
+use gangline_irc::server::{access::Access, store::Store};
 use gangline_os::{
     CancellationToken,
     clock::SharedClock,
@@ -26,7 +26,7 @@ use tracing::{info, warn};
 use crate::{
     about,
     credentials::{self, OWNER},
-    ircd::{self, Ircd, IrcdError, IrcdOptions},
+    ircd::{self, AccessSetter, Ircd, IrcdError, IrcdOptions},
     kept::{Kept, Reconciler},
 };
 
@@ -78,6 +78,8 @@ pub struct Plan {
     pub kept: Vec<Kept>,
     /// Agents that have an account on the embedded server, running or not.
     pub accounts: Vec<AgentName>,
+    /// Who may be on the embedded server.
+    pub access: Access,
 }
 
 /// Why a configuration cannot be used: a text for people, of one line or several.
@@ -184,12 +186,14 @@ pub async fn run(
     let irc =
         ircd.as_ref().map_or(options.irc_elsewhere.clone(), |ircd| ircd.address().to_string());
     let listening = Listening { irc, owner };
-    let Plan { kept, accounts } = plan(&listening)?;
+    let Plan { kept, accounts, access } = plan(&listening)?;
     let bell_path = paths.doorbell("hub");
     let bell =
         Doorbell::bind(&bell_path).map_err(|source| HubError::State { path: bell_path, source })?;
     let store = ircd.as_ref().map(Ircd::store);
+    let setter = ircd.as_ref().map(Ircd::access);
     register(&paths, store.as_deref(), &accounts).await?;
+    allow(setter.as_ref(), access);
     let stop_irc = CancellationToken::new();
     let mut tasks = TaskGroup::new("hub");
     if let Some(ircd) = ircd {
@@ -197,8 +201,13 @@ pub async fn run(
         tasks.spawn("ircd", async move { ircd.run(stop).await });
     }
     let reconciler = Reconciler::new(clock, options.longest_delay, kept);
-    let mut watch =
-        Watch::new(&options, (broker.clone(), begun), listening, (reconciler, bell, store));
+    let mut watch = Watch::new(
+        &options,
+        (broker.clone(), begun),
+        listening,
+        (reconciler, bell),
+        (store, setter),
+    );
     told(&watch.listening, &Progress::Listening);
     notify::tell(&[Word::Ready]);
     let ended = watch.watch((&mut requests, &mut tasks), (&mut plan, &told)).await;
@@ -246,6 +255,13 @@ async fn open_ircd(
         clock: options.clock.clone(),
     };
     Ircd::open(irc, ircd::Tuning::default()).await
+}
+
+/// Tells the server who may be there.
+fn allow(setter: Option<&AccessSetter>, access: Access) {
+    if let Some(setter) = setter {
+        setter.send_replace(Arc::new(access));
+    }
 }
 
 /// Gives every agent that has none yet its account.

@@ -7,12 +7,13 @@ use std::{net::SocketAddr, path::PathBuf, sync::Arc};
 use gangline_core::{Tier, name::NameError};
 use gangline_irc::server::{
     Server,
+    access::Access,
     config::{BindError, Limits, ServerConfig},
     memory::MemoryStore,
     store::{Account, Store, StoreError},
 };
-use gangline_os::{clock::SharedClock, fsio};
-use tokio::sync::oneshot;
+use gangline_os::{clock::SharedClock, fsio, proc};
+use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use history::{HistoryOptions, OpenError, SqliteHistory};
@@ -63,6 +64,8 @@ pub struct Tuning {
     pub keep: Keep,
     /// Limits of the server.
     pub limits: Limits,
+    /// Who may be there.
+    pub access: Access,
 }
 
 impl Default for Tuning {
@@ -71,7 +74,8 @@ impl Default for Tuning {
             network: None,
             motd: Vec::new(),
             keep: Keep::OnDisk(10_000),
-            limits: Limits::default(),
+            limits: Limits { descriptors: proc::descriptor_limit(), ..Limits::default() },
+            access: Access::default(),
         }
     }
 }
@@ -106,11 +110,15 @@ pub enum IrcdError {
     },
 }
 
+/// Replaces the rules of who may be there.
+pub type AccessSetter = watch::Sender<Arc<Access>>;
+
 /// A server that is bound and about to run.
 pub struct Ircd {
     server: Server,
     store: Arc<dyn Store>,
     disk: Option<Arc<SqliteHistory>>,
+    access: AccessSetter,
 }
 
 impl Ircd {
@@ -142,9 +150,11 @@ impl Ircd {
         config.network = tuning.network.unwrap_or(config.network);
         config.motd = tuning.motd;
         config.limits = tuning.limits;
+        let (access, looked_at) = watch::channel(Arc::new(tuning.access));
+        config.access = looked_at;
         let trust = Arc::new(AccountTrust::new(store.accounts()));
         let server = Server::bind(config, Arc::clone(&store), trust)?;
-        Ok(Self { server, store, disk })
+        Ok(Self { server, store, disk, access })
     }
 
     /// Returns the address that is listened on.
@@ -157,6 +167,12 @@ impl Ircd {
     #[must_use]
     pub fn store(&self) -> Arc<dyn Store> {
         Arc::clone(&self.store)
+    }
+
+    /// Returns what decides who may be there; it may be replaced at any time.
+    #[must_use]
+    pub fn access(&self) -> AccessSetter {
+        self.access.clone()
     }
 
     /// Serves until `stop` is cancelled, then closes the history. Not cancel-safe.
@@ -195,17 +211,17 @@ async fn open_store(options: &IrcdOptions, keep: Keep) -> Result<Opened, OpenErr
     }
 }
 
-/// Opens and runs the server with the default [`Tuning`]; says through `bound` where it listens, once it does. Dropping
+/// Opens and runs the server; says through `bound` where it listens, once it does. Dropping
 /// `bound`'s receiver changes nothing. Not cancel-safe: end it by `stop`.
 ///
 /// # Errors
 /// See [`IrcdError`]; only before it listens.
 pub async fn serve(
-    options: IrcdOptions,
+    (options, tuning): (IrcdOptions, Tuning),
     bound: oneshot::Sender<SocketAddr>,
     stop: CancellationToken,
 ) -> Result<(), IrcdError> {
-    let ircd = Ircd::open(options, Tuning::default()).await?;
+    let ircd = Ircd::open(options, tuning).await?;
     if bound.send(ircd.address()).is_err() {
         tracing::debug!("nobody asked where the IRC server listens");
     }

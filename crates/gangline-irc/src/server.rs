@@ -18,12 +18,14 @@ use state::State;
 use store::Store;
 use trust::Trust;
 
+pub mod access;
 mod caps;
 mod channel;
 mod client;
 mod command;
 pub mod config;
 mod connection;
+mod crowd;
 mod delivery;
 mod doors;
 mod flight;

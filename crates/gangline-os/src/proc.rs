@@ -35,6 +35,14 @@ impl Stat {
     }
 }
 
+/// Returns how many files and sockets this process may have open; `None` if there is no limit.
+#[must_use]
+pub fn descriptor_limit() -> Option<usize> {
+    use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
+    let (soft, _) = getrlimit(Resource::RLIMIT_NOFILE).ok()?;
+    (soft != RLIM_INFINITY).then(|| usize::try_from(soft).ok())?
+}
+
 /// Returns when the process started, in clock ticks since boot. With the pid it names a process
 /// for good, since a pid is used again after a while.
 #[must_use]

@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 use gangline_core::{ApprovalNumber, MessageId, model::ModelName, name::AgentName};
 
 use self::{
-    serve::{HarnessCommand, StandinCommand},
+    serve::{HarnessCommand, Ircd, StandinCommand},
     skills::SkillsCommand,
 };
 use crate::{channel::ChannelArgs, mcp::McpArgs};
@@ -333,19 +333,6 @@ pub(crate) struct Restart {
     /// Do not wait until they are ready
     #[arg(long)]
     pub(crate) no_wait: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Ircd {
-    /// Where to listen; loopback only. Port 0 takes a free one
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:6667")]
-    pub(crate) listen: SocketAddr,
-    /// The server's and network's name
-    #[arg(long, default_value = "spark")]
-    pub(crate) name: String,
-    /// Write one JSON line to this file when everything is ready
-    #[arg(long, value_name = "FILE")]
-    pub(crate) ready_file: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -23,6 +23,7 @@ use crate::failure::Failure;
 
 use driven::Ordered;
 
+pub(crate) mod access;
 pub(crate) mod driven;
 pub(crate) mod servers;
 

@@ -178,15 +178,14 @@ pub(super) fn quote(source: &str, place: Place, secret: Secrecy) -> Option<Quote
 
 /// Cuts a line behind a key that may hold a secret.
 fn without_secret(line: &str) -> String {
-    const ENDS: [&str; 10] = [
+    const ENDS: [&str; 9] = [
         "password",
         "passwd",
         "secret",
         "token",
         "api_key",
         "apikey",
-        "_key",
-        "-key",
+        "key",
         "authorization",
         "cookie",
     ];

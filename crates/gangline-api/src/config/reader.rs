@@ -107,6 +107,15 @@ impl<'a> Reader<'a> {
         self.warnings.push(Warning::new(self.source_name, problem));
     }
 
+    /// Records a warning at a line that must not be shown.
+    pub(super) fn warn_plain(&mut self, place: Place, message: String) {
+        if self.warnings.len() == SHOWN_MAX {
+            return;
+        }
+        let problem = Problem { place: Some(place), message, quoted: None, help: None };
+        self.warnings.push(Warning::new(self.source_name, problem));
+    }
+
     fn expected(&mut self, key: &str, wanted: &str, node: &Node) {
         let message = format!("{} must be {wanted}, not {}", named(key), node.value.kind());
         let help = match node.value {

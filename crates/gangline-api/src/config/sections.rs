@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Config, ConfigError, Http, MAX_CONFIG_BYTES, Mcp, Names, Network, Sasl, Server, Supervisor,
-    Webhooks, agent, backend,
+    Config, ConfigError, Http, MAX_CONFIG_BYTES, Mcp, Names, Network, Sasl, Supervisor, Webhooks,
+    agent, backend,
     error::{Place, Problem},
     hooks,
     node::{Node, load},
     reader::{Keys, Reader, Section},
+    server::server,
 };
 
 pub(super) const TOP: Keys = Keys {
@@ -36,10 +37,6 @@ pub(super) const TOP: Keys = Keys {
         "webhook_port",
         "data_dir",
     ],
-};
-pub(super) const SERVER: Keys = Keys {
-    known: &["name", "host", "port"],
-    ignored: &["links", "archived", "archived_at", "archived_reason"],
 };
 pub(super) const SUPERVISOR: Keys = Keys {
     known: &["agent", "model", "thinking", "window_size", "eval_interval", "escalation_threshold"],
@@ -161,37 +158,7 @@ pub(super) fn set<T>(field: &mut T, read: Option<T>) {
     }
 }
 
-fn server(reader: &mut Reader<'_>, mut section: Section) -> Server {
-    let mut server = Server::default();
-    if let Some(node) = section.take("name")
-        && let Some(name) = reader.text("name", &node)
-    {
-        let legal = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-_".contains(&b);
-        if name.len() > 32
-            || !name.bytes().all(legal)
-            || !name.bytes().next().is_some_and(|b| b.is_ascii_lowercase())
-        {
-            let shown = super::error::shown(&name);
-            let message = format!(
-                "`{shown}` is not a server name: write a-z, 0-9, - and _, a letter first, \
-                 at most 32 bytes"
-            );
-            reader.fault(node.place, message);
-        } else {
-            server.name = name;
-        }
-    }
-    if let Some(node) = section.take("host") {
-        set(&mut server.host, host(reader, &node));
-    }
-    if let Some(node) = section.take("port") {
-        set(&mut server.port, reader.integer("port", &node, 1..=65535));
-    }
-    reader.nothing_else("server", section, &SERVER);
-    server
-}
-
-fn host(reader: &mut Reader<'_>, node: &Node) -> Option<String> {
+pub(super) fn host(reader: &mut Reader<'_>, node: &Node) -> Option<String> {
     let host = reader.text("host", node)?;
     let legal = |c: char| c.is_ascii_alphanumeric() || ".-_:[]%".contains(c);
     if host.chars().all(legal) && host.len() <= 255 {

@@ -6,7 +6,8 @@ use super::{
     agent, nearest,
     reader::Keys,
     schema,
-    sections::{HTTP, MCP, NETWORK, SASL, SERVER, SUPERVISOR, TOP, WEBHOOKS},
+    sections::{HTTP, MCP, NETWORK, SASL, SUPERVISOR, TOP, WEBHOOKS},
+    server::{ROOM, SERVER},
     words::Word,
     *,
 };
@@ -54,6 +55,7 @@ fn every_key_that_is_read_is_in_the_schema_and_no_other() {
     check("Sasl", &SASL);
     check("Http", &HTTP);
     check("Mcp", &MCP);
+    check("Room", &ROOM);
     assert_eq!(property_names(&schema), TOP.known.iter().copied().collect());
     let agent_keys: BTreeSet<&str> = agent::KEYS.iter().copied().collect();
     assert_eq!(property_names(&schema["$defs"]["AgentConfig"]), agent_keys);

@@ -62,6 +62,19 @@ words! {
 }
 
 words! {
+    /// What people of another user of this machine may do on the embedded server without an
+    /// account.
+    Guests, "guest rule" {
+        /// They are not let in.
+        No = "no",
+        /// They join and read.
+        Read = "read",
+        /// They talk; agents do not obey them.
+        Talk = "talk",
+    }
+}
+
+words! {
     /// Who says an answer on IRC (C12).
     ReplyMode, "reply mode" {
         /// The final text is relayed when the agent itself sent no answer.

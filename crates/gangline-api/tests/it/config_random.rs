@@ -1,9 +1,9 @@
 //! Whatever the text is, `parse` answers; and what a configuration writes, it reads again.
 
 use gangline_api::config::{
-    AgentConfig, Backend, Compaction, Config, Gastown, HookEvent, Hooks, Http, Mcp, McpPlaceConfig,
-    McpServerConfig, MentionWhenBusy, Network, OnCrash, Permissions, Process, ReplyMode, Sasl,
-    Server, ServerKey, Supervisor, WebhookEvent, Webhooks, parse,
+    AgentConfig, Backend, Compaction, Config, Gastown, Guests, HookEvent, Hooks, Http, Mcp,
+    McpPlaceConfig, McpServerConfig, MentionWhenBusy, Network, OnCrash, Permissions, Process,
+    ReplyMode, Sasl, Server, ServerKey, Supervisor, WebhookEvent, Webhooks, parse,
 };
 use proptest::{collection, option, prelude::*, sample::select};
 
@@ -221,8 +221,10 @@ fn agent(number: usize) -> impl Strategy<Value = AgentConfig> {
 }
 
 fn config() -> impl Strategy<Value = Config> {
-    let server = ("[a-z][a-z0-9_-]{0,10}", "[a-z0-9.-]{1,20}", 1u16..)
-        .prop_map(|(name, host, port)| Server { name, host, port });
+    let server =
+        ("[a-z][a-z0-9_-]{0,10}", "[a-z0-9.-]{1,20}", 1u16.., select(Guests::ALL)).prop_map(
+            |(name, host, port, guests)| Server { name, host, port, guests, ..Server::default() },
+        );
     let supervisor =
         (option::of(backends()), words(), words(), 1u32..=1000, 1u32..=1000, 1u32..=100).prop_map(
             |(agent, model, thinking, window_size, eval_interval, escalation_threshold)| {

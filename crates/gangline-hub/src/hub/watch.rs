@@ -15,11 +15,12 @@ use gangline_os::{
 use tracing::{info, warn};
 
 use super::{
-    HubError, HubOptions, Listening, OnTerm, Plan, Progress, Refused, publish, register,
+    HubError, HubOptions, Listening, OnTerm, Plan, Progress, Refused, allow, publish, register,
     roll::Roll, write_ready,
 };
 use crate::{
     about::{About, KeptProcess},
+    ircd::AccessSetter,
     kept::{Reconciler, Stamp, Standing, whole},
 };
 
@@ -45,6 +46,7 @@ pub(super) struct Watch<'a> {
     pub(super) reconciler: Reconciler,
     bell: Doorbell,
     store: Option<Arc<dyn Store>>,
+    access: Option<AccessSetter>,
     roll: Roll,
     /// The last orders that could be read.
     orders: Vec<Order>,
@@ -74,7 +76,8 @@ impl<'a> Watch<'a> {
         options: &'a HubOptions,
         (broker, begun): (Broker, UnixMicros),
         listening: Listening,
-        (reconciler, bell, store): (Reconciler, Doorbell, Option<Arc<dyn Store>>),
+        (reconciler, bell): (Reconciler, Doorbell),
+        (store, access): (Option<Arc<dyn Store>>, Option<AccessSetter>),
     ) -> Self {
         Self {
             options,
@@ -84,6 +87,7 @@ impl<'a> Watch<'a> {
             reconciler,
             bell,
             store,
+            access,
             roll: Roll::default(),
             orders: Vec::new(),
             unreadable: false,
@@ -226,6 +230,7 @@ impl<'a> Watch<'a> {
         let plan = plan(&self.listening)?;
         let registered = register(&self.options.paths, self.store.as_deref(), &plan.accounts).await;
         registered.map_err(|error| Refused(whole(&error)))?;
+        allow(self.access.as_ref(), plan.access);
         let agents = plan.kept.len();
         self.reconciler.replace(plan.kept);
         self.strays.clear();

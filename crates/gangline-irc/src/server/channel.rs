@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use gangline_core::ChannelName;
 use gangline_os::clock::UnixMicros;
 
-use super::client::ClientId;
+use super::{access::RoomRule, client::ClientId};
 
 /// What a member may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -48,6 +48,17 @@ pub(super) struct Modes {
 impl Modes {
     pub(super) fn has(&self, flag: char) -> bool {
         self.flags.contains(&flag)
+    }
+
+    /// Returns the modes with those that the configuration sets; its key is shown to nobody.
+    pub(super) fn under(mut self, rule: &RoomRule) -> Self {
+        if rule.invite_only {
+            self.flags.insert('i');
+        }
+        if rule.key.is_some() {
+            self.key = Some("*".to_owned());
+        }
+        self
     }
 
     /// Returns the letters and then the parameters, as 324 shows them; the key only to members.

@@ -69,6 +69,9 @@ pub(super) fn run(state: &mut State, mut call: Call) {
     if !client.is_ready() {
         return before_registration(state, &mut call, &command);
     }
+    if state.refuse_reader(&call) {
+        return;
+    }
     match command.as_str() {
         "AUTHENTICATE" => authenticate::run(state, &call),
         "AWAY" => away::run(state, &call),

@@ -1,8 +1,11 @@
 //! What the server is told at its start: names, address, limits.
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use gangline_os::clock::SharedClock;
+use tokio::sync::watch;
+
+use super::access::Access;
 
 /// Why the server cannot listen.
 #[derive(Debug, thiserror::Error)]
@@ -54,6 +57,8 @@ pub struct ServerConfig {
     pub clock: SharedClock,
     /// Limits of memory and patience.
     pub limits: Limits,
+    /// Who may be there; may change while the server runs.
+    pub access: watch::Receiver<Arc<Access>>,
 }
 
 impl ServerConfig {
@@ -70,6 +75,7 @@ impl ServerConfig {
             version: concat!("gangline-", env!("CARGO_PKG_VERSION")).to_owned(),
             clock,
             limits: Limits::default(),
+            access: watch::channel(Arc::default()).1,
         }
     }
 }
@@ -79,6 +85,13 @@ impl ServerConfig {
 pub struct Limits {
     /// The most connections at a time; more are told so and closed.
     pub connections: usize,
+    /// Files and sockets that the process may have open, if that is known: clients leave some of
+    /// them to the rest of it and to the agents.
+    pub descriptors: Option<usize>,
+    /// The most connections of one user that have not registered.
+    pub registering_each: usize,
+    /// The most registered connections of one user other than the one who runs the server.
+    pub ready_each: usize,
     /// The most bytes that wait to be sent to one client before it is closed ("`SendQ` exceeded").
     pub send_queue: usize,
     /// The most channels one client may be in.
@@ -102,11 +115,14 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             connections: 10_000,
+            descriptors: None,
+            registering_each: 32,
+            ready_each: 64,
             send_queue: 1024 * 1024,
             channels: 100,
             in_flight: 16,
             flood: Some(Flood { burst: 40, per_second: 8 }),
-            register_within: Duration::from_secs(30),
+            register_within: Duration::from_secs(10),
             ping_every: Duration::from_secs(120),
             ping_timeout: Duration::from_secs(60),
             grace: Duration::from_secs(5),

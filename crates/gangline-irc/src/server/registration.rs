@@ -8,6 +8,7 @@ use std::{
 use gangline_core::{Nick, Principal, Tier, name};
 
 use super::{
+    access::looks_like_ours,
     caps::Caps,
     client::{ClientId, Identity, Stage},
     command,
@@ -50,6 +51,7 @@ impl Proof {
 enum Taken {
     InUse,
     Reserved,
+    Ours,
 }
 
 impl State {
@@ -134,15 +136,20 @@ impl State {
             };
             self.identify(id, Identity::Peer(tier));
         }
+        if self.refuse_guest(id) {
+            return;
+        }
         if !self.claim(id, &nick) {
             if let Some(client) = self.client_mut(id) {
                 client.nick = None;
             }
             return;
         }
-        if let Some(client) = self.client_mut(id) {
-            client.stage = Stage::Ready;
+        let Some(client) = self.clients.get_mut(&id) else { return };
+        if let Err(why) = self.crowd.registers(client.origin, &self.config.limits) {
+            return self.doom(id, &why);
         }
+        client.stage = Stage::Ready;
         self.nicks.insert(nick.folded().to_owned(), id);
         self.remember_session(id);
         self.note_last_nick(id);
@@ -164,6 +171,7 @@ impl State {
                 let text = match taken {
                     Taken::InUse => "Nickname is already in use",
                     Taken::Reserved => "Nickname is reserved for an account",
+                    Taken::Ours => "Nickname is reserved: it looks like one of the server's own",
                 };
                 self.numeric(id, n::ERR_NICKNAMEINUSE, &[nick.as_str()], text);
                 false
@@ -178,6 +186,9 @@ impl State {
         let reserved = accounts.get(nick.as_str()).map(|account| account.name.folded());
         if reserved.is_some() && reserved != mine.as_deref() {
             return Err(Taken::Reserved);
+        }
+        if reserved.is_none() && looks_like_ours(&self.config.name, client, nick) {
+            return Err(Taken::Ours);
         }
         let Some(holder) = self.by_nick(nick.as_str()).filter(|holder| holder.id != id) else {
             return Ok(None);

@@ -37,6 +37,9 @@ enum Event {
     Lines,
     Store(Done),
     Accounts,
+    Access,
+    /// The oldest one that has not registered has had its time.
+    Late,
     Ended(TaskEnd),
     Tick,
     Stop,
@@ -49,15 +52,19 @@ pub(super) async fn run(mut doors: Doors, mut state: State, stop: CancellationTo
     let mut tick = tokio::time::interval(tick_every(&state));
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut accounts = state.accounts.clone();
+    let mut access = state.config.access.clone();
     load_topics(&mut state).await;
     let mut taken: Vec<FromClient> = Vec::new();
     loop {
+        let late_in = state.late_in();
         let event = tokio::select! {
             () = stop.cancelled() => Event::Stop,
             done = state.flights.next() => Event::Store(done),
             _ = lines.recv_many(&mut taken, LINES_A_TURN) => Event::Lines,
             arrival = doors.next() => Event::Arrived(arrival),
             Ok(()) = accounts.changed() => Event::Accounts,
+            Ok(()) = access.changed() => Event::Access,
+            () = tokio::time::sleep(late_in.unwrap_or_default()), if late_in.is_some() => Event::Late,
             Some(end) = tasks.next_end() => Event::Ended(end),
             _ = tick.tick() => Event::Tick,
         };
@@ -66,6 +73,8 @@ pub(super) async fn run(mut doors: Doors, mut state: State, stop: CancellationTo
             Event::Lines => taken.drain(..).for_each(|line| hear(&mut state, line)),
             Event::Store(done) => state.finish(done),
             Event::Accounts => state.evict_from_reserved_nicks(),
+            Event::Access => state.evict_guests(),
+            Event::Late => state.close_the_late(),
             Event::Ended(end) => report(&end),
             Event::Tick => {
                 state.tick();
@@ -88,7 +97,7 @@ fn report(end: &TaskEnd) {
 
 fn tick_every(state: &State) -> Duration {
     let limits = &state.config.limits;
-    let least = limits.register_within.min(limits.ping_every).min(limits.ping_timeout);
+    let least = limits.ping_every.min(limits.ping_timeout);
     (least / 2).clamp(Duration::from_millis(20), Duration::from_secs(15))
 }
 
@@ -117,16 +126,16 @@ fn admit(
     events: &mpsc::Sender<FromClient>,
     Arrival { stream, ends }: Arrival,
 ) {
-    let limits = &state.config.limits;
-    if state.clients.len() >= limits.connections {
-        let told = stream.try_write(b"ERROR :This server has no room for more connections\r\n");
-        tracing::warn!(told = told.is_ok(), "connection refused: too many");
-        return;
-    }
     let origin = match ends {
         Ends::Tcp { local, peer } => state.trust.origin(local, peer),
         Ends::Socket => Origin::Socket,
     };
+    if let Err(why) = state.room_for(origin) {
+        let told = stream.try_write(format!("ERROR :{why}\r\n").as_bytes());
+        tracing::debug!(told = told.is_ok(), ?origin, why, "connection refused");
+        return;
+    }
+    let limits = &state.config.limits;
     let shared = Arc::new(Shared {
         queued: AtomicUsize::new(0),
         exempt: AtomicBool::new(false),
@@ -152,6 +161,7 @@ fn admit(
     tasks.spawn(format!("write {}", id.0), connection::write(writing, queued, shared));
     let now = state.config.clock.monotonic();
     state.clients.insert(id, client(id, origin, queue, now));
+    state.arrivals.push_back((id, now));
     state.peak = state.peak.max(state.clients.len());
 }
 
@@ -230,7 +240,40 @@ impl State {
         client.leaving = Some(why.to_owned());
     }
 
-    /// Pings the silent, closes the dead and those who never registered.
+    /// Counts one more connection of this user, or says why there is no room for it.
+    fn room_for(&mut self, origin: Origin) -> Result<(), String> {
+        let accounts = self.accounts.borrow();
+        let agents = accounts.iter().filter(|account| account.tier == Tier::Agent).count();
+        let counted = self.crowd.comes(origin, &self.config.limits, agents);
+        if counted.is_err()
+            && let Some(count) = self.crowd.refused(self.config.clock.monotonic())
+        {
+            tracing::warn!(count, ?origin, "connections were refused: there are too many");
+        }
+        counted
+    }
+
+    /// Returns how long the oldest connection that has not registered may still take.
+    fn late_in(&mut self) -> Option<Duration> {
+        while let Some((id, came)) = self.arrivals.front().copied() {
+            if self.client(id).is_some_and(|client| !client.is_ready()) {
+                let due = came + self.config.limits.register_within;
+                return Some(due.saturating_sub(self.config.clock.monotonic()));
+            }
+            self.arrivals.pop_front();
+        }
+        None
+    }
+
+    fn close_the_late(&mut self) {
+        if self.late_in().is_some_and(|left| left.is_zero())
+            && let Some((id, _)) = self.arrivals.pop_front()
+        {
+            self.doom(id, "Registration timed out");
+        }
+    }
+
+    /// Pings the silent and closes the dead.
     fn tick(&mut self) {
         let now = self.config.clock.monotonic();
         let limits = self.config.limits.clone();
@@ -239,11 +282,7 @@ impl State {
         for client in self.clients.values() {
             let silent = now.saturating_sub(client.heard_at);
             let waited = client.pinged_at.map(|at| now.saturating_sub(at));
-            if !client.is_ready()
-                && now.saturating_sub(client.connected_at) > limits.register_within
-            {
-                dead.push((client.id, "Registration timed out"));
-            } else if waited.is_some_and(|waited| waited > limits.ping_timeout) {
+            if waited.is_some_and(|waited| waited > limits.ping_timeout) {
                 dead.push((client.id, "Ping timeout"));
             } else if client.is_ready() && waited.is_none() && silent > limits.ping_every {
                 ping.push(client.id);

@@ -1,8 +1,9 @@
 //! Everything the server knows, owned by its one task.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
     sync::Arc,
+    time::Duration,
 };
 
 use gangline_core::{ChannelName, Nick};
@@ -13,6 +14,7 @@ use super::{
     channel::Channel,
     client::{Client, ClientId, Identity},
     config::ServerConfig,
+    crowd::Crowd,
     flight::Flights,
     outgoing::Outgoing,
     store::{Accounts, Party, Store, Topic},
@@ -39,6 +41,9 @@ pub(super) struct State {
     /// Clients to be closed when the current event is done, and why.
     pub(super) doomed: Vec<(ClientId, String)>,
     pub(super) throttle: Throttle,
+    pub(super) crowd: Crowd,
+    /// Those that had not registered when last looked at, the oldest first, and when they came.
+    pub(super) arrivals: VecDeque<(ClientId, Duration)>,
     pub(super) peak: usize,
     last_client: u64,
     last_batch: u64,
@@ -61,6 +66,8 @@ impl State {
             started_at: now,
             doomed: Vec::new(),
             throttle: Throttle::default(),
+            crowd: Crowd::default(),
+            arrivals: VecDeque::new(),
             peak: 0,
             last_client: 0,
             last_batch: 0,
@@ -208,6 +215,7 @@ impl State {
         let error = Outgoing::new(&self.config.name, "ERROR", &[], Some(&error));
         self.forget_session(id);
         let Some(client) = self.clients.remove(&id) else { return };
+        self.crowd.leaves(client.origin, ready);
         for channel in &client.channels {
             if let Some(found) = self.channels.get_mut(channel) {
                 found.members.remove(&id);

@@ -40,8 +40,12 @@ impl Throttle {
         (!left.is_zero()).then_some(left)
     }
 
-    /// Notes a wrong password.
+    /// Notes a wrong password. One by the private socket is a daemon's, and others must not wait
+    /// for what is wrong with it.
     pub(super) fn wrong(&mut self, origin: Origin, now: Duration) {
+        if origin == Origin::Socket {
+            return;
+        }
         self.tries.retain(|_, tries| now.saturating_sub(tries.last) < FORGOTTEN);
         if self.tries.len() >= ORIGINS && !self.tries.contains_key(&origin) {
             let oldest = self.tries.iter().min_by_key(|(_, tries)| tries.last);

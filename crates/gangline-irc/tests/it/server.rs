@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests")]
 
-mod door;
+mod access;
 mod history;
 mod hostile;
 mod registration;

@@ -1,8 +1,12 @@
-//! Servers for trials: the stand-in model, and one model loop over HTTP.
+//! Servers alone: the chat server, the stand-in model, and one model loop over HTTP.
 
 use std::{net::SocketAddr, path::PathBuf};
 
-use clap::{Args, Subcommand};
+use clap::{
+    Args, Subcommand,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
+use gangline_api::config::Guests;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum StandinCommand {
@@ -65,4 +69,26 @@ pub(crate) struct HarnessServe {
     /// Write one JSON line to this file when everything is ready
     #[arg(long, value_name = "FILE")]
     pub(crate) ready_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Ircd {
+    /// Where to listen; loopback only. Port 0 takes a free one
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:6667")]
+    pub(crate) listen: SocketAddr,
+    /// The server's and network's name
+    #[arg(long, default_value = "spark")]
+    pub(crate) name: String,
+    /// What people of another user of this machine may do without an account
+    #[arg(long, value_name = "RULE", default_value = "no", value_parser = guests())]
+    pub(crate) guests: Guests,
+    /// Write one JSON line to this file when everything is ready
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ready_file: Option<PathBuf>,
+}
+
+fn guests() -> impl TypedValueParser<Value = Guests> {
+    let all = || Guests::ALL.iter().copied();
+    PossibleValuesParser::new(all().map(Guests::as_str))
+        .map(move |word| all().find(|guests| guests.as_str() == word).unwrap_or(Guests::No))
 }

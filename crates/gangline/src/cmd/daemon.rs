@@ -87,7 +87,9 @@ fn settings(
     let make = found.maker().map_err(Failure::config)?;
     let irc = irc(loaded, &agent, &paths, args.irc.as_deref())?;
     let api_key = agent.api_key_env.as_deref().map(from_environment).transpose()?;
-    let secrets = secrets((&agent, &found), &paths, irc.login.as_ref(), api_key.as_ref());
+    let mut secrets = secrets((&agent, &found), &paths, irc.login.as_ref(), api_key.as_ref());
+    let keys = loaded.config.server.rooms.values().filter_map(|room| room.key.as_ref());
+    secrets.extend(keys.map(|key| Secret::new(key.expose())));
     Ok(Settings {
         everybody: loaded.config.agents.iter().map(|agent| agent.nick.clone()).collect(),
         irc,

@@ -14,7 +14,7 @@ use gangline_os::{clock, fsio, lock, paths::Paths};
 use super::up;
 use crate::{
     cli::{Demo, Global},
-    configuration::{self, Loaded},
+    configuration::{self, Loaded, access},
     failure::Failure,
     keep::Keep,
     output, place,
@@ -49,6 +49,7 @@ pub(super) async fn run(global: &Global, args: Demo) -> Result<u8, Failure> {
         Ok(Plan {
             kept: std::iter::once(standin.clone()).chain(loaded.enabled().map(daemon)).collect(),
             accounts: loaded.enabled().map(|agent| agent.nick.clone()).collect(),
+            access: access::access(&loaded.config),
         })
     };
     let told = |listening: &Listening, progress: &Progress| {

@@ -5,13 +5,14 @@ use std::path::Path;
 use gangline_api::ready::ReadyLine;
 use gangline_hub::{
     credentials,
-    ircd::{self, IrcdError, IrcdOptions},
+    ircd::{self, IrcdError, IrcdOptions, Tuning},
 };
 use gangline_os::{clock, fsio, paths::Paths, secret::Secret};
 use tokio::sync::oneshot;
 
 use crate::{
-    cli::{Global, Ircd},
+    cli::{Global, serve::Ircd},
+    configuration::access,
     failure::Failure,
     invite, output, place,
 };
@@ -28,6 +29,7 @@ pub(super) async fn run(global: &Global, args: Ircd) -> Result<u8, Failure> {
         accounts: Vec::new(),
         clock: clock::system(),
     };
+    let tuning = Tuning { access: access::of_a_lone_server(args.guests), ..Tuning::default() };
     let (stop, asked) = super::until_asked()?;
     let (bound, listening) = oneshot::channel::<std::net::SocketAddr>();
     let tell = async {
@@ -39,7 +41,7 @@ pub(super) async fn run(global: &Global, args: Ircd) -> Result<u8, Failure> {
             Err(_) => Ok(()),
         }
     };
-    let served = async { tokio::try_join!(serve(options, bound, stop), tell) };
+    let served = async { tokio::try_join!(serve((options, tuning), bound, stop), tell) };
     tokio::select! {
         served = served => served.map(|_| 0),
         () = asked => Ok(0),
@@ -47,11 +49,11 @@ pub(super) async fn run(global: &Global, args: Ircd) -> Result<u8, Failure> {
 }
 
 async fn serve(
-    options: IrcdOptions,
+    what: (IrcdOptions, Tuning),
     bound: oneshot::Sender<std::net::SocketAddr>,
     stop: gangline_os::CancellationToken,
 ) -> Result<(), Failure> {
-    ircd::serve(options, bound, stop).await.map_err(|error| match error {
+    ircd::serve(what, bound, stop).await.map_err(|error| match error {
         IrcdError::Bind(_) => Failure::environment(error).doing("the IRC server cannot run"),
         _ => Failure::environment(error)
             .doing("the IRC server cannot run")

@@ -17,7 +17,12 @@ struct Room {
 
 impl Room {
     fn new(agents: &[&str], script: Option<&str>) -> Self {
-        let stage = Stage::new(env!("CARGO_BIN_EXE_gangline"), agents, script, ("", ""));
+        Self::with(agents, script, "")
+    }
+
+    /// As [`Room::new`], with more lines of the configuration's section `server`.
+    fn with(agents: &[&str], script: Option<&str>, server: &str) -> Self {
+        let stage = Stage::new(env!("CARGO_BIN_EXE_gangline"), agents, script, (server, ""));
         let hub = stage.up();
         Self { stage, _hub: hub }
     }
@@ -53,7 +58,7 @@ fn a_peer_of_another_user_is_told_once_and_starts_no_turn() {
     if !stage::is_root() {
         return stage::skip("a_peer_of_another_user", "only root can connect as another user");
     }
-    let room = Room::guide();
+    let room = Room::with(&[ADA], None, "  guests: talk");
     let mut eve = IrcPeer::open_as(NOBODY, &room.stage.irc, "eve");
     eve.register(None, "message-tags server-time");
     eve.join("#general");
@@ -76,6 +81,44 @@ fn a_peer_of_another_user_is_told_once_and_starts_no_turn() {
     assert_eq!(told, 1, "{:?}", said_by(&eve, ADA));
     assert!(!said_by(&eve, ADA).iter().any(|text| text.starts_with("stolen")));
     assert_eq!(room.stage.query("SELECT DISTINCT sender FROM messages"), ["alice"]);
+}
+
+/// Without a word in the configuration nobody of another user gets in, not even to read; and what the
+/// owner then writes lets them in without a restart.
+#[test]
+fn a_guest_of_another_user_is_refused_and_told_what_would_let_it_in() {
+    if !stage::is_root() {
+        return stage::skip("a_guest_of_another_user", "only root can connect as another user");
+    }
+    let room = Room::guide();
+    let mut alice = room.stage.member("alice");
+    let mut eve = IrcPeer::open_as(NOBODY, &room.stage.irc, "eve");
+    eve.send("NICK eve\r\nUSER eve 0 * :eve\r\nJOIN #general");
+    let why = eve.wait("465", |line| (irc::command(line) == "465").then(|| line.to_owned()));
+    for part in ["uid 65534", "owner:TOKEN", "`guests: talk` (or `read`)", "agents.yaml"] {
+        assert!(why.contains(part), "{part}: {why}");
+    }
+    eve.wait("the end", |line| (irc::command(line) == "ERROR").then_some(()));
+    assert!(!eve.lines().iter().any(|line| ["001", "353"].contains(&irc::command(line))));
+    let yaml = std::fs::read_to_string(&room.stage.config).unwrap();
+    let yaml = yaml.replace("\nagents:", "  guests: read\nagents:");
+    std::fs::write(&room.stage.config, yaml).unwrap();
+    room._hub.signal(nix::sys::signal::Signal::SIGHUP);
+    let mut eve = eventually("eve to be let in", || {
+        let mut eve = IrcPeer::open_as(NOBODY, &room.stage.irc, "eve");
+        eve.send("NICK eve\r\nUSER eve 0 * :eve");
+        let let_in = eve.wait("an answer", |line| {
+            let command = irc::command(line);
+            ["001", "465"].contains(&command).then(|| command == "001")
+        });
+        let_in.then_some(eve)
+    });
+    eve.join("#general");
+    alice.say("#general", "@tr-ada say exactly for alice");
+    eve.hears(ADA, "#general", "for alice");
+    eve.say("#general", "@tr-ada say exactly stolen");
+    eve.wait("404", |line| (irc::command(line) == "404").then_some(()));
+    assert!(!alice.lines().iter().any(|line| line.contains("stolen")));
 }
 
 /// A nick that is an agent's account is nobody else's, whether the agent is there or not.

@@ -20,7 +20,8 @@ pub(super) fn run(state: &mut State, call: &Call) {
     if channel.member(id).is_none() {
         return super::not_on_channel(state, id, name);
     }
-    if channel.modes.has('i') && !channel.is_op(id) {
+    let by_rule = state.closed_room(name).is_some_and(|rule| rule.invite_only);
+    if (by_rule || channel.modes.has('i')) && !channel.is_op(id) {
         return super::need_op(state, id, name);
     }
     if channel.member(guest).is_some() {

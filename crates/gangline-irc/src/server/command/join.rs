@@ -54,11 +54,16 @@ fn refusal(
     name: &ChannelName,
     key: Option<&str>,
 ) -> Option<(u16, &'static str)> {
-    let channel = state.channel(name.folded())?;
-    let invited = channel.invited.contains(&gangline_core::name::fold(client.name()));
-    if invited || client.tier() == Tier::Owner {
+    let channel = state.channel(name.folded());
+    let nick = gangline_core::name::fold(client.name());
+    let invited = channel.is_some_and(|channel| channel.invited.contains(&nick));
+    if invited || client.tier() == Tier::Owner || state.belongs(client, name.folded()) {
         return None;
     }
+    if let Some(refusal) = state.kept_out(name.folded(), key) {
+        return Some(refusal);
+    }
+    let channel = channel?;
     let modes = &channel.modes;
     if modes.has('i') {
         return Some((n::ERR_INVITEONLYCHAN, "Cannot join channel (+i)"));
@@ -71,16 +76,17 @@ fn refusal(
 }
 
 /// Makes the client a member. The owner is an operator everywhere, and a person who opens a
-/// channel is one there; agents need no powers to speak and to set a topic.
+/// channel is one there, if the configuration has no rule for it; agents need no powers to speak and to set a topic.
 fn enter(state: &mut State, id: ClientId, name: &ChannelName) {
     let now = state.now();
+    let closed = state.closed_room(name.folded()).is_some();
     let Some(client) = state.clients.get_mut(&id) else { return };
     let nick = gangline_core::name::fold(client.name());
     client.channels.insert(name.folded().to_owned());
     let opening = !state.channels.contains_key(name.folded());
     let op = match client.tier() {
         Tier::Owner => true,
-        Tier::Member => opening,
+        Tier::Member => opening && !closed,
         Tier::Agent | Tier::Stranger => false,
     };
     let new = || Channel::new(name.clone(), now);

@@ -78,7 +78,10 @@ fn of_channel(state: &mut State, call: &Call, name: &str) {
     let shown_name = channel.name.to_string();
     let Some(changes) = call.word(1) else {
         let created = channel.created_at.as_seconds().to_string();
-        let shown = channel.modes.shown(member);
+        let modes = state
+            .closed_room(name)
+            .map_or_else(|| channel.modes.clone(), |rule| channel.modes.clone().under(&rule));
+        let shown = modes.shown(member);
         let mut words = vec![shown_name.as_str()];
         words.extend(shown.iter().map(String::as_str));
         state.numeric_words(id, n::RPL_CHANNELMODEIS, &words);

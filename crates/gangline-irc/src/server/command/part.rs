@@ -22,7 +22,8 @@ pub(super) fn run(state: &mut State, call: &Call) {
             continue;
         }
         let name = channel.name.clone();
-        one(state, call.id, &name, call.word(1));
+        let why = state.last_words(call.id, call.word(1));
+        one(state, call.id, &name, why);
     }
 }
 

@@ -42,6 +42,8 @@ fn nobody_waits_for_anothers_mistakes() {
     assert!(throttle.pause(EVE, seconds(1)).is_some());
     assert_eq!(throttle.pause(BOB, seconds(1)), None);
     assert_eq!(throttle.pause(Origin::Own, seconds(1)), None);
+    (0..20).for_each(|_| throttle.wrong(Origin::Socket, seconds(1)));
+    assert_eq!(throttle.pause(Origin::Socket, seconds(1)), None, "daemons share it");
 }
 
 #[test]

@@ -180,7 +180,7 @@ async fn an_account_made_later_frees_its_nick() {
 async fn who_does_not_register_or_answer_is_closed() {
     let limits = Limits {
         // Long enough for the one who does register.
-        register_within: Duration::from_secs(2),
+        register_within: Duration::from_secs(1),
         ping_every: Duration::from_millis(100),
         ping_timeout: Duration::from_millis(200),
         ..Limits::default()

@@ -13,6 +13,7 @@ use gangline_core::{Principal, Tier};
 use gangline_irc::{
     server::{
         Server,
+        access::{Access, Guests},
         config::{Limits, ServerConfig},
         memory::MemoryStore,
         store::{
@@ -106,16 +107,24 @@ impl Store for Disk {
 pub(super) struct Room {
     pub(super) address: SocketAddr,
     pub(super) disk: Arc<Disk>,
+    pub(super) access: watch::Sender<Arc<Access>>,
     stop: CancellationToken,
     tasks: TaskGroup,
 }
 
 impl Room {
     pub(super) async fn open() -> Self {
-        Self::with(Limits { flood: None, ..Limits::default() }, Origin::Own).await
+        // Hundreds of one user come at once in some tests.
+        let limits = Limits { flood: None, registering_each: 1000, ..Limits::default() };
+        Self::with(limits, Origin::Own).await
     }
 
+    /// A room whose guests talk.
     pub(super) async fn with(limits: Limits, peers: Origin) -> Self {
+        Self::behind(Access { guests: Guests::Talk, ..Access::default() }, limits, peers).await
+    }
+
+    pub(super) async fn behind(access: Access, limits: Limits, peers: Origin) -> Self {
         let disk = Arc::new(Disk {
             store: MemoryStore::new(1000),
             full: AtomicBool::new(false),
@@ -131,14 +140,16 @@ impl Room {
         }
         let trust = Arc::new(Passwords { accounts: disk.accounts(), peers });
         let listen = "127.0.0.1:0".parse().unwrap();
-        let mut config = ServerConfig::new(listen, "irc.test", clock::system());
+        let mut config = ServerConfig::new(listen, "irctest", clock::system());
         config.limits = limits;
+        let (access, looked_at) = watch::channel(Arc::new(access));
+        config.access = looked_at;
         let server = Server::bind(config, disk.clone(), trust).unwrap();
         let address = server.address();
         let stop = CancellationToken::new();
         let mut tasks = TaskGroup::new("server under test");
         tasks.spawn("server", server.run(stop.clone()));
-        Self { address, disk, stop, tasks }
+        Self { address, disk, access, stop, tasks }
     }
 
     /// A connection that has sent nothing.

@@ -1,13 +1,13 @@
 //! What the hub keeps, by the configuration: at its start, and whenever it reads it again.
 
-use gangline_api::config::AgentConfig;
+use gangline_api::config::{AgentConfig, Server};
 use gangline_hub::hub::{Listening, Plan, Refused};
 use gangline_os::paths::Paths;
 
 use super::Checked;
 use crate::{
     cli::Global,
-    configuration::{self, Loaded},
+    configuration::{self, Loaded, access},
     failure::Failure,
     keep::Keep,
     store,
@@ -67,8 +67,10 @@ impl Planner {
         }
         let (old, new) = (&self.present.config, &loaded.config);
         let moved = self.state_is_configured && self.present.state() != loaded.state();
-        if old.server != new.server || old.network != new.network || moved {
-            let what = "`server`, `network` and `state` take effect when the hub starts again";
+        let place = |server: &Server| (server.name.clone(), server.host.clone(), server.port);
+        if place(&old.server) != place(&new.server) || old.network != new.network || moved {
+            let what = "`server` (but for `guests` and `rooms`), `network` and `state` take \
+                        effect when the hub starts again";
             tracing::warn!(what, "not all of the new configuration is used");
         }
         Ok(loaded)
@@ -81,6 +83,7 @@ impl Planner {
         Ok(Plan {
             kept: if self.keeps_agents { agents.iter().map(daemon).collect() } else { Vec::new() },
             accounts: agents.iter().map(|agent| agent.nick.clone()).collect(),
+            access: access::access(&loaded.config),
         })
     }
 }

@@ -1,0 +1,201 @@
+//! Who may be there: people of other users without an account, names that look like ours, rooms
+//! that are not for all.
+//!
+//! What the configuration says is [`Access`]; it may change while the server runs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use gangline_core::{Nick, Tier, name};
+use gangline_os::secret::Secret;
+
+use super::{
+    client::{Client, ClientId, Identity},
+    command::Call,
+    state::State,
+    trust::Origin,
+};
+use crate::wire::numeric as n;
+
+#[cfg(test)]
+mod tests;
+
+/// What people of another user of this machine may do without an account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Guests {
+    /// They are not let in.
+    #[default]
+    No,
+    /// They join and read, and say nothing.
+    Read,
+    /// They talk; agents do not obey them.
+    Talk,
+}
+
+/// What the configuration says of one room.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RoomRule {
+    /// What JOIN must bring.
+    pub key: Option<Secret>,
+    /// Whether an invitation is needed.
+    pub invite_only: bool,
+    /// Folded accounts of the agents that belong there: neither stops them.
+    pub agents: BTreeSet<String>,
+}
+
+impl RoomRule {
+    /// Returns whether not everybody may come in.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.key.is_some() || self.invite_only
+    }
+}
+
+/// Who may be there.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Access {
+    /// People of another user, without an account.
+    pub guests: Guests,
+    /// What the owner writes to let guests in, for the text that refuses one.
+    pub to_let_in: String,
+    /// Rooms by their folded names.
+    pub rooms: BTreeMap<String, RoomRule>,
+}
+
+/// Returns the one sentence that a guest is refused with.
+fn refusal(origin: Origin, to_let_in: &str) -> String {
+    let who = match origin {
+        Origin::Own | Origin::Socket => "You have no account here".to_owned(),
+        Origin::User(uid) => format!(
+            "You are another user (uid {uid}) than the one who runs this server and have no account"
+        ),
+        Origin::Unknown(_) => "The system does not tell which user you are (on macOS, or from \
+                               outside of a container), and you have no account"
+            .to_owned(),
+    };
+    let else_ask = match to_let_in {
+        "" => String::new(),
+        line => format!(", or ask its owner to let guests in with {line}"),
+    };
+    format!("{who}: log in, such as with the server password owner:TOKEN{else_ask}")
+}
+
+/// Returns whether a nick has the form that `gangline channel` gives itself, here of an agent of
+/// this server or none: `spark-ada__peek0a1b`, `spark-_peek0a1b`.
+fn is_our_client(nick: &str) -> bool {
+    let Some((_, tail)) = nick.rsplit_once("_peek") else { return false };
+    tail.len() == 4 && tail.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Returns whether a nick looks like one of ours and this client may not bear it.
+pub(super) fn looks_like_ours(server: &str, client: &Client, nick: &Nick) -> bool {
+    if ["gangline", "system"].contains(&nick.folded()) {
+        return true;
+    }
+    let prefix = format!("{}-", name::fold(server));
+    nick.folded().starts_with(&prefix)
+        && match client.tier() {
+            // Another agent's own nick is reserved for its account already.
+            Tier::Agent => false,
+            Tier::Owner | Tier::Member => !is_our_client(nick.folded()),
+            Tier::Stranger => true,
+        }
+}
+
+impl State {
+    /// Refuses somebody of another user who has no account, unless guests may come in.
+    pub(super) fn refuse_guest(&mut self, id: ClientId) -> bool {
+        let Some(client) = self.client(id) else { return true };
+        let access = self.config.access.borrow().clone();
+        if access.guests != Guests::No || client.identity != Identity::Peer(Tier::Stranger) {
+            return false;
+        }
+        let text = refusal(client.origin, &access.to_let_in);
+        tracing::info!(client = id.0, origin = ?client.origin, "a guest was refused");
+        self.numeric(id, n::ERR_YOUREBANNEDCREEP, &[], &text);
+        self.doom(id, "Guests are not let in");
+        true
+    }
+
+    /// Closes the guests who are here, once none may be.
+    pub(super) fn evict_guests(&mut self) {
+        match self.config.access.borrow().guests {
+            Guests::Read | Guests::Talk => return,
+            Guests::No => {}
+        }
+        let guests = self.clients.values().filter(|client| client.is_ready());
+        let guests = guests.filter(|client| client.identity == Identity::Peer(Tier::Stranger));
+        for id in guests.map(|client| client.id).collect::<Vec<_>>() {
+            self.doom(id, "Guests are no longer let in");
+        }
+    }
+
+    /// Returns whether the client may only read.
+    fn only_reads(&self, id: ClientId) -> bool {
+        let guest = self.client(id).is_some_and(|it| it.identity == Identity::Peer(Tier::Stranger));
+        guest && self.config.access.borrow().guests == Guests::Read
+    }
+
+    /// Refuses what somebody who may only read would say or change; returns whether it was.
+    pub(super) fn refuse_reader(&mut self, call: &Call) -> bool {
+        let command = call.message.command.as_str();
+        let target = call.message.at(0).unwrap_or("*").to_owned();
+        let more = call.message.at(1).is_some();
+        let acts = match command {
+            "PRIVMSG" | "NOTICE" | "TAGMSG" | "INVITE" | "KICK" => true,
+            "AWAY" => !call.message.at(0).unwrap_or_default().is_empty(),
+            "TOPIC" => more,
+            // What a room's modes are, and one's own, is no secret.
+            "MODE" => {
+                more && target.starts_with('#') && !matches!(call.message.at(1), Some("b" | "+b"))
+            }
+            _ => false,
+        };
+        if !acts || !self.only_reads(call.id) {
+            return false;
+        }
+        let text = "Guests may only read here; log in to do more";
+        let number = match command {
+            "PRIVMSG" | "TAGMSG" => n::ERR_CANNOTSENDTOCHAN,
+            // Programs must not be answered when they send notices.
+            "NOTICE" => return true,
+            "TOPIC" | "MODE" | "KICK" => n::ERR_CHANOPRIVSNEEDED,
+            _ => n::ERR_NOPRIVILEGES,
+        };
+        match number {
+            n::ERR_NOPRIVILEGES => self.numeric(call.id, number, &[], text),
+            _ => self.numeric(call.id, number, &[&target], text),
+        }
+        true
+    }
+
+    /// Returns what a client says when it goes: nothing of one who may only read.
+    pub(super) fn last_words<'a>(&self, id: ClientId, why: Option<&'a str>) -> Option<&'a str> {
+        why.filter(|_| !self.only_reads(id))
+    }
+
+    /// Returns why the configuration does not let somebody with this key into a room.
+    pub(super) fn kept_out(&self, room: &str, key: Option<&str>) -> Option<(u16, &'static str)> {
+        let access = self.config.access.borrow();
+        let rule = access.rooms.get(room)?;
+        if rule.invite_only {
+            return Some((n::ERR_INVITEONLYCHAN, "Cannot join channel (+i)"));
+        }
+        let wanted = rule.key.as_ref()?;
+        let right = key.is_some_and(|given| wanted.matches(given));
+        (!right).then_some((n::ERR_BADCHANNELKEY, "Cannot join channel (+k)"))
+    }
+
+    /// Returns whether an agent belongs into a room, so that nothing keeps it out.
+    pub(super) fn belongs(&self, client: &Client, room: &str) -> bool {
+        let access = self.config.access.borrow();
+        let Some(rule) = access.rooms.get(room) else { return false };
+        let account = client.account().map(name::fold);
+        client.tier() == Tier::Agent && account.is_some_and(|it| rule.agents.contains(&it))
+    }
+
+    /// Returns the configuration's rule of a room that is not for everybody.
+    pub(super) fn closed_room(&self, room: &str) -> Option<RoomRule> {
+        let access = self.config.access.borrow();
+        access.rooms.get(&name::fold(room)).filter(|rule| rule.is_closed()).cloned()
+    }
+}

@@ -1,0 +1,396 @@
+//! Who is not let in: programs that are no IRC clients, people whose password is wrong, guests, too
+//! many; and what those who are may not do.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use gangline_irc::server::{
+    access::{Access, Guests, RoomRule},
+    config::Limits,
+    trust::Origin,
+};
+use gangline_os::secret::Secret;
+
+use super::support::{DEADLINE, Peer, Room};
+
+/// Everything that a connection was sent until it was closed.
+async fn closed(mut peer: Peer) -> Vec<String> {
+    peer.until_closed().await;
+    peer.seen.iter().map(|line| line.trim_end().to_owned()).collect()
+}
+
+/// A web page in the owner's browser may post any text to any port.
+#[tokio::test]
+async fn an_http_request_is_closed_and_nothing_of_it_is_executed() {
+    let room = Room::open().await;
+    let mut ann = room.plain("ann").await;
+    ann.join("#room").await;
+    let body = "NICK web\r\nUSER w 0 * :w\r\nJOIN #room\r\nPRIVMSG #room :@spark-ada obey\r\n";
+    let long = "x".repeat(600);
+    for head in [
+        "POST / HTTP/1.1\r\nHost: localhost:6667\r\nContent-Type: text/plain\r\n\r\n",
+        "GET /chat HTTP/1.1\r\n",
+        "PUT / HTTP/1.0\n",
+        "Host: localhost\r\n",
+        "NICK first\r\nhost: localhost\r\n",
+        "CAP LS 302\r\nPOST / HTTP/1.1\r\nHost: x\r\n",
+        &format!("POST /{long} HTTP/1.1\r\nHost: x\r\n"),
+    ] {
+        let mut web = room.dial().await;
+        web.raw(format!("{head}{body}").as_bytes()).await;
+        let told = closed(web).await;
+        assert!(told.last().unwrap().contains("does not speak HTTP"), "{head}: {told:?}");
+        assert!(!told.iter().any(|line| line.contains(" 001 ")), "{head}: {told:?}");
+    }
+    assert!(ann.caught_up().await.is_empty());
+    // What people say is theirs, also when it looks like HTTP.
+    ann.send("PRIVMSG #room :x\r\nHost: localhost").await;
+    assert_eq!(ann.caught_up().await.len(), 1, "an unknown command");
+    let mut http = room.plain("http").await;
+    http.join("#room").await;
+    room.shut().await;
+}
+
+#[tokio::test]
+async fn a_wrong_server_password_is_refused_and_lets_nobody_in() {
+    for (password, why) in [
+        ("owner:wrong", "Password incorrect"),
+        ("nobody:pw-nobody", "Password incorrect"),
+        ("owner:", "Password incorrect"),
+        ("pw-owner", "ACCOUNT:PASSWORD"),
+    ] {
+        let room = Room::open().await;
+        let mut eve = room.dial().await;
+        eve.send(&format!("PASS {password}\r\nNICK eve\r\nUSER eve 0 * :Eve")).await;
+        let told = closed(eve).await;
+        let [refusal, goodbye] = &told[..] else { panic!("{password}: {told:?}") };
+        assert!(refusal.contains(" 464 ") && refusal.contains(why), "{password}: {refusal}");
+        assert!(goodbye.starts_with("ERROR ") && goodbye.contains(why), "{password}: {goodbye}");
+        room.shut().await;
+    }
+}
+
+/// Who failed to log in is not let in as somebody without an account, but may try again first.
+#[tokio::test]
+async fn after_a_wrong_sasl_password_nobody_registers_as_less() {
+    let room = Room::open().await;
+    let mut sly = room.dial().await;
+    sly.send("CAP REQ :sasl").await;
+    assert_eq!(sly.authenticate("owner", "wrong").await, "904");
+    sly.send("NICK sly\r\nUSER sly 0 * :Sly\r\nCAP END").await;
+    let told = closed(sly).await;
+    assert!(told.iter().any(|line| line.contains(" 464 ")), "{told:?}");
+    assert!(!told.iter().any(|line| line.contains(" 001 ")), "{told:?}");
+    let mut boss = room.dial().await;
+    boss.send("CAP REQ :sasl").await;
+    assert_eq!(boss.authenticate("owner", "wrong").await, "904");
+    assert_eq!(boss.authenticate("owner", "pw-owner").await, "903");
+    boss.send("NICK boss\r\nUSER boss 0 * :Boss\r\nCAP END").await;
+    boss.until("001").await;
+    room.shut().await;
+}
+
+/// After some wrong passwords not even a right one is looked at, for a while.
+#[tokio::test]
+async fn wrong_passwords_are_slowed_down() {
+    let room = Room::open().await;
+    let attempt = async |password: &str| {
+        let mut peer = room.dial().await;
+        peer.send(&format!("PASS {password}\r\nNICK boss\r\nUSER b 0 * :B")).await;
+        let line = peer.line().await.unwrap();
+        (line.command, line.params.last().cloned().unwrap_or_default())
+    };
+    for _ in 0..4 {
+        assert_eq!(attempt("owner:wrong").await.0, "464");
+    }
+    let (number, why) = attempt("owner:pw-owner").await;
+    assert_eq!(number, "464");
+    assert!(why.contains("Too many wrong passwords; try again in"), "{why}");
+    // Others are not kept out by that.
+    let mut other = room.dial_as(2).await;
+    other.send("PASS owner:pw-owner\r\nNICK other\r\nUSER o 0 * :O").await;
+    other.until("001").await;
+    let let_in = async {
+        while attempt("owner:pw-owner").await.0 != "900" {
+            // sleep: the pause is what is tested
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    tokio::time::timeout(DEADLINE, let_in).await.unwrap();
+    room.shut().await;
+}
+
+async fn behind(access: Access) -> Room {
+    let limits = Limits { flood: None, ..Limits::default() };
+    Room::behind(access, limits, Origin::Own).await
+}
+
+fn guests(guests: Guests) -> Access {
+    Access { guests, to_let_in: "`guests: talk`".to_owned(), ..Access::default() }
+}
+
+/// Registers as another user, without an account, and joins a room.
+async fn guest(room: &Room, nick: &str) -> Peer {
+    let mut eve = room.dial_as(2).await;
+    eve.nick = nick.to_owned();
+    eve.send(&format!("NICK {nick}\r\nUSER {nick} 0 * :{nick}")).await;
+    eve.until("422").await;
+    eve.join("#room").await;
+    eve
+}
+
+#[tokio::test]
+async fn a_guest_is_refused_unless_the_configuration_lets_guests_in() {
+    let room = behind(guests(Guests::No)).await;
+    for (from, who) in [(2, "uid 2"), (9, "uid 9")] {
+        let mut eve = room.dial_as(from).await;
+        eve.send("NICK eve\r\nUSER eve 0 * :Eve\r\nJOIN #room").await;
+        let told = closed(eve).await;
+        let [refusal, goodbye] = &told[..] else { panic!("{told:?}") };
+        for part in [" 465 ", who, "owner:TOKEN", "`guests: talk`"] {
+            assert!(refusal.contains(part), "{part}: {refusal}");
+        }
+        assert!(goodbye.starts_with("ERROR "), "{goodbye}");
+    }
+    // Our own user needs no account, and another needs only that.
+    room.plain("ann").await.join("#room").await;
+    let mut boss = room.dial_as(2).await;
+    boss.send("PASS owner:pw-owner\r\nNICK boss\r\nUSER b 0 * :B").await;
+    boss.until("001").await;
+    room.shut().await;
+
+    let access = guests(Guests::No);
+    let unknown = Origin::Unknown([127, 0, 0, 1].into());
+    let room = Room::behind(access, Limits::default(), unknown).await;
+    let mut eve = room.dial().await;
+    eve.send("NICK eve\r\nUSER eve 0 * :Eve").await;
+    let told = closed(eve).await;
+    assert!(told[0].contains("does not tell which user you are"), "{told:?}");
+    room.shut().await;
+}
+
+#[tokio::test]
+async fn guests_who_may_read_say_and_change_nothing() {
+    let room = behind(guests(Guests::Read)).await;
+    let mut ann = room.modern("ann").await;
+    ann.join("#room").await;
+    let mut eve = guest(&room, "eve").await;
+    ann.until("JOIN").await;
+    ann.send("PRIVMSG #room :hello").await;
+    assert_eq!(eve.until("PRIVMSG").await.params[1], "hello");
+    ann.until("PRIVMSG").await;
+    for (line, answer) in [
+        ("PRIVMSG #room :hi", Some("404")),
+        ("PRIVMSG ann :hi", Some("404")),
+        ("NOTICE #room :hi", None),
+        ("@+typing=active TAGMSG #room", Some("404")),
+        ("TOPIC #room :mine", Some("482")),
+        ("MODE #room +m", Some("482")),
+        ("KICK #room ann", Some("482")),
+        ("INVITE ann #mine", Some("481")),
+        ("AWAY :read this", Some("481")),
+    ] {
+        eve.send(line).await;
+        let told = eve.caught_up().await;
+        let numbers: Vec<_> = told.iter().map(|line| line.command.as_str()).collect();
+        assert_eq!(numbers, answer.into_iter().collect::<Vec<_>>(), "{line}");
+        let says_why = told.iter().all(|line| line.params.last().unwrap().contains("only read"));
+        assert!(says_why, "{line}: {told:?}");
+    }
+    // What clients ask by themselves is answered.
+    for (line, answer) in [
+        ("MODE eve +i", "MODE"),
+        ("MODE #room", "324"),
+        ("MODE #room b", "368"),
+        ("TOPIC #room", "331"),
+        ("WHO #room", "315"),
+        ("AWAY", "305"),
+    ] {
+        eve.send(line).await;
+        eve.until(answer).await;
+    }
+    eve.send("PART #room :read this").await;
+    eve.send("QUIT :and this").await;
+    eve.until_closed().await;
+    let heard = ann.caught_up().await;
+    let [part] = &heard[..] else { panic!("{heard:?}") };
+    assert_eq!((part.command.as_str(), part.params.len()), ("PART", 1), "no reason: {part:?}");
+    room.shut().await;
+}
+
+#[tokio::test]
+async fn guests_who_may_talk_are_strangers_and_go_when_the_configuration_changes() {
+    let room = behind(guests(Guests::Talk)).await;
+    let mut ann = room.modern("ann").await;
+    ann.join("#room").await;
+    let mut eve = guest(&room, "eve").await;
+    eve.send("PRIVMSG #room :hi").await;
+    assert_eq!(ann.until("PRIVMSG").await.tag("gangline/tier"), Some("stranger"));
+    room.access.send_replace(Arc::new(guests(Guests::No)));
+    assert!(eve.until_closed().await.contains("no longer let in"));
+    ann.send("PRIVMSG #room :alone").await;
+    assert_eq!(ann.until("PRIVMSG").await.params[1], "alone", "members stay");
+    room.shut().await;
+}
+
+#[tokio::test]
+async fn nicks_that_look_like_ours_are_refused() {
+    let mut access = guests(Guests::Talk);
+    access.to_let_in.clear();
+    let room = behind(access).await;
+    // The server is called `irctest`.
+    for (account, nick, may) in [
+        (None, "gangline", false),
+        (None, "System", false),
+        (Some("owner"), "system", false),
+        (Some("spark-ada"), "gangline", false),
+        (None, "irctest-bob", false),
+        (None, "IRCTEST-bob", false),
+        (Some("owner"), "irctest-bob", false),
+        (None, "irctest", true),
+        (None, "gangliner", true),
+        (Some("spark-ada"), "irctest-ada_", true),
+        (None, "irctest-_peek0a1b", true),
+        (None, "irctest-ada__peek0a1b", true),
+    ] {
+        let mut peer = room.dial().await;
+        if let Some(account) = account {
+            peer.send(&format!("PASS {account}:pw-{account}")).await;
+            peer.until("900").await;
+        }
+        peer.send(&format!("NICK {nick}\r\nUSER u 0 * :u")).await;
+        let answer = peer.line().await.unwrap();
+        assert_eq!(answer.command, if may { "001" } else { "433" }, "{account:?} {nick}");
+        if !may {
+            assert!(answer.params.last().unwrap().contains("reserved"), "{answer:?}");
+            // Nor by a change afterwards.
+            peer.send("NICK other").await;
+            peer.until("001").await;
+            peer.caught_up().await;
+            peer.send(&format!("NICK {nick}")).await;
+            assert_eq!(peer.caught_up().await[0].command, "433", "{nick}");
+        }
+        peer.send("QUIT").await;
+        peer.until_closed().await;
+    }
+    // Another user is not our client, whatever it calls itself.
+    let mut eve = room.dial_as(2).await;
+    eve.send("NICK irctest-_peek0a1b\r\nUSER u 0 * :u").await;
+    assert_eq!(eve.line().await.unwrap().command, "433");
+    room.shut().await;
+}
+
+/// What the configuration says of rooms holds from the first JOIN on, and its key is shown to nobody.
+#[tokio::test]
+async fn rooms_with_a_key_or_by_invitation_let_in_whom_the_configuration_says() {
+    let agents = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let key = Some(Secret::new("s3same"));
+    let rooms = BTreeMap::from([
+        ("#ops".to_owned(), RoomRule { key, invite_only: false, agents: agents(&["spark-ada"]) }),
+        (
+            "#own".to_owned(),
+            RoomRule { key: None, invite_only: true, agents: agents(&["spark-ada"]) },
+        ),
+    ]);
+    let room = behind(Access { rooms, ..guests(Guests::No) }).await;
+    let mut ann = room.plain("ann").await;
+    let mut ada = room.account("spark-ada", "spark-ada").await;
+    let mut bob = room.account("spark-bob", "spark-bob").await;
+    let mut boss = room.account("boss", "owner").await;
+    let join = async |peer: &mut Peer, what: &str| {
+        peer.send(&format!("JOIN {what}")).await;
+        peer.caught_up().await.last().unwrap().command.clone()
+    };
+    // Empty or not, the rule is the same.
+    for round in ["empty", "open"] {
+        for (what, answer) in
+            [("#ops", "475"), ("#OPS wrong", "475"), ("#own", "473"), ("#own s3same", "473")]
+        {
+            assert_eq!(join(&mut ann, what).await, answer, "{round} {what}");
+            assert_eq!(join(&mut bob, what).await, answer, "{round} {what}, another agent");
+        }
+        for what in ["#ops", "#own"] {
+            if round == "empty" {
+                assert_eq!(join(&mut ada, what).await, "366", "{what}, its agent");
+                // She stays, and leaves the room open for the second round.
+                assert_eq!(join(&mut boss, what).await, "366", "{what}, the owner");
+                boss.send(&format!("PART {what}")).await;
+                boss.caught_up().await;
+            } else {
+                assert_eq!(join(&mut boss, what).await, "366", "{what}, the owner, again");
+            }
+        }
+    }
+    assert_eq!(join(&mut ann, "#ops s3same").await, "366");
+    ann.send("MODE #ops +t-k s3same").await;
+    assert_eq!(ann.until("482").await.at(1), Some("#ops"), "no operator for coming first");
+    ann.send("MODE #ops").await;
+    assert_eq!(ann.until("324").await.params[2..], ["+nk", "*"], "the key is not shown");
+    // An invitation is what `invite_only` asks for, and an owner gives it.
+    boss.send("INVITE ann #own").await;
+    ann.until("INVITE").await;
+    assert_eq!(join(&mut ann, "#own").await, "366");
+    ann.send("INVITE spark-bob #own").await;
+    ann.until("482").await;
+    for peer in [&ann, &ada, &bob, &boss] {
+        assert!(!peer.seen.iter().any(|line| line.contains("s3same")));
+    }
+    room.shut().await;
+}
+
+#[tokio::test]
+async fn one_user_cannot_take_all_connections() {
+    let limits = Limits { registering_each: 3, ready_each: 2, ..Limits::default() };
+    let access = guests(Guests::Talk);
+    let room = Room::behind(access, limits, Origin::Own).await;
+    let mut idle = Vec::new();
+    for _ in 0..3 {
+        let mut peer = room.dial_as(2).await;
+        // An answer proves that it was taken in.
+        peer.send("PING x").await;
+        peer.until("PONG").await;
+        idle.push(peer);
+    }
+    let told = closed(room.dial_as(2).await).await;
+    assert!(told[0].contains("3 connections of your user have not registered"), "{told:?}");
+    // Others are let in meanwhile.
+    room.plain("ann").await;
+    drop(idle);
+    let mut peers = Vec::new();
+    for nick in ["one", "two"] {
+        peers.push(guest_when_there_is_room(&room, nick).await);
+    }
+    let mut third = room.dial_as(2).await;
+    third.send("NICK third\r\nUSER t 0 * :t").await;
+    let told = closed(third).await;
+    assert!(told.last().unwrap().contains("has 2 connections already"), "{told:?}");
+    for nick in ["a", "b", "c", "d"] {
+        peers.push(room.plain(nick).await);
+    }
+    room.shut().await;
+}
+
+/// The server sees a little later that connections are closed.
+async fn guest_when_there_is_room(room: &Room, nick: &str) -> Peer {
+    loop {
+        let mut peer = room.dial_as(2).await;
+        peer.send(&format!("NICK {nick}\r\nUSER u 0 * :u")).await;
+        if peer.line().await.is_some_and(|line| line.command == "001") {
+            return peer;
+        }
+    }
+}
+
+/// Somebody's time to register ends although others come and go.
+#[tokio::test]
+async fn each_connection_has_its_own_time_to_register() {
+    let limits = Limits { register_within: Duration::from_millis(300), ..Limits::default() };
+    let room = Room::with(limits, Origin::Own).await;
+    let mut idle = room.dial().await;
+    let mut half = room.dial().await;
+    half.send("NICK half").await;
+    room.plain("ann").await;
+    for peer in [&mut idle, &mut half] {
+        assert!(peer.until_closed().await.contains("Registration timed out"));
+    }
+    room.shut().await;
+}
