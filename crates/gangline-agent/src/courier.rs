@@ -13,6 +13,7 @@ mod intake;
 mod outbox;
 mod places;
 mod queue;
+mod release;
 mod speaker;
 #[cfg(test)]
 mod tests;
@@ -97,6 +98,8 @@ pub(crate) struct Office {
     pub(crate) kept_out: watch::Sender<HashSet<ChannelName>>,
     /// Says how many are in those that it is in, where that is known.
     pub(crate) members: watch::Sender<Counts>,
+    /// How many more turns a release gives.
+    pub(crate) turns_released: i64,
     /// Where lines are kept for the agent to read.
     pub(crate) rooms: mpsc::Sender<ToRooms>,
 }

@@ -117,8 +117,23 @@ impl Inbox {
             }
         }
         self.decisions().await;
+        self.ended_causes().await;
         let next = self.broker.next_due(&self.agent, now).await.ok().flatten();
         next.map(|at| at.since(now))
+    }
+
+    /// Somebody may have ended the cause of the open turn.
+    async fn ended_causes(&self) {
+        match self.broker.turns_to_end(&self.agent).await {
+            Ok(turns) => {
+                for turn in turns {
+                    if self.brain.send(Incoming::CauseEnded { turn }).await.is_err() {
+                        return;
+                    }
+                }
+            }
+            Err(error) => warn!(%error, "cannot read ended causes"),
+        }
     }
 
     async fn decisions(&self) {

@@ -35,6 +35,8 @@ pub(crate) struct Keeper {
     /// Counts what this daemon has committed, for those who read along.
     pub(crate) committed: watch::Sender<u64>,
     pub(crate) fatal: mpsc::Sender<Fatal>,
+    /// How many turns one root cause may have.
+    pub(crate) turns_per_cause: i64,
 }
 
 /// What a write gave.
@@ -132,8 +134,7 @@ impl Keeper {
                 self.take(turn, messages, prompt_uuid).await
             }
             Record::Join { turn, messages, prompt_uuid, how } => {
-                let agent = self.agent.clone();
-                self.join(Take { agent, turn, messages, prompt_uuid, how }).await
+                self.join(self.taking((turn, how), messages, prompt_uuid)).await
             }
             Record::Approval(open) => {
                 let (turn, request) = (open.turn, open.request.clone());
@@ -197,6 +198,25 @@ impl Keeper {
         row.and_then(|row| row.decided_by).map(|by| by.account).unwrap_or_default()
     }
 
+    fn taking(
+        &self,
+        (turn, how): (TurnId, How),
+        messages: Vec<MessageId>,
+        prompt_uuid: String,
+    ) -> Take {
+        let (agent, turns_per_cause) = (self.agent.clone(), self.turns_per_cause);
+        Take { agent, turn, messages, prompt_uuid, how, turns_per_cause }
+    }
+
+    /// A limit was reached, and the line that tells of it stands in somebody's outbox.
+    fn ring_teller(&self, teller: Option<&AgentName>) {
+        match teller {
+            Some(agent) if *agent == self.agent => self.outbox.notify_one(),
+            Some(agent) => doorbell::ring(&self.paths.doorbell(agent.as_str())),
+            None => {}
+        }
+    }
+
     /// T1. A take that may or may not be written is undone, so that no message stays in a turn
     /// that never was.
     async fn take(
@@ -205,15 +225,10 @@ impl Keeper {
         messages: Vec<MessageId>,
         prompt_uuid: String,
     ) -> Result<(), GivenUp> {
-        let take = Take {
-            agent: self.agent.clone(),
-            turn,
-            messages: messages.clone(),
-            prompt_uuid,
-            how: How::Woke,
-        };
+        let take = self.taking((turn, How::Woke), messages.clone(), prompt_uuid);
         match self.broker.take(take).await {
             Ok(taken) => {
+                self.ring_teller(taken.teller.as_ref());
                 self.tell(Incoming::Taken { turn, attempts: taken.attempts, gone: taken.gone })
                     .await;
                 Ok(())
@@ -249,6 +264,7 @@ impl Keeper {
         let gone = loop {
             match self.broker.take(take.clone()).await {
                 Ok(taken) => {
+                    self.ring_teller(taken.teller.as_ref());
                     let joined: Vec<_> = taken.attempts.iter().map(|(id, _)| *id).collect();
                     if how == How::Steered && !joined.is_empty() {
                         self.tell(Incoming::Joined { turn, messages: joined }).await;

@@ -28,4 +28,4 @@ mod texts;
 mod tools;
 
 pub use root::{Opened, run};
-pub use settings::{Ended, InsteadOf, IrcSettings, Settings};
+pub use settings::{Causes, Ended, InsteadOf, IrcSettings, Settings};

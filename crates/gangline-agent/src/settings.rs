@@ -32,6 +32,15 @@ pub struct InsteadOf {
     pub left_out: Vec<String>,
 }
 
+/// How many turns one root cause may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Causes {
+    /// Beyond so many turns, over all agents, this agent takes no message of a cause.
+    pub limit: i64,
+    /// How many more a release gives.
+    pub released: i64,
+}
+
 /// Everything a daemon needs.
 pub struct Settings {
     /// The agent's part of the configuration, paths resolved; it names its backend.
@@ -44,6 +53,8 @@ pub struct Settings {
     pub paths: Paths,
     /// Lines kept readable of each channel and correspondent (R1-27).
     pub buffer_size: usize,
+    /// What one request may cost.
+    pub causes: Causes,
     /// The time.
     pub clock: SharedClock,
     /// The agent's backend, and what it changes of a start.

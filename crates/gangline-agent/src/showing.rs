@@ -2,9 +2,9 @@
 //! that the control socket and the chat make of it (R0-52, C28).
 
 use gangline_api::status::{AgentStatus, Seen, Situation, State, StatusNote, Task, WaitingFor};
-use gangline_broker::{ApprovalRow, Broker, MessageFilter, PAGE_MAX};
+use gangline_broker::{ApprovalRow, Broker, Held};
 use gangline_core::{
-    AgentName, Epoch, MessageState,
+    AgentName, Epoch,
     agent::{PhaseName, View},
 };
 use gangline_os::clock::rfc3339;
@@ -36,6 +36,8 @@ pub(crate) struct Around {
     pub(crate) approvals: Vec<ApprovalRow>,
     /// Messages accepted and not yet in a turn.
     pub(crate) pending: u64,
+    /// What is held, by cause.
+    pub(crate) held: Vec<Held>,
     pub(crate) unread: Unread,
 }
 
@@ -46,16 +48,12 @@ impl Around {
             0 => Vec::new(),
             _ => broker.approvals(Some(agent), true).await.unwrap_or_default(),
         };
-        let filter = MessageFilter {
-            agent: Some(agent.clone()),
-            states: vec![MessageState::Accepted],
-            ..MessageFilter::default()
+        let pending = match broker.waiting(agent).await {
+            Ok(pending) => pending,
+            Err(_) => showing.view.waiting as u64,
         };
-        let pending = match broker.messages(filter, PAGE_MAX).await {
-            Ok(rows) => rows.len(),
-            Err(_) => showing.view.waiting,
-        };
-        Self { approvals, pending: pending as u64, unread: Unread::new() }
+        let held = broker.held(agent).await.unwrap_or_default();
+        Self { approvals, pending, held, unread: Unread::new() }
     }
 }
 
@@ -121,6 +119,7 @@ impl Showing {
             waiting_for: waiting_for
                 .chain(login.map(|hint| WaitingFor::Login { hint }))
                 .chain(self.note.parked.clone().map(|why| WaitingFor::Resume { why }))
+                .chain(around.held.into_iter().map(release))
                 .chain(self.note.irc.clone().map(|trouble| WaitingFor::Irc { trouble }))
                 .collect(),
             needs_login: view.needs_login,
@@ -135,6 +134,10 @@ impl Showing {
             configured_runtime: self.note.configured_runtime.clone(),
         }
     }
+}
+
+fn release(held: Held) -> WaitingFor {
+    WaitingFor::Release { cause: held.root, messages: held.messages, why: held.why }
 }
 
 /// Returns the phase's word as people and rows have it: taking and prompting are `working` to

@@ -43,12 +43,19 @@ pub(crate) enum NotSaid {
     Empty,
     #[error("that is you: nothing was sent")]
     ToItself,
-    #[error("not sent: this request was passed on {hops} times already; a human has to take over")]
-    TooFar { hops: i64 },
     #[error("not sent")]
     Store(#[from] BrokerError),
     #[error("the daemon is shutting down")]
     Ending,
+}
+
+/// How something was said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Said {
+    /// It goes out.
+    Sent,
+    /// It is for an agent, and held: too many agents have passed the request on.
+    Held,
 }
 
 /// Whoever speaks as the agent.
@@ -72,7 +79,7 @@ impl Speaker {
         &self,
         context: Option<&TurnContext>,
         saying: Saying<'_>,
-    ) -> Result<(), NotSaid> {
+    ) -> Result<Said, NotSaid> {
         let more = more(context);
         let split = split::redacted_lines(&self.redactor.redact(saying.text), |left| {
             format!("… (+{left} lines: {more})")
@@ -81,11 +88,9 @@ impl Speaker {
             return Err(NotSaid::Empty);
         }
         let colleague = self.colleague(saying.to).await?;
-        let deliver = match &colleague {
-            Some(agent) => Some(self.row_for(agent, context, saying)?),
-            None => None,
-        };
+        let deliver = colleague.as_ref().map(|agent| self.row_for(agent, context, saying));
         let turn = context.map(|context| context.turn);
+        let too_far = deliver.as_ref().is_some_and(|row| row.state == MessageState::Held);
         let send = BrokerSend {
             agent: self.agent.clone(),
             turn,
@@ -96,7 +101,7 @@ impl Speaker {
             in_reply_to: saying.in_reply_to,
             deliver,
         };
-        self.broker.send(send).await?;
+        let delivered = self.broker.send(send).await?.delivered;
         self.committed.send_modify(|count| *count += 1);
         if let Some(turn) = turn {
             let (to, in_reply_to) = (saying.to.to_string(), saying.in_reply_to);
@@ -107,7 +112,27 @@ impl Speaker {
         if let Some(agent) = colleague {
             doorbell::ring(&self.paths.doorbell(agent.as_str()));
         }
-        Ok(())
+        match delivered {
+            Some(row) if too_far => self.said(row.id).await,
+            Some(_) | None => Ok(Said::Sent),
+        }
+    }
+
+    /// Returns whether the row is held; the agent that tells people of it hears a bell.
+    async fn said(&self, delivered: MessageId) -> Result<Said, NotSaid> {
+        let row = self.broker.message(delivered).await?;
+        if row.is_none_or(|row| row.state != MessageState::Held) {
+            return Ok(Said::Sent);
+        }
+        let cause = self.broker.cause(delivered).await?;
+        let root = match cause {
+            Some(cause) => self.broker.message(cause.root).await?,
+            None => None,
+        };
+        if let Some(root) = root {
+            doorbell::ring(&self.paths.doorbell(root.agent.as_str()));
+        }
+        Ok(Said::Held)
     }
 
     /// Returns the agent of this installation that has this nick.
@@ -125,17 +150,14 @@ impl Speaker {
         agent: &AgentName,
         context: Option<&TurnContext>,
         saying: Saying<'_>,
-    ) -> Result<NewMessage, NotSaid> {
-        let before = context.map_or(0, |context| context.hops);
-        let hops = before + 1;
+    ) -> NewMessage {
+        let hops = context.map_or(0, |context| context.hops) + 1;
         // An answer may go one hop further than a request; it owes none itself.
-        if hops > self.max_hops + i64::from(saying.in_reply_to.is_some()) {
-            return Err(NotSaid::TooFar { hops: before });
-        }
+        let too_far = hops > self.max_hops + i64::from(saying.in_reply_to.is_some());
         let key = idem_key(context.map(|context| context.turn), saying.call);
         let root = context
             .and_then(|context| context.cause_root.or_else(|| context.messages.first().copied()));
-        Ok(NewMessage {
+        NewMessage {
             agent: agent.clone(),
             network_id: "local".to_owned(),
             intake_key: Some(format!("{}/{key}", self.agent)),
@@ -147,11 +169,11 @@ impl Speaker {
             in_reply_to: saying.in_reply_to,
             cause_root: root,
             hops,
-            state: MessageState::Accepted,
+            state: if too_far { MessageState::Held } else { MessageState::Accepted },
             cursor: None,
             not_before: None,
             msgid: None,
-        })
+        }
     }
 }
 

@@ -9,8 +9,12 @@ use tokio::sync::watch;
 
 use crate::{
     bus::Incoming,
-    speech::{NotSaid, Saying, Speaker, TurnContext},
+    speech::{NotSaid, Said, Saying, Speaker, TurnContext},
 };
+
+/// Why a line to an agent is held, for the model.
+const HELD: &str = "this request has gone through too many agents; its owner was told and decides \
+                    whether it goes on";
 
 /// The name of the tool that says something.
 pub(crate) const SEND: &str = "send";
@@ -83,14 +87,12 @@ impl SpeakingTools {
         let in_reply_to = message_field(&call.input, "in_reply_to", context)?;
         let saying = Saying { to: &to, text, in_reply_to, call: &call.id };
         match self.speaker.say(Some(context), saying).await {
-            Ok(()) => Ok(format!("sent to {to}")),
+            Ok(Said::Sent) => Ok(format!("sent to {to}")),
+            Ok(Said::Held) => Ok(format!("held, not yet given to {to}: {HELD}")),
             Err(NotSaid::Store(error)) => Err(format!("not sent: {error}")),
-            Err(
-                error @ (NotSaid::Empty
-                | NotSaid::ToItself
-                | NotSaid::TooFar { .. }
-                | NotSaid::Ending),
-            ) => Err(error.to_string()),
+            Err(error @ (NotSaid::Empty | NotSaid::ToItself | NotSaid::Ending)) => {
+                Err(error.to_string())
+            }
         }
     }
 

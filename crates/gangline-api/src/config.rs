@@ -60,6 +60,9 @@ pub struct Config {
     pub webhooks: Webhooks,
     /// Lines kept readable per channel, 1 to 100000 (R1-27).
     pub buffer_size: usize,
+    /// How many turns may follow from one message of a person, over all agents, 1 to 100000. What
+    /// goes beyond is held until an owner releases it.
+    pub turns_per_cause: u32,
     /// How the IRC network is had.
     pub network: Network,
     /// The HTTP interface.
@@ -87,6 +90,7 @@ impl Default for Config {
             supervisor: Supervisor::default(),
             webhooks: Webhooks::default(),
             buffer_size: 500,
+            turns_per_cause: default_turns_per_cause(),
             network: Network::default(),
             http: Http::default(),
             mcp: Mcp::default(),
@@ -305,6 +309,9 @@ pub struct AgentConfig {
     /// A message is given to it so many times, 1 to 100; then it is a dead letter.
     #[schemars(default = "default_max_attempts")]
     pub max_attempts: u32,
+    /// A lower limit than the installation's `turns_per_cause`, for this agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turns_per_cause: Option<u32>,
     /// The model's address, where the backend lets it be chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
@@ -365,6 +372,7 @@ impl AgentConfig {
             compaction: default_compaction(),
             compact_watermark: default_watermark(),
             max_attempts: default_max_attempts(),
+            turns_per_cause: None,
             base_url: None,
             api_key_env: None,
             env: BTreeMap::new(),
@@ -454,6 +462,9 @@ fn default_watermark() -> f64 {
 }
 fn default_max_attempts() -> u32 {
     5
+}
+fn default_turns_per_cause() -> u32 {
+    u32::try_from(gangline_core::cause::TURNS_PER_CAUSE).unwrap_or(u32::MAX)
 }
 fn default_process() -> Process {
     Process::Resident

@@ -376,6 +376,15 @@ pub enum WaitingFor {
         /// How the backend ended the last time, or why it did not start, in one line.
         why: String,
     },
+    /// An owner's word on messages that are held: what they follow from has used its turns.
+    Release {
+        /// The message at the root.
+        cause: MessageId,
+        /// How many of the agent's messages are held.
+        messages: u64,
+        /// Why, in one line.
+        why: String,
+    },
     /// Its chat network: the server, its nick or a room.
     Irc {
         /// What is wrong, in one line.

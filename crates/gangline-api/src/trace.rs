@@ -14,6 +14,9 @@ use crate::{approval::Approval, event::EventRecord};
 pub struct Trace {
     /// The message.
     pub message: TracedMessage,
+    /// What all that has the same root has used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<TracedCause>,
     /// The turns that had it, oldest first.
     pub turns: Vec<TracedTurn>,
     /// The lines that were sent because of it, in order.
@@ -22,6 +25,27 @@ pub struct Trace {
     pub approvals: Vec<Approval>,
     /// The events of those turns, oldest first; at most 500.
     pub events: Vec<EventRecord>,
+}
+
+/// A root cause: the budget of turns that a message shares with all that has the same root.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TracedCause {
+    /// The message at the root.
+    pub root: MessageId,
+    /// The turns so far, over all agents.
+    pub turns: u64,
+    /// How many agents had them.
+    pub agents: u64,
+    /// Their tokens, in and out, without what was read from a cache; 0 if none were told.
+    pub tokens: u64,
+    /// Messages that are held.
+    pub held: u64,
+    /// Since when messages are held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_at: Option<String>,
+    /// Who ended all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_by: Option<String>,
 }
 
 /// The message of a trace: its row.

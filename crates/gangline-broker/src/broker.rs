@@ -2,6 +2,7 @@
 
 mod agents;
 mod approvals;
+mod causes;
 mod messages;
 mod orders;
 mod outbox;

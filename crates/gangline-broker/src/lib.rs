@@ -16,12 +16,13 @@ pub use broker::{Broker, Entry, OpenOptions, Tuning};
 pub use error::{BrokerError, DecideError, OpenError, Written};
 pub use op::FAILPOINTS;
 pub use types::{
-    Accepted, AccountRow, AgentRow, AgentUpdate, ApprovalRow, ApprovalState, Cancel, Cursor,
-    CursorError, CursorMove, Decided, Decision, Desired, EndTurn, Ended, EpochStart, Event,
-    EventPage, EventQuery, Health, How, LeftSession, LineKind, MessageFilter, MessageRow, NewEvent,
-    NewMessage, NewUsage, OpenApproval, OpenTurn, OpenedApproval, Order, OutboxId, OutboxRow,
-    OutboxState, Restart, RestartWhen, Send, SendReceipt, Settle, Take, Taken, Trace, TurnMessage,
-    TurnRow, UsageSum, Whose, WithdrawApproval,
+    Accepted, AccountRow, AgentRow, AgentUpdate, ApprovalRow, ApprovalState, Cancel, CauseEnded,
+    CauseRow, Cursor, CursorError, CursorMove, Decided, Decision, Desired, EndTurn, Ended,
+    EpochStart, Event, EventPage, EventQuery, Health, Held, How, LeftSession, LineKind,
+    MessageFilter, MessageRow, NewEvent, NewMessage, NewUsage, OpenApproval, OpenTurn,
+    OpenedApproval, Order, OutboxId, OutboxRow, OutboxState, Released, Restart, RestartWhen, Send,
+    SendReceipt, Settle, Take, Taken, Trace, TurnMessage, TurnRow, UsageSum, Whose,
+    WithdrawApproval,
 };
 
 /// Stands in the first line of an approval's announcement for the number that the store gives;

@@ -6,6 +6,7 @@
 
 pub(crate) mod agents;
 pub(crate) mod approvals;
+pub(crate) mod causes;
 mod commit;
 mod connect;
 pub(crate) mod events;

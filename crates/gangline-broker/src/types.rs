@@ -2,6 +2,7 @@
 
 mod agents;
 mod approvals;
+mod causes;
 mod events;
 mod messages;
 mod orders;
@@ -15,6 +16,7 @@ pub use agents::{
 pub use approvals::{
     ApprovalRow, ApprovalState, Decided, Decision, OpenApproval, OpenedApproval, WithdrawApproval,
 };
+pub use causes::{CauseEnded, CauseRow, Held, Released};
 pub use events::{Cursor, CursorError, Event, EventPage, EventQuery, NewEvent};
 pub use messages::{Accepted, Cancel, CursorMove, MessageFilter, MessageRow, NewMessage};
 pub use orders::{Desired, Order, Restart, RestartWhen};

@@ -263,7 +263,7 @@ pub fn nothing_to_decide(said: &str) -> String {
 
 /// All words in one line, for those who missed one.
 pub const LIST: &str = "My words: help, status, queue, cancel m42, stop, show 5, more, yes 5, no 5 \
-     REASON, pause, resume, model, compact, new session, stand down. Anything else is a prompt";
+     REASON, go on m42, pause, resume, model, compact, new session, stand down. Anything else is a prompt";
 
 /// Returns the answer to `help`, a line each. `name`: how the agent is addressed in a room.
 #[must_use]
@@ -283,7 +283,8 @@ pub fn help(name: &str) -> Vec<String> {
         "stop: end my turn | pause, resume: start nothing new, go on | compact, new session: \
          shorten or empty my context | model NAME (owner)"
             .to_owned(),
-        "stand down: I start nothing in this room until a person mentions me here again (owner)"
+        "stand down: I start nothing in this room until a person mentions me here again (owner) | \
+         go on m42: what is held of m42 goes on (owner)"
             .to_owned(),
     ]
 }

@@ -72,10 +72,12 @@ pub(crate) enum Command {
     Pause(Whom),
     /// Let agents go on that are paused, or parked after too many deaths of their backend
     Resume(Whom),
-    /// End the turn that an agent is in
-    Interrupt {
-        /// The agent's nick
-        agent: AgentName,
+    /// End the turn that an agent is in, or all that follows from one message
+    Interrupt(Interrupt),
+    /// Let messages go on that are held because what they follow from has used its turns
+    Release {
+        /// One of those messages, such as `m42`; its whole cause goes on
+        message: MessageId,
     },
     /// Show which model an agent uses, or have it use another one from its next turn on
     Model(ModelArgs),
@@ -296,6 +298,17 @@ pub(crate) struct Start {
     /// Do not wait until they are ready
     #[arg(long)]
     pub(crate) no_wait: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Interrupt {
+    /// The agent's nick
+    #[arg(value_name = "NICK", required_unless_present = "cause", conflicts_with = "cause")]
+    pub(crate) agent: Option<AgentName>,
+    /// End every turn, of all agents, that follows from the root of this message; what waits for
+    /// one is cancelled, and so is what comes later
+    #[arg(long, value_name = "MESSAGE")]
+    pub(crate) cause: Option<MessageId>,
 }
 
 #[derive(Debug, Args)]

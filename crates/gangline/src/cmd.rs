@@ -20,6 +20,7 @@ mod model;
 mod pause;
 mod prompt;
 mod ps;
+mod release;
 mod restart;
 mod resume;
 mod runtime;
@@ -74,7 +75,8 @@ pub(crate) async fn run(cli: Cli) -> Result<u8, Failure> {
         Command::Clear { agent } => Box::pin(care::run(&global, agent, Word::Clear)).await,
         Command::Pause(whom) => Box::pin(pause::run(&global, whom)).await,
         Command::Resume(whom) => Box::pin(resume::run(&global, whom)).await,
-        Command::Interrupt { agent } => Box::pin(interrupt::run(&global, agent)).await,
+        Command::Interrupt(args) => Box::pin(interrupt::run(&global, args)).await,
+        Command::Release { message } => Box::pin(release::run(&global, message)).await,
         Command::Approvals { all } => Box::pin(approvals::run(&global, all)).await,
         Command::Approve(args) => Box::pin(decide::run(&global, args, Decision::Allow)).await,
         Command::Deny(args) => Box::pin(decide::run(&global, args, Decision::Deny)).await,

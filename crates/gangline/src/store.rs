@@ -114,7 +114,6 @@ pub(crate) async fn facts(
 ) -> Result<Facts, Failure> {
     let open = |states| MessageFilter { agent: Some(agent.clone()), states, before: None };
     let ids = |rows: Vec<MessageRow>| rows.into_iter().rev().map(|row| row.id).collect();
-    let waiting = broker.messages(open(vec![MessageState::Accepted]), 0).await?;
     let working = broker.messages(open(vec![MessageState::InTurn]), 0).await?;
     let lock = paths.agent_lock(agent.folded());
     Ok(Facts {
@@ -123,7 +122,8 @@ pub(crate) async fn facts(
         holder: lock::probe(&lock).map_err(|error| {
             Failure::environment(error).doing(format!("cannot ask for {}", lock.display()))
         })?,
-        waiting: ids(waiting),
+        waiting: broker.waiting(agent).await?,
+        held: broker.held(agent).await?,
         working: ids(working),
         approvals: broker.approvals(Some(agent), true).await?,
         trouble: configuration::trouble(&paths.config_file),

@@ -6,10 +6,10 @@ use gangline_api::{
     approval::{Approval, ApprovalState, Decision},
     event::{EVENT_VERSION, EventRecord, TakeRecord, stored_payload},
     status::{AgentStatus, Seen, Situation, State, StatusNote, Task, WaitingFor},
-    trace::{Trace, TracedMessage, TracedSend, TracedTurn},
+    trace::{Trace, TracedCause, TracedMessage, TracedSend, TracedTurn},
 };
 use gangline_broker as broker;
-use gangline_broker::{AgentRow, ApprovalRow, MessageRow, OutboxRow};
+use gangline_broker::{AgentRow, ApprovalRow, CauseRow, Held, MessageRow, OutboxRow};
 use gangline_core::{AgentName, Epoch, MessageId, TurnId};
 use gangline_os::{clock::rfc3339, lock::Holder};
 
@@ -23,7 +23,10 @@ pub(crate) struct Facts {
     pub(crate) row: Option<AgentRow>,
     /// Who holds the agent's lock: its daemon, if it runs.
     pub(crate) holder: Option<Holder>,
-    pub(crate) waiting: Vec<MessageId>,
+    /// How many messages wait for a turn.
+    pub(crate) waiting: u64,
+    /// What is held, by cause.
+    pub(crate) held: Vec<Held>,
     pub(crate) working: Vec<MessageId>,
     /// The open ones.
     pub(crate) approvals: Vec<ApprovalRow>,
@@ -56,7 +59,7 @@ pub(crate) fn status(facts: &Facts) -> AgentStatus {
         approval,
         login: login.as_deref(),
         parked: parked.as_deref(),
-        waiting: facts.waiting.len() as u64,
+        waiting: facts.waiting,
         paused,
         degraded,
     };
@@ -77,10 +80,11 @@ pub(crate) fn status(facts: &Facts) -> AgentStatus {
         epoch: row.map(|row| row.epoch).filter(|epoch| *epoch != Epoch(0)),
         pid: facts.holder.as_ref().and_then(|holder| holder.pid),
         session: row.and_then(|row| row.session.clone()),
-        pending: facts.waiting.len() as u64,
+        pending: facts.waiting,
         waiting_for: approvals
             .chain(login.map(|hint| WaitingFor::Login { hint }))
             .chain(parked.map(|why| WaitingFor::Resume { why }))
+            .chain(facts.held.iter().cloned().map(release))
             .chain(irc.map(|trouble| WaitingFor::Irc { trouble }))
             .collect(),
         needs_login,
@@ -125,6 +129,10 @@ fn phase(facts: &Facts) -> String {
         (Some(said), Some(_)) => said,
     }
     .to_owned()
+}
+
+fn release(held: Held) -> WaitingFor {
+    WaitingFor::Release { cause: held.root, messages: held.messages, why: held.why }
 }
 
 fn waiting_for(row: &ApprovalRow) -> WaitingFor {
@@ -202,11 +210,25 @@ pub(crate) fn message(row: &MessageRow) -> TracedMessage {
     }
 }
 
+fn cause(row: &CauseRow) -> TracedCause {
+    let count = |number: i64| u64::try_from(number).unwrap_or(0);
+    TracedCause {
+        root: row.root,
+        turns: count(row.used.turns),
+        agents: count(row.used.agents),
+        tokens: count(row.used.tokens),
+        held: count(row.held),
+        held_at: row.held_at.map(rfc3339),
+        ended_by: row.ended_by.clone(),
+    }
+}
+
 /// Returns the whole life of a message.
 pub(crate) fn trace(trace: &broker::Trace) -> Trace {
     let id = trace.message.id;
     Trace {
         message: message(&trace.message),
+        cause: trace.cause.as_ref().map(cause),
         turns: trace
             .turns
             .iter()

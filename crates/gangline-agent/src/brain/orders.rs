@@ -1,8 +1,8 @@
 //! What people want of the agent: pause, resume, the end of a turn, a message taken back.
 
 use gangline_core::{
-    MessageId,
-    agent::{Input, Operator},
+    MessageId, TurnId,
+    agent::{Input, Operator, PhaseName},
     outcome::By,
 };
 
@@ -26,6 +26,14 @@ impl Brain {
         }
         let word = if paused { Operator::Pause } else { Operator::Resume };
         self.think(Input::Operator(word));
+    }
+
+    /// Ends the turn whose cause somebody has ended. It is told at every look until the turn ends.
+    pub(super) fn cause_ended(&mut self, turn: TurnId) {
+        let view = self.core.view();
+        if view.turn == Some(turn) && view.phase != PhaseName::Interrupting {
+            self.think(Input::Operator(Operator::Interrupt(By::Operator)));
+        }
     }
 
     pub(super) fn operator(&mut self, word: Word) {

@@ -75,7 +75,8 @@ impl Desk {
         let Wish { to, text, in_reply_to } = wish;
         let call = call(id, to, text);
         let saying = Saying { to, text, in_reply_to, call: &call };
-        self.speaker.say(context.as_ref(), saying).await.map_err(|error| whole(&error))
+        let said = self.speaker.say(context.as_ref(), saying).await;
+        said.map(drop).map_err(|error| whole(&error))
     }
 
     /// Only the turn's own messages can be answered in it; outside of one any of this agent's.

@@ -117,7 +117,11 @@ impl Courier {
                 self.warn_stranger(line, &who).await;
                 return Taken::Done(None);
             }
-            Err(refusal) => {
+            Err(refusal @ Refusal::Hops { .. }) => {
+                debug!(%refusal, "held");
+                MessageState::Held
+            }
+            Err(refusal @ Refusal::Tier { .. }) => {
                 debug!(%refusal, "refused");
                 self.say_refused(line, &who, &refusal).await;
                 MessageState::Refused
@@ -175,6 +179,7 @@ impl Courier {
         let office = &self.office;
         let with_cursor = cursor.is_some();
         let by = who.clone();
+        let too_far = (state == MessageState::Held).then_some(cause.root);
         let message = NewMessage {
             agent: office.agent.clone(),
             network_id: office.network_id.clone(),
@@ -202,6 +207,9 @@ impl Courier {
                 debug!(%id, duplicate, "accepted");
                 if !duplicate && state == MessageState::Accepted {
                     self.watch(line, &by, id);
+                }
+                if let Some(root) = too_far {
+                    self.ring_teller(root.unwrap_or(id)).await;
                 }
                 if with_cursor { Taken::WithCursor(id) } else { Taken::Done(Some(id)) }
             }

@@ -118,6 +118,7 @@ impl Rig {
             wanted: watch::Sender::default(),
             kept_out: watch::Sender::default(),
             members: watch::Sender::new(Counts::new()),
+            turns_released: 30,
             rooms,
         };
         let courier = Courier::new(office);

@@ -6,6 +6,7 @@ use gangline_core::{
     ApprovalNumber, MessageState, Principal, Target, Tier,
     agent::PhaseName,
     approval::Addressed,
+    cause,
     model::ModelName,
     name::fold,
     trust::Action,
@@ -36,6 +37,9 @@ impl Courier {
         text: &str,
         addressed: Addressed,
     ) -> Handled {
+        if let Some(id) = cause::parse_go_on(text) {
+            return self.go_on(line, who, id).await;
+        }
         let reading = words::read(text, Asked::Not);
         let asked = match who.tier {
             Tier::Owner | Tier::Member => words::read(text, Asked::Lately),

@@ -121,6 +121,7 @@ impl Desk {
             rescan: Arc::new(Notify::new()),
             committed: committed_sender,
             fatal,
+            turns_per_cause: 1,
         };
         let keeper = Some(keeper);
         Self { folder, broker, keeper, records, waiting, brain, outbox, committed, message }
@@ -290,6 +291,7 @@ async fn what_a_turn_used_is_written_with_its_end_if_that_comes_at_once() {
                 messages: vec![desk.message],
                 prompt_uuid: "uuid".to_owned(),
                 how: How::Woke,
+                turns_per_cause: 30,
             })
             .await
             .unwrap();
@@ -353,6 +355,7 @@ async fn a_message_joins_once_the_store_writes_again() {
             messages: Vec::new(),
             prompt_uuid: "uuid".to_owned(),
             how: How::Woke,
+            turns_per_cause: 30,
         };
         desk.broker.take(take).await.unwrap();
         let lock = desk.locked();

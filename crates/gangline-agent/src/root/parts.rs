@@ -277,6 +277,7 @@ fn spawn_inner(
         rescan: Arc::clone(&shared.rescan),
         committed: shared.committed.clone(),
         fatal: shared.fatal.clone(),
+        turns_per_cause: settings.causes.limit,
     };
     let session = Session {
         make: Arc::clone(&settings.make_runtime),
@@ -405,6 +406,7 @@ fn office(
         wanted,
         kept_out,
         members: shared.members.clone(),
+        turns_released: settings.causes.released,
         rooms: shared.rooms.clone(),
     }
 }

@@ -11,7 +11,7 @@ use super::{
     nearest::nearest,
     node::{Node, Value, bare_channel},
     reader::{Reader, Section},
-    sections::set,
+    sections::{TURNS_PER_CAUSE_MAX, set},
 };
 
 /// The keys of an agent that mean something to us; all others pass through.
@@ -38,6 +38,7 @@ pub(super) const KEYS: &[&str] = &[
     "compaction",
     "compact_watermark",
     "max_attempts",
+    "turns_per_cause",
     "base_url",
     "api_key_env",
     "env",
@@ -231,6 +232,23 @@ fn rights(reader: &mut Reader<'_>, section: &mut Section, agent: &mut AgentConfi
     if let Some(node) = section.take("max_attempts") {
         set(&mut agent.max_attempts, reader.integer("max_attempts", &node, 1..=100));
     }
+    if let Some(node) = section.take("turns_per_cause") {
+        agent.turns_per_cause = lower(reader, &node);
+    }
+}
+
+/// Reads a limit of turns that is not above the installation's.
+fn lower(reader: &mut Reader<'_>, node: &Node) -> Option<u32> {
+    let most = reader.turns_per_cause;
+    let turns = reader.integer("turns_per_cause", node, 1..=TURNS_PER_CAUSE_MAX)?;
+    if turns > most {
+        reader.fault_help(
+            node.place,
+            format!("`turns_per_cause` of an agent may lower the limit of {most}, not raise it"),
+            "raise `turns_per_cause` at the top of the file, for all agents",
+        );
+    }
+    Some(turns)
 }
 
 /// Returns the built-in backend that is surely not Claude Code.

@@ -20,6 +20,8 @@ pub(super) struct Reader<'a> {
     pub(super) warnings: Vec<Warning>,
     /// Which backends there are, if somebody said so.
     pub(super) names: Option<&'a Names<'a>>,
+    /// The limit of the installation, which an agent's may not exceed.
+    pub(super) turns_per_cause: u32,
 }
 
 /// One mapping of the file; what is taken out of it is known, what stays is not.
@@ -43,7 +45,14 @@ impl Section {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(text: &'a str, source_name: &'a str) -> Self {
-        Self { text, source_name, problems: Vec::new(), warnings: Vec::new(), names: None }
+        Self {
+            text,
+            source_name,
+            problems: Vec::new(),
+            warnings: Vec::new(),
+            names: None,
+            turns_per_cause: super::default_turns_per_cause(),
+        }
     }
 
     /// Returns the text that is read.

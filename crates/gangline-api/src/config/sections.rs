@@ -18,6 +18,7 @@ pub(super) const TOP: Keys = Keys {
         "supervisor",
         "webhooks",
         "buffer_size",
+        "turns_per_cause",
         "network",
         "http",
         "mcp",
@@ -47,6 +48,9 @@ pub(super) const NETWORK: Keys = Keys { known: &["embedded", "sasl", "trust_nick
 pub(super) const SASL: Keys = Keys { known: &["account", "password_env"], ignored: &[] };
 pub(super) const HTTP: Keys = Keys { known: &["enabled", "host", "port"], ignored: &[] };
 pub(super) const MCP: Keys = Keys { known: &["server_key"], ignored: &[] };
+
+/// The most turns that one root cause may have.
+pub(super) const TURNS_PER_CAUSE_MAX: i128 = 100_000;
 
 /// Reads the whole text.
 pub(super) fn read(
@@ -105,6 +109,11 @@ pub(super) fn top(reader: &mut Reader<'_>, root: Node) -> Option<Config> {
     }
     if let Some(node) = top.take("buffer_size") {
         set(&mut config.buffer_size, reader.integer("buffer_size", &node, 1..=100_000));
+    }
+    if let Some(node) = top.take("turns_per_cause") {
+        let read = reader.integer("turns_per_cause", &node, 1..=TURNS_PER_CAUSE_MAX);
+        set(&mut config.turns_per_cause, read);
+        reader.turns_per_cause = config.turns_per_cause;
     }
     if let Some(node) = top.take("state") {
         config.state = reader.text("state", &node).map(Into::into);

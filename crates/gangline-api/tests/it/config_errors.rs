@@ -120,6 +120,8 @@ fn bad_values_are_quoted_with_their_line() {
         ("event", "webhooks: {events: [agent_eror]}\n"),
         ("url", "webhooks: {url: ftp://example.org}\n"),
         ("buffer", "buffer_size: 0\n"),
+        ("no turns", "turns_per_cause: 0\n"),
+        ("turns that an agent raises", &agent("turns_per_cause: 31")),
         ("sasl", "network: {embedded: false, sasl: {account: bots}}\n"),
         ("section as text", "server: spark\n"),
         ("agents as mapping", "agents:\n  nick: spark-ada\n"),

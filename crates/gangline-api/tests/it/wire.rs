@@ -13,7 +13,7 @@ use gangline_api::{
     },
     ready::ReadyLine,
     status::{Activity, AgentStatus, WaitingFor},
-    trace::{Trace, TracedMessage, TracedSend, TracedTurn},
+    trace::{Trace, TracedCause, TracedMessage, TracedSend, TracedTurn},
 };
 use gangline_core::{
     id::{ApprovalNumber, Epoch, MessageId, TurnId},
@@ -292,6 +292,15 @@ fn a_trace_has_its_golden_form() {
             accepted_at: AT.into(),
             settled_at: Some(AT.into()),
         },
+        cause: Some(TracedCause {
+            root: MessageId(42),
+            turns: 30,
+            agents: 5,
+            tokens: 48_210,
+            held: 2,
+            held_at: Some(AT.into()),
+            ended_by: None,
+        }),
         turns: vec![TracedTurn {
             turn: turn(),
             how: "woke".into(),

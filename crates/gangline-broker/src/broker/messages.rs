@@ -19,7 +19,7 @@ impl Broker {
     /// the cursor moves in the same commit either way.
     ///
     /// # Errors
-    /// [`BrokerError::Invalid`] for a state other than accepted and refused, [`BrokerError::Fenced`],
+    /// [`BrokerError::Invalid`] for a state that no new message has, [`BrokerError::Fenced`],
     /// or the storage's.
     pub async fn accept(&self, message: NewMessage) -> Result<Accepted, BrokerError> {
         self.store.write(&op::ACCEPT, move |w| messages::accept(w, &message)).await
@@ -134,12 +134,13 @@ impl Broker {
         self.store.write(&op::CANCEL, move |w| messages::cancel(w, id, &by)).await
     }
 
-    /// Puts a held message back into the queue. Returns whether it was held.
+    /// Returns how many of the agent's messages wait for a turn, however many there are.
     ///
     /// # Errors
     /// The storage's.
-    pub async fn release_held(&self, id: MessageId) -> Result<bool, BrokerError> {
-        self.store.write(&op::RELEASE_HELD, move |w| messages::release(w, id)).await
+    pub async fn waiting(&self, agent: &AgentName) -> Result<u64, BrokerError> {
+        let agent = agent.clone();
+        self.store.read("count what waits", move |c| messages::waiting(c, &agent)).await
     }
 
     /// Returns all that is known about one message.

@@ -1,11 +1,11 @@
 //! Statements of messages and cursors.
 
-use gangline_core::{AgentName, MessageId, MessageState};
+use gangline_core::{AgentName, MessageId, MessageState, cause::Limit};
 use gangline_os::clock::UnixMicros;
 use rusqlite::{Connection, params};
 
 use super::{
-    Writer, agents,
+    Writer, agents, causes,
     fault::Fault,
     rows::{self, message_sql, page},
     sql,
@@ -17,25 +17,33 @@ use crate::{
 
 pub(crate) fn accept(w: &mut Writer, message: &NewMessage) -> Result<Accepted, Fault> {
     agents::fence(w, &message.agent, None)?;
-    put(w, message)
+    put(w, message, None)
 }
 
-/// Inserts a message, without asking whose epoch it is.
-pub(crate) fn put(w: &mut Writer, message: &NewMessage) -> Result<Accepted, Fault> {
-    if !matches!(message.state, MessageState::Accepted | MessageState::Refused) {
-        return Err(BrokerError::Invalid("a new message is accepted or refused").into());
+/// Inserts a message, without asking whose epoch it is. `inherited`: the root of what it follows
+/// from, where the message does not say.
+pub(crate) fn put(
+    w: &mut Writer,
+    message: &NewMessage,
+    inherited: Option<MessageId>,
+) -> Result<Accepted, Fault> {
+    if !matches!(message.state, MessageState::Accepted | MessageState::Refused | MessageState::Held)
+    {
+        return Err(BrokerError::Invalid("a new message is accepted, refused or held").into());
     }
     if let Some(moved) = &message.cursor {
         let place = (&message.agent, message.network_id.as_str());
         put_cursor(w, place, &moved.target, &moved.cursor)?;
     }
+    let root = causes::root_of_new(&w.connection, message, inherited)?;
+    let (state, reason) = causes::state_of_new(&w.connection, (message.state, message.hops), root)?;
     let insert = "INSERT INTO messages (installation_id, agent, network_id, intake_key, origin, \
-                  principal, tier, sender, target, body, in_reply_to, cause_root, hops, state, \
-                  not_before, msgid, accepted_at, settled_at) \
-                  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) \
+                  principal, tier, sender, target, body, in_reply_to, cause_root, cause, hops, \
+                  state, reason, not_before, msgid, accepted_at, settled_at) \
+                  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) \
                   ON CONFLICT (agent, network_id, intake_key) WHERE intake_key IS NOT NULL \
                   DO NOTHING RETURNING id";
-    let settled = message.state.is_terminal().then_some(w.now.0);
+    let settled = state.is_terminal().then_some(w.now.0);
     let new: Option<i64> = sql::first(
         &w.connection,
         insert,
@@ -51,9 +59,11 @@ pub(crate) fn put(w: &mut Writer, message: &NewMessage) -> Result<Accepted, Faul
             &message.target,
             message.body.as_str(),
             message.in_reply_to.map(|id| id.0),
-            message.cause_root.map(|id| id.0),
+            message.cause_root.or(inherited).map(|id| id.0),
+            root.map(|id| id.0),
             message.hops,
-            message.state.as_str(),
+            state.as_str(),
+            reason,
             message.not_before.map(|at| at.0),
             &message.msgid,
             w.now.0,
@@ -62,6 +72,11 @@ pub(crate) fn put(w: &mut Writer, message: &NewMessage) -> Result<Accepted, Faul
         sql::column,
     )?;
     if let Some(id) = new {
+        if state == MessageState::Held {
+            let root = root.unwrap_or(MessageId(id));
+            let limit = Limit::Hops(message.hops);
+            causes::flag(w, root, limit, (&message.agent, MessageId(id)))?;
+        }
         return Ok(Accepted { id: MessageId(id), duplicate: false });
     }
     let find = "SELECT id FROM messages WHERE agent = ? AND network_id = ? AND intake_key = ?";
@@ -183,9 +198,10 @@ pub(crate) fn cancel(w: &mut Writer, id: MessageId, by: &str) -> Result<Cancel, 
     })
 }
 
-pub(crate) fn release(w: &mut Writer, id: MessageId) -> Result<bool, Fault> {
-    let sql = "UPDATE messages SET state = 'accepted', reason = NULL \
-               WHERE id = ? AND state = 'held'";
-    let done = sql::run(&w.connection, sql, params![id.0])?;
-    Ok(done > 0)
+/// Returns how many messages of an agent wait for a turn.
+pub(crate) fn waiting(c: &Connection, agent: &AgentName) -> Result<u64, Fault> {
+    let sql = "SELECT count(*) FROM messages INDEXED BY messages_waiting \
+               WHERE agent = ? AND state = 'accepted'";
+    let count: i64 = sql::one(c, sql, params![agent.folded()], sql::column)?;
+    Ok(count.unsigned_abs())
 }

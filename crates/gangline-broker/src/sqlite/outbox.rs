@@ -1,6 +1,6 @@
 //! Statements of the outbox.
 
-use gangline_core::{AgentName, redact::Redacted};
+use gangline_core::{AgentName, MessageId, redact::Redacted};
 use rusqlite::{Connection, Row, params};
 
 use super::{
@@ -24,15 +24,15 @@ pub(super) fn put(w: &mut Writer, send: &Send) -> Result<SendReceipt, Fault> {
         sql::all(&w.connection, known, params![send.agent.folded(), &send.idem_key], sql::column)?;
     let repeated = !known.is_empty();
     let mut outbox: Vec<OutboxId> = known.into_iter().map(OutboxId).collect();
+    let cause = cause(w, send)?;
     if !repeated {
-        let cause = cause(w, send)?;
         for (part, line) in send.lines.iter().enumerate() {
             outbox.push(put_line(w, send, part, (line, &cause))?);
         }
     }
     let delivered = match &send.deliver {
         Some(message) if !repeated || message.intake_key.is_some() => {
-            Some(messages::put(w, message)?)
+            Some(messages::put(w, message, cause.root.map(MessageId))?)
         }
         _ => None,
     };
@@ -48,13 +48,14 @@ struct Cause {
     tell: Option<String>,
 }
 
-/// Takes the cause from the answered message, else from the turn's message with most hops.
+/// Takes the cause from the answered message, else from the turn's message with most hops. A turn
+/// without messages follows from those that the agent had last.
 fn cause(w: &mut Writer, send: &Send) -> Result<Cause, Fault> {
     let answered = "SELECT coalesce(cause_root, id), hops + 1, sender FROM messages WHERE id = ?";
     let of_turn = "SELECT coalesce(m.cause_root, m.id), m.hops + 1, NULL \
                    FROM turn_messages t JOIN messages m ON m.id = t.message \
-                   WHERE t.agent = ? AND t.epoch = ? AND t.number = ? \
-                   ORDER BY m.hops DESC, m.id LIMIT 1";
+                   WHERE t.agent = ? AND (t.epoch, t.number) <= (?, ?) \
+                   ORDER BY t.epoch DESC, t.number DESC, m.hops DESC, m.id LIMIT 1";
     let read =
         |row: &Row<'_>| Ok(Cause { root: row.get(0)?, hops: row.get(1)?, tell: row.get(2)? });
     let found = match (send.in_reply_to, send.turn) {

@@ -6,7 +6,7 @@ use gangline_core::MessageId;
 use rusqlite::{Connection, params};
 
 use super::{
-    events,
+    causes, events,
     fault::Fault,
     messages,
     rows::{self, approval_sql, outbox_sql, page, turn_sql},
@@ -45,7 +45,8 @@ pub(crate) fn trace(c: &Connection, id: MessageId) -> Result<Option<Trace>, Faul
     }
     record.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     let (outbox, approvals) = (outbox.into_values().collect(), approvals.into_values().collect());
-    Ok(Some(Trace { message, turns, outbox, approvals, events: record }))
+    let cause = causes::of(c, id)?;
+    Ok(Some(Trace { message, cause, turns, outbox, approvals, events: record }))
 }
 
 fn turns(c: &Connection, id: MessageId) -> Result<Vec<TurnRow>, Fault> {

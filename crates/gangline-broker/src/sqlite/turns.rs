@@ -4,7 +4,7 @@ use gangline_core::{AgentName, Epoch, MessageId, MessageState, redact::Redacted}
 use rusqlite::{Connection, params};
 
 use super::{
-    Writer, agents, approvals, events,
+    Writer, agents, approvals, causes, events,
     fault::Fault,
     outbox,
     rows::{self, message_sql, turn_sql},
@@ -30,18 +30,26 @@ pub(crate) fn take(w: &mut Writer, take: &Take) -> Result<Taken, Fault> {
     }
     let mut taken = Taken::default();
     let mut news = false;
+    // A repetition adds nothing, so it counts nothing.
+    let inherited = match there.is_none() && take.messages.is_empty() {
+        true => causes::inherit(w, take)?,
+        false => None,
+    };
     for id in &take.messages {
         match take_one(w, take, *id)? {
-            Some((attempt, new)) => {
+            One::In { attempt, new } => {
                 taken.attempts.push((*id, attempt));
                 news |= new;
             }
-            None => taken.gone.push(*id),
+            One::Gone { teller } => {
+                taken.gone.push(*id);
+                taken.teller = taken.teller.or(teller);
+            }
         }
     }
     let new_turn = there.is_none() && (take.messages.is_empty() || !taken.attempts.is_empty());
     if new_turn {
-        open(w, take)?;
+        open(w, take, inherited)?;
     }
     if new_turn || news {
         let kind = if new_turn { "turn_started" } else { "turn_steered" };
@@ -50,29 +58,30 @@ pub(crate) fn take(w: &mut Writer, take: &Take) -> Result<Taken, Fault> {
     Ok(taken)
 }
 
-/// Takes one message. Returns its attempt, and whether it was not in this turn before.
-fn take_one(w: &mut Writer, take: &Take, id: MessageId) -> Result<Option<(i64, bool)>, Fault> {
+/// What became of one message of a take.
+enum One {
+    /// It is in the turn; `new`: it was not before.
+    In { attempt: i64, new: bool },
+    /// It is not.
+    Gone { teller: Option<AgentName> },
+}
+
+/// Takes one message.
+fn take_one(w: &mut Writer, take: &Take, id: MessageId) -> Result<One, Fault> {
+    match causes::admit(w, take, id)? {
+        causes::Admitted::Taken => {}
+        causes::Admitted::Kept(teller) => return Ok(One::Gone { teller }),
+        causes::Admitted::NotWaiting => return attempt_of(w, take, id),
+    }
     let sql = "UPDATE messages SET state = 'in_turn', attempt = attempt + 1, takes = takes + 1, \
                turn_epoch = ?3, turn_number = ?4, taken_at = ?5, reason = NULL \
                WHERE id = ?1 AND agent = ?2 AND state = 'accepted' RETURNING attempt";
-    let attempt: Option<i64> = sql::first(
+    let attempt: i64 = sql::one(
         &w.connection,
         sql,
         params![id.0, take.agent.folded(), take.turn.epoch.0, take.turn.number, w.now.0],
         sql::column,
     )?;
-    let Some(attempt) = attempt else {
-        // A repetition after an answer that got lost.
-        let sql = "SELECT attempt FROM messages WHERE id = ?1 AND agent = ?2 \
-                   AND state = 'in_turn' AND turn_epoch = ?3 AND turn_number = ?4";
-        let attempt: Option<i64> = sql::first(
-            &w.connection,
-            sql,
-            params![id.0, take.agent.folded(), take.turn.epoch.0, take.turn.number],
-            sql::column,
-        )?;
-        return Ok(attempt.map(|attempt| (attempt, false)));
-    };
     let sql = "INSERT INTO turn_messages (agent, epoch, number, message, how, attempt) \
                VALUES (?, ?, ?, ?, ?, ?)";
     sql::run(
@@ -87,12 +96,25 @@ fn take_one(w: &mut Writer, take: &Take, id: MessageId) -> Result<Option<(i64, b
             attempt
         ],
     )?;
-    Ok(Some((attempt, true)))
+    Ok(One::In { attempt, new: true })
 }
 
-fn open(w: &mut Writer, take: &Take) -> Result<(), Fault> {
-    let sql = "INSERT INTO turns (agent, epoch, number, installation_id, prompt_uuid, started_at) \
-               VALUES (?, ?, ?, ?, ?, ?)";
+/// Returns the attempt of a message that the turn has already: a repetition of a take whose answer
+/// got lost.
+fn attempt_of(w: &Writer, take: &Take, id: MessageId) -> Result<One, Fault> {
+    let sql = "SELECT attempt FROM messages WHERE id = ?1 AND agent = ?2 \
+               AND state = 'in_turn' AND turn_epoch = ?3 AND turn_number = ?4";
+    let with = params![id.0, take.agent.folded(), take.turn.epoch.0, take.turn.number];
+    let attempt: Option<i64> = sql::first(&w.connection, sql, with, sql::column)?;
+    Ok(match attempt {
+        Some(attempt) => One::In { attempt, new: false },
+        None => One::Gone { teller: None },
+    })
+}
+
+fn open(w: &mut Writer, take: &Take, inherited: Option<MessageId>) -> Result<(), Fault> {
+    let sql = "INSERT INTO turns (agent, epoch, number, installation_id, prompt_uuid, started_at, \
+               cause) VALUES (?, ?, ?, ?, ?, ?, ?)";
     sql::run(
         &w.connection,
         sql,
@@ -102,7 +124,8 @@ fn open(w: &mut Writer, take: &Take) -> Result<(), Fault> {
             take.turn.number,
             &w.installation_id,
             &take.prompt_uuid,
-            w.now.0
+            w.now.0,
+            inherited.map(|id| id.0)
         ],
     )?;
     Ok(())

@@ -39,7 +39,8 @@ pub struct NewMessage {
     pub cause_root: Option<MessageId>,
     /// How many agents have passed it on since that root.
     pub hops: i64,
-    /// `Accepted` or `Refused`; every other state is an error.
+    /// `Accepted`, `Refused`, or `Held` for one that too many agents have passed on; every other
+    /// state is an error.
     pub state: MessageState,
     /// Moved in the same commit, also when the message is a duplicate.
     pub cursor: Option<CursorMove>,

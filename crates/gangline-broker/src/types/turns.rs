@@ -30,6 +30,8 @@ pub struct Take {
     pub prompt_uuid: String,
     /// How they came in.
     pub how: How,
+    /// How many turns one root cause may have, as far as this agent is concerned.
+    pub turns_per_cause: i64,
 }
 
 /// What [`crate::Broker::take`] took.
@@ -38,8 +40,11 @@ pub struct Taken {
     /// The taken messages with their attempt, from 1. Empty though messages were named: all are
     /// gone, and no turn was opened.
     pub attempts: Vec<(MessageId, i64)>,
-    /// The messages that were not waiting any more.
+    /// The messages that were not waiting any more, or are held or cancelled because of their
+    /// cause.
     pub gone: Vec<MessageId>,
+    /// Who tells people of a limit that was reached: ring its bell.
+    pub teller: Option<AgentName>,
 }
 
 /// What becomes of one message at its turn's end.

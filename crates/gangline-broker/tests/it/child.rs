@@ -35,6 +35,7 @@ async fn entry() {
         ["fail_together"] => fail_together(path).await,
         ["full"] => full(path).await,
         ["hold"] => hold(path).await,
+        ["exceed"] => exceed(path).await,
         ["look"] => say(Broker::look(options(path)).unwrap()),
         _ => panic!("unknown role {role}"),
     }
@@ -205,7 +206,8 @@ pub(crate) const LIFE: &[&str] = &[
     "mark_delivered",
     "void_older",
     "end_turn",
-    "release_held",
+    "release",
+    "end_cause",
     "add_usage",
 ];
 
@@ -291,10 +293,21 @@ async fn second_half(broker: &Broker, epoch: Epoch) {
     let held = settle(id, MessageState::Held);
     broker.end_turn(end(&ada(), turn, vec![held])).await.unwrap();
     say("end_turn");
-    broker.release_held(id).await.unwrap();
-    say("release_held");
+    broker.release(id, 30).await.unwrap();
+    say("release");
+    broker.end_cause(id, "otto").await.unwrap();
+    say("end_cause");
     broker.add_usage(usage(None)).await.unwrap();
     say("add_usage");
+}
+
+/// Takes what waits into a second turn, though its cause may have one only.
+async fn exceed(path: &Path) {
+    let broker = open(path).await;
+    let epoch = broker.agent(&ada()).await.unwrap().unwrap().epoch;
+    let waiting = broker.pending(&ada(), UnixMicros(i64::MAX), 9).await.unwrap();
+    let ids: Vec<_> = waiting.iter().map(|row| row.id).collect();
+    broker.take(limited(take(&ada(), turn(epoch, 2), &ids), 1)).await.unwrap();
 }
 
 /// Writes four messages one after the other, saying how each ended and how the store is.

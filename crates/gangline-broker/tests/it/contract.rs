@@ -4,6 +4,7 @@
 
 mod agents;
 mod approvals;
+mod causes;
 mod events;
 mod messages;
 mod orders;
@@ -48,6 +49,18 @@ mod sqlite {
             an_attempt_that_was_not_its_fault_is_not_counted,
             a_cancelled_message_is_not_settled_by_the_turn,
             a_lost_turn_is_found_and_ended_by_the_next_epoch;
+        causes:
+            all_turns_of_a_cause_are_counted_and_the_next_is_held,
+            a_limit_is_told_once_by_one_of_many,
+            a_lower_limit_of_one_agent_holds_that_one_only,
+            another_attempt_and_a_second_message_of_a_turn_are_not_counted,
+            agents_that_one_line_names_share_its_cause,
+            a_turn_that_the_backend_began_follows_from_the_last_one,
+            a_message_of_too_many_hops_is_held_and_a_release_lets_it_go_on,
+            a_release_gives_more_turns_and_wakes_what_was_held,
+            an_ended_cause_takes_all_with_it,
+            a_limit_is_told_where_it_began,
+            a_queue_is_counted_however_long_it_is;
         outbox:
             a_send_makes_one_row_per_line,
             the_same_key_gives_the_same_rows,

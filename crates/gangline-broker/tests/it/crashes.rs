@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use gangline_broker::{ApprovalState, Broker, Entry, FAILPOINTS, OutboxState};
+use gangline_broker::{ApprovalState, Broker, Entry, FAILPOINTS, NewMessage, OutboxState};
 use gangline_core::{Epoch, MessageState};
 use gangline_os::process::Signal;
 
@@ -61,7 +61,10 @@ async fn seen(broker: &Broker, write: &str) -> Option<bool> {
         "mark_delivered" => first.is_some_and(|row| row.delivered),
         "void_older" => approvals.iter().any(|row| row.state == ApprovalState::Void),
         "end_turn" => state("first") != Some(MessageState::InTurn),
-        "release_held" => state("first") == Some(MessageState::Accepted),
+        "release" => {
+            matches!(state("first"), Some(MessageState::Accepted | MessageState::Cancelled))
+        }
+        "end_cause" => state("first") == Some(MessageState::Cancelled),
         "add_usage" => {
             broker.usage(None, gangline_os::clock::UnixMicros(0)).await.unwrap().calls == 1
         }
@@ -117,6 +120,32 @@ async fn die_at(point: &str) {
 async fn a_killed_process_loses_nothing_that_was_acknowledged() {
     for point in FAILPOINTS {
         die_at(point).await;
+    }
+}
+
+/// A limit that is reached is told: the line stands in the commit that raises the flag.
+#[tokio::test]
+async fn a_cause_is_never_held_without_the_line_that_tells_of_it() {
+    for when in ["before_commit", "after_commit", "after_sync"] {
+        let store = Fixture::new();
+        let broker = store.open().await;
+        let epoch = broker.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
+        let root = broker.accept(message(&ada(), "root")).await.unwrap().id;
+        let from_it = NewMessage { cause_root: Some(root), hops: 1, ..keyed(&ada(), "next") };
+        let next = broker.accept(from_it).await.unwrap().id;
+        broker.take(limited(take(&ada(), turn(epoch, 1), &[root]), 1)).await.unwrap();
+        broker.close().await.unwrap();
+        let point = format!("take.{when}=kill");
+        let (_, exit) = Other::start(&store.path(), "exceed", &point).rest().await;
+        assert_eq!(exit.signal, Some(SIGKILL), "{point}");
+        let broker = store.open().await;
+        let told = broker.outbox_pending(&ada(), 9).await.unwrap().len();
+        let row = broker.message(next).await.unwrap().unwrap();
+        let held = row.state == MessageState::Held;
+        assert_eq!((held, told), (when != "before_commit", usize::from(held)), "{point}");
+        broker.take(limited(take(&ada(), turn(epoch, 2), &[next]), 1)).await.unwrap();
+        assert_eq!(broker.outbox_pending(&ada(), 9).await.unwrap().len(), 1, "{point}");
+        broker.close().await.unwrap();
     }
 }
 

@@ -102,7 +102,13 @@ pub(crate) fn take(agent: &AgentName, turn: TurnId, messages: &[MessageId]) -> T
         messages: messages.to_vec(),
         prompt_uuid: format!("uuid-{turn}"),
         how: gangline_broker::How::Woke,
+        turns_per_cause: 30,
     }
+}
+
+/// Lets one root cause have no more turns than this.
+pub(crate) fn limited(take: Take, turns_per_cause: i64) -> Take {
+    Take { turns_per_cause, ..take }
 }
 
 pub(crate) fn send(agent: &AgentName, key: &str, lines: &[&str]) -> Send {

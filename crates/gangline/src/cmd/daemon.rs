@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
-use gangline_agent::{Ended, IrcSettings, Opened, Settings};
+use gangline_agent::{Causes, Ended, IrcSettings, Opened, Settings};
 use gangline_api::config::AgentConfig;
 use gangline_hub::credentials;
 use gangline_os::{
@@ -66,6 +66,12 @@ fn told(ended: &Ended) -> u8 {
     ended.code
 }
 
+fn causes(loaded: &Loaded, agent: &AgentConfig) -> Causes {
+    let released = loaded.config.turns_per_cause;
+    let limit = agent.turns_per_cause.unwrap_or(released);
+    Causes { limit: limit.into(), released: released.into() }
+}
+
 fn settings(
     (paths, loaded): (Paths, &Loaded),
     args: &Daemon,
@@ -99,6 +105,7 @@ fn settings(
         tool_bridge: tool_bridge()?,
         hooks: agent.hooks.clone().or_else(|| loaded.config.hooks.clone()),
         buffer_size: loaded.config.buffer_size,
+        causes: causes(loaded, &agent),
         api_key,
         secrets,
         clock: clock::system(),

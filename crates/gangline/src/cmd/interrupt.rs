@@ -1,15 +1,47 @@
-//! `gangline interrupt`: ends the turn that an agent is in.
+//! `gangline interrupt`: ends the turn that an agent is in, or all that follows from one message.
 
-use gangline_core::AgentName;
+use gangline_core::MessageId;
+use gangline_os::doorbell;
 
-use super::pause;
+use super::{pause, release};
 use crate::{
-    cli::{Global, Whom},
+    cli::{Global, Interrupt, Whom},
     control::Word,
     failure::Failure,
+    output, place, store, unmark,
 };
 
-pub(super) async fn run(global: &Global, agent: AgentName) -> Result<u8, Failure> {
-    let whom = Whom { agents: vec![agent], all: false };
+pub(super) async fn run(global: &Global, args: Interrupt) -> Result<u8, Failure> {
+    if let Some(message) = args.cause {
+        return end(global, message).await;
+    }
+    let whom = Whom { agents: args.agent.into_iter().collect(), all: false };
     pause::tell(global, &whom, Word::Interrupt).await
+}
+
+/// Ends a cause in the store; each daemon that works on it looks when its bell rings.
+async fn end(global: &Global, message: MessageId) -> Result<u8, Failure> {
+    unmark::refuse("end what a message caused")?;
+    let paths = place::of_existing(global)?;
+    let broker = store::existing(&paths).await?;
+    let by = super::start::by();
+    let Some(ended) = broker.end_cause(message, &by).await? else {
+        return Err(release::unknown(message, &paths));
+    };
+    for (agent, _) in &ended.turns {
+        doorbell::ring(&paths.doorbell(agent.folded()));
+    }
+    let again = if ended.again { " was ended before" } else { " is ended" };
+    let mut text = format!("{}{again}: {} cancelled", ended.root, messages(ended.cancelled));
+    if !ended.turns.is_empty() {
+        let names: Vec<&str> = ended.turns.iter().map(|(agent, _)| agent.as_str()).collect();
+        text.push_str(&format!(", the turns of {} end", names.join(", ")));
+    }
+    output::print(&format!("{text}\n"))?;
+    Ok(0)
+}
+
+/// Returns a number of messages in words.
+pub(super) fn messages(count: u64) -> String {
+    if count == 1 { "1 message".to_owned() } else { format!("{count} messages") }
 }

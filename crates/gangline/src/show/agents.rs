@@ -89,6 +89,18 @@ fn waits(agent: &AgentStatus, waiting: &WaitingFor, now: UnixMicros) -> String {
             let mended = format!("`gangline {word} {}`, once this is mended", agent.nick);
             format!("{mended}: {}", one_line(why))
         }
+        WaitingFor::Release { .. } => held(waiting).unwrap_or_default(),
         WaitingFor::Irc { trouble } => format!("IRC: {}", one_line(trouble)),
     }
+}
+
+/// Returns what is said of messages that are held, and what lets them go on.
+pub(crate) fn held(waiting: &WaitingFor) -> Option<String> {
+    let WaitingFor::Release { cause, messages, why } = waiting else { return None };
+    let are = if *messages == 1 { "message is" } else { "messages are" };
+    Some(format!(
+        "`gangline release {cause}` or `gangline interrupt --cause {cause}`: {messages} {are} held: \
+         {}",
+        one_line(why)
+    ))
 }

@@ -124,6 +124,7 @@ fn waiting_for(agent: &AgentListing) -> Cell {
         }
         WaitingFor::Login { .. } => "login".to_owned(),
         WaitingFor::Resume { .. } => "resume".to_owned(),
+        WaitingFor::Release { cause, messages, .. } => format!("release {cause} ({messages} held)"),
         WaitingFor::Irc { .. } => "irc".to_owned(),
     };
     let all: Vec<String> = agent.status.waiting_for.iter().map(one).collect();

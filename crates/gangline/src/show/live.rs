@@ -10,6 +10,7 @@ use gangline_os::clock::{UnixMicros, parse_rfc3339};
 use jiff::tz::TimeZone;
 
 use super::{
+    agents::held,
     events::{Told, describe},
     text::{Paint, age, lines, one_line, paint, time},
 };
@@ -42,6 +43,9 @@ pub(crate) fn status(agent: &AgentStatus, now: UnixMicros) -> String {
             }
             WaitingFor::Login { hint } => format!("  a login: {}\n", one_line(hint)),
             WaitingFor::Resume { why } => format!("  `resume`: {}\n", one_line(why)),
+            WaitingFor::Release { .. } => {
+                format!("  {}\n", held(waiting).unwrap_or_default())
+            }
             WaitingFor::Irc { trouble } => format!("  IRC: {}\n", one_line(trouble)),
         });
     }

@@ -199,6 +199,15 @@ fn ending(trace: &Trace) -> String {
     if let Some(answer) = &message.answer {
         return format!("\n{}\n{}\n", paint(Paint::Bold, "answer"), lines(answer.as_str()));
     }
+    if let (MessageState::Held, Some(cause)) = (message.state, &trace.cause) {
+        let (root, why) = (cause.root, message.reason.as_deref().map(events::short));
+        return format!(
+            "\nheld: {}\n{root} has used {}\n`gangline release {root}` lets it go on, `gangline \
+             interrupt --cause {root}` ends it\n",
+            why.unwrap_or_default(),
+            cause.used.in_words()
+        );
+    }
     match (message.state.is_terminal(), &message.reason) {
         (false, Some(reason)) => format!("\nnot settled yet: {}\n", events::short(reason)),
         (false, None) => "\nnot settled yet\n".to_owned(),

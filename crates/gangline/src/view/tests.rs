@@ -50,7 +50,8 @@ pub(crate) fn facts() -> Facts {
         nick: "oak-ada".parse().unwrap(),
         row: Some(row()),
         holder: Some(Holder { pid: Some(77), start_time: Some(1), note: "daemon".into() }),
-        waiting: Vec::new(),
+        waiting: 0,
+        held: Vec::new(),
         working: Vec::new(),
         approvals: Vec::new(),
         trouble: None,
@@ -164,6 +165,7 @@ pub(crate) fn life() -> Trace {
     };
     Trace {
         message: message(),
+        cause: None,
         turns: vec![TurnRow {
             agent: "oak-ada".parse().unwrap(),
             turn: turn(),
@@ -196,7 +198,7 @@ fn a_daemon_that_is_gone_is_down_whatever_it_said_last() {
     let mut facts = facts();
     facts.row.as_mut().unwrap().phase = Some("working".into());
     facts.holder = None;
-    facts.waiting = vec![MessageId(1), MessageId(2)];
+    facts.waiting = 2;
     let status = status(&facts);
     assert_eq!((status.phase.as_str(), status.running, status.pid), ("down", false, None));
     assert_eq!(status.description, "its daemon is not running, 2 messages wait");

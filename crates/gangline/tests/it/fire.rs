@@ -138,7 +138,8 @@ fn a_daemon_killed_at_any_failpoint_answers_every_message_once() {
     // Writes that this story does not make; their own tests are the store's.
     let elsewhere = [
         "cancel",
-        "release_held",
+        "release",
+        "end_cause",
         "pause",
         "stand_down",
         "order",

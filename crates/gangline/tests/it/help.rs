@@ -21,7 +21,8 @@ fn the_help_lists_every_command() {
       restart    End agents and start them anew, one after the other
       pause      Let agents begin no new turns; what comes is kept
       resume     Let agents go on that are paused, or parked after too many deaths of their backend
-      interrupt  End the turn that an agent is in
+      interrupt  End the turn that an agent is in, or all that follows from one message
+      release    Let messages go on that are held because what they follow from has used its turns
       model      Show which model an agent uses, or have it use another one from its next turn on
       compact    Let an agent shorten its context, once no turn is open
       clear      Let an agent begin a new session, once no turn is open

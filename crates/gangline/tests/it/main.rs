@@ -9,6 +9,7 @@
 
 mod acp;
 mod bad_input;
+mod causes;
 mod channel;
 mod claude;
 mod claude_fire;

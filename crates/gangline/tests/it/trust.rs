@@ -277,8 +277,8 @@ fn two_agents_that_mention_each_other_stop_at_the_hop_limit() {
     let room = Room::new(&[ADA, BOB], Some(&script));
     let mut alice = room.stage.member("alice");
     alice.say("#general", "@tr-ada begin");
-    let refused = eventually("the refused row", || {
-        room.stage.query("SELECT 'm' || id FROM messages WHERE state = 'refused'").pop()
+    let held = eventually("the held row", || {
+        room.stage.query("SELECT 'm' || id FROM messages WHERE state = 'held'").pop()
     });
     let rows = eventually("everything settled", || {
         let open = "SELECT count(*) FROM messages WHERE state IN ('accepted', 'in_turn')";
@@ -288,12 +288,18 @@ fn two_agents_that_mention_each_other_stop_at_the_hop_limit() {
     let mut wanted: Vec<String> = (0..=8)
         .map(|hops| format!("{} {hops} answered", if hops % 2 == 0 { ADA } else { BOB }))
         .collect();
-    wanted.push(format!("{BOB} 9 refused"));
+    wanted.push(format!("{BOB} 9 held"));
     assert_eq!(rows, wanted);
     let roots = "SELECT DISTINCT cause_root FROM messages WHERE hops > 0";
     assert_eq!(room.stage.query(roots), ["1"], "all come from what alice said");
-    let trace = room.stage.world.run(&["trace", &refused]).ok();
-    assert!(trace.contains("refused"), "{trace}");
+    let trace = room.stage.world.run(&["trace", &held]).ok();
+    assert!(trace.contains("held: 9 hops from agent to agent, more than the limit"), "{trace}");
+    assert!(trace.contains("`gangline release m1` lets it go on"), "{trace}");
+    alice.hears(
+        ADA,
+        "#general",
+        "alice: m1 was passed on 9 times from agent to agent (9 turns of 2",
+    );
     // The limit is on what alice began, not on the agents.
     alice.say("#general", "@tr-bob begin anew");
     eventually("a turn of bob's for alice", || {

@@ -22,6 +22,7 @@ async fn take(lab: &Lab, number: i64) {
         messages: waiting.iter().map(|row| row.id).collect(),
         prompt_uuid: "u".to_owned(),
         how: gangline_broker::How::Woke,
+        turns_per_cause: 30,
     };
     lab.rig.courier.office.broker.take(take).await.unwrap();
 }

@@ -1,6 +1,6 @@
 //! Messages and cursors.
 
-use gangline_broker::{BrokerError, Cancel, CursorMove, MessageFilter, NewMessage};
+use gangline_broker::{BrokerError, Cancel, CursorMove, MessageFilter, NewMessage, Released};
 use gangline_core::{MessageId, MessageState, Origin};
 use gangline_os::clock::UnixMicros;
 
@@ -101,7 +101,8 @@ pub(crate) async fn a_new_message_has_no_other_state(store: &Fixture) {
     let broker = store.open().await;
     for state in MessageState::ALL {
         let result = broker.accept(NewMessage { state: *state, ..message(&ada(), "x") }).await;
-        let fine = matches!(state, MessageState::Accepted | MessageState::Refused);
+        let begins = [MessageState::Accepted, MessageState::Refused, MessageState::Held];
+        let fine = begins.contains(state);
         assert_eq!(result.is_ok(), fine, "{state}");
         assert!(fine || matches!(result, Err(BrokerError::Invalid(_))));
     }
@@ -127,12 +128,14 @@ pub(crate) async fn a_held_message_waits_again_when_released(store: &Fixture) {
     let broker = store.open().await;
     let epoch = broker.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
     let id = broker.accept(message(&ada(), "a")).await.unwrap().id;
-    assert!(!broker.release_held(id).await.unwrap());
+    let not_held = Released::NotHeld { root: id };
+    assert_eq!(broker.release(id, 30).await.unwrap(), not_held);
     broker.take(take(&ada(), turn(epoch, 1), &[id])).await.unwrap();
     let held = settle(id, MessageState::Held);
     broker.end_turn(end(&ada(), turn(epoch, 1), vec![held])).await.unwrap();
     assert_eq!(broker.pending(&ada(), UnixMicros(i64::MAX), 9).await.unwrap(), []);
-    assert!(broker.release_held(id).await.unwrap());
+    let released = Released::Done { root: id, messages: 1, agents: vec![ada()] };
+    assert_eq!(broker.release(id, 30).await.unwrap(), released);
     assert_eq!(broker.pending(&ada(), UnixMicros(i64::MAX), 9).await.unwrap().len(), 1);
 }
 

@@ -1,0 +1,44 @@
+//! `gangline release`: what is held goes on, with as many turns again.
+
+use gangline_broker::Released;
+use gangline_core::{MessageId, cause::TURNS_PER_CAUSE};
+use gangline_os::{doorbell, paths::Paths};
+
+use super::interrupt::messages;
+use crate::{cli::Global, configuration, failure::Failure, output, place, store, unmark};
+
+pub(super) async fn run(global: &Global, message: MessageId) -> Result<u8, Failure> {
+    unmark::refuse("release messages")?;
+    let paths = place::of_existing(global)?;
+    let broker = store::existing(&paths).await?;
+    let loaded = configuration::quiet(&paths.config_file);
+    let more = loaded.map_or(TURNS_PER_CAUSE, |loaded| loaded.config.turns_per_cause.into());
+    let text = match broker.release(message, more).await? {
+        Released::Done { root, messages: count, agents } => {
+            for agent in &agents {
+                doorbell::ring(&paths.doorbell(agent.folded()));
+            }
+            let released = messages(count);
+            format!(
+                "{root} goes on with up to {more} more turns: {released} put back into the queue\n"
+            )
+        }
+        Released::NotHeld { root } => {
+            return Err(Failure::user(format!("nothing of {root} is held"))
+                .hint(format!("`gangline trace {message}` shows where it stands")));
+        }
+        Released::Ended { root, by } => {
+            return Err(Failure::user(format!("{root} was ended by {by}"))
+                .hint("what was ended is not taken up again: ask anew"));
+        }
+        Released::Unknown => return Err(unknown(message, &paths)),
+    };
+    output::print(&text)?;
+    Ok(0)
+}
+
+/// There is no such message.
+pub(super) fn unknown(message: MessageId, paths: &Paths) -> Failure {
+    Failure::user(format!("there is no message {message} in {}", paths.state.display()))
+        .hint("`gangline ps` names what is held, `gangline logs` the messages that came")
+}
