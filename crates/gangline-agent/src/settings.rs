@@ -4,21 +4,26 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use gangline_api::config::{AgentConfig, Hooks, ServerKey};
 use gangline_core::AgentName;
+use gangline_irc::client::Address;
 use gangline_os::{clock::SharedClock, paths::Paths, secret::Secret};
 use gangline_runtime::{McpServer, Runtime, registry::Found};
 
 /// How the agent reaches its IRC network.
 #[derive(Debug, Clone)]
 pub struct IrcSettings {
-    /// `host:port`.
-    pub address: String,
-    /// Whether the server is this installation's own: only then are its tags of principal and
-    /// tier believed.
-    pub own: bool,
+    /// Where the server is. Only the installation's own is believed about principals and tiers.
+    pub server: Address,
     /// Account and password for SASL PLAIN.
     pub login: Option<(String, Secret)>,
     /// Whether a nick without an account is a member on a server that is not ours.
     pub trust_nicks: bool,
+}
+
+impl IrcSettings {
+    /// Returns whether the server is this installation's own.
+    pub(crate) fn is_own(&self) -> bool {
+        self.server.is_own()
+    }
 }
 
 /// The configured backend, which another one stands in for (R3-17).

@@ -34,6 +34,10 @@ pub struct About {
     pub config: PathBuf,
     /// Where its IRC server listens, or the one elsewhere that its agents join.
     pub irc: String,
+    /// Its chat server's socket for daemons; none if its agents join elsewhere, and of a hub of an
+    /// older version, which had none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub socket: Option<PathBuf>,
     /// When it began, RFC 3339.
     pub since: String,
     /// Whether it starts and ends daemons; `false` leaves them to something else.

@@ -34,6 +34,13 @@ pub fn agent_secret_file(paths: &Paths, agent: &AgentName) -> PathBuf {
     paths.agent_dir(agent.as_str()).join("irc.secret")
 }
 
+/// Returns the mark of an agent that has come by the server's own socket once: from then on its
+/// password counts there alone. Delete it to let a daemon of an older version in again.
+#[must_use]
+pub fn socket_mark(state: &Path, agent: &str) -> PathBuf {
+    state.join("agents").join(agent).join("irc.by-socket")
+}
+
 /// Returns the secret in the file; makes one first if there is none.
 ///
 /// # Errors
@@ -51,6 +58,14 @@ pub fn load_or_make(path: &Path) -> io::Result<Secret> {
     let secret = random_token();
     fsio::write_private(path, format!("{}\n", secret.expose()).as_bytes())?;
     Ok(secret)
+}
+
+/// Replaces the secret in the file by a new one.
+///
+/// # Errors
+/// When the file cannot be written; the old one is then still there.
+pub fn replace(path: &Path) -> io::Result<()> {
+    fsio::write_private(path, format!("{}\n", random_token().expose()).as_bytes())
 }
 
 /// Returns the form that is stored: hexadecimal SHA-256. Enough for a random 32-byte secret,

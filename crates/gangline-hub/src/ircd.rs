@@ -1,6 +1,6 @@
 //! The embedded IRC server with its history on disk: what `gangline ircd` and the hub run.
 //!
-//! Owns `<state>/irc.db` while it runs. Start at [`Ircd::open`], or [`serve`] for all in one.
+//! Owns `<state>/irc.db` and `<state>/irc.sock` while it runs. Start at [`Ircd::open`], or [`serve`] for all in one.
 
 use std::{net::SocketAddr, path::PathBuf, sync::Arc};
 
@@ -12,7 +12,7 @@ use gangline_irc::server::{
     memory::MemoryStore,
     store::{Account, Store, StoreError},
 };
-use gangline_os::{clock::SharedClock, fsio, proc};
+use gangline_os::{clock::SharedClock, fsio, paths, proc};
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -22,6 +22,7 @@ use trust::AccountTrust;
 use crate::credentials::{self, OWNER};
 
 pub mod history;
+mod port;
 mod rows;
 mod schema;
 pub mod trust;
@@ -97,6 +98,21 @@ pub enum IrcdError {
     /// The address cannot be listened on.
     #[error(transparent)]
     Bind(#[from] BindError),
+    /// Another user of this machine has the port.
+    #[error(
+        "cannot listen on {address}: user {uid} of this machine listens there; passwords that were \
+         typed into an IRC client since the chat server ended may be known to that user. {remedy}"
+    )]
+    PortTaken {
+        /// The address asked for.
+        address: SocketAddr,
+        /// Who listens there.
+        uid: u32,
+        /// What was done about the owner's token, a sentence.
+        remedy: String,
+        /// What the system says.
+        source: std::io::Error,
+    },
     /// An account has a name that is no nick.
     #[error("an account cannot have this name")]
     AccountName(#[from] NameError),
@@ -122,8 +138,9 @@ pub struct Ircd {
 }
 
 impl Ircd {
-    /// Opens the history, registers the accounts and binds the socket. Connections are accepted
-    /// from now on and served by [`Ircd::run`].
+    /// Opens the history, registers the accounts and binds the sockets. Connections are accepted
+    /// from now on and served by [`Ircd::run`]. If another user of this machine has the port, the
+    /// owner's token is replaced before it fails.
     ///
     /// Cancel-safe: no; the history's lock may be held for a moment after a drop.
     ///
@@ -152,8 +169,10 @@ impl Ircd {
         config.limits = tuning.limits;
         let (access, looked_at) = watch::channel(Arc::new(tuning.access));
         config.access = looked_at;
-        let trust = Arc::new(AccountTrust::new(store.accounts()));
-        let server = Server::bind(config, Arc::clone(&store), trust)?;
+        config.socket = Some(paths::irc_socket(&state));
+        let trust = Arc::new(AccountTrust::new(store.accounts(), &state));
+        let server = Server::bind(config, Arc::clone(&store), trust);
+        let server = server.map_err(|error| port::refused(error, &state))?;
         Ok(Self { server, store, disk, access })
     }
 

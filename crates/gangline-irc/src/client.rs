@@ -57,11 +57,14 @@ use gangline_core::{
 use gangline_os::{CancellationToken, clock::SharedClock, secret::Secret};
 use tokio::sync::mpsc;
 
+pub use self::address::Address;
 use self::{cursor::Cursor, pace::Pace};
 use crate::wire::Message;
 
+mod address;
 pub mod backoff;
 pub mod cursor;
+mod dial;
 mod io;
 pub mod pace;
 mod session;
@@ -74,16 +77,16 @@ pub const PAGE_LINES: usize = 100;
 /// What one link needs to know. Read once; see [`LinkConfig::new`] for the defaults.
 #[derive(Clone)]
 pub struct LinkConfig {
-    /// `host:port`. Plain TCP.
-    pub address: String,
+    /// Where the server is.
+    pub address: Address,
     /// The nick that is ours.
     pub nick: Nick,
     /// The user name of `USER`.
     pub username: String,
     /// The real name of `USER`.
     pub realname: String,
-    /// Account and password for SASL PLAIN. They are sent to a loopback address only, since the
-    /// connection is not encrypted.
+    /// Account and password for SASL PLAIN. They are sent by the own socket and to a loopback
+    /// address only, since the connection is not encrypted.
     pub sasl: Option<(String, Secret)>,
     /// Channels to join.
     pub channels: Vec<ChannelName>,
@@ -93,8 +96,6 @@ pub struct LinkConfig {
     pub timing: Timing,
     /// Whether to tell the server that we are a program, if it knows such a mode.
     pub bot: bool,
-    /// Whether the server is our own installation's and its stamps are believed.
-    pub trusted_tags: TrustTags,
     /// What to do with lines to send while the nick is not ours.
     pub other_nick: OtherNick,
     /// Whether what the link has no event for is passed on.
@@ -104,10 +105,9 @@ pub struct LinkConfig {
 }
 
 impl LinkConfig {
-    /// Returns a configuration with the default pace and timing, no channels, no account, no
-    /// trust in tags.
+    /// Returns a configuration with the default pace and timing, no channels, no account.
     #[must_use]
-    pub fn new(address: impl Into<String>, nick: Nick, clock: SharedClock) -> Self {
+    pub fn new(address: impl Into<Address>, nick: Nick, clock: SharedClock) -> Self {
         Self {
             address: address.into(),
             username: "gangline".to_owned(),
@@ -118,7 +118,6 @@ impl LinkConfig {
             pace: Pace::FOREIGN,
             timing: Timing::default(),
             bot: true,
-            trusted_tags: TrustTags::Ignore,
             other_nick: OtherNick::Hold,
             others: Others::Drop,
             clock,
@@ -167,15 +166,6 @@ impl Default for Timing {
             healthy_after: seconds(60),
         }
     }
-}
-
-/// Whether the server's `gangline/…` stamps are believed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TrustTags {
-    /// The server is the installation's own.
-    Believe,
-    /// Anybody's server: [`Line::principal`] is always `None`.
-    Ignore,
 }
 
 /// What happens to lines to send while we have another nick than the wanted one.
@@ -445,7 +435,7 @@ pub struct Line {
     pub nick: String,
     /// The speaker's account, from the `account` tag of a server that has account-tag.
     pub account: Option<String>,
-    /// Who speaks, as our own server stamped it ([`TrustTags::Believe`]).
+    /// Who speaks, as our own server stamped it ([`Address::Own`]); `None` on any other.
     pub principal: Option<Principal>,
     /// The server's id of the line.
     pub msgid: Option<String>,

@@ -133,7 +133,7 @@ impl Paths {
     /// Returns the socket by which daemons reach this installation's own chat server.
     #[must_use]
     pub fn irc_socket(&self) -> PathBuf {
-        self.state.join("irc.sock")
+        irc_socket(&self.state)
     }
 
     /// Returns the bell of an agent's daemon, or of the `hub`. Never longer than a socket's address
@@ -164,6 +164,12 @@ impl Paths {
     pub fn legacy_socket(nick: &str) -> PathBuf {
         Path::new("/tmp").join(format!("culture-{}.sock", file_name(nick)))
     }
+}
+
+/// Returns the chat server's socket in a state folder: [`Paths::irc_socket`].
+#[must_use]
+pub fn irc_socket(state: &Path) -> PathBuf {
+    state.join("irc.sock")
 }
 
 const OWN_RUN: &str = ".gangline/run";

@@ -7,6 +7,7 @@
 pub mod cable;
 pub mod database;
 pub mod hostile;
+pub mod impostor;
 pub mod irc;
 pub mod ircd;
 pub mod manager;
@@ -18,6 +19,7 @@ pub mod wait;
 pub mod world;
 
 pub use cable::Cable;
+pub use impostor::Impostor;
 pub use irc::IrcPeer;
 pub use ircd::{Inspircd, Ircd, Ngircd};
 pub use manager::ServiceManager;

@@ -480,7 +480,7 @@ pub(crate) struct Doctor {
 pub(crate) struct Daemon {
     /// The agent's nick
     pub(crate) agent: AgentName,
-    /// Where the IRC server is, if not as configured
+    /// Where a foreign IRC server is, if not as configured; the own one is reached by its socket
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) irc: Option<String>,
     /// Have this backend instead of the configured one; `gangline runtime list` names them.

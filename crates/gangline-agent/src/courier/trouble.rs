@@ -7,15 +7,22 @@ use gangline_api::event::{Event, Notice};
 use gangline_broker::NewEvent;
 use gangline_core::{name::ChannelName, name::fold};
 use gangline_irc::client::NickTrouble;
+use gangline_os::lock;
 use tracing::{info, warn};
 
 use super::Courier;
 use crate::bus::Incoming;
 
+#[cfg(test)]
+mod tests;
+
 /// The word by which programs know these events.
 const CODE: &str = "irc";
 /// So many different reasons of one absence are told.
 const REASONS_MAX: usize = 8;
+/// So many attempts find no socket before a hub that runs is called an older one: about 10 s, far
+/// longer than a hub needs from its lock to its socket.
+const SOCKETLESS: u32 = 8;
 /// A room that is full, closed after a netsplit or run to by too many opens by itself; one about which
 /// the server says nothing (0) may.
 const OPENS_BY_ITSELF: [u16; 4] = [471, 437, 480, 0];
@@ -27,6 +34,8 @@ pub(super) struct Troubles {
     off: Option<String>,
     /// The reasons that were told since the last one.
     off_told: BTreeSet<String>,
+    /// How often in a row the own server's socket was not there although a hub runs.
+    socketless: u32,
     nick: Option<String>,
     login: Option<String>,
     /// The sentence about each room that does not let us in.
@@ -51,7 +60,7 @@ impl Courier {
         self.troubles.login = None;
         // The installation's own server goes and comes with its hub.
         if self.office.own {
-            return;
+            return self.off_own().await;
         }
         let told = &mut self.troubles.off_told;
         let news = told.len() < REASONS_MAX && told.insert(why.to_owned());
@@ -60,9 +69,36 @@ impl Courier {
         self.tell_trouble(news.then(|| format!("not on IRC: {why}"))).await;
     }
 
+    /// Of the own server only one trouble is told: a hub that runs and has no socket.
+    async fn off_own(&mut self) {
+        let paths = &self.office.paths;
+        let runs = matches!(lock::probe(&paths.hub_lock()), Ok(Some(_)));
+        if !runs || paths.irc_socket().exists() {
+            self.troubles.socketless = 0;
+            if self.troubles.off.take().is_some() {
+                self.tell_trouble(None).await;
+            }
+            return;
+        }
+        self.troubles.socketless = self.troubles.socketless.saturating_add(1);
+        if self.troubles.socketless < SOCKETLESS {
+            return;
+        }
+        let text = format!(
+            "the hub that runs has no {}: it is of an older version, so run `gangline restart \
+             --hub`",
+            paths.irc_socket().display()
+        );
+        let news = self.troubles.off.as_ref() != Some(&text);
+        let told = news.then(|| format!("not on IRC: {text}"));
+        self.troubles.off = Some(text);
+        self.tell_trouble(told).await;
+    }
+
     /// The server has accepted us under this nick.
     pub(super) async fn on_irc(&mut self, nick: &str) {
         self.troubles.off = None;
+        self.troubles.socketless = 0;
         self.troubles.off_told.clear();
         if fold(nick) == self.office.agent.folded() {
             self.troubles.nick = None;

@@ -379,7 +379,7 @@ fn office(
     (joined, wanted, kept_out): (Channels, Channels, Channels),
     (closed, opened): (CancellationToken, CancellationToken),
 ) -> Office {
-    let own = settings.irc.own;
+    let own = settings.irc.is_own();
     Office {
         agent: settings.agent.nick.clone(),
         epoch: shared.epoch,

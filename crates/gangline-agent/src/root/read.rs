@@ -11,7 +11,7 @@ use gangline_core::{
     answer::{self, Rules},
     redact::Redactor,
 };
-use gangline_irc::client::{LinkConfig, Others, TrustTags};
+use gangline_irc::client::{Address, LinkConfig, Others};
 use gangline_os::mark::RunMark;
 use gangline_runtime::{Capabilities, Mode, PermissionMode};
 
@@ -22,12 +22,15 @@ const OWN_BACKOFF_UNIT: Duration = Duration::from_millis(80);
 
 /// Returns the network's name in keys: the installation for its own server, else the address.
 pub(super) fn network_id(settings: &Settings, installation: &str) -> String {
-    if settings.irc.own { installation.to_owned() } else { settings.irc.address.clone() }
+    match &settings.irc.server {
+        Address::Own(_) => installation.to_owned(),
+        Address::Tcp(address) => address.clone(),
+    }
 }
 
 pub(super) fn link_config(settings: &Settings) -> LinkConfig {
     let mut config = LinkConfig::new(
-        settings.irc.address.clone(),
+        settings.irc.server.clone(),
         settings.agent.nick.nick(),
         settings.clock.clone(),
     );
@@ -44,11 +47,10 @@ pub(super) fn link_config(settings: &Settings) -> LinkConfig {
     config.channels.clone_from(&settings.agent.channels);
     // Answers to what the agent asks of the server.
     config.others = Others::Pass;
-    if settings.irc.own {
+    if settings.irc.is_own() {
         // The installation's own server is back soon after its hub: 0.08 … 5 s instead of 1 … 60.
         config.timing.backoff_unit = OWN_BACKOFF_UNIT;
     }
-    config.trusted_tags = if settings.irc.own { TrustTags::Believe } else { TrustTags::Ignore };
     config
 }
 

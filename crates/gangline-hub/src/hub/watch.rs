@@ -278,6 +278,7 @@ impl<'a> Watch<'a> {
             program: options.program.clone(),
             config: options.paths.config_file.clone(),
             irc: self.listening.irc.clone(),
+            socket: options.irc.map(|_| options.paths.irc_socket()),
             since: rfc3339(self.begun),
             keeps_agents: options.keeps_agents,
             leaves_agents: options.on_term == OnTerm::Leave,

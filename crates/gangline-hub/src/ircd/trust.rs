@@ -1,10 +1,17 @@
 //! Who somebody is on the embedded server: accounts by their hash, peers by the kernel.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{
+    fs::OpenOptions,
+    io,
+    net::SocketAddr,
+    os::unix::fs::OpenOptionsExt as _,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use gangline_core::Principal;
+use gangline_core::{Principal, Tier};
 use gangline_irc::server::{
-    store::Accounts,
+    store::{Account, Accounts},
     trust::{Origin, Trust},
 };
 use gangline_os::{dial::own_uid, secret::Secret};
@@ -18,22 +25,62 @@ pub struct AccountTrust {
     accounts: watch::Receiver<Arc<Accounts>>,
     /// Our own user.
     uid: u32,
+    /// Where it is kept which agents have come by the socket.
+    state: PathBuf,
 }
 
 impl AccountTrust {
-    /// Returns the trust of these accounts; a loopback peer of our own uid is a member.
+    /// Returns the trust of these accounts; a loopback peer of our own uid is a member. `state` is
+    /// the state folder.
     #[must_use]
-    pub fn new(accounts: watch::Receiver<Arc<Accounts>>) -> Self {
-        Self { accounts, uid: own_uid() }
+    pub fn new(accounts: watch::Receiver<Arc<Accounts>>, state: &Path) -> Self {
+        Self { accounts, uid: own_uid(), state: state.to_owned() }
+    }
+
+    /// Returns whether an agent with the right password may come this way: by the socket, and until
+    /// it has done so once also by TCP from our own user, as daemons of older versions do. So a
+    /// stolen password is of no use to another user.
+    fn may_come(&self, origin: Origin, agent: &Account) -> bool {
+        let mark = credentials::socket_mark(&self.state, agent.name.folded());
+        match origin {
+            Origin::Socket => {
+                if let Err(error) = marked(&mark) {
+                    tracing::warn!(%error, path = %mark.display(), "cannot be written");
+                }
+                true
+            }
+            Origin::Own => !mark.exists(),
+            Origin::User(_) | Origin::Unknown(_) => false,
+        }
+    }
+}
+
+/// Makes the mark if it is not there; it has no content.
+fn marked(path: &Path) -> io::Result<()> {
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        Ok(_) | Err(_) => Ok(()),
     }
 }
 
 impl Trust for AccountTrust {
-    fn authenticate(&self, _origin: Origin, account: &str, password: &str) -> Option<Principal> {
+    fn authenticate(&self, origin: Origin, account: &str, password: &str) -> Option<Principal> {
         let accounts = Arc::clone(&self.accounts.borrow());
         let given = credentials::hash(&Secret::new(password));
         let known = accounts.get(account)?;
         let right: bool = given.as_bytes().ct_eq(known.credential_sha256.as_bytes()).into();
+        let may_come = || match known.tier {
+            Tier::Agent => self.may_come(origin, known),
+            Tier::Owner | Tier::Member | Tier::Stranger => true,
+        };
+        if right && !may_come() {
+            tracing::warn!(
+                account,
+                ?origin,
+                "an agent's password came by another way than its own"
+            );
+            return None;
+        }
         right.then(|| Principal { account: known.name.to_string(), tier: known.tier })
     }
 

@@ -20,11 +20,11 @@ use gangline_os::{
 };
 use rusqlite::Connection;
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
     net::TcpStream,
 };
 
-const DEADLINE: Duration = Duration::from_secs(60);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
 fn options(folder: &Path) -> HistoryOptions {
     HistoryOptions::new(folder.join("irc.db"), clock::system())
@@ -237,7 +237,11 @@ async fn a_write_that_fails_keeps_nothing_and_the_next_one_succeeds() {
 }
 
 /// Sends lines and reads until one holds `wanted`.
-async fn talk(stream: &mut TcpStream, lines: &str, wanted: &str) -> String {
+pub(crate) async fn talk(
+    stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
+    lines: &str,
+    wanted: &str,
+) -> String {
     stream.write_all(lines.as_bytes()).await.unwrap();
     let mut seen = String::new();
     let reading = async {

@@ -1,3 +1,4 @@
 //! Integration tests of the hub.
 
 mod ircd;
+mod socket;

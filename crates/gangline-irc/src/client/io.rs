@@ -1,24 +1,17 @@
 //! The loop around the session: the socket, the clock, the two queues. No rules of IRC.
 
-use std::{collections::VecDeque, future, io, net::SocketAddr, pin::Pin, time::Duration};
+use std::{collections::VecDeque, future, io, pin::Pin, time::Duration};
 
 use gangline_os::{
-    CancellationToken, dial,
+    CancellationToken,
     lines::{Line, LineReader},
-    peer,
 };
-use tokio::{
-    io::AsyncWriteExt as _,
-    net::{
-        TcpStream,
-        tcp::{OwnedReadHalf, OwnedWriteHalf},
-    },
-    sync::mpsc,
-};
+use tokio::{io::AsyncWriteExt as _, sync::mpsc};
 
 use super::{
-    LinkCommand, LinkConfig, LinkEnd, LinkEvent, TrustTags, backoff,
-    session::{Output, Retry, Session, register::MaySendPassword},
+    LinkCommand, LinkConfig, LinkEnd, LinkEvent, backoff,
+    dial::{self, Dialled, Reading, Writing},
+    session::{Output, Retry, Session},
 };
 use crate::wire::{LINE_MAX, Message};
 
@@ -35,18 +28,15 @@ enum Connection {
     /// Until the next attempt.
     Waiting { until: Duration },
     /// The attempt.
-    Connecting(Pin<Box<dyn Future<Output = io::Result<TcpStream>> + Send>>),
+    Connecting(Pin<Box<dyn Future<Output = io::Result<Dialled>> + Send>>),
     /// The socket is open.
     Open(Socket),
 }
 
 struct Socket {
-    reader: LineReader<OwnedReadHalf>,
-    writer: OwnedWriteHalf,
+    reader: LineReader<Reading>,
+    writer: Writing,
     unsent: VecDeque<u8>,
-    /// Our end and the server's, until it is known whose the server is: its first line shows
-    /// that it has taken the connection, and comes before we give a password.
-    unproven: Option<(SocketAddr, SocketAddr)>,
 }
 
 /// What woke the loop.
@@ -55,7 +45,7 @@ enum Wake {
     EventsClosed,
     /// An event was taken.
     Room,
-    Connected(io::Result<TcpStream>),
+    Connected(io::Result<Dialled>),
     Read(io::Result<Option<Line>>),
     Wrote(io::Result<usize>),
     Command(Option<LinkCommand>),
@@ -170,31 +160,21 @@ impl Runner {
     fn connect(&mut self) {
         let (address, within) = (self.config.address.clone(), self.config.timing.connect_within);
         self.connection = Connection::Connecting(Box::pin(async move {
-            tokio::time::timeout(within, TcpStream::connect(address))
+            tokio::time::timeout(within, dial::dial(&address))
                 .await
                 .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
         }));
     }
 
-    fn connected(&mut self, result: io::Result<TcpStream>) {
-        let opened = result.and_then(|stream| {
-            stream.set_nodelay(true)?;
-            let ends = (stream.local_addr()?, stream.peer_addr()?);
-            Ok((stream, ends))
-        });
-        match opened {
+    fn connected(&mut self, result: io::Result<Dialled>) {
+        match result {
             Err(error) => self.lost(format!("cannot connect: {error}"), Retry::Usual),
-            Ok((stream, ends)) => {
-                let loopback = ends.1.ip().to_canonical().is_loopback();
-                let believed = self.config.trusted_tags == TrustTags::Believe;
-                let (reader, writer) = stream.into_split();
+            Ok(Dialled { reading, writing, password }) => {
                 self.connection = Connection::Open(Socket {
-                    reader: LineReader::new(reader, LINE_MAX),
-                    writer,
+                    reader: LineReader::new(reading, LINE_MAX),
+                    writer: writing,
                     unsent: VecDeque::new(),
-                    unproven: (loopback && believed).then_some(ends),
                 });
-                let password = if loopback { MaySendPassword::Yes } else { MaySendPassword::No };
                 self.session.connected(self.now(), password);
             }
         }
@@ -202,9 +182,6 @@ impl Runner {
 
     fn read(&mut self, result: io::Result<Option<Line>>) {
         let now = self.now();
-        if self.is_impostor(&result) {
-            return self.lost("the server is another user's".to_owned(), Retry::Slow);
-        }
         match result {
             Ok(Some(Line::Text(line))) => match Message::parse(&line) {
                 Ok(message) => self.session.received(now, message),
@@ -221,18 +198,6 @@ impl Runner {
     fn hung_up(&mut self, why: String) {
         let (why, retry) = self.session.hung_up(why);
         self.lost(why, retry);
-    }
-
-    /// A server of ours whose stamps we believe must be run by our own user: whoever takes its
-    /// port while it is down could make anybody the owner.
-    fn is_impostor(&mut self, read: &io::Result<Option<Line>>) -> bool {
-        let Connection::Open(socket) = &mut self.connection else { return false };
-        if !matches!(read, Ok(Some(_))) {
-            return false;
-        }
-        let ours = Some(dial::own_uid());
-        let is_ours = |(local, peer)| peer::tcp_peer_uid(local, peer).is_ok_and(|uid| uid == ours);
-        socket.unproven.take().is_some_and(|ends| !is_ours(ends))
     }
 
     fn wrote(&mut self, result: io::Result<usize>) {

@@ -62,16 +62,16 @@ enum Door {
 struct Rest(Option<Duration>);
 
 impl Doors {
-    /// Binds what the configuration names, the private socket first: a server that cannot be
-    /// reached by its own daemons takes no port.
+    /// Binds what the configuration names, the private socket last: its clients come as soon as it
+    /// is there, and a server without a port will not serve them.
     pub(super) fn open(config: &ServerConfig) -> Result<Self, BindError> {
         let listen = config.listen;
         if !listen.ip().is_loopback() {
             return Err(BindError::NotLoopback { address: listen });
         }
-        let socket = config.socket.as_deref().map(bind_socket).transpose()?;
         let (tcp, address) =
             bind_tcp(listen).map_err(|source| BindError::Io { address: listen, source })?;
+        let socket = config.socket.as_deref().map(bind_socket).transpose()?;
         Ok(Self {
             tcp,
             address,

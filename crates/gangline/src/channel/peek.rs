@@ -21,7 +21,10 @@ use gangline_core::{
     name::{ChannelName, Target, fold},
     split,
 };
-use gangline_irc::wire::{Message, numeric as n};
+use gangline_irc::{
+    client::Address,
+    wire::{Message, numeric as n},
+};
 use gangline_os::clock::parse_rfc3339;
 
 use self::link::Link;
@@ -38,20 +41,25 @@ const LINES_MAX: usize = 100;
 /// Where the chat server is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Server {
-    /// `host:port`.
-    pub(super) address: String,
+    /// Where it listens.
+    pub(super) address: Address,
     /// Its name, with which agents' nicks begin.
     pub(super) name: String,
 }
 
-/// Returns where the configuration has the server; without one where it is by default.
+/// Returns where the configuration has the server; without one it is the installation's own, which
+/// is asked by its socket: whoever has its port may be another user.
 pub(super) fn server(global: &Global) -> Result<Server, Failure> {
     let paths = place::of_existing(global)?;
     let config = match configuration::quiet(&paths.config_file) {
         Some(loaded) => loaded.config,
         None => Config::default(),
     };
-    Ok(Server { address: config.server.address(), name: config.server.name })
+    let address = match config.network.embedded {
+        true => Address::Own(paths.irc_socket()),
+        false => Address::Tcp(config.server.address()),
+    };
+    Ok(Server { address, name: config.server.name })
 }
 
 /// Returns whether a request can be met without the agent's daemon.

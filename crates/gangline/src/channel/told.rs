@@ -6,6 +6,7 @@ use gangline_api::ipc::{
     ChannelsData, ChatLine, Command, ReadData, Response, WhoData, no_such_channel,
 };
 use gangline_core::{AgentName, Tier, name::Target};
+use gangline_irc::client::Address;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -201,9 +202,16 @@ pub(super) fn nameless() -> Failure {
 
 /// Returns the failure of what was tried without a daemon.
 pub(super) fn no_server(server: &Server, error: PeekError) -> Failure {
+    let hint = match &server.address {
+        Address::Tcp(_) => "is it running? start it with `gangline up -d`",
+        Address::Own(_) => {
+            "is it running? start it with `gangline up -d`; a hub of an older version has no \
+             socket: `gangline restart --hub`"
+        }
+    };
     Failure::environment(error)
         .doing(format!("cannot ask the chat server at {}", server.address))
-        .hint("is it running? start it with `gangline up -d`")
+        .hint(hint)
 }
 
 /// Says that the agent's daemon is passed by.

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 use gangline_agent::{Causes, Ended, IrcSettings, Opened, Settings};
 use gangline_api::config::AgentConfig;
 use gangline_hub::credentials;
+use gangline_irc::client::Address;
 use gangline_os::{
     clock, fsio,
     paths::Paths,
@@ -124,10 +125,11 @@ fn irc(
     given: Option<&str>,
 ) -> Result<IrcSettings, Failure> {
     let network = &loaded.config.network;
-    let address = match given {
-        Some(address) => address.to_owned(),
-        None if network.embedded => loaded.embedded_address()?.to_string(),
-        None => loaded.config.server.address(),
+    let server = match given {
+        // Whoever listens on the port is believed by no daemon.
+        _ if network.embedded => Address::Own(paths.irc_socket()),
+        Some(address) => Address::Tcp(address.to_owned()),
+        None => Address::Tcp(loaded.config.server.address()),
     };
     let login = match (&network.sasl, network.embedded) {
         (_, true) => {
@@ -141,7 +143,7 @@ fn irc(
         }
         (None, false) => None,
     };
-    Ok(IrcSettings { address, own: network.embedded, login, trust_nicks: network.trust_nicks })
+    Ok(IrcSettings { server, login, trust_nicks: network.trust_nicks })
 }
 
 /// Returns the value of a variable that the configuration names.

@@ -16,6 +16,9 @@ use crate::{
     place, program, show, store, view,
 };
 
+#[cfg(test)]
+mod tests;
+
 /// An error is looked for at the end of a log, in so many bytes.
 const LOG_TAIL: u64 = 16 * 1024;
 
@@ -43,7 +46,11 @@ pub(super) async fn run(global: &Global) -> Result<u8, Failure> {
         ))?;
     }
     let about = fleet::hub(&fleet.paths)?.map(|hub| hub.about);
+    let embedded = fleet.loaded.as_ref().is_some_and(|it| it.config.network.embedded);
     output::print(&format!("\n{}\n", hub(about.as_ref().map(Option::as_ref), now)))?;
+    if let Some(warning) = about.flatten().as_ref().and_then(|about| older(about, embedded)) {
+        output::print(&format!("{warning}\n"))?;
+    }
     Ok(0)
 }
 
@@ -109,6 +116,18 @@ fn keeping(fleet: &Fleet, member: &Member) -> Keeping {
 fn channels(fleet: &Fleet, name: &AgentName) -> Vec<gangline_core::name::ChannelName> {
     let agent = fleet.loaded.as_ref().and_then(|loaded| loaded.config.agent(name));
     agent.map(|agent| agent.channels.clone()).unwrap_or_default()
+}
+
+/// Returns what is said of a hub of an older version, which has no socket for the agents' daemons.
+fn older(about: &About, embedded: bool) -> Option<String> {
+    let missing = embedded && about.socket.is_none();
+    missing.then(|| {
+        format!(
+            "warning: the hub (version {}) has no socket for its agents; those that start wait \
+             until `gangline restart --hub`",
+            about.version
+        )
+    })
 }
 
 /// Returns one line about the hub; `None` = none runs, `Some(None)` = it says nothing yet.

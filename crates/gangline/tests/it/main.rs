@@ -29,6 +29,7 @@ mod help;
 mod hooks;
 mod http;
 mod import;
+mod impostor;
 mod init;
 mod ipc;
 mod mcp;

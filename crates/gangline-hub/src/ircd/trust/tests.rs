@@ -15,11 +15,45 @@ async fn a_peer_is_our_own_only_under_our_uid() {
     let ours = own_uid();
     let theirs = Origin::User(ours);
     for (uid, origin) in [(ours, Origin::Own), (ours + 1, theirs)] {
-        let trust = AccountTrust { accounts: accounts.clone(), uid };
+        let trust = AccountTrust { accounts: accounts.clone(), uid, state: "/s".into() };
         assert_eq!(trust.origin(local, peer), origin, "{uid:?}");
     }
     drop(near);
-    let trust = AccountTrust::new(accounts);
+    let trust = AccountTrust::new(accounts, Path::new("/s"));
     let gone = "127.0.0.1:1".parse().unwrap();
     assert_eq!(trust.origin(local, gone), Origin::Unknown([127, 0, 0, 1].into()));
+}
+
+/// A stolen password of an agent is of no use to another user, and of none by TCP once the agent
+/// has come by the socket; a hub that starts anew still knows.
+#[test]
+fn an_agents_password_counts_by_the_socket_and_by_tcp_only_before() {
+    let state = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(state.path().join("agents/oak-ada")).unwrap();
+    let credential_sha256 = credentials::hash(&Secret::new("pw"));
+    let account = |name: &str, tier| Account {
+        name: name.parse().unwrap(),
+        tier,
+        credential_sha256: credential_sha256.clone(),
+        last_nick: None,
+    };
+    let mut known = Accounts::default();
+    known.put(account("oak-ada", Tier::Agent));
+    known.put(account("owner", Tier::Owner));
+    let (_sender, accounts) = watch::channel(Arc::new(known));
+    let address = [127, 0, 0, 1].into();
+    let may = |account: &str, origin| {
+        let trust = AccountTrust::new(accounts.clone(), state.path());
+        assert!(trust.authenticate(origin, account, "wrong").is_none());
+        trust.authenticate(origin, account, "pw").is_some()
+    };
+    for origin in [Origin::User(own_uid() + 1), Origin::Unknown(address)] {
+        assert!(!may("oak-ada", origin), "{origin:?}");
+        assert!(may("owner", origin), "{origin:?}");
+    }
+    assert!(may("oak-ada", Origin::Own), "a daemon of an older version");
+    assert!(may("oak-ada", Origin::Socket));
+    assert!(!may("oak-ada", Origin::Own), "it has come by the socket");
+    assert!(may("oak-ada", Origin::Socket));
+    assert!(may("owner", Origin::Own));
 }

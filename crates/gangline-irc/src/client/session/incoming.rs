@@ -7,7 +7,7 @@ use gangline_core::{
 
 use super::Session;
 use crate::{
-    client::{Line, LineKind, LinkEvent, TrustTags},
+    client::{Line, LineKind, LinkEvent},
     wire::{Message, caps, ctcp, tags, text},
 };
 
@@ -72,13 +72,13 @@ impl Session {
     }
 
     fn stamped(&self, message: &Message) -> Option<Principal> {
-        match self.config.trusted_tags {
-            TrustTags::Ignore => None,
-            TrustTags::Believe => Some(Principal {
-                account: message.tag(tags::GANGLINE_PRINCIPAL)?.to_owned(),
-                tier: message.tag(tags::GANGLINE_TIER)?.parse().ok()?,
-            }),
+        if !self.config.address.is_own() {
+            return None;
         }
+        Some(Principal {
+            account: message.tag(tags::GANGLINE_PRINCIPAL)?.to_owned(),
+            tier: message.tag(tags::GANGLINE_TIER)?.parse().ok()?,
+        })
     }
 }
 

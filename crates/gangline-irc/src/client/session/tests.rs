@@ -9,8 +9,8 @@ use gangline_os::{clock, secret::Secret};
 use super::{Output, Retry, Session, register::MaySendPassword};
 use crate::{
     client::{
-        Line, LineKind, LinkCommand, LinkConfig, LinkEvent, OtherNick, Others, QUEUE_MAX, Say,
-        TrustTags, TypingState,
+        Address, Line, LineKind, LinkCommand, LinkConfig, LinkEvent, OtherNick, Others, QUEUE_MAX,
+        Say, TypingState,
     },
     wire::Message,
 };

@@ -3,11 +3,18 @@
 use std::{
     io::{self, BufRead as _, BufReader, Read as _, Write as _},
     net::{TcpStream, ToSocketAddrs as _},
+    os::unix::net::UnixStream,
     time::Duration,
 };
 
-use gangline_irc::wire::{FormatError, LINE_MAX, Message, numeric as n};
-use gangline_os::clock::{self, SharedClock};
+use gangline_irc::{
+    client::Address,
+    wire::{FormatError, LINE_MAX, Message, numeric as n},
+};
+use gangline_os::{
+    clock::{self, SharedClock},
+    dial::{DialError, dial},
+};
 
 use crate::show::text::one_line;
 
@@ -25,6 +32,9 @@ pub(in crate::channel) enum PeekError {
     /// Nobody listens there.
     #[error("cannot connect")]
     Connect(#[source] io::Error),
+    /// Nobody of ours listens at the own server's socket.
+    #[error(transparent)]
+    Dial(DialError),
     /// The connection failed.
     #[error("lost the connection")]
     Lost(#[source] io::Error),
@@ -47,7 +57,7 @@ pub(in crate::channel) enum PeekError {
 
 /// One connection, registered.
 pub(super) struct Link {
-    reader: BufReader<TcpStream>,
+    reader: BufReader<Stream>,
     clock: SharedClock,
     until: Duration,
     /// The last `ERROR` of the server.
@@ -58,7 +68,7 @@ pub(super) struct Link {
 impl Link {
     /// Connects and registers with the first of the nicks that the server takes.
     pub(super) fn open(
-        address: &str,
+        address: &Address,
         nicks: &[String],
         patience: Duration,
     ) -> Result<Self, PeekError> {
@@ -185,7 +195,7 @@ impl Link {
             if left.is_zero() {
                 return Err(PeekError::Silent);
             }
-            self.reader.get_ref().set_read_timeout(Some(left)).map_err(PeekError::Lost)?;
+            self.reader.get_ref().set_read_timeout(left).map_err(PeekError::Lost)?;
             let room = (LINE_MAX - line.len()) as u64;
             match self.reader.by_ref().take(room).read_until(b'\n', &mut line) {
                 Ok(0) if line.len() < LINE_MAX => {
@@ -205,13 +215,61 @@ impl Link {
     }
 }
 
-fn connect(address: &str, patience: Duration) -> Result<TcpStream, PeekError> {
+/// A connection, whichever way it goes.
+enum Stream {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl Stream {
+    fn set_read_timeout(&self, patience: Duration) -> io::Result<()> {
+        match self {
+            Self::Tcp(stream) => stream.set_read_timeout(Some(patience)),
+            Self::Unix(stream) => stream.set_read_timeout(Some(patience)),
+        }
+    }
+}
+
+impl io::Read for Stream {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(stream) => stream.read(bytes),
+            Self::Unix(stream) => stream.read(bytes),
+        }
+    }
+}
+
+impl io::Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(stream) => stream.write(bytes),
+            Self::Unix(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Tcp(stream) => stream.flush(),
+            Self::Unix(stream) => stream.flush(),
+        }
+    }
+}
+
+fn connect(address: &Address, patience: Duration) -> Result<Stream, PeekError> {
+    let address = match address {
+        Address::Own(path) => {
+            let stream = dial(path, patience).map_err(PeekError::Dial)?;
+            stream.set_write_timeout(Some(patience)).map_err(PeekError::Connect)?;
+            return Ok(Stream::Unix(stream));
+        }
+        Address::Tcp(address) => address,
+    };
     let mut last = io::ErrorKind::NotFound.into();
     for address in address.to_socket_addrs().map_err(PeekError::Connect)? {
         match TcpStream::connect_timeout(&address, patience) {
             Ok(stream) => {
                 stream.set_write_timeout(Some(patience)).map_err(PeekError::Connect)?;
-                return Ok(stream);
+                return Ok(Stream::Tcp(stream));
             }
             Err(error) => last = error,
         }

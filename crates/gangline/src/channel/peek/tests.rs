@@ -32,7 +32,7 @@ fn server(answer: fn(&str) -> String) -> (Server, JoinHandle<Vec<String>>) {
         }
         heard
     });
-    (Server { address, name: "oak".to_owned() }, serving)
+    (Server { address: address.into(), name: "oak".to_owned() }, serving)
 }
 
 fn send(text: &str) -> Command {
@@ -59,7 +59,7 @@ fn welcome(line: &str) -> String {
 /// The nick tells on whose behalf, if the agent is of that server; all contain what bots look for.
 #[test]
 fn nicks_tell_on_whose_behalf() {
-    let server = Server { address: String::new(), name: "oak".to_owned() };
+    let server = Server { address: "".into(), name: "oak".to_owned() };
     let ada: AgentName = "oak-ada".parse().unwrap();
     let tried = nicks(&server, Some(&ada));
     assert_eq!(tried.len(), 3);
@@ -151,11 +151,11 @@ fn endless_and_silent_servers_are_survived() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = silent.local_addr().unwrap().to_string();
     let patience = Duration::from_millis(30);
-    let error = Link::open(&address, &["x".to_owned()], patience).err().unwrap();
+    let error = Link::open(&address.as_str().into(), &["x".to_owned()], patience).err().unwrap();
     assert!(matches!(error, PeekError::Silent), "{error}");
     drop(silent);
-    let error = Link::open(&address, &["x".to_owned()], patience).err().unwrap();
+    let error = Link::open(&address.as_str().into(), &["x".to_owned()], patience).err().unwrap();
     assert!(matches!(error, PeekError::Connect(_)), "{error}");
-    let nowhere = Link::open("no port", &[], patience).err().unwrap();
+    let nowhere = Link::open(&"no port".into(), &[], patience).err().unwrap();
     assert!(matches!(nowhere, PeekError::Connect(_)), "{nowhere}");
 }

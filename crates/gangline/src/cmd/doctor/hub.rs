@@ -3,7 +3,11 @@
 use std::{net::SocketAddr, time::Duration};
 
 use gangline_hub::about::About;
-use gangline_os::paths::Paths;
+use gangline_os::{
+    dial::{dial, own_uid},
+    paths::Paths,
+    peer::tcp_listener_uid,
+};
 use tokio::{
     net::{TcpStream, lookup_host},
     time::timeout,
@@ -70,7 +74,7 @@ pub(super) async fn irc(hub: &Hub, loaded: Option<&Loaded>) -> Vec<Check> {
             Err(why) => Check::fail(NAME, format!("{} does not answer: {why}", about.irc))
                 .remedy(remedy(loaded, hub)),
         };
-        return vec![check];
+        return std::iter::once(check).chain(socket(about)).collect();
     }
     let Some(loaded) = loaded else { return Vec::new() };
     if loaded.config.network.embedded {
@@ -88,6 +92,25 @@ pub(super) async fn irc(hub: &Hub, loaded: Option<&Loaded>) -> Vec<Check> {
     vec![reached]
 }
 
+/// Looks whether the hub's chat server can be reached by its daemons.
+fn socket(about: &About) -> Option<Check> {
+    const NAME: &str = "irc socket";
+    let path = about.socket.as_deref()?;
+    Some(match dial(path, PATIENCE) {
+        Ok(_) => Check::ok(NAME, format!("{} takes the agents' connections", path.display())),
+        Err(error) => Check::fail(NAME, one_line(&error)).remedy(
+            "a socket that was removed is made anew within 30 s; if not, `gangline restart --hub`",
+        ),
+    })
+}
+
+fn one_line(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}
+
 fn remedy(loaded: Option<&Loaded>, hub: &Hub) -> &'static str {
     match loaded.is_some_and(|loaded| loaded.config.network.embedded) {
         true if hub.runs => "`gangline restart --hub`; its log is hub.log in the state folder",
@@ -98,9 +121,21 @@ fn remedy(loaded: Option<&Loaded>, hub: &Hub) -> &'static str {
 /// Nobody else may have the port that the hub wants.
 async fn free(address: SocketAddr) -> Check {
     match timeout(PATIENCE, TcpStream::connect(address)).await {
-        Ok(Ok(_)) => Check::fail("irc", format!("another program listens on {address}"))
-            .remedy("end it, or write another `server.port`"),
+        Ok(Ok(_)) => {
+            Check::fail("irc", format!("another program listens on {address}{}", whose(address)))
+                .remedy("end it, or write another `server.port`")
+        }
         Ok(Err(_)) | Err(_) => Check::ok("irc", format!("{address} is free for the hub")),
+    }
+}
+
+/// Returns whose a listener is, if it is another user's.
+fn whose(address: SocketAddr) -> String {
+    match tcp_listener_uid(address) {
+        Ok(Some(uid)) if uid != own_uid() => {
+            format!(", of user {uid}: a password that is typed there is known to that user")
+        }
+        Ok(_) | Err(_) => String::new(),
     }
 }
 

@@ -13,17 +13,21 @@ use super::{NICK, OK, daemon, shell, socket};
 fn with_server(world: &World) -> (Running, IrcPeer) {
     let server = world.start_ready(&["ircd", "--listen", "127.0.0.1:0", "--name", "oak"]);
     let address = server.field("irc");
-    configure(world, &address);
+    configure(world, &address, "true");
     let mut eve = IrcPeer::connect(&address, "eve", None);
     eve.join("#general");
     (server, eve)
 }
 
-fn configure(world: &World, address: &str) {
+/// `embedded` says whether the server is the installation's own, which is asked by its socket.
+fn configure(world: &World, address: &str, embedded: &str) {
     let (host, port) = address.rsplit_once(':').unwrap();
     let _ = world.file(
         "agents.yaml",
-        &format!("server:\n  name: oak\n  host: {host}\n  port: {port}\nagents: []\n"),
+        &format!(
+            "server:\n  name: oak\n  host: {host}\n  port: {port}\nnetwork: {{embedded: {embedded}}}\n\
+             agents: []\n"
+        ),
     );
 }
 
@@ -114,12 +118,23 @@ fn a_person_needs_no_agent() {
 #[test]
 fn without_a_server_the_failure_is_of_the_surroundings() {
     let world = shell();
-    configure(&world, &format!("127.0.0.1:{}", free_port()));
+    let own = world.state().join("irc.sock").display().to_string();
+    let foreign = format!("127.0.0.1:{}", free_port());
+    for (embedded, server, hint) in [
+        ("true", own, "a hub of an older version has no socket: `gangline restart --hub`\n"),
+        ("false", foreign.clone(), "hint: is it running? start it with `gangline up -d`\n"),
+    ] {
+        configure(&world, &foreign, embedded);
+        nobody_answers(&world, &server, hint);
+    }
+}
+
+fn nobody_answers(world: &World, server: &str, hint: &str) {
     for words in [&["list"][..], &["read", "x"], &["message", "x", "y"], &["who", "x"]] {
         let ran = world.run(&[&["channel"], words].concat());
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{words:?}");
-        assert!(ran.stderr.contains("error: cannot ask the chat server at 127.0.0.1:"), "{ran:?}");
-        let hint = "hint: is it running? start it with `gangline up -d`\n";
+        let said = format!("error: cannot ask the chat server at {server}\n");
+        assert!(ran.stderr.contains(&said), "{ran:?}");
         assert!(ran.stderr.ends_with(hint), "{}", ran.stderr);
     }
 }
@@ -130,7 +145,7 @@ fn without_a_server_the_failure_is_of_the_surroundings() {
 fn a_server_of_cultures_is_asked_in_its_own_words() {
     let world = shell();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    configure(&world, &listener.local_addr().unwrap().to_string());
+    configure(&world, &listener.local_addr().unwrap().to_string(), "false");
     let serving = std::thread::spawn(move || {
         let (stream, _) = listener.accept().unwrap();
         let mut out = stream.try_clone().unwrap();

@@ -39,7 +39,7 @@ fn a_line_has_all_that_the_server_said_of_it() {
         reply_to: Some("m0".to_owned()),
         bot: true,
     };
-    let believing = LinkConfig { trusted_tags: TrustTags::Believe, ..config() };
+    let believing = LinkConfig { address: Address::Own("/run/irc.sock".into()), ..config() };
     let mut story = Story::online(believing, ALL_CAPS);
     assert_eq!(only_line(&mut story, STAMPED), Some(expect));
 }
@@ -53,7 +53,7 @@ fn stamps_of_a_foreign_server_and_accounts_without_account_tag_are_not_believed(
 
 #[test]
 fn a_stamp_that_is_incomplete_or_unknown_is_none() {
-    let believing = LinkConfig { trusted_tags: TrustTags::Believe, ..config() };
+    let believing = LinkConfig { address: Address::Own("/run/irc.sock".into()), ..config() };
     let mut story = Story::online(believing, ALL_CAPS);
     for tags in [
         "gangline/principal=bob",
