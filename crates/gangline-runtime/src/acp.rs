@@ -8,6 +8,7 @@
 mod calls;
 mod launch;
 mod listing;
+mod modes;
 mod permit;
 mod recipe;
 mod session;

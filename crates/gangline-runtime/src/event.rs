@@ -205,6 +205,16 @@ pub enum RuntimeEvent {
         /// The id of the [`ApprovalAsk`].
         request: String,
     },
+    /// A tool that changes something has run, and the program asked nobody although it was to: the
+    /// agent's permissions do not hold with it. Told once in a session of the adapter.
+    Unasked {
+        /// The turn.
+        turn: TurnId,
+        /// The tool's name.
+        tool: String,
+        /// Its arguments.
+        input: serde_json::Value,
+    },
     /// Tokens were spent.
     Usage {
         /// The turn.

@@ -21,6 +21,11 @@ pub(super) struct Call {
     pub(super) first_title: String,
     pub(super) kind: String,
     pub(super) input: Value,
+    /// Somebody was asked whether it may run, or a rule was.
+    pub(super) asked: bool,
+    /// The program asked about it by an id of its own, without a word of what it would do: the
+    /// call stands for the one that was announced.
+    pub(super) presumed: bool,
     told: bool,
     over: bool,
     result: String,
@@ -31,20 +36,24 @@ pub(super) struct Call {
 pub(super) enum News {
     /// The model wants it; its arguments are known.
     Wanted(Call),
-    /// It is over.
-    Over { call: Call, is_error: bool, content: String },
+    /// It is over. `call` has its arguments no longer; here they are, if nobody was asked.
+    Over { call: Call, is_error: bool, content: String, unasked: Option<Value> },
 }
 
 /// The calls of a turn.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     known: HashMap<String, Call>,
+    /// Ids of questions about calls that nothing else was told of: some programs ask by an id of
+    /// their own, so each of them may be about any call.
+    loose: Vec<String>,
 }
 
 impl Calls {
     /// Forgets everything: a new turn begins.
     pub(super) fn clear(&mut self) {
         self.known.clear();
+        self.loose.clear();
     }
 
     /// Takes what is told of a call, and returns what is new of it.
@@ -69,20 +78,39 @@ impl Calls {
             let is_error = patch.status.as_deref() == Some("failed");
             let content = std::mem::take(&mut call.result);
             // Only the name is of use from now on.
-            call.input = Value::Null;
-            news.push(News::Over { call: call.clone(), is_error, content });
+            let input = std::mem::take(&mut call.input);
+            let (call, own) = (call.clone(), call.asked);
+            let at = self.loose.iter().position(|id| *id == call.id);
+            let asked = match at.or(if own { None } else { self.loose.len().checked_sub(1) }) {
+                Some(at) => {
+                    self.loose.remove(at);
+                    true
+                }
+                None => own,
+            };
+            let unasked = (!asked && !is_error).then_some(input);
+            news.push(News::Over { call, is_error, content, unasked });
         }
         news
     }
 
     /// Takes what a question tells of a call. Returns the call, and whether it is new.
     pub(super) fn asked(&mut self, patch: &Patch) -> (Call, Vec<News>) {
+        let known = self.known.get(&patch.id).is_some_and(|call| !call.over);
+        let announced = if known { Vec::new() } else { self.announced() };
         // Ids come from the model's provider, and not all of them count on: a question about a call
         // that is over is about another one, of which nothing is known but what it says itself.
         if self.known.get(&patch.id).is_some_and(|call| call.over) {
             self.known.remove(&patch.id);
         }
+        if !known && announced.is_empty() && self.loose.len() < CALLS_MAX {
+            self.loose.push(patch.id.clone());
+        }
+        for call in self.known.values_mut() {
+            call.asked |= announced.iter().any(|it| it.id == call.id);
+        }
         let Some(call) = self.entry(patch) else { return (Call::default(), Vec::new()) };
+        call.asked = true;
         // What is asked about counts, whatever was announced before.
         if let Some(input) = &patch.raw_input {
             merge(&mut call.input, input.clone());
@@ -90,16 +118,23 @@ impl Calls {
         if let Some(kind) = &patch.kind {
             call.kind.clone_from(kind);
         }
-        // Whoever is asked has to see what is asked: with some programs it stands nowhere else.
-        if let (Some(title), false) = (&patch.title, has_arguments(&call.input)) {
-            merge(&mut call.input, json!({ "title": title }));
+        if !has_arguments(&call.input) {
+            call.show(patch, announced);
         }
         let mut news = Vec::new();
-        if !call.told {
-            call.told = true;
+        // The call that was announced is told for itself.
+        if !std::mem::replace(&mut call.told, true) && !call.presumed {
             news.push(News::Wanted(call.clone()));
         }
         (call.clone(), news)
+    }
+
+    /// Returns the calls that the program has announced and nobody was asked about.
+    fn announced(&self) -> Vec<Call> {
+        let open = self.known.values().filter(|call| !call.over && !call.asked);
+        let mut open: Vec<Call> = open.cloned().collect();
+        open.sort_by(|a, b| a.id.cmp(&b.id));
+        open
     }
 
     fn entry(&mut self, patch: &Patch) -> Option<&mut Call> {
@@ -115,6 +150,77 @@ impl Calls {
             call.kind.clone_from(kind);
         }
         Some(call)
+    }
+}
+
+impl Call {
+    /// Puts what a person can decide by in the place of arguments that a question does not have:
+    /// its own words, those of its call so far, or what was announced just before. Where there is
+    /// nothing of all that, it says so.
+    fn show(&mut self, patch: &Patch, mut announced: Vec<Call>) {
+        if let Some(title) = &patch.title {
+            merge(&mut self.input, json!({ "title": title }));
+        }
+        // Its own kind may say that it is about something else.
+        let kind = patch.kind.as_deref().filter(|kind| *kind != "other");
+        announced.retain(|call| kind.is_none_or(|kind| kind == call.kind));
+        let said = texts_of(patch).or_else(|| Some(self.result.clone()));
+        let said = said.filter(|text| !text.trim().is_empty());
+        let changes = changes_of(patch);
+        merge(&mut self.input, changes.clone().unwrap_or_default());
+        if let Some(said) = said {
+            merge(&mut self.input, json!({ "asks": said }));
+        } else if changes.is_some() {
+            // They say it all.
+        } else if let [call] = &mut announced[..] {
+            self.presumed = true;
+            (self.kind, self.first_title) = (call.kind.clone(), call.first_title.clone());
+            merge(&mut self.input, call.shown());
+        } else if !announced.is_empty() {
+            self.presumed = true;
+            let calls: Vec<Value> = announced.iter_mut().map(Call::shown).collect();
+            merge(&mut self.input, json!({ "calls": calls }));
+        } else if kind.is_none() || !has_sentence(patch.title.as_deref()) {
+            merge(&mut self.input, json!({ "unknown": NOTHING_KNOWN }));
+        }
+    }
+
+    /// Returns what was announced of it, for people.
+    fn shown(&mut self) -> Value {
+        let mut shown = json!({});
+        merge(&mut shown, std::mem::take(&mut self.input));
+        if !has_arguments(&shown) {
+            let said = if self.result.trim().is_empty() { NOTHING_KNOWN } else { &self.result };
+            merge(&mut shown, json!({ "title": self.first_title, "asks": said }));
+        }
+        shown
+    }
+}
+
+/// What stands in the place of arguments that nobody knows.
+const NOTHING_KNOWN: &str = "the program does not say what it would do";
+
+/// Returns whether a title is more than the name of a tool.
+fn has_sentence(title: Option<&str>) -> bool {
+    title.is_some_and(|title| title.trim().contains(char::is_whitespace))
+}
+
+/// Returns the changes of files that the content shows, by the names that the rest of the daemon
+/// looks for.
+fn changes_of(patch: &Patch) -> Option<Value> {
+    let blocks = patch.content.as_ref().and_then(Value::as_array)?;
+    let change = |block: &Value| match &block["oldText"] {
+        Value::String(old) => {
+            json!({"file_path": block["path"], "old_string": old, "new_string": block["newText"]})
+        }
+        _ => json!({"file_path": block["path"], "content": block["newText"]}),
+    };
+    let diffs = blocks.iter().filter(|block| block["type"] == "diff");
+    let mut changes: Vec<Value> = diffs.map(change).collect();
+    match changes.len() {
+        0 => None,
+        1 => changes.pop(),
+        _ => Some(json!({ "changes": changes })),
     }
 }
 
@@ -138,12 +244,15 @@ fn has_arguments(input: &Value) -> bool {
 
 /// Returns what a tool has returned so far, as text.
 fn result_of(patch: &Patch) -> Option<String> {
+    texts_of(patch).or_else(|| patch.raw_output.as_ref().map(raw)).map(cut)
+}
+
+/// Returns the words of the content.
+fn texts_of(patch: &Patch) -> Option<String> {
     let blocks = patch.content.as_ref().and_then(Value::as_array);
     let texts: Vec<String> =
         blocks.into_iter().flatten().filter_map(|block| text_of(&block["content"])).collect();
-    let text =
-        if texts.is_empty() { patch.raw_output.as_ref().map(raw)? } else { texts.join("\n") };
-    Some(cut(text))
+    (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
 /// Returns the text of a raw output, in whichever field the program puts it.
@@ -174,7 +283,12 @@ fn cut(mut text: String) -> String {
 /// Returns the arguments as a tool's input: an object, with a command's words where the rest of
 /// the daemon looks for them.
 pub(super) fn input(call: &Call) -> Value {
-    let mut fields = match &call.input {
+    as_input(&call.input)
+}
+
+/// As [`input`], of arguments by themselves.
+pub(super) fn as_input(arguments: &Value) -> Value {
+    let mut fields = match arguments {
         Value::Object(fields) => fields.clone(),
         Value::Null => Map::new(),
         other => return json!({ "input": other }),

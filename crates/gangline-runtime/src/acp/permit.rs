@@ -4,7 +4,7 @@
 //! own words. So a kind decides wherever there is one; a title is believed only for calls that the
 //! program itself calls "other", which is what it does with tools of a server.
 
-use gangline_core::permission::{self, Policy, Verdict};
+use gangline_core::permission::{self, Permissions, Policy, Verdict};
 
 use super::calls::Call;
 use crate::StartOptions;
@@ -21,6 +21,9 @@ const KINDS: [(&str, &str); 9] = [
     ("think", "Think"),
     ("switch_mode", "SwitchMode"),
 ];
+
+/// The kinds of calls that change something.
+const CHANGING: [&str; 4] = ["execute", "edit", "delete", "move"];
 
 /// What stands before the server's name in the names of some programs, and between it and the tool.
 const BEFORE: [&str; 3] = ["mcp__", "mcp_", "mcp."];
@@ -59,9 +62,34 @@ impl Gate {
         self.server
     }
 
+    /// Returns whether the program's own questions decide anything: under `bypass` all may run.
+    pub(super) fn asks(&self) -> bool {
+        match self.policy.mode() {
+            Permissions::Ask | Permissions::Allowlist => true,
+            Permissions::Bypass => false,
+        }
+    }
+
+    /// Returns the mode's word in the configuration.
+    pub(super) fn mode(&self) -> &'static str {
+        self.policy.mode().as_str()
+    }
+
     /// Returns what is to be done about a call.
     pub(super) fn verdict(&self, call: &Call) -> Verdict {
-        self.of(&self.origin(call))
+        match (self.of(&self.origin(call)), self.policy.mode()) {
+            // What is only presumed to be asked about is nothing that may run unasked.
+            (Verdict::Allow, Permissions::Ask) if call.presumed => Verdict::Ask,
+            (verdict, _) => verdict,
+        }
+    }
+
+    /// Returns whether a program that runs the call without a question breaks the agent's rules:
+    /// it changes something, and our rules do not let it run.
+    pub(super) fn asks_about(&self, call: &Call) -> bool {
+        self.asks()
+            && CHANGING.contains(&call.kind.as_str())
+            && self.verdict(call) != Verdict::Allow
     }
 
     /// Returns the name by which the rest of the daemon knows the tool.

@@ -4,6 +4,7 @@
 
 use std::{collections::BTreeMap, ffi::OsStr, path::Path};
 
+use super::modes;
 use crate::{McpServer, StartOptions};
 
 mod cline;
@@ -35,6 +36,9 @@ pub(super) struct Recipe {
     pub(super) remarks: &'static [&'static str],
     /// Choices of the session that must not be otherwise, or it asks nobody (C5).
     pub(super) guards: &'static [Guard],
+    /// The modes of its sessions in which it asks, the best first, by their plain names (C5);
+    /// empty: its modes have nothing to do with that.
+    pub(super) asking: &'static [&'static str],
     /// What happens in the program when a call is refused.
     pub(super) refused: Refused,
     /// How it is offered tool servers.
@@ -213,6 +217,7 @@ pub(super) static PLAIN: Recipe = Recipe {
     errors: &[],
     remarks: &[],
     guards: &[],
+    asking: modes::ASKING,
     refused: Refused::ModelIsTold,
     servers: Servers { stdio: true, http: true, by: By::Session },
     compact: None,

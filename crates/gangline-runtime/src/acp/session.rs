@@ -12,7 +12,10 @@ use std::{
 use gangline_core::TurnId;
 use serde_json::Value;
 
-use self::state::{Ask, Can, Counted, Order, Sent, Stage, Turn, Words};
+use self::{
+    asking::Asking,
+    state::{Ask, Can, Counted, Order, Sent, Stage, Turn, Words},
+};
 use super::{
     calls::Calls,
     permit::Gate,
@@ -26,6 +29,8 @@ use crate::{
 };
 
 mod ask;
+mod asking;
+mod guard;
 mod open;
 mod order;
 mod state;
@@ -84,6 +89,9 @@ pub(super) struct Session {
     choices: Vec<Choice>,
     /// Guards of the recipe that are seen to.
     guards: usize,
+    asking: Asking,
+    /// It was told that a tool ran without a question.
+    unasked: bool,
     /// The model, as far as it is known.
     model: String,
     turn: Option<Turn>,
@@ -116,6 +124,8 @@ impl Session {
             introduce: false,
             choices: Vec::new(),
             guards: 0,
+            asking: Asking::default(),
+            unasked: false,
             model: setup.model.clone().unwrap_or_default(),
             turn: None,
             waiting: None,
@@ -270,6 +280,7 @@ impl Session {
             Sent::Open(way) => self.opened(way, outcome),
             Sent::Guard => self.guarded(outcome),
             Sent::GuardAgain => self.guarded_again(outcome),
+            Sent::Mode { to, by_choice, when } => self.mode_set((to, by_choice, when), outcome),
             Sent::Model { model, first } => self.model_set(&model, first, outcome),
             Sent::Prompt => self.prompt_done(outcome),
             Sent::Compact => self.compacted(outcome),
@@ -300,6 +311,10 @@ impl Session {
             Update::Tool(patch) => self.tool(patch),
             Update::Context(context) => self.context = context,
             Update::Choices(choices) => self.chosen(choices),
+            Update::Mode(mode) => {
+                self.mode_is(&mode);
+                self.ask_again();
+            }
             Update::Unknown(kind) => tracing::debug!(kind, "an update of an unknown kind"),
             Update::Quiet => {}
         }

@@ -16,7 +16,9 @@ pub(super) enum Update {
     Context(Context),
     /// What can be chosen, the model among it.
     Choices(Vec<Choice>),
-    /// Something that is of no use here: a plan, a title, a mode, commands, the user's own words.
+    /// The session is in another mode.
+    Mode(String),
+    /// Something that is of no use here: a plan, a title, commands, the user's own words.
     Quiet,
     /// A kind that nobody told us of.
     Unknown(String),
@@ -53,6 +55,8 @@ pub(super) struct Choice {
     pub(super) category: Option<String>,
     /// A text, or a truth value.
     pub(super) current_value: Value,
+    /// Its values, some of them in groups.
+    pub(super) options: Vec<Value>,
 }
 
 /// Reads the update of a notification, and the session it is about.
@@ -75,11 +79,13 @@ pub(super) fn decode(mut params: Value) -> Result<(String, Update), String> {
         }
         "usage_update" => Update::Context(context(&body)),
         "config_option_update" => Update::Choices(choices(&body)),
-        "user_message_chunk"
-        | "plan"
-        | "available_commands_update"
-        | "current_mode_update"
-        | "session_info_update" => Update::Quiet,
+        "current_mode_update" => match body["currentModeId"].as_str() {
+            Some(mode) => Update::Mode(mode.to_owned()),
+            None => Update::Quiet,
+        },
+        "user_message_chunk" | "plan" | "available_commands_update" | "session_info_update" => {
+            Update::Quiet
+        }
         other => Update::Unknown(other.to_owned()),
     };
     Ok((session, update))

@@ -53,6 +53,7 @@ impl Ledger {
             | RuntimeEvent::ToolResult { turn, .. }
             | RuntimeEvent::ApprovalAsked { turn, .. }
             | RuntimeEvent::ApprovalWithdrawn { turn, .. }
+            | RuntimeEvent::Unasked { turn, .. }
             | RuntimeEvent::Steered { turn, .. } => self.inside(*turn, event),
             RuntimeEvent::Alive { turn } => {
                 if !self.is_open(*turn) {

@@ -51,7 +51,10 @@ function tool(session, title, kind, input, then) {
     update(session, { sessionUpdate: "tool_call_update", toolCallId: call.toolCallId, status, content });
     then(chosen);
   };
-  if (auto) return decided({ outcome: { outcome: "selected", optionId: "yes" } });
+  if (auto || mode === "auto") {
+    update(session, { sessionUpdate: "tool_call", ...call });
+    return decided({ outcome: { outcome: "selected", optionId: "yes" } });
+  }
   ask("session/request_permission", { sessionId: session, toolCall: call, options }, decided);
   if (PLAY === "asks_and_dies") process.exit(7);
 }
@@ -110,6 +113,12 @@ const choices = () => [
   { id: "model", name: "Model", category: "model", type: "select", currentValue: model, options: [] },
   { id: "auto_approve", name: "Auto", type: "boolean", currentValue: auto },
 ];
+let mode = process.env.AGENT_MODE; // `auto` asks nobody
+const modes = () =>
+  mode && {
+    currentModeId: mode,
+    availableModes: [{ id: "auto", name: "Auto" }, { id: "default", name: "Default" }],
+  };
 let late = false;
 
 const METHODS = {
@@ -132,7 +141,7 @@ const METHODS = {
     const sessions = kept();
     const session = `s-${Object.keys(sessions).length + 1}`;
     keep({ ...sessions, [session]: [] });
-    result(id, { sessionId: session, configOptions: choices() });
+    result(id, { sessionId: session, configOptions: choices(), modes: modes() });
     update(session, { sessionUpdate: "available_commands_update", availableCommands: [{ name: "x" }] });
   },
   "session/load": (id, { sessionId }) => {
@@ -142,11 +151,15 @@ const METHODS = {
       words(sessionId, text, "user_message_chunk");
       words(sessionId, `of old: ${text}`);
     }
-    result(id, { configOptions: choices() });
+    result(id, { configOptions: choices(), modes: modes() });
   },
   "session/list": (id) => {
     const sessions = Object.keys(kept()).map((sessionId) => ({ sessionId, cwd: process.cwd(), updatedAt: "2026-01-02T03:04:05Z" }));
     result(id, { sessions });
+  },
+  "session/set_mode": (id, { modeId }) => {
+    mode = modeId;
+    result(id, {});
   },
   "session/set_config_option": (id, { configId, value }) => {
     if (configId === "auto_approve") {

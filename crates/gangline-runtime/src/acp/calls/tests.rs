@@ -56,7 +56,10 @@ fn a_question_may_be_the_only_word_of_a_call() {
     let body = json!({"toolCallId": "c", "title": "write", "kind": "edit", "rawInput": {}});
     let (call, news) = calls.asked(&patch(&body).unwrap());
     assert_eq!(call.kind, "edit");
-    assert_eq!(news.iter().map(line).collect::<Vec<_>>(), [r#"wants write {"title":"write"}"#]);
+    assert_eq!(
+        news.iter().map(line).collect::<Vec<_>>(),
+        [r#"wants write {"title":"write","unknown":"the program does not say what it would do"}"#]
+    );
     // An end without any word before it.
     let only = json!({"toolCallId": "d", "title": "t", "status": "completed", "rawOutput": [1]});
     assert_eq!(told(&mut calls, &only), ["wants t {}", "over false [1]"]);
@@ -129,4 +132,147 @@ fn an_id_that_is_used_again_is_another_call() {
     assert_eq!(news.iter().map(line).collect::<Vec<_>>(), [r#"wants  {"command":"rm"}"#]);
     let over = json!({"toolCallId": "0", "status": "completed", "rawOutput": "gone"});
     assert_eq!(told(&mut calls, &over), ["over false gone"]);
+}
+
+/// What a person sees of a question without arguments, and the kind that the rules go by.
+fn asked(announced: &[Value], question: &Value) -> (String, Value) {
+    let mut calls = Calls::default();
+    for body in announced {
+        told(&mut calls, body);
+    }
+    let (call, _) = calls.asked(&patch(question).unwrap());
+    (call.kind.clone(), input(&call))
+}
+
+/// C5: a person decides by what would run, wherever the program puts it.
+#[test]
+fn a_question_without_arguments_shows_what_is_known() {
+    let text = |text: &str| json!([{"type": "content", "content": {"type": "text", "text": text}}]);
+    let bash = json!({"toolCallId": "b", "title": "Bash", "kind": "execute", "status": "pending"});
+    let mut with_text = bash.clone();
+    with_text["content"] = text("{\"command\": \"touch a\"}");
+    let mut whole = bash.clone();
+    whole["rawInput"] = json!({"command": "touch a"});
+    let other = json!({"toolCallId": "e", "title": "Edit", "kind": "edit",
+        "rawInput": {"path": "f"}});
+    let blind = json!({"toolCallId": "b", "title": "Bash"});
+    let strange =
+        json!({"toolCallId": "confirmation-1", "title": "Confirm Actions", "kind": "other"});
+    let mut says = blind.clone();
+    says["content"] = text("Running: touch a");
+    let unknown = "the program does not say what it would do";
+    for (announced, question, kind, shown) in [
+        // By its own words.
+        (
+            vec![bash.clone()],
+            &says,
+            "execute",
+            json!({"title": "Bash", "asks": "Running: touch a"}),
+        ),
+        (vec![], &says, "", json!({"title": "Bash", "asks": "Running: touch a"})),
+        // By the words of its call.
+        (
+            vec![with_text.clone()],
+            &blind,
+            "execute",
+            json!({"title": "Bash", "asks": "{\"command\": \"touch a\"}"}),
+        ),
+        (vec![whole.clone()], &blind, "execute", json!({"command": "touch a"})),
+        // By the call that was announced, although the id is another one.
+        (
+            vec![whole.clone()],
+            &strange,
+            "execute",
+            json!({"title": "Confirm Actions", "command": "touch a"}),
+        ),
+        (
+            vec![with_text],
+            &strange,
+            "execute",
+            json!({"title": "Bash", "asks": "{\"command\": \"touch a\"}"}),
+        ),
+        (
+            vec![whole.clone(), other],
+            &strange,
+            "other",
+            json!({"title": "Confirm Actions", "calls": [{"command": "touch a"}, {"path": "f"}]}),
+        ),
+        // Nothing is known, and that is said.
+        (vec![], &strange, "other", json!({"title": "Confirm Actions", "unknown": unknown})),
+        (vec![bash], &blind, "execute", json!({"title": "Bash", "unknown": unknown})),
+    ] {
+        assert_eq!(asked(&announced, question), (kind.to_owned(), shown), "{question}");
+    }
+    // A kind of its own says that it is about something else.
+    let remove = json!({"toolCallId": "x", "title": "gone", "kind": "delete"});
+    let shown = json!({"title": "gone", "unknown": unknown});
+    assert_eq!(asked(&[whole], &remove), ("delete".to_owned(), shown));
+}
+
+#[test]
+fn a_question_without_arguments_shows_the_change_of_a_file() {
+    let diff = |path: &str, old: Value| json!({"type": "diff", "path": path, "oldText": old, "newText": "n"});
+    let question = |content: Value| json!({"toolCallId": "e", "title": "Edit", "kind": "edit", "content": content});
+    let (_, shown) = asked(&[], &question(json!([diff("/a", json!("o"))])));
+    let one = json!({"title": "Edit", "file_path": "/a", "old_string": "o", "new_string": "n"});
+    assert_eq!(shown, one);
+    let (_, shown) =
+        asked(&[], &question(json!([diff("/a", Value::Null), diff("/b", json!("o"))])));
+    let two = json!({"title": "Edit", "changes": [
+        {"file_path": "/a", "content": "n"},
+        {"file_path": "/b", "old_string": "o", "new_string": "n"},
+    ]});
+    assert_eq!(shown, two);
+}
+
+/// Returns the ids of the calls that ran without a question.
+fn unasked(steps: &[(&str, &str)]) -> Vec<String> {
+    let mut calls = Calls::default();
+    let mut ran = Vec::new();
+    for (step, id) in steps {
+        let body =
+            json!({"toolCallId": id, "title": "t", "kind": "execute", "rawInput": {"command": id}});
+        let news = match *step {
+            "ask" => calls.asked(&patch(&body).unwrap()).1,
+            "call" => calls.told(patch(&body).unwrap()),
+            "ask blindly" => calls.asked(&patch(&json!({"toolCallId": id})).unwrap()).1,
+            status => calls.told(patch(&json!({"toolCallId": id, "status": status})).unwrap()),
+        };
+        for news in news {
+            if let News::Over { call, unasked: Some(_), .. } = news {
+                ran.push(call.id);
+            }
+        }
+    }
+    ran
+}
+
+/// C5: only a call that ran, and about which no question can have been, counts as unasked.
+#[test]
+fn a_call_that_ran_without_a_question_is_known() {
+    for (steps, ran) in [
+        (&[("call", "a"), ("completed", "a")][..], &["a"][..]),
+        (&[("call", "a"), ("failed", "a")], &[]),
+        (&[("call", "a"), ("ask", "a"), ("completed", "a")], &[]),
+        (&[("ask", "a"), ("completed", "a"), ("call", "b"), ("completed", "b")], &["b"]),
+        // By an id of its own.
+        (&[("call", "a"), ("ask blindly", "z"), ("completed", "a")], &[]),
+        (&[("ask", "z"), ("call", "a"), ("completed", "a")], &[]),
+        (
+            &[("ask", "z"), ("call", "a"), ("completed", "a"), ("call", "b"), ("completed", "b")],
+            &["b"],
+        ),
+        (
+            &[
+                ("call", "a"),
+                ("call", "b"),
+                ("ask blindly", "z"),
+                ("completed", "a"),
+                ("completed", "b"),
+            ],
+            &[],
+        ),
+    ] {
+        assert_eq!(unasked(steps), ran, "{steps:?}");
+    }
 }

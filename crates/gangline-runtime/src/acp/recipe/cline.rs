@@ -17,6 +17,7 @@ pub(in super::super) static CLINE: Recipe = Recipe {
     errors: &[],
     remarks: &[],
     guards: &[Guard { choice: "auto_approve", must: None }],
+    asking: &[],
     refused: Refused::ModelIsTold,
     servers: Servers { stdio: true, http: false, by: By::Recipe },
     compact: None,

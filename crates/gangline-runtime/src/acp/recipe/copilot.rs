@@ -17,6 +17,7 @@ pub(in super::super) static COPILOT: Recipe = Recipe {
     errors: &["Error: "],
     remarks: &["Info: "],
     guards: &[Guard { choice: "allow_all", must: Some("off") }],
+    asking: &[],
     refused: Refused::PromptEnds,
     servers: Servers { stdio: true, http: true, by: By::Recipe },
     compact: Some("compact"),

@@ -11,6 +11,7 @@ pub(in super::super) static GEMINI: Recipe = Recipe {
     errors: &[],
     remarks: &[],
     guards: &[],
+    asking: &["default"],
     refused: Refused::ModelIsTold,
     servers: Servers { stdio: true, http: true, by: By::Session },
     compact: None,

@@ -11,6 +11,7 @@ pub(in super::super) static KIRO: Recipe = Recipe {
     errors: &[],
     remarks: &[],
     guards: &[],
+    asking: &[],
     refused: Refused::ModelIsTold,
     servers: Servers { stdio: true, http: false, by: By::Session },
     compact: None,

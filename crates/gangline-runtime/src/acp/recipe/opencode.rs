@@ -15,6 +15,7 @@ pub(in super::super) static OPENCODE: Recipe = Recipe {
     errors: &[],
     remarks: &[],
     guards: &[],
+    asking: &[],
     refused: Refused::PromptEnds,
     servers: Servers { stdio: true, http: true, by: By::Session },
     compact: Some("compact"),

@@ -10,7 +10,7 @@ use crate::{
     McpPlace, McpServer, RuntimeEvent, SessionId, TurnResult,
     acp::{
         calls::Calls,
-        recipe::{By, Guard},
+        recipe::By,
         update::{self, Choice, Context},
         verdict,
         wire::{AUTH_REQUIRED, Refusal},
@@ -150,6 +150,7 @@ impl Session {
         self.calls = Calls::default();
         self.choices = choices(&answer);
         self.guards = 0;
+        self.modes_are(&answer);
         self.stage = Stage::Choosing;
         self.guard();
     }
@@ -196,78 +197,8 @@ impl Session {
         }
     }
 
-    /// Sets back whatever would let tools run unasked; then the model.
-    fn guard(&mut self) {
-        while let Some(guard) = self.setup.recipe.guards.get(self.guards) {
-            self.guards += 1;
-            if self.lets_through(guard) {
-                return self.set_back(guard, Sent::Guard);
-            }
-        }
-        self.choose_model();
-    }
-
-    /// Says whether this choice stands so that tools run unasked.
-    fn lets_through(&self, guard: &Guard) -> bool {
-        let choice = self.choices.iter().find(|choice| choice.id == guard.choice);
-        choice.is_some_and(|choice| choice.current_value != must(guard))
-    }
-
-    fn set_back(&mut self, guard: &Guard, sent: Sent) {
-        let mut params =
-            json!({"sessionId": self.id, "configId": guard.choice, "value": must(guard)});
-        if guard.must.is_none() {
-            params["type"] = "boolean".into();
-        }
-        self.request(sent, "session/set_config_option", &params);
-    }
-
-    /// Sets back what was changed in an open session, be it by a command in somebody's prompt.
-    fn guard_again(&mut self) {
-        let under_way = self.sent.values().any(|sent| *sent == Sent::GuardAgain);
-        if self.stage != Stage::Open || under_way {
-            return;
-        }
-        let guards = self.setup.recipe.guards;
-        if let Some(guard) = guards.iter().find(|guard| self.lets_through(guard)) {
-            let name = self.setup.recipe.name;
-            self.notice(format!("{name} began to let tools run unasked; it is told not to"));
-            self.set_back(guard, Sent::GuardAgain);
-        }
-    }
-
-    pub(super) fn guarded_again(&mut self, outcome: Result<Value, Refusal>) {
-        match outcome {
-            Ok(answer) => {
-                // Without choices in it, the answer says that it is done.
-                let choices = update::choices(&answer);
-                if !choices.is_empty() {
-                    self.choices = choices;
-                    if self.setup.recipe.guards.iter().any(|guard| self.lets_through(guard)) {
-                        self.unguarded("it did not change");
-                    }
-                }
-            }
-            Err(refusal) => self.unguarded(&verdict::one_line(&refusal.message)),
-        }
-    }
-
-    fn unguarded(&mut self, why: &str) {
-        let name = self.setup.recipe.name;
-        self.notice(format!("{name} lets tools run unasked, and cannot be told not to: {why}"));
-        self.out.push(Act::GiveUp);
-    }
-
-    /// A program that cannot be made to ask is not used.
-    pub(super) fn guarded(&mut self, outcome: Result<Value, Refusal>) {
-        match outcome {
-            Ok(_) => self.guard(),
-            Err(refusal) => self.unguarded(&verdict::one_line(&refusal.message)),
-        }
-    }
-
     /// Sets the model that is wanted, where it is another.
-    fn choose_model(&mut self) {
+    pub(super) fn choose_model(&mut self) {
         let current = self.model_choice().and_then(|it| it.current_value.as_str());
         let current = current.map(str::to_owned);
         match (self.setup.model.clone(), current) {
@@ -334,6 +265,7 @@ impl Session {
             self.model = model.to_owned();
         }
         self.guard_again();
+        self.ask_again();
     }
 
     fn is_open(&mut self) {
@@ -364,11 +296,6 @@ impl Session {
 /// The id of the choice that stands for the list of models of older programs.
 const LEGACY: &str = "";
 
-/// Returns the value that a guard wants.
-fn must(guard: &Guard) -> Value {
-    guard.must.map_or(Value::Bool(false), Value::from)
-}
-
 /// Returns what can be chosen: the choices of the session, and the model of older programs.
 fn choices(answer: &Value) -> Vec<Choice> {
     let mut choices = update::choices(answer);
@@ -379,6 +306,7 @@ fn choices(answer: &Value) -> Vec<Choice> {
             id: LEGACY.to_owned(),
             category: Some(MODEL.to_owned()),
             current_value: answer["models"]["currentModelId"].clone(),
+            options: Vec::new(),
         });
     }
     choices

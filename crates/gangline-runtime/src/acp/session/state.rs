@@ -45,6 +45,13 @@ pub(super) enum Sent {
     Guard,
     /// In a session that is open.
     GuardAgain,
+    /// `when`: before the session is told to be open, or later.
+    Mode {
+        to: String,
+        /// By the choice that stands for the modes.
+        by_choice: bool,
+        when: When,
+    },
     /// `first`: before the session is told to be open; then a way that is left to try.
     Model {
         model: String,
@@ -54,7 +61,7 @@ pub(super) enum Sent {
     Compact,
 }
 
-/// When a model is set.
+/// When a model or a mode is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum When {
     AtTheStart,

@@ -13,6 +13,8 @@ use crate::{
     },
 };
 
+mod asking;
+
 fn id(number: i64) -> TurnId {
     TurnId { epoch: Epoch(1), number }
 }

@@ -132,12 +132,23 @@ impl Session {
                     };
                     self.tell_block(block);
                 }
-                News::Over { call, is_error, content } => {
+                News::Over { call, is_error, content, unasked } => {
                     let name = self.setup.gate.name(&call);
+                    if let Some(input) = unasked.filter(|_| self.setup.gate.asks_about(&call)) {
+                        self.ran_unasked(&name, calls::as_input(&input));
+                    }
                     let id = call.id;
                     self.tell(RuntimeEvent::ToolResult { turn, id, name, is_error, content });
                 }
             }
+        }
+    }
+
+    /// A tool that should have been asked about ran without a question: the first one is told.
+    fn ran_unasked(&mut self, tool: &str, input: Value) {
+        let Some(turn) = self.turn.as_ref().map(|turn| turn.id) else { return };
+        if !std::mem::replace(&mut self.unasked, true) {
+            self.tell(RuntimeEvent::Unasked { turn, tool: tool.to_owned(), input });
         }
     }
 

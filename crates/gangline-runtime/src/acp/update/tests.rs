@@ -33,10 +33,13 @@ fn known_kinds_are_read() {
         id: id.to_owned(),
         category: category.map(str::to_owned),
         current_value,
+        options: Vec::new(),
     };
     let choices =
         vec![choice("model", Some("model"), json!("a/b")), choice("allow", None, json!(true))];
     assert_eq!(options, Ok(Update::Choices(choices)));
+    let mode = of(&json!({"sessionUpdate": "current_mode_update", "currentModeId": "yolo"}));
+    assert_eq!(mode, Ok(Update::Mode("yolo".to_owned())));
     for quiet in [
         "plan",
         "user_message_chunk",

@@ -144,6 +144,7 @@ pub(super) fn event_turn(event: &RuntimeEvent) -> Option<TurnId> {
         | RuntimeEvent::ToolResult { turn, .. }
         | RuntimeEvent::ApprovalAsked { turn, .. }
         | RuntimeEvent::ApprovalWithdrawn { turn, .. }
+        | RuntimeEvent::Unasked { turn, .. }
         | RuntimeEvent::Usage { turn, .. }
         | RuntimeEvent::Finished { turn, .. } => Some(*turn),
         RuntimeEvent::Ready { .. }

@@ -122,6 +122,36 @@ async fn a_program_that_asks_nobody_is_made_to_ask() {
     assert!(notices.contains("cannot be told not to: it is so"), "{notices}");
 }
 
+/// C5: any program that opens in a mode in which it asks nobody is put into the other one, in a
+/// session that is gone on with too; one that asks nobody in spite of all is told of once.
+#[tokio::test]
+async fn any_program_asks_or_is_said_not_to() {
+    let mut rig = any(Play::Good);
+    rig.options.env.push(("AGENT_MODE".to_owned(), "auto".to_owned()));
+    let (session, notices) = rig.opened().await;
+    assert_eq!(notices, Vec::<String>::new());
+    for turn in 1..3 {
+        let (done, asks) = rig.decided(turn, "run x", no()).await;
+        assert_eq!(asks.len(), 1, "{done:#?}");
+        assert_eq!(done.results()[0].2, "tool no", "{done:#?}");
+        rig.runtime.stop(StopReason::Restart).await;
+        rig.rest().await;
+        rig.options.resume = Some(session.clone());
+        rig.opened().await;
+    }
+    let mut rig = any(Play::Good);
+    rig.options.env.push(("AGENT_AUTO".to_owned(), "1".to_owned()));
+    rig.opened().await;
+    let mut unasked = Vec::new();
+    for turn in 1..3 {
+        let (done, asks) = rig.decided(turn, "run rm", no()).await;
+        assert_eq!(asks, []);
+        unasked.extend(done.0.into_iter().filter(|it| matches!(it, RuntimeEvent::Unasked { .. })));
+    }
+    let [RuntimeEvent::Unasked { tool, input, .. }] = &unasked[..] else { panic!("{unasked:#?}") };
+    assert_eq!((tool.as_str(), &input["command"]), ("Bash", &"rm".into()));
+}
+
 /// R0-08: a turn that waits, and one with a question that waits, end when they are interrupted;
 /// the answer that comes too late is nobody's.
 #[tokio::test]
