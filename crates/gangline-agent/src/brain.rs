@@ -426,6 +426,7 @@ impl Brain {
                 let request = ApprovalRequestId(request);
                 self.think(Input::Runtime(RuntimeInput::ApprovalWithdrawn { turn, request }));
             }
+            RuntimeEvent::Unasked { turn, tool, input } => self.ran_unasked(turn, &tool, &input),
             RuntimeEvent::Usage { turn, usage } => self.usage(turn, &usage),
             RuntimeEvent::Notice { text } => {
                 self.notice(None, "runtime", text);

@@ -10,7 +10,10 @@ mod stop;
 
 use std::{sync::Arc, time::Duration};
 
-use gangline_api::event::{Event, Notice, StartStep, StepState};
+use gangline_api::{
+    event::{Event, Notice, StartStep, StepState},
+    status::StatusNote,
+};
 use gangline_broker::{Broker, OpenError, OpenOptions, Whose};
 use gangline_core::{AgentName, agent::PhaseName};
 use gangline_os::{
@@ -101,6 +104,7 @@ async fn start(opened: Opened, settings: Settings) -> Result<Ended, Ended> {
         Signals::new().map_err(|error| crashed("cannot listen for signals", &error))?;
     let (owner, configured) = (settings.backend.owner(), settings.configured_owner());
     let whose = Whose { runtime: &owner, configured: &configured };
+    let unasked = kept_unasked(&settings, &broker).await;
     let epoch = broker
         .begin_epoch(&name, (std::process::id(), "gangline daemon"), whose)
         .await
@@ -127,11 +131,15 @@ async fn start(opened: Opened, settings: Settings) -> Result<Ended, Ended> {
         let text = texts::left_session(&left.runtime, epoch.session.is_some());
         notice(&broker, &me, "session", text).await;
     }
+    if settings.backend.is_in_terminal() {
+        let whose = texts::has_the_shell(settings.owners_only.contains(&name));
+        notice(&broker, &me, "terminal", whose.to_owned()).await;
+    }
     model::adopt(&settings.paths, &name, &configured);
     let bell_path = settings.paths.doorbell(name.as_str());
     let bell =
         Doorbell::bind(&bell_path).map_err(|error| crashed("cannot bind the doorbell", &error))?;
-    let mut parts = Parts::start(&settings, broker, epoch, bell);
+    let mut parts = Parts::start(&settings, broker, (epoch, unasked), bell);
     parts.step(&me, "buffer", StepState::Done).await;
     parts.joined_or(JOIN_BUDGET, &mut signals).await;
     parts.step(&me, "irc", StepState::Done).await;
@@ -148,6 +156,16 @@ async fn start(opened: Opened, settings: Settings) -> Result<Ended, Ended> {
     let ended = parts.stop(why, &mut signals).await;
     info!(agent = %name, code = ended.code, why = ended.why, "daemon ends");
     Ok(ended)
+}
+
+/// Returns the tool that the same backend ran unasked in an earlier life, under the same
+/// permissions: that is told once, and shown on.
+async fn kept_unasked(settings: &Settings, broker: &Broker) -> Option<String> {
+    let row = broker.agent(&settings.agent.nick).await.ok().flatten()?;
+    let note: StatusNote = serde_json::from_str(row.status_json.as_deref()?).ok()?;
+    let same = note.runtime.as_ref() == Some(&settings.backend.name)
+        && note.permissions.as_deref() == Some(settings.agent.permissions.as_str());
+    note.unasked.filter(|_| same)
 }
 
 fn take_lock(paths: &Paths, agent: &AgentName) -> Result<FileLock, Ended> {

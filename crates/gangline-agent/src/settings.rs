@@ -52,6 +52,8 @@ pub struct Settings {
     pub agent: AgentConfig,
     /// Every agent of the installation, this one too.
     pub everybody: Vec<AgentName>,
+    /// Those of them whom only owners prompt.
+    pub owners_only: Vec<AgentName>,
     /// The network.
     pub irc: IrcSettings,
     /// Where things lie.

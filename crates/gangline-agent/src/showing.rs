@@ -132,6 +132,8 @@ impl Showing {
             model: self.note.model.clone(),
             runtime: self.note.runtime.clone(),
             configured_runtime: self.note.configured_runtime.clone(),
+            permissions: self.note.permissions.clone(),
+            unasked: self.note.unasked.clone(),
         }
     }
 }

@@ -43,6 +43,8 @@ pub(crate) enum NotSaid {
     Empty,
     #[error("that is you: nothing was sent")]
     ToItself,
+    #[error("not sent: only the owner of {0} prompts it")]
+    OwnersOnly(AgentName),
     #[error("not sent")]
     Store(#[from] BrokerError),
     #[error("the daemon is shutting down")]
@@ -70,6 +72,8 @@ pub(crate) struct Speaker {
     /// Counts what this daemon has committed, for those who read along.
     pub(crate) committed: watch::Sender<u64>,
     pub(crate) max_hops: i64,
+    /// Agents that only owners prompt.
+    pub(crate) owners_only: Arc<Vec<AgentName>>,
 }
 
 impl Speaker {
@@ -88,6 +92,9 @@ impl Speaker {
             return Err(NotSaid::Empty);
         }
         let colleague = self.colleague(saying.to).await?;
+        if let Some(agent) = colleague.as_ref().filter(|agent| self.owners_only.contains(agent)) {
+            return Err(NotSaid::OwnersOnly(agent.clone()));
+        }
         let deliver = colleague.as_ref().map(|agent| self.row_for(agent, context, saying));
         let turn = context.map(|context| context.turn);
         let too_far = deliver.as_ref().is_some_and(|row| row.state == MessageState::Held);

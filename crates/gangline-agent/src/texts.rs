@@ -2,6 +2,7 @@
 
 use std::{path::Path, time::Duration};
 
+use gangline_api::config::Permissions;
 use gangline_broker::{Cancel, MessageRow, NUMBER_PLACEHOLDER};
 use gangline_core::{
     AgentName, MessageId,
@@ -50,6 +51,40 @@ const ARGUMENT_MAX: usize = 120;
 pub(crate) fn model(name: Option<&str>) -> String {
     let name = name.map_or_else(|| "the backend's own".to_owned(), |name| format!("`{name}`"));
     format!("the model is {name} from the next turn on")
+}
+
+/// The permissions of the agent do not hold with its program (C5).
+pub(crate) fn ran_unasked((agent, mode): (&AgentName, &str), ran: &str) -> String {
+    format!(
+        "{agent} ran {ran} unasked: `permissions: {mode}` does not hold with this program; make it \
+         ask in its own settings, or trust it with all that you can do"
+    )
+}
+
+/// What everybody sees who asks about a nick (C5).
+pub(crate) fn realname(backend: &str, permissions: Permissions, unasked: Option<&str>) -> String {
+    let plain = format!("gangline agent ({backend})");
+    match (permissions, unasked) {
+        (Permissions::Bypass, _) => format!("{plain}, permissions: BYPASS"),
+        (Permissions::Ask | Permissions::Allowlist, None) => plain,
+        (Permissions::Ask | Permissions::Allowlist, Some(_)) => {
+            format!("{plain}, permissions: {} DOES NOT HOLD", permissions.as_str())
+        }
+    }
+}
+
+/// What the program in a terminal is to those who may prompt it.
+pub(crate) fn has_the_shell(owners_only: bool) -> &'static str {
+    match owners_only {
+        true => {
+            "this agent works in a terminal, where nothing asks before it runs: whoever may prompt \
+             it has its shell, and that is its owner only"
+        }
+        false => {
+            "this agent works in a terminal, where nothing asks before it runs: whoever may prompt \
+             it has its shell, and by `prompt: members` that is every member"
+        }
+    }
 }
 
 /// Another backend than the configured one runs (R3-17).
@@ -161,7 +196,7 @@ pub(crate) fn alert_question(agent: &AgentName, question: &str) -> String {
 /// Returns one line that says what a tool would do: masked, then cut, so that no half of a secret
 /// is left; what shows nothing is written out.
 pub(crate) fn approval_summary(input: &Value, redactor: &Redactor) -> String {
-    let known = ["command", "file_path", "path", "pattern", "url"];
+    let known = ["command", "file_path", "path", "pattern", "url", "asks"];
     let argument = known.iter().find_map(|name| input.get(name).and_then(Value::as_str));
     let shown = argument.map_or_else(|| input.to_string(), str::to_owned);
     let shown = redactor.redact(&shown).into_string();

@@ -90,9 +90,12 @@ impl SpeakingTools {
             Ok(Said::Sent) => Ok(format!("sent to {to}")),
             Ok(Said::Held) => Ok(format!("held, not yet given to {to}: {HELD}")),
             Err(NotSaid::Store(error)) => Err(format!("not sent: {error}")),
-            Err(error @ (NotSaid::Empty | NotSaid::ToItself | NotSaid::Ending)) => {
-                Err(error.to_string())
-            }
+            Err(
+                error @ (NotSaid::Empty
+                | NotSaid::ToItself
+                | NotSaid::OwnersOnly(_)
+                | NotSaid::Ending),
+            ) => Err(error.to_string()),
         }
     }
 

@@ -21,8 +21,8 @@ pub use self::{
     schema::schema,
     server::{Room, RoomKey, Server},
     words::{
-        Compaction, Guests, HookEvent, MentionWhenBusy, OnCrash, Permissions, Process, ReplyMode,
-        ServerKey, WebhookEvent,
+        Compaction, Guests, HookEvent, MentionWhenBusy, OnCrash, Permissions, Process, PromptBy,
+        ReplyMode, ServerKey, WebhookEvent,
     },
 };
 
@@ -279,6 +279,9 @@ pub struct AgentConfig {
     /// Who decides what its tools may do.
     #[schemars(default = "default_permissions")]
     pub permissions: Permissions,
+    /// Which people prompt it; absent = members, and of an agent in a terminal only owners.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<PromptBy>,
     /// The tools under `permissions: allowlist`.
     #[schemars(default = "default_allowed_tools")]
     pub allowed_tools: Vec<String>,
@@ -346,6 +349,14 @@ pub struct AgentConfig {
 }
 
 impl AgentConfig {
+    /// Returns whether it surely works in a terminal, where nothing asks before tools run. A
+    /// backend of `runtimes.json` may do so too.
+    #[must_use]
+    pub fn is_in_terminal(&self) -> bool {
+        let named = self.agent.as_ref().is_some_and(|it| it.as_str() == Backend::TERMINAL);
+        named || self.process == Process::Tmux
+    }
+
     /// Returns an agent with every default.
     #[must_use]
     pub fn new(nick: AgentName, directory: PathBuf) -> Self {
@@ -363,6 +374,7 @@ impl AgentConfig {
             system_prompt: None,
             turn_timeout_seconds: default_turn_timeout(),
             permissions: default_permissions(),
+            prompt: None,
             allowed_tools: default_allowed_tools(),
             mcp_servers: BTreeMap::new(),
             mcp_servers_file: None,

@@ -232,6 +232,10 @@ pub struct StatusNote {
     pub runtime: Option<String>,
     /// See [`AgentStatus::configured_runtime`].
     pub configured_runtime: Option<String>,
+    /// See [`AgentStatus::permissions`].
+    pub permissions: Option<String>,
+    /// See [`AgentStatus::unasked`].
+    pub unasked: Option<String>,
 }
 
 /// All that a description is made of.
@@ -461,4 +465,15 @@ pub struct AgentStatus {
     /// The backend of the configuration, if `--runtime` put another in its place (R3-17).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub configured_runtime: Option<String>,
+    /// How its tools are permitted (C5): `ask`, `allowlist` or `bypass`; absent before its first
+    /// daemon.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permissions: Option<String>,
+    /// The first tool that its program ran without asking, although it was to ask: the permissions
+    /// do not hold with this program. Absent as long as none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unasked: Option<String>,
 }
+
+/// The word of [`AgentStatus::permissions`] under which every tool runs unasked.
+pub const BYPASS: &str = "bypass";

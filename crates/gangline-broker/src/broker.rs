@@ -20,7 +20,7 @@ use crate::{
     error::{BrokerError, OpenError},
     op,
     sqlite::{self, Store},
-    types::{Health, Order},
+    types::{AgentRow, Health, Order},
 };
 
 /// What a store needs to be opened.
@@ -109,6 +109,15 @@ impl Broker {
     pub fn look_at_orders(options: OpenOptions) -> Result<Vec<Order>, OpenError> {
         let tuning = Tuning { busy_timeout: LOOK_WAIT, ..Tuning::default() };
         sqlite::look_at_orders(options, tuning)
+    }
+
+    /// Returns the agents of a store that is there, as [`Broker::look_at_orders`] its orders.
+    ///
+    /// # Errors
+    /// As [`Broker::open`].
+    pub fn look_at_agents(options: OpenOptions) -> Result<Vec<AgentRow>, OpenError> {
+        let tuning = Tuning { busy_timeout: LOOK_WAIT, ..Tuning::default() };
+        sqlite::look_at_agents(options, tuning)
     }
 
     /// Returns the installation's id, made with the database.

@@ -46,7 +46,7 @@ use crate::{
     broker::{OpenOptions, Tuning},
     error::{BrokerError, OpenError, Written},
     op::Op,
-    types::{Health, Order},
+    types::{AgentRow, Health, Order},
 };
 
 /// The statements of a write that gives nothing back.
@@ -265,7 +265,15 @@ pub(crate) fn look_at_orders(
     options: OpenOptions,
     tuning: Tuning,
 ) -> Result<Vec<Order>, OpenError> {
-    connect::orders(&Setup::new(options, tuning)?)
+    connect::rows(&Setup::new(options, tuning)?, orders::read)
+}
+
+/// Returns the agents of a database that is there, and changes nothing in it.
+pub(crate) fn look_at_agents(
+    options: OpenOptions,
+    tuning: Tuning,
+) -> Result<Vec<AgentRow>, OpenError> {
+    connect::rows(&Setup::new(options, tuning)?, agents::all)
 }
 
 /// The largest database that is looked through for damage, in bytes: it takes about a second.

@@ -8,7 +8,8 @@ use std::{
 };
 
 use gangline_api::config::{
-    self, AgentConfig, Config, ConfigError, MAX_CONFIG_BYTES, MentionWhenBusy, Process, Warning,
+    self, AgentConfig, Config, ConfigError, MAX_CONFIG_BYTES, MentionWhenBusy, Process, PromptBy,
+    Warning,
     nearest::{nearest, slips},
     resolve_path,
 };
@@ -256,6 +257,13 @@ impl Loaded {
             Process::Resident | Process::PerTurn => found,
         })
     }
+}
+
+/// Returns who prompts the agent: in a terminal nothing is asked before it runs, so there its owner
+/// only unless the configuration says otherwise.
+pub(crate) fn prompt_by(agent: &AgentConfig, found: &Found) -> PromptBy {
+    let usual = if found.is_in_terminal() { PromptBy::Owners } else { PromptBy::Members };
+    agent.prompt.unwrap_or(usual)
 }
 
 /// Returns the agent's role in Gas Town.

@@ -1,5 +1,8 @@
 //! Opening the store for a command, and what every command asks it.
 
+use std::collections::BTreeMap;
+
+use gangline_api::status::StatusNote;
 use gangline_broker::{AgentRow, Broker, MessageFilter, MessageRow, OpenOptions};
 use gangline_core::{AgentName, MessageState};
 use gangline_os::{clock, fsio, lock, paths::Paths};
@@ -60,6 +63,21 @@ pub(crate) fn ordered(paths: &Paths) -> Ordered {
             Ordered::new()
         }
     }
+}
+
+/// Returns the tools that agents' programs ran without asking, by agent, as their daemons told it;
+/// changes nothing, and takes a store that cannot be read for an empty one.
+pub(crate) fn unasked(paths: &Paths) -> BTreeMap<AgentName, String> {
+    let path = paths.database();
+    if !path.is_file() {
+        return BTreeMap::new();
+    }
+    let rows = Broker::look_at_agents(OpenOptions { path, clock: clock::system() });
+    let ran = |row: AgentRow| {
+        let note: StatusNote = serde_json::from_str(row.status_json.as_deref()?).ok()?;
+        Some((row.agent, note.unasked?))
+    };
+    rows.unwrap_or_default().into_iter().filter_map(ran).collect()
 }
 
 async fn open(paths: &Paths) -> Result<Broker, Failure> {

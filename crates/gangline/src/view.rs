@@ -97,6 +97,8 @@ pub(crate) fn status(facts: &Facts) -> AgentStatus {
         model: note.model,
         runtime: note.runtime,
         configured_runtime: note.configured_runtime,
+        permissions: note.permissions,
+        unasked: note.unasked,
         phase,
     }
 }

@@ -190,12 +190,12 @@ impl Brain {
     }
 
     /// Whose message the turn works on, if it was said in a room or to the agent alone.
-    fn asker(&self) -> Option<&MessageRow> {
+    pub(super) fn asker(&self) -> Option<&MessageRow> {
         let message = self.core.view().messages.first().copied()?;
         self.rows.get(&message).map(|waiting| &waiting.row).filter(|row| !row.target.is_empty())
     }
 
-    fn say_there(
+    pub(super) fn say_there(
         &self,
         row: &MessageRow,
         turn: TurnId,

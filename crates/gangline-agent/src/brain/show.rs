@@ -1,6 +1,7 @@
 //! What others see: the live state for tasks of this daemon, and the row for everybody else.
 
 use gangline_api::{
+    config::Permissions,
     event,
     status::{StatusNote, Task},
 };
@@ -46,6 +47,9 @@ pub(super) struct Shown {
     /// The backend, and the configured one if that is another.
     pub(super) runtime: Option<String>,
     pub(super) configured_runtime: Option<String>,
+    /// How tools are permitted, and the first one that ran unasked all the same (C5).
+    pub(super) permissions: Option<Permissions>,
+    pub(super) unasked: Option<String>,
     /// What the open turn is about.
     task: Option<Task>,
     /// The tools that were called and have not come back, by the call's id.
@@ -61,6 +65,7 @@ struct Trouble {
     compacting: bool,
     irc: Option<String>,
     model: Option<String>,
+    unasked: Option<String>,
 }
 
 impl Brain {
@@ -68,6 +73,13 @@ impl Brain {
     pub(crate) fn with_backend(mut self, name: String, instead_of: Option<String>) -> Self {
         self.shown.runtime = Some(name);
         self.shown.configured_runtime = instead_of;
+        self
+    }
+
+    /// Says how tools are permitted, and which one ran unasked in an earlier life of the daemon.
+    pub(crate) fn permitted(mut self, permissions: Permissions, unasked: Option<String>) -> Self {
+        self.shown.permissions = Some(permissions);
+        self.shown.unasked = unasked;
         self
     }
 
@@ -90,6 +102,7 @@ impl Brain {
             compacting: self.shown.compacting,
             irc: self.shown.irc.clone(),
             model: self.shown.model(),
+            unasked: self.shown.unasked.clone(),
         };
         let same = !turned && self.shown.paused == view.paused && self.shown.told == trouble;
         self.shown.paused = view.paused;
@@ -176,6 +189,8 @@ impl Brain {
             model: self.shown.model(),
             runtime: self.shown.runtime.clone(),
             configured_runtime: self.shown.configured_runtime.clone(),
+            permissions: self.shown.permissions.map(|mode| mode.as_str().to_owned()),
+            unasked: self.shown.unasked.clone(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use gangline_api::{
-    config::{HookEvent, WebhookEvent},
+    config::{HookEvent, Permissions, WebhookEvent},
     event::{self, HookData},
     status::cut,
 };
@@ -13,6 +13,7 @@ use gangline_core::{
     answer::Settlement,
     outcome::{Cause, Outcome},
 };
+use gangline_irc::{client::LinkCommand, wire::Message};
 use gangline_runtime::RuntimeEvent;
 
 use super::Brain;
@@ -24,6 +25,8 @@ const MESSAGE_MAX: usize = 16 * 1024;
 const CUT_OFF_MAX: usize = 64;
 /// So much of the reason for a park is kept, in characters.
 const DEATH_MAX: usize = 300;
+/// So much of a tool that ran unasked is shown, in characters.
+const UNASKED_MAX: usize = 120;
 /// So much of a task is quoted in an alert, in bytes.
 const TASK_MAX: usize = 80;
 
@@ -129,6 +132,41 @@ impl Brain {
             in_reply_to: Some(row.id),
             deliver: None,
         })));
+    }
+
+    /// A tool ran that should have been asked about: the owner hears of it once, in an alert and in
+    /// the place where the turn was asked for; `ps` and WHOIS show it from now on (C5).
+    pub(super) fn ran_unasked(&mut self, turn: TurnId, tool: &str, input: &serde_json::Value) {
+        if self.shown.unasked.is_some() {
+            return;
+        }
+        let summary = texts::approval_summary(input, &self.me.redactor);
+        let ran = cut(&format!("{tool} `{summary}`"), UNASKED_MAX);
+        let mode = self.shown.permissions.map_or("ask", Permissions::as_str);
+        let text = texts::ran_unasked((&self.me.agent, mode), &ran);
+        self.shown.unasked = Some(ran.clone());
+        self.notice(Some(turn), "unasked", text.clone());
+        self.alert(WebhookEvent::AgentError, text.clone());
+        if let Some(row) = self.asker() {
+            let key = format!("unasked-{turn}");
+            let mut say = self.say_there(row, turn, key, &text);
+            // A notice never wakes.
+            say.kind = LineKind::Notice;
+            self.keeper.push(Record::Say(Box::new(say)));
+        }
+        self.rename();
+        self.show();
+    }
+
+    /// Tells the network, as far as it can be told now, what WHOIS shows; a new connection has it
+    /// from the next start on.
+    fn rename(&self) {
+        let backend = self.shown.runtime.as_deref().unwrap_or_default();
+        let unasked = self.shown.unasked.as_deref();
+        let Some(permissions) = self.shown.permissions else { return };
+        let name = texts::realname(backend, permissions, unasked);
+        let line = Message::new("SETNAME").trailing(name);
+        let _ = self.doors.link.try_send(LinkCommand::Raw(line));
     }
 
     /// Messages are in the turn now.

@@ -121,6 +121,8 @@ struct Shared {
     inquiries: mpsc::Sender<Inquiry>,
     token: watch::Receiver<Option<Secret>>,
     flush: CancellationToken,
+    /// The tool that ran unasked in an earlier life of the daemon.
+    unasked: Option<String>,
     /// The model that somebody had chosen when the daemon started.
     model: Option<ModelName>,
 }
@@ -130,7 +132,7 @@ impl Parts {
     pub(super) fn start(
         settings: &Settings,
         broker: Broker,
-        started: EpochStart,
+        (started, unasked): (EpochStart, Option<String>),
         bell: Doorbell,
     ) -> Self {
         let (brain, brain_end) = mpsc::channel(BRAIN_QUEUE);
@@ -181,6 +183,7 @@ impl Parts {
             inquiries,
             token,
             flush: flush.clone(),
+            unasked,
             model: model::chosen(&settings.paths, &settings.agent.nick, &settings.backend.owner()),
         };
         let (bell_of_hooks, hook_calls) = HookBell::new(&settings.agent, settings.hooks.as_ref());
@@ -208,7 +211,8 @@ impl Parts {
             .with_backend(
                 settings.backend.name.clone(),
                 settings.instead_of.as_ref().map(|it| it.name.clone()),
-            );
+            )
+            .permitted(settings.agent.permissions, shared.unasked.clone());
         let mut tasks = TaskGroup::new("daemon");
         let ends = Ends {
             brain: brain_end,
@@ -336,7 +340,7 @@ struct Outer {
 }
 
 fn spawn_outer(tasks: &mut TaskGroup, settings: &Settings, shared: &Shared, outer: Outer) {
-    let config = read::link_config(settings);
+    let config = read::link_config(settings, shared.unasked.as_deref());
     let (commands, (told, events), stop) = (outer.link, outer.events, shared.flush.clone());
     let opened = CancellationToken::new();
     let may_connect = opened.clone();
@@ -393,7 +397,7 @@ fn office(
         everybody: settings.everybody.clone(),
         closed,
         opened,
-        policy: trust::Policy::default(),
+        policy: read::policy(settings),
         brain: shared.brain.clone(),
         link: shared.link.clone(),
         outbox: Arc::clone(&shared.outbox),
@@ -452,6 +456,7 @@ fn speaker(settings: &Settings, shared: &Shared) -> Speaker {
         brain: shared.brain.clone(),
         outbox: Arc::clone(&shared.outbox),
         committed: shared.committed.clone(),
+        owners_only: Arc::new(settings.owners_only.clone()),
         max_hops: trust::Policy::default().max_hops,
     }
 }

@@ -10,12 +10,13 @@ use gangline_core::{
     agent::{self, AgentOptions, StartMode, Watermark, WhenBusy},
     answer::{self, Rules},
     redact::Redactor,
+    trust::{self, Agents, People},
 };
 use gangline_irc::client::{Address, LinkConfig, Others};
 use gangline_os::mark::RunMark;
 use gangline_runtime::{Capabilities, Mode, PermissionMode};
 
-use crate::{brain::Identity, notes, settings::Settings};
+use crate::{brain::Identity, notes, settings::Settings, texts};
 
 /// The unit of the reconnect wait (1, 2, 4 … 60 of it) on the installation's own server.
 const OWN_BACKOFF_UNIT: Duration = Duration::from_millis(80);
@@ -28,21 +29,13 @@ pub(super) fn network_id(settings: &Settings, installation: &str) -> String {
     }
 }
 
-pub(super) fn link_config(settings: &Settings) -> LinkConfig {
+pub(super) fn link_config(settings: &Settings, unasked: Option<&str>) -> LinkConfig {
     let mut config = LinkConfig::new(
         settings.irc.server.clone(),
         settings.agent.nick.nick(),
         settings.clock.clone(),
     );
-    config.realname = match settings.agent.permissions {
-        Permissions::Ask | Permissions::Allowlist => {
-            format!("gangline agent ({})", settings.backend.name)
-        }
-        // Everybody in the room shall see it (C5).
-        Permissions::Bypass => {
-            format!("gangline agent ({}), permissions: BYPASS", settings.backend.name)
-        }
-    };
+    config.realname = texts::realname(&settings.backend.name, settings.agent.permissions, unasked);
     config.sasl.clone_from(&settings.irc.login);
     config.channels.clone_from(&settings.agent.channels);
     // Answers to what the agent asks of the server.
@@ -186,6 +179,15 @@ pub(super) fn mode(agent: &AgentConfig) -> Mode {
         Process::Resident => Mode::Resident,
         Process::PerTurn => Mode::PerTurn,
         Process::Tmux => Mode::Tmux,
+    }
+}
+
+/// Returns who may do what to the agent.
+pub(super) fn policy(settings: &Settings) -> trust::Policy {
+    let usual = trust::Policy::default();
+    match settings.owners_only.contains(&settings.agent.nick) {
+        true => trust::Policy { prompt: People::Owners, agents: Agents::Never, ..usual },
+        false => usual,
     }
 }
 

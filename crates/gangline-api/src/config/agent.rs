@@ -30,6 +30,7 @@ pub(super) const KEYS: &[&str] = &[
     "turn_timeout_seconds",
     "permissions",
     "allowed_tools",
+    "prompt",
     "mcp_servers",
     "mcp_servers_file",
     "reply",
@@ -202,7 +203,14 @@ fn fields(reader: &mut Reader<'_>, section: &mut Section, agent: &mut AgentConfi
 
 fn rights(reader: &mut Reader<'_>, section: &mut Section, agent: &mut AgentConfig) {
     if let Some(node) = section.take("permissions") {
+        if agent.is_in_terminal() {
+            let (message, help) = NOTHING_ASKS;
+            reader.warn(node.place, message, Some(help.to_owned()));
+        }
         set(&mut agent.permissions, reader.word("permissions", &node));
+    }
+    if let Some(node) = section.take("prompt") {
+        agent.prompt = reader.word("prompt", &node);
     }
     if let Some(node) = section.take("allowed_tools") {
         set(&mut agent.allowed_tools, reader.texts("allowed_tools", node));
@@ -250,6 +258,13 @@ fn lower(reader: &mut Reader<'_>, node: &Node) -> Option<u32> {
     }
     Some(turns)
 }
+
+/// What is said of `permissions` where no tool is asked about.
+const NOTHING_ASKS: (&str, &str) = (
+    "`permissions` has no effect in a terminal: nothing is asked there",
+    "leave it out; whoever may prompt this agent has its shell: `prompt: owners` (the default) or \
+     `members`",
+);
 
 /// Returns the built-in backend that is surely not Claude Code.
 fn other_than_claude(agent: &AgentConfig) -> Option<&str> {

@@ -43,6 +43,8 @@ impl Backend {
         "claude", "codex", "copilot", "acp", "opencode", "cline", "kiro", "gemini", "goose",
         "qwen", "native", "tmux",
     ];
+    /// Any terminal program.
+    pub const TERMINAL: &str = "tmux";
     /// What the seeds' programs take when nobody says anything.
     pub const SEEDS_DEFAULT: &str = "claude";
     /// Any program that speaks the Agent Client Protocol; see `acp_command`.

@@ -144,6 +144,16 @@ words! {
 }
 
 words! {
+    /// Which people prompt an agent.
+    PromptBy, "who prompts" {
+        /// Members and owners, and other agents within the limit of hops.
+        Members = "members",
+        /// Owners only; no agents either.
+        Owners = "owners",
+    }
+}
+
+words! {
     /// What may be told to a webhook and `#alerts` (R1-39).
     WebhookEvent, "webhook event" {
         /// The agent asks something and waits.

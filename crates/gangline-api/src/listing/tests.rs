@@ -29,6 +29,8 @@ fn status(phase: &str, pid: Option<u32>) -> AgentStatus {
         model: None,
         runtime: None,
         configured_runtime: None,
+        permissions: None,
+        unasked: None,
     }
 }
 

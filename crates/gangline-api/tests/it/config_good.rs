@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use gangline_api::config::{
     AgentConfig, Backend, Compaction, Config, Gastown, HookEvent, Hooks, MentionWhenBusy, OnCrash,
-    Permissions, Process, ReplyMode, Sasl, parse, resolve_path, schema,
+    Permissions, Process, PromptBy, ReplyMode, Sasl, parse, resolve_path, schema,
 };
 use serde_json::json;
 
@@ -241,4 +241,28 @@ fn a_process_for_each_turn_is_of_claude_only() {
     let warnings = parse(&text("native"), "agents.yaml").unwrap().warnings;
     assert_eq!(warnings.len(), 1);
     assert!(warnings[0].to_string().contains("does nothing for `agent: native`"), "{warnings:?}");
+}
+
+/// Trust: nothing is asked in a terminal, so `permissions` there is warned of; who prompts it is said
+/// by `prompt`.
+#[test]
+fn permissions_do_nothing_in_a_terminal() {
+    let text = |keys: &str| {
+        format!("server: {{name: oak}}\nagents: [{{nick: oak-a, directory: ., {keys}}}]\n")
+    };
+    for keys in ["agent: tmux, permissions: ask", "process: tmux, permissions: bypass"] {
+        let warnings = parse(&text(keys), "agents.yaml").unwrap().warnings;
+        assert_eq!(warnings.len(), 1, "{keys}");
+        assert!(warnings[0].to_string().contains("has no effect in a terminal"), "{warnings:?}");
+    }
+    for (keys, prompt) in [
+        ("agent: tmux", None),
+        ("agent: tmux, prompt: members", Some(PromptBy::Members)),
+        ("agent: claude, prompt: owners, permissions: ask", Some(PromptBy::Owners)),
+    ] {
+        let config = parse(&text(keys), "agents.yaml").unwrap();
+        assert_eq!(config.warnings, [], "{keys}");
+        assert_eq!(config.agents[0].prompt, prompt);
+    }
+    assert!(parse(&text("prompt: everybody"), "agents.yaml").is_err());
 }

@@ -213,6 +213,8 @@ fn status_has_its_golden_form() {
         model: None,
         runtime: None,
         configured_runtime: None,
+        permissions: None,
+        unasked: None,
     };
     let working = AgentStatus {
         turn_count: 4,

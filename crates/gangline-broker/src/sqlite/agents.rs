@@ -169,9 +169,13 @@ pub(crate) fn one(c: &Connection, agent: &AgentName) -> Result<Option<AgentRow>,
 }
 
 pub(crate) fn list(c: &Connection) -> Result<Vec<AgentRow>, Fault> {
+    Ok(all(c)?)
+}
+
+pub(crate) fn all(c: &Connection) -> rusqlite::Result<Vec<AgentRow>> {
     let sql = "SELECT agent, epoch, pid, note, phase, runtime, session, paused, status_json, \
                started_at, ready_at, updated_at FROM agents ORDER BY agent";
-    Ok(sql::all(c, sql, [], agent_row)?)
+    sql::all(c, sql, [], agent_row)
 }
 
 pub(crate) fn pause(w: &mut Writer, agent: &AgentName, paused: i64) -> Result<(), Fault> {

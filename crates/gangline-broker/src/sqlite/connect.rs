@@ -7,9 +7,9 @@ use rusqlite::{Connection, OpenFlags};
 use super::{
     Setup,
     fault::{self, Kind},
-    orders, sql,
+    sql,
 };
-use crate::{error::OpenError, types::Order};
+use crate::error::OpenError;
 
 /// Marks a file as ours ("GANG").
 const APPLICATION_ID: i64 = 0x4741_4E47;
@@ -86,24 +86,27 @@ fn look_as(setup: &Setup, whole: bool, immutable: bool) -> Result<i64, OpenError
     }
 }
 
-/// Returns the orders of a database that is there, without changing it; none of one whose schema
-/// is older than this program's.
-pub(crate) fn orders(setup: &Setup) -> Result<Vec<Order>, OpenError> {
+/// How rows are read from a database that nobody has open here.
+type Read<T> = fn(&Connection) -> rusqlite::Result<Vec<T>>;
+
+/// Returns rows of a database that is there, without changing it; none of one whose schema is
+/// older than this program's.
+pub(crate) fn rows<T>(setup: &Setup, read: Read<T>) -> Result<Vec<T>, OpenError> {
     let nobody = !setup.files.wal.exists();
-    let read = orders_as(setup, nobody);
+    let found = rows_as(setup, read, nobody);
     match nobody && setup.files.wal.exists() {
-        true => orders_as(setup, false),
-        false => read,
+        true => rows_as(setup, read, false),
+        false => found,
     }
 }
 
-fn orders_as(setup: &Setup, immutable: bool) -> Result<Vec<Order>, OpenError> {
+fn rows_as<T>(setup: &Setup, read: Read<T>, immutable: bool) -> Result<Vec<T>, OpenError> {
     let connection = reading(setup, immutable).map_err(|e| refused(setup, e))?;
     check_engine()?;
     let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
     match check_owner(setup, &connection)? < known {
         true => Ok(Vec::new()),
-        false => orders::read(&connection).map_err(|e| refused(setup, e)),
+        false => read(&connection).map_err(|e| refused(setup, e)),
     }
 }
 

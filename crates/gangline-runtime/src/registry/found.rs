@@ -79,6 +79,13 @@ impl Found {
         self.entry.takes_acp_command && self.command.is_none()
     }
 
+    /// Returns whether it is driven through a terminal: then nothing asks before tools run, and
+    /// whoever prompts it has its shell.
+    #[must_use]
+    pub fn is_in_terminal(&self) -> bool {
+        self.entry.name == TERMINAL
+    }
+
     /// Returns the same program, driven through a terminal (`process: tmux`).
     #[must_use]
     pub fn in_terminal(self) -> Self {

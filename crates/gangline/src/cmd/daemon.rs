@@ -3,7 +3,8 @@
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use gangline_agent::{Causes, Ended, IrcSettings, Opened, Settings};
-use gangline_api::config::AgentConfig;
+use gangline_api::config::{AgentConfig, PromptBy};
+use gangline_core::AgentName;
 use gangline_hub::credentials;
 use gangline_irc::client::Address;
 use gangline_os::{
@@ -97,7 +98,9 @@ fn settings(
     let mut secrets = secrets((&agent, &found), &paths, irc.login.as_ref(), api_key.as_ref());
     let keys = loaded.config.server.rooms.values().filter_map(|room| room.key.as_ref());
     secrets.extend(keys.map(|key| Secret::new(key.expose())));
+    let owners_only = owners_only(loaded, &agent, &found);
     Ok(Settings {
+        owners_only,
         everybody: loaded.config.agents.iter().map(|agent| agent.nick.clone()).collect(),
         irc,
         child_env: child_env(&agent, &found),
@@ -144,6 +147,20 @@ fn irc(
         (None, false) => None,
     };
     Ok(IrcSettings { server, login, trust_nicks: network.trust_nicks })
+}
+
+/// Returns the agents that only owners prompt; of this one by the backend that it really has.
+fn owners_only(loaded: &Loaded, this: &AgentConfig, found: &Found) -> Vec<AgentName> {
+    let by = |agent: &&AgentConfig| match agent.nick == this.nick {
+        true => configuration::prompt_by(agent, found),
+        false => match loaded.backend(agent) {
+            Ok(found) => configuration::prompt_by(agent, &found),
+            // It does not run.
+            Err(_) => agent.prompt.unwrap_or(PromptBy::Owners),
+        },
+    };
+    let owners = loaded.config.agents.iter().filter(|agent| by(agent) == PromptBy::Owners);
+    owners.map(|agent| agent.nick.clone()).collect()
 }
 
 /// Returns the value of a variable that the configuration names.

@@ -11,9 +11,10 @@ mod show;
 mod subject;
 mod tried;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gangline_api::config::nearest::{nearest, slips};
+use gangline_core::AgentName;
 use gangline_os::{paths::Paths, terminal};
 use gangline_runtime::registry::{Found, Registry, Source};
 use serde::Serialize;
@@ -84,6 +85,8 @@ struct Site {
     registry: Registry,
     /// The backends that `--runtime` has put in the place of configured ones.
     ordered: Ordered,
+    /// What agents' programs ran without asking.
+    unasked: BTreeMap<AgentName, String>,
     /// Whether the command line or the environment names the configuration.
     named: bool,
 }
@@ -258,8 +261,8 @@ impl Site {
         };
         let loaded = configuration::quiet(&paths.config_file);
         let paths = installation::with_state_of(paths, loaded.as_ref(), global.state.is_some());
-        let ordered = store::ordered(&paths);
-        Ok(Self { registry: configuration::registry(), ordered, paths, loaded, named })
+        let (ordered, unasked) = (store::ordered(&paths), store::unasked(&paths));
+        Ok(Self { registry: configuration::registry(), ordered, unasked, paths, loaded, named })
     }
 
     /// Returns what is wrong with the files that add backends.
@@ -347,7 +350,10 @@ impl Site {
     ) -> Vec<Group> {
         let patients = picked.patients.iter().zip(&versions.patients);
         let agents = self.loaded.iter().flat_map(|loaded| {
-            patients.clone().map(|(it, version)| it.group(loaded, hub, version.as_ref()))
+            patients.clone().map(|(it, version)| {
+                let unasked = self.unasked.get(&it.agent.nick).map(String::as_str);
+                it.group(loaded, hub, (version.as_ref(), unasked))
+            })
         });
         let backends = picked.backends.iter().zip(&versions.backends);
         let backends = backends.map(|(it, version)| backend(it, version.as_ref(), asked, hub));

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, time::Duration};
 
-use gangline_api::status::{AgentStatus, WaitingFor};
+use gangline_api::status::{AgentStatus, BYPASS, WaitingFor};
 use gangline_os::clock::{UnixMicros, parse_rfc3339};
 
 use super::{
@@ -47,6 +47,9 @@ pub(crate) fn whole(agent: &AgentStatus, now: UnixMicros) -> String {
         let of = instead.map(|of| format!(" instead of {}, by --runtime", one_line(of)));
         line("runtime", &format!("{}{}", one_line(runtime), of.unwrap_or_default()));
     }
+    if let Some(how) = permissions(agent) {
+        line("tools", &how.shown());
+    }
     if let Some(session) = &agent.session {
         line("session", &one_line(session));
     }
@@ -54,6 +57,17 @@ pub(crate) fn whole(agent: &AgentStatus, now: UnixMicros) -> String {
         line("waits for", &waits(agent, waiting, now));
     }
     out
+}
+
+/// Returns what people must know of the tools; nothing where what is configured holds.
+fn permissions(agent: &AgentStatus) -> Option<Cell> {
+    let mode = agent.permissions.as_deref().unwrap_or_default();
+    if mode == BYPASS {
+        return Some(Cell::painted(Paint::Red, "permissions: BYPASS: every tool runs unasked"));
+    }
+    let ran = one_line(agent.unasked.as_deref()?);
+    let text = format!("UNASKED: it ran {ran}; `permissions: {mode}` does not hold");
+    Some(Cell::painted(Paint::Red, text))
 }
 
 fn turns(agent: &AgentStatus, now: UnixMicros) -> String {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use gangline_api::{
     listing::{AgentListing, Desired, Standing},
-    status::WaitingFor,
+    status::{BYPASS, WaitingFor},
 };
 use gangline_os::clock::{UnixMicros, parse_rfc3339};
 
@@ -105,9 +105,19 @@ fn version(agent: &AgentListing) -> Cell {
     }
 }
 
-/// The backend of the daemon that runs, marked when it is not the configured one.
+/// The backend of the daemon that runs, marked when it is not the configured one, or when its tools
+/// run unasked.
 fn runtime(agent: &AgentListing) -> Cell {
     let status = &agent.status;
+    let bypass = status.permissions.as_deref() == Some(BYPASS);
+    let loud = match (bypass, &status.unasked) {
+        (true, _) => Some("BYPASS"),
+        (false, Some(_)) => Some("UNASKED"),
+        (false, None) => None,
+    };
+    if let (Some(name), Some(word)) = (&status.runtime, loud) {
+        return Cell::painted(Paint::Red, format!("{} {word}", one_line(name)));
+    }
     match (status.runtime.as_deref().filter(|_| status.pid.is_some()), &status.configured_runtime) {
         (Some(name), Some(_)) => {
             Cell::painted(Paint::Yellow, format!("{} (--runtime)", one_line(name)))

@@ -45,7 +45,7 @@ impl Rig {
             "server:\n  name: lab\n  host: 127.0.0.1\n  port: {port}\nagents:\n  \
              - nick: lab-term\n    agent: tmux\n    command: [\"{program}\"]\n    \
              directory: {}\n    channels: [\"#general\"]\n    \
-             screen: {{like: lines, ready: [\"ask> \"], deliver_within_ms: 15000}}\n",
+             prompt: members\n    screen: {{like: lines, ready: [\"ask> \"], deliver_within_ms: 15000}}\n",
             world.path("work").display(),
         );
         let config = world.file("agents.yaml", &yaml);
@@ -150,6 +150,33 @@ fn a_program_in_a_terminal_is_asked_and_answers() {
     rig.put_away(hub);
 }
 
+/// Trust: nothing is asked before a program in a terminal runs, so only its owner prompts it unless
+/// the configuration says otherwise; that is said at the start and by `doctor`.
+#[test]
+fn a_program_in_a_terminal_hears_its_owner_only() {
+    let rig = Rig::new();
+    let yaml = fs::read_to_string(&rig.config).unwrap();
+    fs::write(&rig.config, yaml.replace("    prompt: members\n", "    permissions: ask\n"))
+        .unwrap();
+    let hub = rig.up();
+    let (mut owner, mut ori) = (rig.owner(), rig.member("ori"));
+    ori.say("#general", "@lab-term touch a");
+    owner.say("#general", "@lab-term touch b");
+    let heard = owner.hears("lab-term", "#general", "I heard:");
+    assert!(heard.contains("touch b"), "{heard}");
+    let states = "SELECT body || ' ' || state FROM messages ORDER BY id";
+    assert!(!rig.query(states).iter().any(|row| row.contains("touch a accepted")));
+    assert!(!rig.query(states).iter().any(|row| row.contains("touch a answered")));
+    let notice = "SELECT payload FROM events WHERE kind = 'notice' AND payload LIKE '%terminal%'";
+    assert!(rig.query(notice)[0].contains("has its shell, and that is its owner only"));
+    rig.put_away(hub);
+    let doctor = rig.world.run(&["--config", &rig.config, "doctor", "lab-term"]);
+    assert!(doctor.stdout.contains("its owner has its shell"), "{doctor:?}");
+    let check = rig.world.run(&["--config", &rig.config, "config", "check"]);
+    let said = format!("{}{}", check.stdout, check.stderr);
+    assert!(said.contains("`permissions` has no effect in a terminal"), "{said}");
+}
+
 /// C29: an interpreter and a shell are given the command alone, and what they say is the answer.
 #[test]
 fn an_interpreter_and_a_shell_are_asked_and_answer() {
@@ -161,7 +188,7 @@ fn an_interpreter_and_a_shell_are_asked_and_answer() {
         let work = work.display();
         format!(
             "  - {{nick: lab-{nick}, agent: tmux, command: {command}, directory: {work}, \
-             channels: [\"#general\"]}}\n"
+             channels: [\"#general\"], prompt: members}}\n"
         )
     };
     let (sh, py) = (agent("sh", "[bash, --norc, --noprofile]"), agent("py", "[python3, -q]"));

@@ -88,6 +88,7 @@ impl Door {
             }),
             everybody: vec![ada()],
             speaker: Speaker {
+                owners_only: Arc::default(),
                 agent: ada(),
                 broker,
                 paths: Paths {

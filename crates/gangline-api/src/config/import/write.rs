@@ -58,6 +58,10 @@ impl Item {
         let mut values = object(serde_json::to_value(agent).ok());
         values
             .retain(|key, value| ALWAYS.contains(&key.as_str()) || default.get(key) != Some(value));
+        if agent.is_in_terminal() {
+            // Nothing is asked there.
+            values.remove("permissions");
+        }
         Self { values, comments }
     }
 }

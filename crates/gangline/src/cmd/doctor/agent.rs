@@ -1,6 +1,8 @@
 //! One agent of the configuration: its backend, folder, login, MCP servers and hooks.
 
-use gangline_api::config::{AgentConfig, Hooks, McpPlaceConfig, McpServerConfig};
+use gangline_api::config::{
+    AgentConfig, Hooks, McpPlaceConfig, McpServerConfig, Permissions, PromptBy,
+};
 
 use super::{
     hub::Hub,
@@ -41,7 +43,12 @@ impl<'a> Patient<'a> {
     }
 
     /// Returns all that can be said of it.
-    pub(super) fn group(&self, loaded: &Loaded, hub: &Hub, version: Option<&Version>) -> Group {
+    pub(super) fn group(
+        &self,
+        loaded: &Loaded,
+        hub: &Hub,
+        (version, unasked): (Option<&Version>, Option<&str>),
+    ) -> Group {
         let agent = self.agent;
         let mut checks = Vec::new();
         let mut title = format!("Agent {}", agent.nick);
@@ -55,12 +62,38 @@ impl<'a> Patient<'a> {
                 checks.extend(login::check(subject, hub));
             }
         }
+        checks.extend(self.permissions(unasked));
         checks.push(directory(agent));
         if let Ok(subject) = &self.subject {
             checks.extend(servers(subject, agent, hub));
             checks.extend(hooks(subject, agent.hooks.as_ref().or(loaded.config.hooks.as_ref())));
         }
         Group { about: About::Agent, name: Some(agent.nick.to_string()), title, checks }
+    }
+}
+
+impl Patient<'_> {
+    /// Says who decides what its tools may do, where that is not what people expect (C5).
+    fn permissions(&self, unasked: Option<&str>) -> Option<Check> {
+        const NAME: &str = "permissions";
+        let mode = self.agent.permissions;
+        let found = self.subject.as_ref().ok().map(|subject| &subject.found);
+        if let Some(found) = found.filter(|found| found.is_in_terminal()) {
+            let who = match configuration::prompt_by(self.agent, found) {
+                PromptBy::Owners => "its owner",
+                PromptBy::Members => "every member of its rooms",
+            };
+            let text = format!("in a terminal nothing is asked: {who} has its shell");
+            return Some(Check::note(NAME, text));
+        }
+        match (mode, unasked) {
+            (Permissions::Bypass, _) => Some(Check::warn(NAME, "BYPASS: every tool runs unasked")),
+            (Permissions::Ask | Permissions::Allowlist, Some(ran)) => Some(
+                Check::warn(NAME, format!("`{mode}` does not hold: it ran {ran} unasked"))
+                    .remedy("make the program ask in its own settings: docs/backends.md"),
+            ),
+            (Permissions::Ask | Permissions::Allowlist, None) => None,
+        }
     }
 }
 

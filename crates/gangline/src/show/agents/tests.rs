@@ -43,3 +43,27 @@ fn a_parked_agent_says_what_has_to_be_mended() {
     facts.holder = None;
     assert_eq!(waits(&facts), format!("  waits for `gangline start {rest}"));
 }
+
+/// C5: whatever lets tools run unasked stands in the status, the daemon being there or not.
+#[test]
+fn tools_that_run_unasked_are_shown() {
+    let mut facts = facts();
+    let mut tools = |note: &str| {
+        facts.row.as_mut().unwrap().status_json = Some(note.into());
+        let text = strip_str(&whole(&status(&facts), at(62))).to_string();
+        text.lines()
+            .find_map(|line| line.trim().strip_prefix("tools"))
+            .map(|it| it.trim().to_owned())
+    };
+    let bypass = r#"{"permissions":"bypass"}"#;
+    let shown = "permissions: BYPASS: every tool runs unasked".to_owned();
+    assert_eq!(tools(bypass), Some(shown));
+    let unasked = r#"{"permissions":"ask","unasked":"Bash `touch a\u001b`"}"#;
+    let shown = tools(unasked).unwrap();
+    assert!(
+        shown.starts_with("UNASKED: it ran Bash `touch a") && !shown.contains('\u{1b}'),
+        "{shown}"
+    );
+    assert!(shown.ends_with("`permissions: ask` does not hold"), "{shown}");
+    assert_eq!(tools(r#"{"permissions":"ask"}"#), None);
+}

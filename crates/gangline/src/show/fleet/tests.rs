@@ -71,6 +71,23 @@ fn ps_has_one_aligned_line_an_agent() {
     ");
 }
 
+/// C5: an agent whose tools run unasked is known at a glance, whoever decided it.
+#[test]
+fn ps_is_loud_about_tools_that_run_unasked() {
+    let mut bypass = listing("oak-ada");
+    bypass.status.permissions = Some("bypass".to_owned());
+    let mut unasked = listing("oak-bartholomew");
+    unasked.status.permissions = Some("ask".to_owned());
+    unasked.status.unasked = Some("Bash `touch a`".to_owned());
+    let mut asks = listing("oak-cleo");
+    asks.status.permissions = Some("allowlist".to_owned());
+    let text = strip_str(&list(&[bypass, unasked, asks], at(50))).to_string();
+    let said = |at: usize| text.lines().nth(at).unwrap().to_owned();
+    assert!(said(1).contains("claude BYPASS"), "{text}");
+    assert!(said(2).contains("claude UNASKED"), "{text}");
+    assert!(!said(3).contains("BYPASS") && !said(3).contains("UNASKED"), "{text}");
+}
+
 #[test]
 fn a_fleet_of_nobody_says_so() {
     assert_eq!(list(&[], at(0)), "no agents yet\n");
