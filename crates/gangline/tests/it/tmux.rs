@@ -169,12 +169,12 @@ fn a_program_in_a_terminal_hears_its_owner_only() {
     assert!(!rig.query(states).iter().any(|row| row.contains("touch a answered")));
     let notice = "SELECT payload FROM events WHERE kind = 'notice' AND payload LIKE '%terminal%'";
     assert!(rig.query(notice)[0].contains("has its shell, and that is its owner only"));
-    rig.put_away(hub);
     let doctor = rig.world.run(&["--config", &rig.config, "doctor", "lab-term"]);
     assert!(doctor.stdout.contains("its owner has its shell"), "{doctor:?}");
     let check = rig.world.run(&["--config", &rig.config, "config", "check"]);
     let said = format!("{}{}", check.stdout, check.stderr);
     assert!(said.contains("`permissions` has no effect in a terminal"), "{said}");
+    rig.put_away(hub);
 }
 
 /// C29: an interpreter and a shell are given the command alone, and what they say is the answer.
