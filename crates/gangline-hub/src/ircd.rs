@@ -154,10 +154,10 @@ impl Ircd {
         fsio::private_dir(&state)
             .map_err(|source| IrcdError::State { path: state.clone(), source })?;
         let (store, disk) = open_store(&options, tuning.keep).await?;
+        let path = state.join("owner.token");
+        let token =
+            credentials::load_or_make(&path).map_err(|source| IrcdError::State { path, source })?;
         if options.accounts.iter().all(|(name, ..)| name != OWNER) {
-            let path = state.join("owner.token");
-            let token = credentials::load_or_make(&path)
-                .map_err(|source| IrcdError::State { path, source })?;
             options.accounts.push((OWNER.to_owned(), Tier::Owner, credentials::hash(&token)));
         }
         for (name, tier, sha256) in options.accounts {
@@ -170,7 +170,7 @@ impl Ircd {
         let (access, looked_at) = watch::channel(Arc::new(tuning.access));
         config.access = looked_at;
         config.socket = Some(paths::irc_socket(&state));
-        let trust = Arc::new(AccountTrust::new(store.accounts(), &state));
+        let trust = Arc::new(AccountTrust::new(store.accounts(), &state).with_owner(token));
         let server = Server::bind(config, Arc::clone(&store), trust);
         let server = server.map_err(|error| port::refused(error, &state))?;
         Ok(Self { server, store, disk, access })

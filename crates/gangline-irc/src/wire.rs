@@ -12,6 +12,7 @@ mod format;
 pub mod numeric;
 mod parse;
 pub mod sasl;
+pub mod scram;
 pub mod tags;
 pub mod text;
 

@@ -6,19 +6,25 @@ use std::{
     net::SocketAddr,
     os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 use gangline_core::{Principal, Tier};
-use gangline_irc::server::{
-    store::{Account, Accounts},
-    trust::{Origin, Trust},
+use gangline_irc::{
+    server::{
+        store::{Account, Accounts},
+        trust::{Origin, Trust},
+    },
+    wire::scram::{self, Keys},
 };
-use gangline_os::{dial::own_uid, secret::Secret};
+use gangline_os::{
+    dial::own_uid,
+    secret::{Secret, random_token},
+};
 use subtle::ConstantTimeEq as _;
 use tokio::sync::watch;
 
-use crate::credentials;
+use crate::credentials::{self, OWNER};
 
 /// Checks credentials against the accounts of the store.
 pub struct AccountTrust {
@@ -27,6 +33,13 @@ pub struct AccountTrust {
     uid: u32,
     /// Where it is kept which agents have come by the socket.
     state: PathBuf,
+    owner: Option<OwnerKeys>,
+}
+
+/// What the owner logs in with by SCRAM: made of the token when it is first needed.
+struct OwnerKeys {
+    token: Secret,
+    keys: OnceLock<Keys>,
 }
 
 impl AccountTrust {
@@ -34,7 +47,13 @@ impl AccountTrust {
     /// the state folder.
     #[must_use]
     pub fn new(accounts: watch::Receiver<Arc<Accounts>>, state: &Path) -> Self {
-        Self { accounts, uid: own_uid(), state: state.to_owned() }
+        Self { accounts, uid: own_uid(), state: state.to_owned(), owner: None }
+    }
+
+    /// Lets the owner log in by SCRAM, for as long as this is the token of that account.
+    #[must_use]
+    pub fn with_owner(self, token: Secret) -> Self {
+        Self { owner: Some(OwnerKeys { token, keys: OnceLock::new() }), ..self }
     }
 
     /// Returns whether an agent with the right password may come this way: by the socket, and until
@@ -63,6 +82,10 @@ fn marked(path: &Path) -> io::Result<()> {
     }
 }
 
+fn keys(token: &Secret) -> Keys {
+    Keys::derive(token.expose(), random_token().expose().as_bytes(), scram::ITERATIONS)
+}
+
 impl Trust for AccountTrust {
     fn authenticate(&self, origin: Origin, account: &str, password: &str) -> Option<Principal> {
         let accounts = Arc::clone(&self.accounts.borrow());
@@ -82,6 +105,15 @@ impl Trust for AccountTrust {
             return None;
         }
         right.then(|| Principal { account: known.name.to_string(), tier: known.tier })
+    }
+
+    fn scram(&self, _origin: Origin, account: &str) -> Option<(Principal, Keys)> {
+        let known = self.accounts.borrow().get(account).cloned()?;
+        let owner = self.owner.as_ref().filter(|_| known.name.folded() == OWNER)?;
+        let hash = credentials::hash(&owner.token);
+        let valid: bool = hash.as_bytes().ct_eq(known.credential_sha256.as_bytes()).into();
+        let keys = valid.then(|| owner.keys.get_or_init(|| keys(&owner.token)).clone())?;
+        Some((Principal { account: known.name.to_string(), tier: known.tier }, keys))
     }
 
     fn origin(&self, local: SocketAddr, peer: SocketAddr) -> Origin {

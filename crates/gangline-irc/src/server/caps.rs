@@ -1,5 +1,7 @@
 //! The capabilities that the server offers, and a set of them.
 
+use crate::wire::sasl;
+
 /// A set of capabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Caps(u32);
@@ -88,7 +90,7 @@ const OFFERS: &[Offer] = &[
     offer("extended-join", Caps::EXTENDED_JOIN),
     offer("draft/chathistory", Caps::CHATHISTORY),
     offer("chathistory", Caps::CHATHISTORY),
-    Offer { name: "sasl", cap: Caps::SASL, value: Some("PLAIN") },
+    Offer { name: "sasl", cap: Caps::SASL, value: Some(sasl::OFFERED) },
     offer("multi-prefix", Caps::MULTI_PREFIX),
     offer("away-notify", Caps::AWAY_NOTIFY),
     offer("cap-notify", Caps::CAP_NOTIFY),

@@ -15,7 +15,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::{caps::Caps, outgoing::Outgoing, store::Party, trust::Origin};
-use crate::wire::{Message, sasl::Answer};
+use crate::wire::{Message, sasl::Answer, scram::Challenge};
 
 /// A connection, never used twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -74,6 +74,25 @@ pub(super) enum Identity {
     Peer(Tier),
 }
 
+/// A SASL exchange that is going on.
+pub(super) struct Login {
+    /// What has come of the client's next message.
+    pub(super) answer: Answer,
+    pub(super) step: LoginStep,
+}
+
+/// What the client's next message is.
+pub(super) enum LoginStep {
+    /// PLAIN's only one.
+    Plain,
+    /// SCRAM's first one.
+    ScramFirst,
+    /// SCRAM's proof of this account.
+    ScramProof { challenge: Box<Challenge>, principal: Principal },
+    /// An empty one: the client is content with our proof.
+    ScramDone(Principal),
+}
+
 /// How far registration has come.
 pub(super) struct Registering {
     /// CAP LS or REQ was sent and CAP END was not.
@@ -117,7 +136,7 @@ pub(super) struct Client {
     /// 302 or more: the client spoke `CAP LS 302`.
     pub(super) cap_version: u32,
     pub(super) identity: Identity,
-    pub(super) sasl: Option<Answer>,
+    pub(super) sasl: Option<Login>,
     /// Wrong credentials so far.
     pub(super) failures: u32,
     pub(super) away: Option<String>,

@@ -64,6 +64,14 @@ impl Outgoing {
         }
     }
 
+    /// Returns one part of a message of SASL: base64, longer than other words may be.
+    pub(super) fn authenticate(chunk: &str) -> Self {
+        let mut line = Self::new("-", "AUTHENTICATE", &[], None).unsourced();
+        line.body.push(' ');
+        line.body.push_str(chunk);
+        line
+    }
+
     /// Returns a kept line.
     pub(super) fn kept(msgid: &str, line: &NewLine) -> Self {
         let words = [line.target.as_str()];

@@ -4,6 +4,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use gangline_core::Principal;
 
+use crate::wire::scram::Keys;
+
 /// Whose connection it is, as far as the kernel tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Origin {
@@ -25,6 +27,12 @@ pub trait Trust: Send + Sync + 'static {
     /// Returns the principal that `account` and `password` prove when they come from there, or
     /// `None`. `PASS owner:<token>` asks for the account `owner`.
     fn authenticate(&self, origin: Origin, account: &str, password: &str) -> Option<Principal>;
+
+    /// Returns the principal of an account that can log in by SCRAM, and its keys.
+    fn scram(&self, origin: Origin, account: &str) -> Option<(Principal, Keys)> {
+        let _ = (origin, account);
+        None
+    }
 
     /// Returns whose process is at the other end of a TCP connection (`local` is our end). Asked
     /// once for each connection, when it is accepted.

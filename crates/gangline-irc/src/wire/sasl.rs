@@ -7,6 +7,9 @@ pub const CHUNK: usize = 400;
 /// The longest answer that is put together, in base64 bytes.
 pub const ANSWER_MAX: usize = 8 * CHUNK;
 
+/// The mechanisms that the server offers, the best one first.
+pub const OFFERED: &str = "SCRAM-SHA-256,PLAIN";
+
 /// Why an answer of a client could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SaslError {

@@ -6,5 +6,6 @@ mod access;
 mod history;
 mod hostile;
 mod registration;
+mod sasl;
 mod support;
 mod talk;

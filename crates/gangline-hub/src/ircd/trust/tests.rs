@@ -2,6 +2,9 @@
 
 use tokio::net::{TcpListener, TcpStream};
 
+use gangline_core::Tier;
+use gangline_irc::server::store::Account;
+
 use super::*;
 
 #[tokio::test]
@@ -15,7 +18,7 @@ async fn a_peer_is_our_own_only_under_our_uid() {
     let ours = own_uid();
     let theirs = Origin::User(ours);
     for (uid, origin) in [(ours, Origin::Own), (ours + 1, theirs)] {
-        let trust = AccountTrust { accounts: accounts.clone(), uid, state: "/s".into() };
+        let trust = AccountTrust { uid, ..AccountTrust::new(accounts.clone(), Path::new("/s")) };
         assert_eq!(trust.origin(local, peer), origin, "{uid:?}");
     }
     drop(near);
@@ -56,4 +59,30 @@ fn an_agents_password_counts_by_the_socket_and_by_tcp_only_before() {
     assert!(!may("oak-ada", Origin::Own), "it has come by the socket");
     assert!(may("oak-ada", Origin::Socket));
     assert!(may("owner", Origin::Own));
+}
+
+/// Keys are made of the token; a token that is no longer the account's opens nothing.
+#[test]
+fn the_owner_and_nobody_else_logs_in_by_scram() {
+    let (token, stale) = (Secret::new("t0ken"), Secret::new("before"));
+    let mut known = Accounts::default();
+    for (name, tier) in [("owner", Tier::Owner), ("spark-ada", Tier::Agent)] {
+        let credential_sha256 = credentials::hash(&token);
+        known.put(Account {
+            name: name.parse().unwrap(),
+            tier,
+            credential_sha256,
+            last_nick: None,
+        });
+    }
+    let (_sender, accounts) = watch::channel(Arc::new(known));
+    let trust = AccountTrust::new(accounts.clone(), Path::new("/s")).with_owner(token);
+    let (principal, _) = trust.scram(Origin::Own, "OWNER").unwrap();
+    assert_eq!(principal, Principal { account: "owner".to_owned(), tier: Tier::Owner });
+    for other in ["spark-ada", "nobody"] {
+        assert!(trust.scram(Origin::Own, other).is_none(), "{other}");
+    }
+    let trust = AccountTrust::new(accounts.clone(), Path::new("/s")).with_owner(stale);
+    assert!(trust.scram(Origin::Own, "owner").is_none());
+    assert!(AccountTrust::new(accounts, Path::new("/s")).scram(Origin::Own, "owner").is_none());
 }

@@ -1,15 +1,16 @@
-//! AUTHENTICATE: SASL PLAIN.
+//! AUTHENTICATE: SASL SCRAM-SHA-256 and PLAIN.
 
 use super::{super::state::State, Call};
 use crate::{
     server::{
-        client::ClientId,
+        client::{ClientId, Login, LoginStep},
         outgoing::Outgoing,
         registration::{MAX_FAILURES, Proof},
     },
     wire::{
         numeric as n,
-        sasl::{self, Answer, SaslError},
+        sasl::{self, SaslError},
+        scram::{self, ScramError},
     },
 };
 
@@ -20,12 +21,13 @@ pub(super) fn run(state: &mut State, call: &Call) {
     if client.account().is_some() {
         return state.numeric(id, n::ERR_SASLALREADY, &[], "You are already logged in");
     }
-    let Some(answer) = &mut client.sasl else { return begin(state, id, word) };
-    match answer.push(word) {
+    let Some(login) = &mut client.sasl else { return begin(state, id, word) };
+    match login.answer.push(word) {
         Ok(None) => {}
         Ok(Some(bytes)) => {
-            client.sasl = None;
-            verify(state, id, &bytes);
+            if let Some(login) = client.sasl.take() {
+                proceed(state, id, login.step, &bytes);
+            }
         }
         Err(error) => {
             client.sasl = None;
@@ -35,17 +37,34 @@ pub(super) fn run(state: &mut State, call: &Call) {
 }
 
 fn begin(state: &mut State, id: ClientId, mechanism: &str) {
-    if mechanism == "*" {
-        return refuse(state, id, &SaslError::Aborted);
-    }
-    if !mechanism.eq_ignore_ascii_case("PLAIN") {
-        state.numeric(id, n::RPL_SASLMECHS, &["PLAIN"], "are the mechanisms offered");
-        return state.numeric(id, n::ERR_SASLFAIL, &[], "SASL authentication failed");
-    }
+    let step = match mechanism.to_ascii_uppercase().as_str() {
+        "*" => return refuse(state, id, &SaslError::Aborted),
+        "PLAIN" => LoginStep::Plain,
+        scram::MECHANISM => LoginStep::ScramFirst,
+        _ => {
+            state.numeric(id, n::RPL_SASLMECHS, &[sasl::OFFERED], "are the mechanisms offered");
+            return state.numeric(id, n::ERR_SASLFAIL, &[], "SASL authentication failed");
+        }
+    };
+    next(state, id, step, "+".to_owned());
+}
+
+/// Waits for the client's next message, once it has this part of ours.
+fn next(state: &mut State, id: ClientId, step: LoginStep, part: String) {
     if let Some(client) = state.client_mut(id) {
-        client.sasl = Some(Answer::default());
+        client.sasl = Some(Login { answer: sasl::Answer::default(), step });
     }
-    state.tell(id, Outgoing::new("-", "AUTHENTICATE", &["+"], None).unsourced());
+    state.tell(id, Outgoing::authenticate(&part));
+}
+
+/// Waits for the client's next message, once it has this one of ours.
+fn reply(state: &mut State, id: ClientId, step: LoginStep, message: &str) {
+    let mut chunks = sasl::chunks(message.as_bytes());
+    let last = chunks.pop().unwrap_or_else(|| "+".to_owned());
+    for chunk in chunks {
+        state.tell(id, Outgoing::authenticate(&chunk));
+    }
+    next(state, id, step, last);
 }
 
 fn refuse(state: &mut State, id: ClientId, error: &SaslError) {
@@ -57,12 +76,53 @@ fn refuse(state: &mut State, id: ClientId, error: &SaslError) {
     state.numeric(id, number, &[], text);
 }
 
-fn verify(state: &mut State, id: ClientId, bytes: &[u8]) {
-    let Ok((account, password)) = sasl::read_plain(bytes) else {
+/// Takes a whole message of the client.
+fn proceed(state: &mut State, id: ClientId, step: LoginStep, bytes: &[u8]) {
+    match step {
+        LoginStep::Plain => match sasl::read_plain(bytes) {
+            Ok((account, password)) => {
+                let proof = state.prove(id, &account, &password);
+                tell(state, id, &proof);
+            }
+            Err(error) => refuse(state, id, &error),
+        },
+        LoginStep::ScramFirst => challenge(state, id, bytes),
+        LoginStep::ScramProof { challenge, principal } => match challenge.check(bytes) {
+            Ok(message) => reply(state, id, LoginStep::ScramDone(principal), &message),
+            Err(ScramError::Malformed) => refuse(state, id, &SaslError::Malformed),
+            Err(ScramError::Wrong) => {
+                let proof = state.proved(id, None);
+                tell(state, id, &proof);
+            }
+        },
+        LoginStep::ScramDone(principal) => {
+            let proof = state.proved(id, Some(principal));
+            tell(state, id, &proof);
+        }
+    }
+}
+
+fn challenge(state: &mut State, id: ClientId, bytes: &[u8]) {
+    let Ok(first) = scram::First::read(bytes) else {
         return refuse(state, id, &SaslError::Malformed);
     };
-    let proof = state.prove(id, &account, &password);
-    tell(state, id, &proof);
+    if let Some(wait) = state.too_soon(id) {
+        return tell(state, id, &Proof::TooSoon { wait });
+    }
+    let Some(client) = state.client_mut(id) else { return };
+    let origin = client.origin;
+    let Some((principal, keys)) = state.trust.scram(origin, first.account()) else {
+        // Agents' accounts have none, and those that do not exist are no secret either.
+        if let Some(client) = state.client_mut(id) {
+            client.failures += 1;
+        }
+        let text = "SASL authentication failed: this account can only log in by PLAIN";
+        return state.numeric(id, n::ERR_SASLFAIL, &[], text);
+    };
+    let nonce = gangline_os::secret::random_token();
+    let challenge = Box::new(first.challenge(keys, nonce.expose()));
+    let message = challenge.message().to_owned();
+    reply(state, id, LoginStep::ScramProof { challenge, principal }, &message);
 }
 
 /// Ends an exchange.

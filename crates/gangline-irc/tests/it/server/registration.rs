@@ -41,7 +41,13 @@ async fn registration_waits_for_the_end_of_negotiation() {
     ann.send("CAP LS 302").await;
     let offered = ann.until("CAP").await;
     let offered = offered.params.last().unwrap();
-    for cap in ["message-tags", "sasl=PLAIN", "draft/chathistory", "labeled-response", "batch"] {
+    for cap in [
+        "message-tags",
+        "sasl=SCRAM-SHA-256,PLAIN",
+        "draft/chathistory",
+        "labeled-response",
+        "batch",
+    ] {
         assert!(offered.split(' ').any(|word| word == cap), "{cap} in {offered}");
     }
     ann.send("NICK ann").await;

@@ -22,7 +22,7 @@ use gangline_irc::{
         },
         trust::{Origin, Trust},
     },
-    wire::{Message, sasl},
+    wire::{Message, sasl, scram::Keys},
 };
 use gangline_os::{CancellationToken, clock, task::TaskGroup};
 use tokio::{
@@ -49,6 +49,13 @@ impl Trust for Passwords {
         let known = self.accounts.borrow().get(account).cloned()?;
         let right = password == format!("pw-{}", known.name);
         right.then(|| Principal { account: known.name.to_string(), tier: known.tier })
+    }
+
+    fn scram(&self, _: Origin, account: &str) -> Option<(Principal, Keys)> {
+        let known = self.accounts.borrow().get(account).cloned()?;
+        let (password, tier) = (format!("pw-{}", known.name), known.tier);
+        let principal = Principal { account: known.name.to_string(), tier };
+        (tier == Tier::Owner).then(|| (principal, Keys::derive(&password, b"salt", 16)))
     }
 
     fn origin(&self, _: SocketAddr, peer: SocketAddr) -> Origin {
