@@ -7,6 +7,7 @@ mod decided;
 mod effects;
 mod life;
 mod orders;
+mod pulse;
 mod restart;
 mod settle;
 mod show;
@@ -30,6 +31,7 @@ use gangline_core::{
     agent::{Agent, ApprovalRequestId, Drain, Input, PhaseName, Queued, RuntimeInput, View},
     answer::Tool,
     outcome::Cause,
+    pulse::Pulse,
     redact::Redactor,
     time::Now,
 };
@@ -106,6 +108,10 @@ pub(crate) struct Brain {
     hooks: HookBell,
     told: told::Told,
     notes: Notes,
+    /// The signs of life of the open turn.
+    pulse: Pulse,
+    /// What is said between tools.
+    talk: pulse::Talk,
 }
 
 /// The doors that never wait.
@@ -155,6 +161,8 @@ impl Brain {
             hooks: doors.hooks,
             told: told::Told::default(),
             notes: doors.notes,
+            pulse: Pulse::default(),
+            talk: pulse::Talk::default(),
         }
     }
 
@@ -174,8 +182,9 @@ impl Brain {
     /// cancel-safe.
     pub(crate) async fn run(mut self, mut inbox: mpsc::Receiver<Incoming>) {
         loop {
-            let wait =
-                self.core.next_deadline().map(|at| at.0.saturating_sub(self.me.clock.monotonic()));
+            let due = [self.core.next_deadline(), self.pulse.next_deadline()];
+            let due = due.into_iter().flatten().min();
+            let wait = due.map(|at| at.0.saturating_sub(self.me.clock.monotonic()));
             let deadline = async {
                 match wait {
                     Some(wait) => tokio::time::sleep(wait).await,
@@ -191,7 +200,10 @@ impl Brain {
             match event {
                 Event::Incoming(Some(incoming)) => self.take(incoming),
                 Event::Incoming(None) => return,
-                Event::Deadline => self.think(Input::Tick),
+                Event::Deadline => {
+                    self.think(Input::Tick);
+                    self.beat();
+                }
                 Event::Flushed => {}
             }
             let flushed = self.session.waiting() == 0 && self.keeper.waiting() == 0;
@@ -394,9 +406,13 @@ impl Brain {
                 }
                 for block in message.content {
                     let input = match block {
-                        Block::Text { text } => RuntimeInput::Text { turn, text },
-                        Block::ToolUse { id, name, .. } => {
-                            self.shown.tools.push((id, name));
+                        Block::Text { text } => {
+                            self.talk.text(&text);
+                            RuntimeInput::Text { turn, text }
+                        }
+                        Block::ToolUse { id, name, input } => {
+                            self.talk_now(turn);
+                            self.tool_begins(id, name, &input);
                             RuntimeInput::Output { turn }
                         }
                         Block::Thinking { .. } => RuntimeInput::Output { turn },
@@ -406,7 +422,7 @@ impl Brain {
             }
             RuntimeEvent::ToolResult { turn, id, name, is_error, content } => {
                 let tool = tool_kind(&name);
-                self.shown.tools.retain(|(called, _)| *called != id);
+                self.shown.tools.retain(|tool| tool.id != id);
                 // Masked before it is cut: half a secret is one too.
                 let preview = self.me.redactor.redact(&content).head(RESULT_PREVIEW).into_string();
                 self.record(Some(turn), event::ToolResult { id, name, is_error, preview });

@@ -9,6 +9,8 @@ mod bus;
 mod control;
 mod courier;
 mod environment;
+#[cfg(test)]
+mod hand_clock;
 mod hooks;
 mod inbox;
 mod keeper;

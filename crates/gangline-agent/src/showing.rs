@@ -1,7 +1,9 @@
 //! What the daemon shows of itself while it runs: the brain's part by a `watch`, and the status
 //! that the control socket and the chat make of it (R0-52, C28).
 
-use gangline_api::status::{AgentStatus, Seen, Situation, State, StatusNote, Task, WaitingFor};
+use gangline_api::status::{
+    AgentStatus, RunningTool, Seen, Situation, State, StatusNote, Task, WaitingFor,
+};
 use gangline_broker::{ApprovalRow, Broker, Held};
 use gangline_core::{
     AgentName, Epoch,
@@ -24,7 +26,7 @@ pub(crate) struct Showing {
     /// What stands in the agent's row too.
     pub(crate) note: StatusNote,
     /// The tool that runs.
-    pub(crate) tool: Option<String>,
+    pub(crate) tool: Option<RunningTool>,
     /// The backend's own session id.
     pub(crate) session: Option<String>,
 }
@@ -64,8 +66,13 @@ impl Showing {
 
     fn state(&self) -> State {
         let view = &self.view;
+        // It is this daemon that speaks, so what is down is its backend, which starts soon.
+        let phase = match view.phase {
+            PhaseName::Down if !view.draining => PhaseName::Starting,
+            phase => phase,
+        };
         State::of(Seen {
-            phase: word(view.phase),
+            phase: word(phase),
             paused: view.paused,
             draining: view.draining,
             needs_login: view.needs_login,
@@ -80,7 +87,7 @@ impl Showing {
         Situation {
             state: self.state(),
             task: self.note.task.as_ref(),
-            tool: self.tool.as_deref(),
+            tool: self.tool.as_ref(),
             approval: approval.filter(|_| self.view.approvals > 0),
             login: self.note.needs_login.as_deref(),
             parked: self.note.parked.as_deref(),
@@ -115,6 +122,8 @@ impl Showing {
             epoch: Some(epoch),
             pid: Some(std::process::id()),
             session: self.session.clone(),
+            tool: self.tool.clone(),
+            task: self.note.task.clone(),
             pending: around.pending,
             waiting_for: waiting_for
                 .chain(login.map(|hint| WaitingFor::Login { hint }))

@@ -2,7 +2,7 @@
 
 use std::{path::Path, time::Duration};
 
-use gangline_api::config::Permissions;
+use gangline_api::{config::Permissions, status::RunningTool};
 use gangline_broker::{Cancel, MessageRow, NUMBER_PLACEHOLDER};
 use gangline_core::{
     AgentName, MessageId,
@@ -263,6 +263,16 @@ pub(crate) fn not_cancelled(id: MessageId, found: Cancel) -> String {
 /// Tells an author that somebody else cancelled the message.
 pub(crate) fn cancelled_by(row: &MessageRow, by: &str) -> String {
     format!("{}: {} cancelled your message {}", label(&row.sender), label(by), row.id)
+}
+
+/// Returns what an open turn does, for the place that waits for it.
+pub(crate) fn progress(after: Duration, tool: Option<&RunningTool>, message: MessageId) -> String {
+    let what = match tool {
+        Some(tool) if tool.what.is_empty() => format!("runs {}", label(&tool.name)),
+        Some(tool) => format!("runs `{}`", tool.what),
+        None => "works".to_owned(),
+    };
+    format!("{}: {what} ({message})", span(after))
 }
 
 /// Returns a length of time in its greatest unit: `40 s`, `2 min`, `3 h`, `5 d`.

@@ -21,7 +21,8 @@ pub use self::{
     schema::schema,
     server::{Room, RoomKey, Server},
     words::{
-        Compaction, Guests, HookEvent, MentionWhenBusy, OnCrash, Permissions, Process, PromptBy,
+        Compaction, Guests, HookEvent, MentionWhenBusy, OnCrash, Permissions, Process, Progress,
+        PromptBy,
         ReplyMode, ServerKey, WebhookEvent,
     },
 };
@@ -295,6 +296,9 @@ pub struct AgentConfig {
     /// Who says its answers on IRC.
     #[schemars(default = "default_reply")]
     pub reply: ReplyMode,
+    /// What it says in the room in the middle of a turn.
+    #[schemars(default = "default_progress")]
+    pub progress: Progress,
     /// What a mention does while it works.
     #[schemars(default = "default_busy")]
     pub mention_when_busy: MentionWhenBusy,
@@ -379,6 +383,7 @@ impl AgentConfig {
             mcp_servers: BTreeMap::new(),
             mcp_servers_file: None,
             reply: default_reply(),
+            progress: default_progress(),
             mention_when_busy: default_busy(),
             on_crash: default_on_crash(),
             compaction: default_compaction(),
@@ -459,6 +464,9 @@ fn default_allowed_tools() -> Vec<String> {
 }
 fn default_reply() -> ReplyMode {
     ReplyMode::RelayIfSilent
+}
+fn default_progress() -> Progress {
+    Progress::Quiet
 }
 fn default_busy() -> MentionWhenBusy {
     MentionWhenBusy::Queue

@@ -16,7 +16,9 @@ use serde::{Deserialize, Serialize};
 mod tests;
 
 /// The longest description, in characters.
-pub const DESCRIPTION_MAX: usize = 120;
+pub const DESCRIPTION_MAX: usize = 200;
+/// The longest command in a description, in characters.
+const COMMAND_MAX: usize = 60;
 /// The longest quotation of a message in a description, in characters.
 const QUOTED_MAX: usize = 60;
 /// The longest hint for a login in a description, in characters.
@@ -198,6 +200,18 @@ pub struct Task {
     pub text: String,
 }
 
+/// A tool that runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunningTool {
+    /// Its name.
+    pub name: String,
+    /// Its main argument, such as the command: in one line, redacted and fit to be shown.
+    #[serde(default)]
+    pub what: String,
+    /// Since when, RFC 3339.
+    pub since: String,
+}
+
 /// What a daemon writes into its agent's row beside the phase, for those who look from outside.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -246,7 +260,7 @@ pub struct Situation<'a> {
     /// What the open turn is about.
     pub task: Option<&'a Task>,
     /// The tool that runs, if that is known.
-    pub tool: Option<&'a str>,
+    pub tool: Option<&'a RunningTool>,
     /// The first approval that waits, and its tool.
     pub approval: Option<(ApprovalNumber, &'a str)>,
     /// What somebody has to do so that the backend has a login.
@@ -305,7 +319,7 @@ impl Situation<'_> {
                     let tool = cut(tool, 20);
                     format!("waits for approval {number} ({tool}){}", self.about(","))
                 }
-                (None, Some(tool)) => format!("runs {}{}", cut(tool, 20), self.about(",")),
+                (None, Some(tool)) => format!("runs {}{}", ran(tool), self.about(",")),
                 (None, None) => format!("works{}", self.about("")),
             },
         }
@@ -341,6 +355,18 @@ impl Situation<'_> {
             Some(_) | None => String::new(),
         }
     }
+}
+
+/// Returns a tool with what it runs and since when.
+fn ran(tool: &RunningTool) -> String {
+    let mut text = cut(&tool.name, 20);
+    if !tool.what.is_empty() {
+        text.push_str(&format!(" `{}`", cut(&tool.what, COMMAND_MAX)));
+    }
+    if let Some(time) = tool.since.get(11..19) {
+        text.push_str(&format!(" since {time}Z"));
+    }
+    text
 }
 
 /// Returns the first line of a text, with what shows nothing written out, cut at so many characters.
@@ -428,6 +454,12 @@ pub struct AgentStatus {
     /// The backend's own session id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+    /// The tool that runs, if its daemon was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<RunningTool>,
+    /// What the open turn is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<Task>,
     /// Messages accepted and not yet in a turn.
     pub pending: u64,
     /// What it waits for a human for; empty = nothing.

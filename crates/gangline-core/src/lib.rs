@@ -17,6 +17,7 @@ pub mod near;
 pub mod outcome;
 pub mod patience;
 pub mod permission;
+pub mod pulse;
 pub mod recovery;
 pub mod redact;
 pub mod shown;

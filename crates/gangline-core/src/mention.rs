@@ -3,7 +3,10 @@
 //! A line addresses an agent by `@nick` or `@short-name` anywhere, or by either of them with `:` or
 //! `,` behind it at its start (R0-36). Case is folded; a name is a whole word: `@spark-ada-2` is not for `spark-ada`.
 
-use crate::name::{AgentName, fold};
+use crate::{
+    name::{AgentName, fold},
+    near,
+};
 
 pub use frame::{Frame, Place, escape, prompt_text};
 
@@ -44,6 +47,54 @@ pub fn strip(text: &str, agents: &[&AgentName]) -> String {
             return rest.to_owned();
         }
     }
+}
+
+/// What became of a line that was meant for somebody whom nobody is called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unheard<'a> {
+    /// An agent is called nearly so.
+    Near {
+        /// What was written.
+        said: String,
+        /// Who may have been meant.
+        meant: &'a AgentName,
+    },
+    /// Nobody is called so, or nearly so.
+    Nobody {
+        /// What was written.
+        said: String,
+    },
+}
+
+/// Returns what its author should hear about a line in a room that addresses no agent and tries to:
+/// it names somebody by `@word`, or `word:` at its start, and that is nearly an agent's name; or it
+/// begins with an `@word` that nobody has for a name. `is_here` knows the names of all others.
+#[must_use]
+pub fn unheard<'a>(
+    text: &str,
+    agents: &[&'a AgentName],
+    is_here: &dyn Fn(&str) -> bool,
+) -> Option<Unheard<'a>> {
+    if !addressed(text, agents).is_empty() {
+        return None;
+    }
+    let text = plain(text);
+    let start = text.trim_start();
+    let called = word_of(start);
+    let called = start[called.len()..].starts_with([':', ',']).then_some(called);
+    let names = at_words(&text).chain(called).map(|word| word.trim_end_matches(['-', '_']));
+    for said in names.filter(|word| !word.is_empty() && !is_here(word)) {
+        let folded = fold(said);
+        let near = |agent: &&&AgentName| {
+            near::is_near(&folded, agent.folded()) || near::is_near(&folded, &fold(agent.short()))
+        };
+        if let Some(meant) = agents.iter().find(near) {
+            return Some(Unheard::Near { said: said.to_owned(), meant });
+        }
+    }
+    let said = word_of(start.strip_prefix('@')?);
+    let name = said.starts_with(char::is_alphabetic) && !is_here(said);
+    name.then(|| Unheard::Nobody { said: said.to_owned() })
 }
 
 fn is_word(c: char) -> bool {

@@ -16,11 +16,13 @@ use gangline_os::{clock::SharedClock, fsio, paths, proc};
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
+use guide::AgentRemarks;
 use history::{HistoryOptions, OpenError, SqliteHistory};
 use trust::AccountTrust;
 
 use crate::credentials::{self, OWNER};
 
+pub mod guide;
 pub mod history;
 mod port;
 mod rows;
@@ -61,6 +63,10 @@ pub struct Tuning {
     pub network: Option<String>,
     /// Lines of the message of the day.
     pub motd: Vec<String>,
+    /// Lines of the answer to HELP.
+    pub help: Vec<String>,
+    /// The topic of a room that never had one.
+    pub topic: Option<String>,
     /// Where lines are kept.
     pub keep: Keep,
     /// Limits of the server.
@@ -73,7 +79,9 @@ impl Default for Tuning {
     fn default() -> Self {
         Self {
             network: None,
-            motd: Vec::new(),
+            motd: guide::motd(),
+            help: guide::help(),
+            topic: Some(guide::TOPIC.to_owned()),
             keep: Keep::OnDisk(10_000),
             limits: Limits { descriptors: proc::descriptor_limit(), ..Limits::default() },
             access: Access::default(),
@@ -166,6 +174,9 @@ impl Ircd {
         let mut config = ServerConfig::new(options.listen, options.name, options.clock);
         config.network = tuning.network.unwrap_or(config.network);
         config.motd = tuning.motd;
+        config.help = tuning.help;
+        config.topic = tuning.topic;
+        config.remarks = Some(Arc::new(AgentRemarks::new(store.accounts())));
         config.limits = tuning.limits;
         let (access, looked_at) = watch::channel(Arc::new(tuning.access));
         config.access = looked_at;

@@ -35,6 +35,7 @@ mod intake;
 pub mod memory;
 mod outgoing;
 mod registration;
+pub mod remarks;
 mod reply;
 mod run;
 mod state;

@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
-use gangline_core::{ApprovalNumber, MessageId, model::ModelName, name::AgentName};
+use gangline_core::{ApprovalNumber, model::ModelName, name::AgentName};
 
 use self::{
     serve::{HarnessCommand, Ircd, StandinCommand},
@@ -11,6 +11,7 @@ use self::{
 };
 use crate::{channel::ChannelArgs, mcp::McpArgs};
 
+pub(crate) mod message;
 pub(crate) mod serve;
 pub(crate) mod skills;
 pub(crate) mod started;
@@ -110,11 +111,10 @@ pub(crate) enum Command {
     Attach(Attach),
     /// Give an agent a prompt from the command line
     Prompt(Prompt),
+    /// Take back a message that waits
+    Cancel(message::About),
     /// Show the life of one message on one screen
-    Trace {
-        /// The message's id, such as m42
-        message: MessageId,
-    },
+    Trace(message::About),
     /// Speak and read in channels, as an agent: what an agent's skill calls
     Channel(ChannelArgs),
     /// The tools of an agent's daemon over standard streams: started by the agent's program

@@ -2,6 +2,7 @@
 
 mod approvals;
 mod attach;
+mod cancel;
 mod care;
 mod choice;
 mod config;
@@ -69,7 +70,8 @@ pub(crate) async fn run(cli: Cli) -> Result<u8, Failure> {
         Command::Channel(args) => channel::run(global, args),
         Command::Mcp(args) => mcp::run(&args.connect).map(|()| 0),
         Command::Prompt(args) => Box::pin(prompt::run(&global, args)).await,
-        Command::Trace { message } => Box::pin(trace::run(&global, message)).await,
+        Command::Cancel(about) => Box::pin(cancel::run(&global, about.message)).await,
+        Command::Trace(about) => Box::pin(trace::run(&global, about.message)).await,
         Command::Model(args) => Box::pin(model::run(&global, args)).await,
         Command::Compact { agent } => Box::pin(care::run(&global, agent, Word::Compact)).await,
         Command::Clear { agent } => Box::pin(care::run(&global, agent, Word::Clear)).await,

@@ -1,8 +1,11 @@
 //! The owner's word to daemons: by their sockets where they run, by the store's rows where not.
 
-use std::{fmt, io};
+use std::{fmt, io, time::Duration};
 
-use gangline_api::ipc::{self, Response, Token};
+use gangline_api::{
+    ipc::{self, Response, Token},
+    status::AgentStatus,
+};
 use gangline_core::AgentName;
 use gangline_hub::credentials;
 use gangline_os::{doorbell, fsio, paths::Paths};
@@ -17,6 +20,8 @@ use crate::{
     output, show,
 };
 
+/// So long a daemon may take to say what it does; then its row has to do.
+const STATUS_PATIENCE: Duration = Duration::from_secs(1);
 /// The token is one short line.
 const TOKEN_MAX: u64 = 4096;
 
@@ -138,6 +143,16 @@ fn by_socket(
             .doing(format!("{name} was told to {word}; whether it has is not known"))
             .hint(format!("`gangline status {name}` tells"))
     })
+}
+
+/// Asks a daemon what it does; `None` if it does not say so soon.
+pub(crate) fn status(name: &AgentName) -> Option<AgentStatus> {
+    let env = |name: &str| std::env::var_os(name);
+    let reach = Reach::find(&env, Some(name), LegacyTmp::No).ok()??;
+    let mut client = Client::dial(&reach.sockets).ok()?;
+    let command = ipc::Command::Status { query: false };
+    let response = client.ask(command, reach.token, STATUS_PATIENCE).ok()?;
+    serde_json::from_value(response.data.filter(|_| response.ok)?).ok()
 }
 
 fn owner_token(paths: &Paths) -> Result<Token, Failure> {

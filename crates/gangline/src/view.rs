@@ -80,6 +80,8 @@ pub(crate) fn status(facts: &Facts) -> AgentStatus {
         epoch: row.map(|row| row.epoch).filter(|epoch| *epoch != Epoch(0)),
         pid: facts.holder.as_ref().and_then(|holder| holder.pid),
         session: row.and_then(|row| row.session.clone()),
+        tool: None,
+        task: note.task,
         pending: facts.waiting,
         waiting_for: approvals
             .chain(login.map(|hint| WaitingFor::Login { hint }))
@@ -100,6 +102,21 @@ pub(crate) fn status(facts: &Facts) -> AgentStatus {
         permissions: note.permissions,
         unasked: note.unasked,
         phase,
+    }
+}
+
+/// Returns the status with what only the daemon knows, so that every surface says the same: what it
+/// does, with which tool, for whom.
+pub(crate) fn asked(status: AgentStatus, daemon: Option<AgentStatus>) -> AgentStatus {
+    match daemon {
+        Some(daemon) if daemon.nick == status.nick => AgentStatus {
+            description: daemon.description,
+            activity: daemon.activity,
+            tool: daemon.tool,
+            task: daemon.task,
+            ..status
+        },
+        Some(_) | None => status,
     }
 }
 

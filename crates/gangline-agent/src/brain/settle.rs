@@ -9,7 +9,7 @@ use gangline_core::{
 use gangline_irc::client::TypingState;
 use gangline_os::clock::UnixMicros;
 
-use super::Brain;
+use super::{Brain, show};
 use crate::{bus::Record, texts};
 
 impl Brain {
@@ -39,6 +39,7 @@ impl Brain {
         self.asks.clear();
         self.steers.clear();
         self.notes.turn = None;
+        self.talk.turn_ends();
         self.doors.context.send_replace(None);
         self.shown.turns += 1;
         self.keeper.push(Record::End(Box::new(end)));
@@ -47,7 +48,7 @@ impl Brain {
     /// What was called and has not come back never will: who reads along sees it end. The rules of
     /// the answer do not hear of it, since it says nothing.
     fn close_tools(&mut self, turn: TurnId) {
-        for (id, name) in std::mem::take(&mut self.shown.tools) {
+        for show::Tool { id, name, .. } in std::mem::take(&mut self.shown.tools) {
             let preview = texts::TOOL_CUT_OFF.to_owned();
             self.record(Some(turn), event::ToolResult { id, name, is_error: true, preview });
         }

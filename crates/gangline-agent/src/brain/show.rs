@@ -3,12 +3,13 @@
 use gangline_api::{
     config::Permissions,
     event,
-    status::{StatusNote, Task},
+    status::{RunningTool, StatusNote, Task},
 };
 use gangline_broker::AgentUpdate;
 use gangline_core::{
     TurnId,
     agent::{PhaseName, View},
+    pulse::Waits,
 };
 use gangline_os::clock::rfc3339;
 
@@ -52,10 +53,22 @@ pub(super) struct Shown {
     pub(super) unasked: Option<String>,
     /// What the open turn is about.
     task: Option<Task>,
-    /// The tools that were called and have not come back, by the call's id.
-    pub(super) tools: Vec<(String, String)>,
+    /// The tools that were called and have not come back.
+    pub(super) tools: Vec<Tool>,
     /// What the row said last, beside the phase, that people must hear of at once.
     told: Trouble,
+}
+
+/// A tool that runs.
+#[derive(Debug)]
+pub(super) struct Tool {
+    /// The call's id.
+    pub(super) id: String,
+    pub(super) name: String,
+    /// Its main argument, masked, fit to be shown in a line.
+    what: String,
+    /// Since when, RFC 3339.
+    since: String,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -116,13 +129,29 @@ impl Brain {
                 ..AgentUpdate::default()
             }));
         }
-        let tool = self.shown.tools.first().map(|(_, name)| name.clone());
+        let tool = self.tool();
+        let waits = if view.approvals > 0 { Waits::ForHuman } else { Waits::ForNobody };
+        self.pulse.see(self.now(), view.turn, waits);
         let now = Showing { view, note, tool, session: self.shown.session.clone() };
         self.doors.showing.send_if_modified(|showing| {
             let changed = *showing != now;
             *showing = now;
             changed
         });
+    }
+
+    /// A tool was called.
+    pub(super) fn tool_begins(&mut self, id: String, name: String, input: &serde_json::Value) {
+        let what = texts::approval_summary(input, &self.me.redactor);
+        let since = rfc3339(self.me.clock.now());
+        self.shown.tools.push(Tool { id, name, what, since });
+    }
+
+    /// Returns the tool that has run longest.
+    pub(super) fn tool(&self) -> Option<RunningTool> {
+        let tool = self.shown.tools.first()?;
+        let (name, what, since) = (tool.name.clone(), tool.what.clone(), tool.since.clone());
+        Some(RunningTool { name, what, since })
     }
 
     /// The backend has this model. Before its start that is no news of its own.

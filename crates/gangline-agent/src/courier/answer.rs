@@ -7,6 +7,14 @@ use tracing::warn;
 
 use super::Courier;
 
+/// Returns where a line is answered: its channel, or the person who said it in private.
+pub(super) fn place_of(line: &Line) -> String {
+    match &line.target {
+        Target::Channel(channel) => channel.to_string(),
+        Target::Nick(_) => line.nick.clone(),
+    }
+}
+
 impl Courier {
     /// Answers a line where it was said, once however often it is taken in.
     pub(super) async fn answer(&self, line: &Line, text: &str) {
@@ -21,15 +29,10 @@ impl Courier {
             .map(|id| id.chars().filter(char::is_ascii_alphanumeric).take(48).collect::<String>());
         let key = key.unwrap_or_else(|| uuid::Uuid::new_v4().simple().to_string());
         let mut texts = texts.to_vec();
-        let target = match &line.target {
-            Target::Channel(channel) => {
-                if let Some(first) = texts.first_mut() {
-                    *first = format!("{}: {first}", line.nick);
-                }
-                channel.to_string()
-            }
-            Target::Nick(_) => line.nick.clone(),
-        };
+        if let (Target::Channel(_), Some(first)) = (&line.target, texts.first_mut()) {
+            *first = format!("{}: {first}", line.nick);
+        }
+        let target = place_of(line);
         self.notify(format!("r-{key}"), target, (&texts, None)).await;
     }
 

@@ -10,7 +10,7 @@ use gangline_irc::client::Line;
 use gangline_os::clock::UnixMicros;
 use tracing::{info, warn};
 
-use super::{Courier, decide::Handled};
+use super::{Courier, answer::place_of, decide::Handled};
 use crate::{bus::Incoming, texts};
 
 /// So many waiting messages are listed, a line each.
@@ -99,11 +99,7 @@ impl Courier {
 
     /// Tells where the message was asked that somebody has cancelled it elsewhere.
     async fn tell_author(&self, line: &Line, row: &MessageRow) {
-        let here = match &line.target {
-            Target::Channel(channel) => channel.to_string(),
-            Target::Nick(_) => line.nick.clone(),
-        };
-        if row.target.is_empty() || fold(&here) == fold(&row.target) {
+        if row.target.is_empty() || fold(&place_of(line)) == fold(&row.target) {
             return;
         }
         let text = texts::cancelled_by(row, &line.nick);

@@ -1,13 +1,6 @@
 //! A courier with a real store, and the other ends of its queues, for the tests of its parts.
 
-use std::{
-    collections::HashSet,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
-};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use gangline_broker::{Broker, OpenOptions, Tuning, Whose};
 use gangline_core::{
@@ -17,11 +10,7 @@ use gangline_core::{
     trust,
 };
 use gangline_irc::client::{Line, LineKind, LinkCommand, LinkEvent, TypingState};
-use gangline_os::{
-    CancellationToken,
-    clock::{self, Clock, UnixMicros},
-    paths::Paths,
-};
+use gangline_os::{CancellationToken, clock, paths::Paths};
 use gangline_runtime::Capabilities;
 use tempfile::TempDir;
 use tokio::sync::{Notify, mpsc, watch};
@@ -29,33 +18,10 @@ use tokio::sync::{Notify, mpsc, watch};
 use super::{Counts, Courier, Office};
 use crate::{
     bus::{Incoming, LINK_QUEUE},
+    hand_clock::ManualClock,
     rooms::ToRooms,
     showing::Showing,
 };
-
-/// The machine's clock, which a test can put forward.
-#[derive(Default)]
-pub(super) struct ManualClock(AtomicU64);
-
-impl ManualClock {
-    pub(super) fn forward(&self, by: Duration) {
-        self.0.fetch_add(u64::try_from(by.as_millis()).unwrap(), Ordering::SeqCst);
-    }
-
-    fn ahead(&self) -> Duration {
-        Duration::from_millis(self.0.load(Ordering::SeqCst))
-    }
-}
-
-impl Clock for ManualClock {
-    fn now(&self) -> UnixMicros {
-        clock::system().now().plus(self.ahead())
-    }
-
-    fn monotonic(&self) -> Duration {
-        clock::system().monotonic() + self.ahead()
-    }
-}
 
 /// The courier of `oak-ada` on a server whose nicks are trusted, and the other ends of its queues.
 pub(super) struct Rig {

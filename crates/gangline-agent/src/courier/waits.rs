@@ -11,7 +11,7 @@ use gangline_core::{
 use gangline_irc::client::{Line, LinkCommand, TypingState};
 use tracing::debug;
 
-use super::Courier;
+use super::{Courier, answer::place_of};
 use crate::texts;
 
 impl Courier {
@@ -25,11 +25,7 @@ impl Courier {
             Tier::Owner | Tier::Member if !line.bot => {}
             Tier::Owner | Tier::Member | Tier::Agent | Tier::Stranger => return,
         }
-        let place = match &line.target {
-            Target::Channel(channel) => channel.to_string(),
-            Target::Nick(_) => line.nick.clone(),
-        };
-        let waiting = Waiting { message, nick: line.nick.clone(), place };
+        let waiting = Waiting { message, nick: line.nick.clone(), place: place_of(line) };
         self.patience.accepted(self.monotonic(), waiting);
     }
 
@@ -52,7 +48,7 @@ impl Courier {
             }
             let text = match owed {
                 Owed::Reason => self.reason(waiting.message),
-                Owed::Position => Some(self.position(waiting.message).await),
+                Owed::Position => Some(self.position(&waiting).await),
             };
             match text {
                 Some(text) if self.patience.may_tell(now, &waiting.nick) => {
@@ -94,13 +90,14 @@ impl Courier {
     }
 
     /// Returns where the message stands in the queue, and what it waits for.
-    async fn position(&self, message: MessageId) -> String {
+    async fn position(&self, waiting: &Waiting) -> String {
+        let message = waiting.message;
         let rows = self.pending().await.unwrap_or_default();
         let place = rows.iter().position(|row| row.id == message);
         let place = place.map_or_else(String::new, |it| {
             format!(", number {} of {} in the queue", it + 1, rows.len())
         });
-        let status = self.status().await;
+        let status = self.status(&waiting.place).await;
         format!("{message} waits{place}. Now: {status}. `cancel {message}` takes it back")
     }
 

@@ -8,7 +8,7 @@ use gangline_core::{
     approval::Addressed,
     cause,
     model::ModelName,
-    name::fold,
+    name::{ChannelName, fold},
     trust::Action,
     words::{self, Asked, LATELY, Miss, OperatorWord, Reading},
 };
@@ -16,7 +16,7 @@ use gangline_irc::client::Line;
 use gangline_os::doorbell;
 use tracing::{info, warn};
 
-use super::{Courier, decide::Handled};
+use super::{Courier, answer::place_of, decide::Handled};
 use crate::{
     bus::{Care, Incoming, Word},
     model,
@@ -117,10 +117,7 @@ impl Courier {
         if rows.iter().any(|row| row.state == MessageState::InTurn) {
             return Some(false);
         }
-        let place = match &line.target {
-            Target::Channel(channel) => channel.folded().to_owned(),
-            Target::Nick(_) => fold(&line.nick),
-        };
+        let place = fold(&place_of(line));
         let taken = rows.iter().filter(|row| row.turn.is_some());
         let last = taken.clone().filter_map(|row| row.turn).max();
         Some(taken.filter(|row| row.turn == last).any(|row| {
@@ -162,7 +159,7 @@ impl Courier {
                 self.answer_lines(line, &lines).await;
             }
             OperatorWord::Status => {
-                let text = self.status().await;
+                let text = self.status(&place_of(line)).await;
                 self.answer(line, &text).await;
             }
             OperatorWord::Model => {
@@ -337,8 +334,18 @@ impl Courier {
     }
 
     /// Returns what the agent does, in the words of every other surface (C28).
-    pub(super) async fn status(&self) -> String {
-        let showing = self.office.showing.borrow().clone();
+    /// In another place nothing is quoted of a private turn.
+    pub(super) async fn status(&self, place: &str) -> String {
+        let mut showing = self.office.showing.borrow().clone();
+        if let Some(task) = &mut showing.note.task
+            && task.place.parse::<ChannelName>().is_err()
+            && fold(&task.place) != fold(place)
+        {
+            task.text.clear();
+            if let Some(tool) = &mut showing.tool {
+                tool.what.clear();
+            }
+        }
         let around = Around::look(&self.office.broker, &self.office.agent, &showing).await;
         showing.describe(&around)
     }

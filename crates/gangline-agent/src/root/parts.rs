@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use gangline_api::config::Compaction;
+use gangline_api::config::{Compaction, Progress};
 use gangline_broker::{Broker, EpochStart};
 use gangline_core::{
     Epoch,
@@ -204,6 +204,7 @@ impl Parts {
         let left = || started.left.as_ref().map(|left| left.session.clone());
         let brain_task = Brain::new(read::identity(settings, started.epoch), core, doors)
             .bare(can.bare)
+            .talks(settings.agent.progress == Progress::Talk)
             .after(
                 started.session.clone().or_else(left),
                 settings.agent.directory.display().to_string(),

@@ -40,15 +40,20 @@ fn the_status_says_what_is_so() {
         since: "2026-11-21T21:33:48.123Z".into(),
         text: "do the tests pass?".into(),
     });
-    showing.tool = Some("Bash".into());
+    showing.tool = Some(RunningTool {
+        name: "Bash".into(),
+        what: "npm test".into(),
+        since: "2026-11-21T21:35:00.000Z".into(),
+    });
     let busy = status(&showing, Around { pending: 2, ..Around::default() });
     assert_eq!(
         (busy.activity, busy.phase.as_str(), busy.pending),
         (Activity::Working, "working", 2)
     );
-    let sentence = "runs Bash, on m42 for alice in #general since 21:33:48Z (`do the tests pass?`), \
-                    2 messages wait";
+    let sentence = "runs Bash `npm test` since 21:35:00Z, on m42 for alice in #general since \
+                    21:33:48Z (`do the tests pass?`), 2 messages wait";
     assert_eq!(busy.description, sentence);
+    assert_eq!((busy.tool, busy.task), (showing.tool, showing.note.task));
 }
 
 /// R0-53, R2-43.

@@ -34,6 +34,7 @@ pub(super) const KEYS: &[&str] = &[
     "mcp_servers",
     "mcp_servers_file",
     "reply",
+    "progress",
     "mention_when_busy",
     "on_crash",
     "compaction",
@@ -223,6 +224,9 @@ fn rights(reader: &mut Reader<'_>, section: &mut Section, agent: &mut AgentConfi
     }
     if let Some(node) = section.take("reply") {
         set(&mut agent.reply, reader.word("reply", &node));
+    }
+    if let Some(node) = section.take("progress") {
+        set(&mut agent.progress, reader.word("progress", &node));
     }
     if let Some(node) = section.take("mention_when_busy") {
         set(&mut agent.mention_when_busy, reader.word("mention_when_busy", &node));

@@ -72,6 +72,7 @@ fn every_word_is_spelled_alike_in_the_reader_and_on_the_wire() {
     check::<ReplyMode>();
     check::<MentionWhenBusy>();
     check::<OnCrash>();
+    check::<Progress>();
     check::<ServerKey>();
     check::<WebhookEvent>();
 }

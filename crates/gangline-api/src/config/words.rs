@@ -122,6 +122,16 @@ words! {
 }
 
 words! {
+    /// What an agent says in the room in the middle of a turn.
+    Progress, "progress rule" {
+        /// Now and then how long the turn takes and what runs.
+        Quiet = "quiet",
+        /// Also what it says between its tools.
+        Talk = "talk",
+    }
+}
+
+words! {
     /// The key under which backends know the daemon's own tools (C35).
     ServerKey, "server key" {
         /// `mcp__gangline__send`.

@@ -17,6 +17,8 @@ fn status(phase: &str, pid: Option<u32>) -> AgentStatus {
         epoch: None,
         pid,
         session: None,
+        tool: None,
+        task: None,
         pending: 0,
         waiting_for: Vec::new(),
         needs_login: false,

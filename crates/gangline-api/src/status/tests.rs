@@ -1,4 +1,4 @@
-use super::{Activity, DESCRIPTION_MAX, Seen, Situation, State, Task, cut};
+use super::{Activity, DESCRIPTION_MAX, RunningTool, Seen, Situation, State, Task, cut};
 use gangline_core::id::{ApprovalNumber, MessageId};
 
 /// C28, R0-52, R2-40, R4-20: each surface's word for each state.
@@ -62,6 +62,11 @@ fn task(text: &str) -> Task {
     }
 }
 
+fn tool(name: &str, what: &str) -> RunningTool {
+    let since = "2026-11-21T21:35:00.000Z".to_owned();
+    RunningTool { name: name.to_owned(), what: what.to_owned(), since }
+}
+
 fn situation(state: State) -> Situation<'static> {
     Situation {
         state,
@@ -83,6 +88,8 @@ fn the_sentence_says_what_it_works_on_or_waits_for() {
     let private = Task { place: "alice".into(), ..task("x") };
     let by_itself = Task { message: None, sender: String::new(), place: String::new(), ..task("") };
     let busy = Situation { task: Some(&asked), ..situation(State::Thinking) };
+    let bash = tool("Bash", "npm test");
+    let unknown = tool("Bash", "");
     let table = [
         (situation(State::Idle), "waits to be asked"),
         (
@@ -99,19 +106,24 @@ fn the_sentence_says_what_it_works_on_or_waits_for() {
         ),
         (Situation { task: Some(&by_itself), ..busy }, "works since 21:33:48Z"),
         (
-            Situation { tool: Some("Bash"), state: State::RunningTool, waiting: 1, ..busy },
-            "runs Bash, on m42 for alice in #general since 21:33:48Z (`@oak-ada do the tests pass?`), \
-             1 message waits",
+            Situation { tool: Some(&bash), state: State::RunningTool, waiting: 1, ..busy },
+            "runs Bash `npm test` since 21:35:00Z, on m42 for alice in #general since 21:33:48Z \
+             (`@oak-ada do the tests pass?`), 1 message waits",
         ),
         (
-            Situation { approval: Some((ApprovalNumber(12), "Bash")), tool: Some("Bash"), ..busy },
+            Situation { tool: Some(&unknown), state: State::RunningTool, ..busy },
+            "runs Bash since 21:35:00Z, on m42 for alice in #general since 21:33:48Z (`@oak-ada do \
+             the tests pass?`)",
+        ),
+        (
+            Situation { approval: Some((ApprovalNumber(12), "Bash")), tool: Some(&bash), ..busy },
             "waits for approval 12 (Bash), on m42 for alice in #general since 21:33:48Z (`@oak-ada do \
              the tests pass?`)",
         ),
         (
             Situation { paused: true, degraded: true, waiting: 9, ..busy },
-            "works on m42 for alice in #general since 21:33:48Z (`@oak-ada do the…`), the store \
-             cannot write, paused, 9 messages wait",
+            "works on m42 for alice in #general since 21:33:48Z (`@oak-ada do the tests pass?`), the \
+             store cannot write, paused, 9 messages wait",
         ),
         (
             Situation { login: Some("run `claude` once"), ..situation(State::NeedsLogin) },
@@ -134,10 +146,11 @@ fn a_description_is_one_short_line_whatever_it_quotes() {
     let long = "ä\u{1b}[2J".repeat(500);
     let endless =
         Task { sender: long.clone(), place: format!("#{long}"), text: long.clone(), ..task("") };
+    let endless_tool = tool(&long, &long);
     for state in State::ALL {
         let told = Situation {
             task: Some(&endless),
-            tool: Some(&long),
+            tool: Some(&endless_tool),
             approval: Some((ApprovalNumber(i64::MAX), &long)),
             login: Some(&long),
             parked: Some(&long),

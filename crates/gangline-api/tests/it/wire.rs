@@ -201,6 +201,8 @@ fn status_has_its_golden_form() {
         epoch: None,
         pid: None,
         session: None,
+        tool: None,
+        task: None,
         pending: 0,
         waiting_for: vec![],
         needs_login: false,

@@ -82,6 +82,41 @@ fn addresses_are_stripped_from_both_ends() {
     }
 }
 
+#[test]
+fn who_calls_nobody_is_told_apart() {
+    let agents = agents();
+    let agents: Vec<&AgentName> = agents.iter().collect();
+    let here = |word: &str| ["ori", "sparky"].contains(&word);
+    let near = |said: &str, meant: &str| Some((said.to_owned(), Some(meant.to_owned())));
+    let nobody = |said: &str| Some((said.to_owned(), None));
+    for (line, expect) in [
+        ("@sprk-ada hi", near("sprk-ada", "spark-ada")),
+        ("hi @spark-bbo", near("spark-bbo", "spark-bob")),
+        ("@adda hi", near("adda", "spark-ada")),
+        ("bbo: hi", near("bbo", "spark-bob")),
+        ("Spark-Adda, hi", near("Spark-Adda", "spark-ada")),
+        ("@nosuch hello", nobody("nosuch")),
+        ("@all stop", nobody("all")),
+        ("\u{2}@everyone\u{2} hi", nobody("everyone")),
+        ("@ada and @bbo", None),
+        ("@ori hi", None),
+        ("ori: hi", None),
+        ("note: hi", None),
+        ("see @nosuch there", None),
+        ("mail me: ori@adda", None),
+        ("@", None),
+        ("@3 pm", None),
+        ("hello", None),
+        ("", None),
+    ] {
+        let found = unheard(line, &agents, &here).map(|it| match it {
+            Unheard::Near { said, meant } => (said, Some(meant.to_string())),
+            Unheard::Nobody { said } => (said, None),
+        });
+        assert_eq!(found, expect, "{line:?}");
+    }
+}
+
 fn frame<'a>(place: Place<'a>, body: &'a str) -> Frame<'a> {
     Frame { place, sender: "ori", body, unread: 0, attempt: 1, cut_off: None, already_sent: &[] }
 }

@@ -9,6 +9,7 @@ mod authenticate;
 mod away;
 mod cap;
 mod chathistory;
+mod help;
 mod invite;
 mod ison;
 mod join;
@@ -77,6 +78,7 @@ pub(super) fn run(state: &mut State, mut call: Call) {
         "AWAY" => away::run(state, &call),
         "CAP" => cap::run(state, &call),
         "CHATHISTORY" => chathistory::run(state, &mut call),
+        "HELP" | "HELPOP" => help::run(state, &call),
         "INVITE" => invite::run(state, &call),
         "ISON" => ison::run(state, &call),
         "JOIN" => join::run(state, &call),

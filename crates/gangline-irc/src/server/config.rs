@@ -7,6 +7,8 @@ use tokio::sync::watch;
 
 use super::access::Access;
 
+use super::remarks::Remarks;
+
 /// Why the server cannot listen.
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
@@ -51,6 +53,12 @@ pub struct ServerConfig {
     pub network: String,
     /// Lines of the message of the day; none answers 422.
     pub motd: Vec<String>,
+    /// Lines of the answer to HELP; none answers 524.
+    pub help: Vec<String>,
+    /// The topic of a channel that never had one.
+    pub topic: Option<String>,
+    /// Says what the author of a line is told about it.
+    pub remarks: Option<Arc<dyn Remarks>>,
     /// The program's version, for 002 and VERSION.
     pub version: String,
     /// The time of day and the monotonic clock.
@@ -72,6 +80,9 @@ impl ServerConfig {
             network: name.clone(),
             name,
             motd: Vec::new(),
+            help: Vec::new(),
+            topic: None,
+            remarks: None,
             version: concat!("gangline-", env!("CARGO_PKG_VERSION")).to_owned(),
             clock,
             limits: Limits::default(),

@@ -1,10 +1,11 @@
 //! After the store has answered: echoes, deliveries, histories, refusals.
 
+use gangline_core::Tier;
 use gangline_os::clock::rfc3339;
 
 use super::{
     caps::Caps,
-    client::ClientId,
+    client::{Client, ClientId},
     flight::{Asker, Done, Flight, Refusal},
     outgoing::{Mark, Outgoing},
     state::State,
@@ -55,6 +56,7 @@ impl State {
                 self.send_all(ids, &out);
                 self.echo(&flight.asker, &out);
                 self.tell_away(flight.asker.id, line);
+                self.remark(flight.asker.id, line);
             }
             Appended::Duplicate(stored) => {
                 let out = Outgoing::stored(&stored);
@@ -93,6 +95,26 @@ impl State {
         if let Some(away) = target.away.clone() {
             self.numeric(sender, n::RPL_AWAY, &[&line.target], &away);
         }
+    }
+
+    /// Tells a person what there is to say about a line of theirs in a channel.
+    fn remark(&mut self, sender: ClientId, line: &NewLine) {
+        let Some(remarks) = self.config.remarks.clone() else { return };
+        let Conversation::Channel(channel) = &line.conversation else { return };
+        let program = line.bot || line.principal.tier == Tier::Agent;
+        if program || line.kind != LineKind::Privmsg {
+            return;
+        }
+        let accounts = self.accounts.borrow().clone();
+        let is_here = |name: &str| {
+            let inside = |client: &Client| client.channels.contains(channel.folded());
+            self.by_nick(name).is_some_and(inside) || accounts.get(name).is_some()
+        };
+        let Some(text) = remarks.about(&line.text, &is_here) else { return };
+        let now = self.now();
+        let Some(nick) = self.client(sender).map(|client| client.name().to_owned()) else { return };
+        let notice = Outgoing::new(&self.config.name, "NOTICE", &[&nick], Some(&text)).at(now);
+        self.tell(sender, notice);
     }
 
     fn refuse_unkept(&mut self, flight: &Flight, error: &StoreError) {

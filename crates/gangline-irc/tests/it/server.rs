@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests")]
 
 mod access;
+mod guide;
 mod history;
 mod hostile;
 mod registration;

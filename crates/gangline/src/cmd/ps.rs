@@ -13,7 +13,7 @@ use gangline_os::clock::{self, UnixMicros, parse_rfc3339, rfc3339};
 
 use crate::{
     cli::Global, configuration, failure::Failure, fleet, fleet::Fleet, fleet::Member, output,
-    place, program, show, store, view,
+    place, program, show, store,
 };
 
 #[cfg(test)]
@@ -60,7 +60,7 @@ async fn listing(
     trouble: Option<&str>,
 ) -> Result<AgentListing, Failure> {
     let facts = store::facts(&fleet.broker, &fleet.paths, &member.name).await?;
-    let status = view::status(&facts);
+    let status = super::status::live(&facts);
     let desired = if member.is_stopped() { Desired::Down } else { Desired::Up };
     let open = match member.is_in_turn() {
         true => fleet.broker.open_turns(&member.name, Epoch(i64::MAX)).await?,

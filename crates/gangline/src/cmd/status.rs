@@ -4,7 +4,13 @@ use gangline_api::status::AgentStatus;
 use gangline_core::AgentName;
 use gangline_os::{clock, paths::Paths};
 
-use crate::{cli::Global, configuration, failure::Failure, output, place, show, store, view};
+use crate::{
+    cli::Global,
+    configuration, control,
+    failure::Failure,
+    output, place, show, store,
+    view::{self, Facts},
+};
 
 pub(super) async fn run(global: &Global, agent: Option<AgentName>) -> Result<u8, Failure> {
     let paths = place::of_existing(global)?;
@@ -14,7 +20,7 @@ pub(super) async fn run(global: &Global, agent: Option<AgentName>) -> Result<u8,
     };
     let broker = store::existing(&paths).await?;
     store::known(&broker, &paths, &agent).await?;
-    let status = view::status(&store::facts(&broker, &paths, &agent).await?);
+    let status = live(&store::facts(&broker, &paths, &agent).await?);
     if global.json { output::json(&status) } else { print(&[status]) }.map(|()| 0)
 }
 
@@ -24,9 +30,15 @@ pub(super) async fn all(paths: &Paths) -> Result<Vec<AgentStatus>, Failure> {
     let rows = broker.agents().await?;
     let mut all = Vec::new();
     for name in store::names(&rows, configuration::quiet(&paths.config_file).as_ref()) {
-        all.push(view::status(&store::facts(&broker, paths, &name).await?));
+        all.push(live(&store::facts(&broker, paths, &name).await?));
     }
     Ok(all)
+}
+
+/// Returns the status of one agent, as its daemon tells it if it runs.
+pub(super) fn live(facts: &Facts) -> AgentStatus {
+    let daemon = facts.holder.as_ref().and_then(|_| control::status(&facts.nick));
+    view::asked(view::status(facts), daemon)
 }
 
 fn print(agents: &[AgentStatus]) -> Result<(), Failure> {

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, time::Duration};
 
-use gangline_api::status::{AgentStatus, BYPASS, WaitingFor};
+use gangline_api::status::{AgentStatus, BYPASS, RunningTool, WaitingFor};
 use gangline_os::clock::{UnixMicros, parse_rfc3339};
 
 use super::{
@@ -17,6 +17,7 @@ fn state(agent: &AgentStatus) -> Cell {
     let (word, paint) = match agent.phase.as_str() {
         "parked" => ("parked", Paint::Red),
         "down" => ("down", Paint::Red),
+        "idle" | "starting" if agent.needs_login => ("needs login", Paint::Yellow),
         phase if agent.paused && phase == "idle" => ("paused", Paint::Yellow),
         phase if !agent.waiting_for.is_empty() => (phase, Paint::Yellow),
         phase => (phase, Paint::Green),
@@ -40,6 +41,12 @@ pub(crate) fn whole(agent: &AgentStatus, now: UnixMicros) -> String {
     };
     line("state", &state(agent).shown());
     line("doing", &one_line(&agent.description));
+    if let Some(tool) = &agent.tool {
+        line("runs", &running(tool, now));
+    }
+    if agent.pending > 0 {
+        line("queue", &format!("{} waiting: `gangline cancel m42` takes one back", agent.pending));
+    }
     line("daemon", &daemon(agent));
     line("turns", &turns(agent, now));
     if let Some(runtime) = &agent.runtime {
@@ -68,6 +75,14 @@ fn permissions(agent: &AgentStatus) -> Option<Cell> {
     let ran = one_line(agent.unasked.as_deref()?);
     let text = format!("UNASKED: it ran {ran}; `permissions: {mode}` does not hold");
     Some(Cell::painted(Paint::Red, text))
+}
+
+/// Returns a tool that runs, with its main argument, and for how long it has.
+pub(super) fn running(tool: &RunningTool, now: UnixMicros) -> String {
+    let since = parse_rfc3339(&tool.since).map_or(Duration::ZERO, |at| now.since(at));
+    let what =
+        if tool.what.is_empty() { String::new() } else { format!(": {}", one_line(&tool.what)) };
+    format!("{}{what}, for {}", one_line(&tool.name), age(since))
 }
 
 fn turns(agent: &AgentStatus, now: UnixMicros) -> String {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use gangline_api::{
     listing::{AgentListing, Desired, Standing},
-    status::{BYPASS, WaitingFor},
+    status::{Activity, BYPASS, WaitingFor},
 };
 use gangline_os::clock::{UnixMicros, parse_rfc3339};
 
@@ -37,6 +37,10 @@ pub(crate) fn list(agents: &[AgentListing], now: UnixMicros) -> String {
     ];
     let mut out = table(heading, &rows);
     for agent in agents {
+        if agent.status.activity == Activity::Working {
+            let doing = one_line(&agent.status.description);
+            out.push_str(&format!("\n{}: {doing}", agent.nick()));
+        }
         if let Some(why) = &agent.failed_because {
             out.push_str(&format!("\n{} failed: {}", agent.nick(), one_line(why)));
         }

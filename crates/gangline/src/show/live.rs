@@ -10,7 +10,7 @@ use gangline_os::clock::{UnixMicros, parse_rfc3339};
 use jiff::tz::TimeZone;
 
 use super::{
-    agents::held,
+    agents::{held, running},
     events::{Told, describe},
     text::{Paint, age, lines, one_line, paint, time},
 };
@@ -24,17 +24,14 @@ const TEXT_AT: usize = 25;
 /// Returns what an agent does now, on a line or a few.
 pub(crate) fn status(agent: &AgentStatus, now: UnixMicros) -> String {
     let mut parts = vec![one_line(&agent.description)];
-    if agent.pending > 0 {
-        parts.push(match agent.pending {
-            1 => "1 message waits".to_owned(),
-            many => format!("{many} messages wait"),
-        });
-    }
     #[allow(clippy::cast_possible_truncation, reason = "the wire has seconds as a float")]
     let last = agent.last_activation.map(|seconds| now.since(UnixMicros((seconds * 1e6) as i64)));
     parts.extend(last.map(|last| format!("the last turn began {} ago", age(last))));
     let nick = paint(Paint::Bold, agent.nick.as_str());
     let mut out = format!("{nick} {}: {}\n", one_line(&agent.phase), parts.join("; "));
+    if let Some(tool) = &agent.tool {
+        out.push_str(&format!("  runs {}\n", running(tool, now)));
+    }
     for waiting in &agent.waiting_for {
         out.push_str(&match waiting {
             WaitingFor::Approval { number, tool, summary, .. } => {

@@ -32,6 +32,7 @@ fn the_help_lists_every_command() {
       logs       Show what an agent did, oldest first
       attach     Show an agent's turns as they happen
       prompt     Give an agent a prompt from the command line
+      cancel     Take back a message that waits
       trace      Show the life of one message on one screen
       channel    Speak and read in channels, as an agent: what an agent's skill calls
       mcp        The tools of an agent's daemon over standard streams: started by the agent's program

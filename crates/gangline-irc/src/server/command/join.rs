@@ -41,6 +41,7 @@ fn one(state: &mut State, id: ClientId, name: &ChannelName, key: Option<&str>) {
         return state.numeric(id, number, &[name.as_str()], text);
     }
     enter(state, id, name);
+    topic::begin(state, name);
     announce(state, id, name);
     if state.topics.get(name.folded()).is_some_and(|topic| !topic.text.is_empty()) {
         topic::show(state, id, name.as_str());

@@ -1,5 +1,7 @@
 //! TOPIC.
 
+use gangline_core::ChannelName;
+
 use super::{super::state::State, Call};
 use crate::{
     server::{client::ClientId, flight::Job, outgoing::Outgoing, store::Topic},
@@ -33,6 +35,18 @@ pub(super) fn run(state: &mut State, call: &mut Call) {
     state.topics.insert(name.folded().to_owned(), topic.clone());
     state.flights.push(Job::Topic { topic, credit: call.credit.take() });
     state.send_all(state.members(name.folded(), None), &line);
+}
+
+/// Gives a channel that never had a topic the one for new channels.
+pub(super) fn begin(state: &mut State, name: &ChannelName) {
+    let Some(text) = state.config.topic.clone() else { return };
+    if state.topics.contains_key(name.folded()) {
+        return;
+    }
+    let topic =
+        Topic { channel: name.clone(), text, by: state.config.name.clone(), at: state.now() };
+    state.topics.insert(name.folded().to_owned(), topic.clone());
+    state.flights.push(Job::Topic { topic, credit: None });
 }
 
 /// Shows a topic, or that there is none.

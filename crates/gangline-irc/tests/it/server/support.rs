@@ -132,6 +132,14 @@ impl Room {
     }
 
     pub(super) async fn behind(access: Access, limits: Limits, peers: Origin) -> Self {
+        Self::configured(access, peers, |config| config.limits = limits).await
+    }
+
+    pub(super) async fn configured(
+        access: Access,
+        peers: Origin,
+        set: impl FnOnce(&mut ServerConfig),
+    ) -> Self {
         let disk = Arc::new(Disk {
             store: MemoryStore::new(1000),
             full: AtomicBool::new(false),
@@ -148,9 +156,9 @@ impl Room {
         let trust = Arc::new(Passwords { accounts: disk.accounts(), peers });
         let listen = "127.0.0.1:0".parse().unwrap();
         let mut config = ServerConfig::new(listen, "irctest", clock::system());
-        config.limits = limits;
         let (access, looked_at) = watch::channel(Arc::new(access));
         config.access = looked_at;
+        set(&mut config);
         let server = Server::bind(config, disk.clone(), trust).unwrap();
         let address = server.address();
         let stop = CancellationToken::new();

@@ -1,7 +1,7 @@
 use anstream::adapter::strip_str;
 use gangline_api::{
     listing::{AgentListing, Desired, Keeping, Standing},
-    status::WaitingFor,
+    status::{Activity, WaitingFor},
 };
 use gangline_os::clock::rfc3339;
 
@@ -51,6 +51,8 @@ fn ps_has_one_aligned_line_an_agent() {
         WaitingFor::Resume { why: "no such file".to_owned() },
     ];
     busy.standing = Standing::Working;
+    busy.status.activity = Activity::Working;
+    busy.status.description = "runs Bash `npm test`, on m6 for ori".to_owned();
     busy.replaced = true;
     busy.status.runtime = Some("native".to_owned());
     busy.status.configured_runtime = Some("claude".to_owned());
@@ -68,6 +70,8 @@ fn ps_has_one_aligned_line_an_agent() {
     oak-ada          idle     -     59s  -      77   2h  0.1.0      claude              -                                     #general #dev
     oak-bartholomew  working  t3.7  48s  3      77   2h  0.1.0 old  native (--runtime)  approval 12 (Ba ⏎ sh), login, resume  #general #dev
     oak-cleo         stopped  -     -    -      -    -   -          -                   start (stopped by otto)               -
+
+    oak-bartholomew: runs Bash `npm test`, on m6 for ori
     ");
 }
 

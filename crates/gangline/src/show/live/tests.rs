@@ -4,7 +4,7 @@ use anstream::adapter::strip_str;
 use gangline_api::{
     event::{EVENT_VERSION, EventRecord},
     ipc::Whisper,
-    status::{Activity, AgentStatus, WaitingFor},
+    status::{Activity, AgentStatus, RunningTool, WaitingFor},
 };
 use gangline_core::ApprovalNumber;
 use gangline_os::clock::UnixMicros;
@@ -77,11 +77,17 @@ fn the_beginning_tells_how_it_stands_and_what_is_waited_for() {
         turn_count: 4,
         last_activation: Some(1_000.0),
         activity: Activity::Working,
-        description: "waits for approval 12".into(),
+        description: "waits for approval 12, 2 messages wait".into(),
         phase: "working".into(),
         epoch: None,
         pid: Some(7),
         session: None,
+        tool: Some(RunningTool {
+            name: "Bash".into(),
+            what: "npm test".into(),
+            since: "1970-01-01T00:17:25.000Z".into(),
+        }),
+        task: None,
         pending: 2,
         waiting_for: vec![
             WaitingFor::Approval {
@@ -108,7 +114,8 @@ fn the_beginning_tells_how_it_stands_and_what_is_waited_for() {
     };
     let text = status(&agent, UnixMicros::from_seconds(1_090));
     insta::assert_snapshot!(strip_str(&text).to_string(), @"
-    oak-ada working: waits for approval 12; 2 messages wait; the last turn began 1m ago
+    oak-ada working: waits for approval 12, 2 messages wait; the last turn began 1m ago
+      runs Bash: npm test, for 45s
       approval 12: Bash: run `make`
       decide: gangline approve 12, gangline deny 12, or in the room: @oak-ada yes 12
       a login: run `claude`
@@ -117,6 +124,7 @@ fn the_beginning_tells_how_it_stands_and_what_is_waited_for() {
     ");
     let idle = AgentStatus {
         last_activation: None,
+        tool: None,
         pending: 0,
         waiting_for: vec![],
         description: "idle".into(),

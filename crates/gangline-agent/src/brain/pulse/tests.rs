@@ -1,0 +1,238 @@
+//! A brain in an open turn, and what it shows of it.
+
+use std::{
+    sync::{Arc, atomic::AtomicU64},
+    time::Duration,
+};
+
+use gangline_api::config::AgentConfig;
+use gangline_broker::MessageRow;
+use gangline_core::{
+    Epoch, MessageId, MessageState, Origin, Principal, Redactor,
+    agent::{Agent, AgentOptions, Life},
+    pulse::{PROGRESS_AFTER, PROGRESS_EVERY, TYPING_EVERY},
+};
+use gangline_irc::client::LinkCommand;
+use gangline_os::{CancellationToken, clock::UnixMicros};
+use gangline_runtime::{ApprovalAsk, AssistantMessage, Block, RuntimeEvent, SessionId, TurnResult};
+use serde_json::json;
+use tokio::sync::{Notify, mpsc, watch};
+
+use super::*;
+use crate::{
+    brain::{Doors, Identity},
+    bus::{Incoming, KEEPER_QUEUE, LINK_QUEUE, SESSION_QUEUE},
+    hand_clock::ManualClock,
+    hooks::HookBell,
+    inbox::Waiting,
+    notes::Notes,
+    showing::Showing,
+};
+
+const LIFE: Life = Life(1);
+
+struct Rig {
+    brain: Brain,
+    keeper: mpsc::Receiver<Record>,
+    link: mpsc::Receiver<LinkCommand>,
+    showing: watch::Receiver<Showing>,
+    clock: Arc<ManualClock>,
+    _session: mpsc::Receiver<crate::bus::SessionCommand>,
+}
+
+fn row(id: i64, (sender, tier): (&str, Tier), target: &str) -> MessageRow {
+    MessageRow {
+        id: MessageId(id),
+        agent: "oak-ada".parse().unwrap(),
+        network_id: "net".to_owned(),
+        intake_key: None,
+        origin: Origin::Mention,
+        principal: Principal { account: sender.to_owned(), tier },
+        sender: sender.to_owned(),
+        target: target.to_owned(),
+        body: Redacted::from_store("do the tests pass?".to_owned()),
+        in_reply_to: None,
+        cause_root: None,
+        hops: 0,
+        state: MessageState::Accepted,
+        reason: None,
+        answer: None,
+        attempt: 0,
+        takes: 0,
+        turn: None,
+        not_before: None,
+        msgid: None,
+        accepted_at: UnixMicros(0),
+        taken_at: None,
+        settled_at: None,
+    }
+}
+
+impl Rig {
+    /// An agent that works on a message.
+    fn working_on(row: MessageRow, talks: bool) -> Self {
+        let clock = Arc::new(ManualClock::default());
+        let nick: gangline_core::AgentName = "oak-ada".parse().unwrap();
+        let core = Agent::new(AgentOptions { epoch: Epoch(1), ..AgentOptions::default() });
+        let view = core.view();
+        let (session, _session) = mpsc::channel(SESSION_QUEUE);
+        let (keeper, kept) = mpsc::channel(KEEPER_QUEUE);
+        let (sender, link) = mpsc::channel(LINK_QUEUE);
+        let (showing, shown) = watch::channel(Showing::new(view.clone()));
+        let config = AgentConfig::new(nick.clone(), "/w".into());
+        let doors = Doors {
+            session,
+            keeper,
+            link: sender,
+            context: watch::Sender::new(None),
+            view: watch::Sender::new(view),
+            showing,
+            unread: watch::channel(crate::rooms::Unread::new()).1,
+            rescan: Arc::new(Notify::new()),
+            drained: CancellationToken::new(),
+            beat: Arc::new(AtomicU64::new(0)),
+            hooks: HookBell::new(&config, None).0,
+            notes: Notes::new("/n".into()),
+        };
+        let me = Identity {
+            agent: nick,
+            epoch: Epoch(1),
+            clock: Arc::<ManualClock>::clone(&clock),
+            redactor: Arc::new(Redactor::default()),
+        };
+        let brain = Brain::new(me, core, doors).talks(talks);
+        let mut rig = Self { brain, keeper: kept, link, showing: shown, clock, _session };
+        let message = row.id;
+        rig.brain.take(Incoming::Message(Box::new(Waiting { row, said: Vec::new() })));
+        rig.hears(RuntimeEvent::Ready { session: SessionId("s".to_owned()) });
+        let turn = rig.turn();
+        let attempts = vec![(message, 1)];
+        rig.brain.take(Incoming::Taken { turn, attempts, gone: Vec::new() });
+        rig.hears(RuntimeEvent::Accepted { turn });
+        rig
+    }
+
+    fn turn(&self) -> TurnId {
+        self.brain.core.view().turn.unwrap()
+    }
+
+    fn hears(&mut self, event: RuntimeEvent) {
+        self.brain.take(Incoming::Runtime { life: LIFE, event });
+    }
+
+    fn says(&mut self, content: Vec<Block>) {
+        let message = AssistantMessage { model: "m".to_owned(), content };
+        self.hears(RuntimeEvent::Message { turn: self.turn(), message });
+    }
+
+    fn runs(&mut self, id: &str, command: &str) {
+        let input = json!({ "command": command });
+        self.says(vec![Block::ToolUse { id: id.to_owned(), name: "Bash".to_owned(), input }]);
+    }
+
+    /// What is shown once the clock has gone on.
+    fn later(&mut self, by: Duration) -> Vec<String> {
+        self.shown();
+        self.clock.forward(by);
+        self.brain.beat();
+        self.shown()
+    }
+
+    /// Typing marks and notices, as `target text`.
+    fn shown(&mut self) -> Vec<String> {
+        let mut all = Vec::new();
+        while let Ok(command) = self.link.try_recv() {
+            if let LinkCommand::Typing { target, state } = command {
+                all.push(match state {
+                    TypingState::Active => format!("{target} types"),
+                    TypingState::Done => format!("{target} is done"),
+                });
+            }
+        }
+        while let Ok(record) = self.keeper.try_recv() {
+            if let Record::Say(say) = record {
+                assert_eq!(say.kind, LineKind::Notice);
+                all.extend(say.lines.iter().map(|line| format!("{} {line}", say.target)));
+            }
+        }
+        all
+    }
+}
+
+#[test]
+fn the_typing_mark_is_renewed_until_the_turn_ends() {
+    let mut rig = Rig::working_on(row(42, ("ori", Tier::Owner), "#lab"), false);
+    assert_eq!(rig.shown(), ["#lab types"]);
+    for _ in 0..3 {
+        assert_eq!(rig.later(TYPING_EVERY), ["#lab types"]);
+    }
+    assert_eq!(rig.later(Duration::from_secs(1)), [""; 0]);
+    let turn = rig.turn();
+    let result = TurnResult::Completed;
+    rig.hears(RuntimeEvent::Finished { turn, result });
+    assert_eq!(rig.shown(), ["#lab is done"]);
+    assert_eq!(rig.later(PROGRESS_AFTER), [""; 0]);
+}
+
+/// What runs is said after a minute and every five, as it is, hidden characters included.
+#[test]
+fn what_runs_is_said_now_and_then() {
+    let mut rig = Rig::working_on(row(42, ("ori", Tier::Owner), "#lab"), false);
+    rig.runs("c1", "npm test\u{202e}");
+    let told = rig.later(PROGRESS_AFTER);
+    assert_eq!(told, ["#lab types", "#lab 1 min: runs `npm test<U+202E>` (m42)"]);
+    assert_eq!(rig.later(TYPING_EVERY), ["#lab types"]);
+    rig.says(vec![Block::Text { text: "Looking.".to_owned() }]);
+    let (turn, id, name) = (rig.turn(), "c1".to_owned(), "Bash".to_owned());
+    let content = String::new();
+    rig.hears(RuntimeEvent::ToolResult { turn, id, name, is_error: false, content });
+    let told = rig.later(PROGRESS_EVERY);
+    assert_eq!(told, ["#lab types", "#lab 6 min: works (m42)"]);
+}
+
+#[test]
+fn nothing_is_shown_while_a_human_has_to_decide() {
+    let mut rig = Rig::working_on(row(42, ("ori", Tier::Owner), "#lab"), false);
+    let (turn, input) = (rig.turn(), json!({ "command": "ls" }));
+    let ask = ApprovalAsk { request: "r".to_owned(), tool: "Bash".to_owned(), input };
+    rig.hears(RuntimeEvent::ApprovalAsked { turn, ask });
+    assert_eq!(rig.later(PROGRESS_AFTER + PROGRESS_EVERY), [""; 0]);
+}
+
+/// An agent that asked is not told what runs: it might answer.
+#[test]
+fn agents_are_told_no_progress() {
+    let mut rig = Rig::working_on(row(42, ("oak-bob", Tier::Agent), "#lab"), true);
+    rig.says(vec![Block::Text { text: "Looking.".to_owned() }]);
+    rig.runs("c1", "ls");
+    assert_eq!(rig.later(PROGRESS_AFTER), ["#lab types"]);
+}
+
+/// `progress: talk`: what stands before a tool is told; what ends the turn is the answer.
+#[test]
+fn what_is_said_between_tools_is_told_if_so_configured() {
+    for (talks, expect) in [(true, &["#lab Looking at the files first."][..]), (false, &[])] {
+        let mut rig = Rig::working_on(row(42, ("ori", Tier::Owner), "#lab"), talks);
+        rig.shown();
+        let text = "Looking at the files first.".to_owned();
+        rig.says(vec![Block::Text { text }]);
+        assert_eq!(rig.shown(), [""; 0]);
+        rig.runs("c1", "ls");
+        rig.runs("c2", "ls");
+        assert_eq!(rig.shown(), expect);
+        rig.says(vec![Block::Text { text: "All pass.".to_owned() }]);
+        let turn = rig.turn();
+        let result = TurnResult::Completed;
+        rig.hears(RuntimeEvent::Finished { turn, result });
+        assert_eq!(rig.shown(), ["#lab is done"]);
+    }
+}
+
+/// `status`, `attach` and the room's `status` take it from here.
+#[test]
+fn the_running_tool_is_shown_with_its_command_at_once() {
+    let mut rig = Rig::working_on(row(42, ("ori", Tier::Owner), "#lab"), false);
+    rig.runs("c1", "npm test");
+    let tool = rig.showing.borrow().tool.clone().unwrap();
+    assert_eq!((tool.name.as_str(), tool.what.as_str()), ("Bash", "npm test"));
+}

@@ -1,0 +1,107 @@
+//! What the server says about what can be said: the message of the day, HELP, a new room's topic, and
+//! what the author of a line hears who called nobody.
+
+use std::sync::Arc;
+
+use gangline_core::{
+    AgentName, Tier,
+    mention::{self, Unheard},
+    shown,
+};
+use gangline_irc::server::{remarks::Remarks, store::Accounts};
+use tokio::sync::watch;
+
+/// So many agents are named to somebody who called nobody.
+const NAMED_MAX: usize = 10;
+
+/// Returns the lines of the message of the day.
+#[must_use]
+pub fn motd() -> Vec<String> {
+    let mut lines =
+        vec!["People and AI agents talk here. To give an agent something to do:".into()];
+    lines.extend(how());
+    lines.push("More: /quote HELP, or `@NICK help` in a room".to_owned());
+    lines
+}
+
+/// Returns the lines of HELP.
+#[must_use]
+pub fn help() -> Vec<String> {
+    let mut lines = vec!["How to talk to agents here:".to_owned()];
+    lines.extend(how());
+    lines.extend([
+        "@NICK queue             what waits for it; `@NICK cancel m42` takes message m42 back"
+            .into(),
+        "@NICK show 5, then yes 5 or no 5 REASON   look at approval 5, and decide it (owner)"
+            .into(),
+        "@NICK pause, resume     the owner holds new turns, and lets them begin again".into(),
+        "@NICK stand down        in this room agents start nothing with it until you mention it"
+            .into(),
+        "/list shows the rooms, /names who is in one".into(),
+    ]);
+    lines
+}
+
+fn how() -> [String; 4] {
+    [
+        "@NICK what you want     in a room where the agent is; NICK: works too, and so does /msg NICK",
+        "@NICK status            what it does now",
+        "@NICK stop              end what it does now",
+        "@NICK help              all its words",
+    ]
+    .map(str::to_owned)
+}
+
+/// The topic of a room that never had one.
+pub const TOPIC: &str = "Say `@NICK what you want` to an agent here. `@NICK help` lists its words, \
+     `@NICK status` says what it does, `@NICK stop` ends it. /names shows who is here";
+
+/// Tells people who called an agent by a wrong name, or called nobody.
+pub struct AgentRemarks {
+    accounts: watch::Receiver<Arc<Accounts>>,
+}
+
+impl AgentRemarks {
+    /// Returns the rule for the agents among these accounts.
+    #[must_use]
+    pub fn new(accounts: watch::Receiver<Arc<Accounts>>) -> Self {
+        Self { accounts }
+    }
+}
+
+impl Remarks for AgentRemarks {
+    fn about(&self, text: &str, is_here: &dyn Fn(&str) -> bool) -> Option<String> {
+        // Most lines call nobody.
+        if !text.contains(['@', ':', ',']) {
+            return None;
+        }
+        let accounts = Arc::clone(&self.accounts.borrow());
+        let agents = accounts.iter().filter(|account| account.tier == Tier::Agent);
+        let mut agents: Vec<AgentName> =
+            agents.filter_map(|account| account.name.as_str().parse().ok()).collect();
+        agents.sort();
+        let agents: Vec<&AgentName> = agents.iter().collect();
+        match mention::unheard(text, &agents, is_here)? {
+            Unheard::Near { said, meant } => Some(format!(
+                "No agent is called `{}`, so none got your line. Did you mean `@{meant}`?",
+                shown::label(&said)
+            )),
+            Unheard::Nobody { said } => {
+                let said = shown::label(&said);
+                let names: Vec<String> =
+                    agents.iter().take(NAMED_MAX).map(|agent| format!("@{agent}")).collect();
+                let more = if agents.len() > names.len() { " and others" } else { "" };
+                Some(match names.is_empty() {
+                    true => format!("Nobody here is called `{said}`, and there is no agent yet"),
+                    false => format!(
+                        "Nobody here is called `{said}`, so no agent got your line. Agents: {}{more}",
+                        names.join(", ")
+                    ),
+                })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,61 @@
+//! What people are told by the server.
+
+use gangline_irc::server::store::Account;
+
+use super::*;
+
+fn rule() -> AgentRemarks {
+    let mut accounts = Accounts::default();
+    for (name, tier) in
+        [("vm-claude", Tier::Agent), ("vm-native", Tier::Agent), ("claudia", Tier::Member)]
+    {
+        accounts.put(Account {
+            name: name.parse().unwrap(),
+            tier,
+            credential_sha256: String::new(),
+            last_nick: None,
+        });
+    }
+    AgentRemarks::new(watch::channel(Arc::new(accounts)).1)
+}
+
+/// A wrong name is answered with the right one, or with those that there are.
+#[test]
+fn a_wrong_name_is_answered() {
+    let (rule, here) = (rule(), |word: &str| ["ori", "claudia"].contains(&word));
+    let near = |said: &str| {
+        format!("No agent is called `{said}`, so none got your line. Did you mean `@vm-claude`?")
+    };
+    let nobody = |said: &str| {
+        format!(
+            "Nobody here is called `{said}`, so no agent got your line. Agents: @vm-claude, \
+             @vm-native"
+        )
+    };
+    for (line, expect) in [
+        ("@claud hi", Some(near("claud"))),
+        ("vm-cluade: hi", Some(near("vm-cluade"))),
+        ("@nosuch hello", Some(nobody("nosuch"))),
+        ("@all hello", Some(nobody("all"))),
+        ("@claude hi", None),
+        ("claude: hi", None),
+        ("@claudia hi", None),
+        ("ori: hi", None),
+        ("warning: hot", None),
+        ("hello", None),
+    ] {
+        assert_eq!(rule.about(line, &here), expect, "{line}");
+    }
+    let none = AgentRemarks::new(watch::channel(Arc::default()).1);
+    let told = none.about("@claude hi", &here).unwrap();
+    assert_eq!(told, "Nobody here is called `claude`, and there is no agent yet");
+}
+
+/// Every line is one on any client's screen, the topic is within the server's bound.
+#[test]
+fn what_the_server_says_is_short() {
+    for line in motd().iter().chain(&help()) {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+    assert!(TOPIC.len() <= 300, "{}", TOPIC.len());
+}

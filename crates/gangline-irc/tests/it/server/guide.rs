@@ -1,0 +1,102 @@
+//! What the server says by itself about what can be said.
+
+use std::sync::Arc;
+
+use gangline_irc::server::{access::Access, config::ServerConfig, remarks::Remarks, trust::Origin};
+
+use super::support::Room;
+
+/// Says something about each line that calls nobody.
+struct Echo;
+
+impl Remarks for Echo {
+    fn about(&self, text: &str, is_here: &dyn Fn(&str) -> bool) -> Option<String> {
+        let called = text.strip_prefix('@')?.split(' ').next()?;
+        (!is_here(called)).then(|| format!("who is {called}?"))
+    }
+}
+
+fn guided(config: &mut ServerConfig) {
+    config.help = vec!["first".to_owned(), "second".to_owned()];
+    config.topic = Some("say what you want".to_owned());
+    config.remarks = Some(Arc::new(Echo));
+}
+
+#[tokio::test]
+async fn help_is_told() {
+    let room = Room::configured(Access::default(), Origin::Own, guided).await;
+    let mut ann = room.plain("ann").await;
+    ann.send("HELP").await;
+    for (number, words) in [
+        ("704", ["ann", "index", "first"]),
+        ("705", ["ann", "index", "second"]),
+        ("706", ["ann", "index", "End of help"]),
+    ] {
+        assert_eq!(ann.until(number).await.params, words);
+    }
+    ann.send("HELP join").await;
+    assert_eq!(ann.until("704").await.params, ["ann", "join", "first"]);
+    room.shut().await;
+
+    let room = Room::open().await;
+    let mut ann = room.plain("ann").await;
+    ann.send("HELP").await;
+    assert_eq!(ann.until("524").await.params, ["ann", "index", "There is no help here"]);
+    room.shut().await;
+}
+
+/// A room has the first topic until somebody sets or clears it, also when everybody has left.
+#[tokio::test]
+async fn a_new_room_has_a_topic_until_somebody_changes_it() {
+    let room = Room::configured(Access::default(), Origin::Own, guided).await;
+    let mut ann = room.plain("ann").await;
+    ann.send("JOIN #new").await;
+    assert_eq!(ann.until("332").await.params, ["ann", "#new", "say what you want"]);
+    ann.send("TOPIC #new :").await;
+    ann.until("TOPIC").await;
+    ann.send("PART #new").await;
+    ann.until("PART").await;
+    ann.send("JOIN #new").await;
+    ann.until("366").await;
+    ann.send("TOPIC #new").await;
+    assert_eq!(ann.until("331").await.params, ["ann", "#new", "No topic is set"]);
+    room.shut().await;
+}
+
+/// The author alone hears it, after the line was shown; programs never do.
+#[tokio::test]
+async fn a_line_that_calls_nobody_is_answered_to_its_author_alone() {
+    let room = Room::configured(Access::default(), Origin::Own, guided).await;
+    let mut ann = room.plain("ann").await;
+    let mut ben = room.plain("ben").await;
+    let mut ada = room.account("spark-ada", "spark-ada").await;
+    for peer in [&mut ann, &mut ben, &mut ada] {
+        peer.join("#lab").await;
+    }
+    ann.send("PRIVMSG #lab :@nosuch hello").await;
+    let told = ann.until("NOTICE").await;
+    assert_eq!(told.source.as_deref(), Some("irctest"));
+    assert_eq!(told.params, ["ann", "who is nosuch?"]);
+    assert_eq!(ben.until("PRIVMSG").await.params, ["#lab", "@nosuch hello"]);
+    // Somebody who is here, an account, a notice, a private line, an agent: nothing is said.
+    for line in [
+        "PRIVMSG #lab :@ben hi",
+        "PRIVMSG #lab :@spark-bob hi",
+        "NOTICE #lab :@nosuch hi",
+        "PRIVMSG ben :@nosuch hi",
+    ] {
+        ann.send(line).await;
+    }
+    // What was shown to the others was remarked on before.
+    while ben.until("PRIVMSG").await.params[0] != "ben" {}
+    ada.send("PRIVMSG #lab :@nosuch hi").await;
+    while ben.until("PRIVMSG").await.nick() != Some("spark-ada") {}
+    let is_remark = |line: &gangline_irc::wire::Message| {
+        line.command == "NOTICE" && line.source.as_deref() == Some("irctest")
+    };
+    for (peer, who) in [(&mut ann, "ann"), (&mut ben, "ben"), (&mut ada, "ada")] {
+        let lines = peer.caught_up().await;
+        assert!(!lines.iter().any(is_remark), "{who}: {lines:?}");
+    }
+    room.shut().await;
+}

@@ -1,0 +1,67 @@
+//! `gangline cancel`: takes back a message that waits.
+
+use gangline_broker::{Broker, Cancel, LineKind, MessageRow, Send};
+use gangline_core::{MessageId, Redactor, shown};
+use gangline_hub::credentials::OWNER;
+use gangline_os::doorbell;
+use serde_json::json;
+
+use crate::{cli::Global, failure::Failure, output, place, store, unmark};
+
+pub(super) async fn run(global: &Global, id: MessageId) -> Result<u8, Failure> {
+    unmark::refuse("cancel messages")?;
+    let paths = place::of_existing(global)?;
+    let broker = store::existing(&paths).await?;
+    let row = broker.message(id).await?;
+    let found = broker.cancel(id, OWNER).await?;
+    let (Some(row), Cancel::Done) = (row, found) else { return Err(not_cancelled(id, found)) };
+    tell_author(&broker, &row).await?;
+    doorbell::ring(&paths.doorbell(row.agent.folded()));
+    if global.json {
+        output::json(&json!({ "message": id, "agent": row.agent, "state": "cancelled" }))?;
+    } else {
+        let sender = shown::label(&row.sender);
+        output::print(&format!(
+            "{id} of {sender} is cancelled: {} will not work on it\n",
+            row.agent
+        ))?;
+    }
+    Ok(0)
+}
+
+/// Tells it where it was asked, once.
+async fn tell_author(broker: &Broker, row: &MessageRow) -> Result<(), Failure> {
+    if row.target.is_empty() {
+        return Ok(());
+    }
+    let text =
+        format!("{}: the owner cancelled your message {}", shown::label(&row.sender), row.id);
+    let send = Send {
+        agent: row.agent.clone(),
+        turn: None,
+        idem_key: format!("c-{}-{:x}", row.id, row.accepted_at.0),
+        target: row.target.clone(),
+        lines: vec![Redactor::new([]).redact(&text)],
+        kind: LineKind::Notice,
+        in_reply_to: Some(row.id),
+        deliver: None,
+    };
+    broker.send(send).await?;
+    Ok(())
+}
+
+fn not_cancelled(id: MessageId, found: Cancel) -> Failure {
+    match found {
+        Cancel::InTurn(_) => {
+            Failure::user(format!("{id} is in an open turn and cannot be cancelled"))
+                .hint("`gangline interrupt` and the agent's nick ends the turn")
+        }
+        Cancel::Settled(state) => {
+            let state = state.as_str().replace('_', " ");
+            Failure::user(format!("{id} cannot be cancelled: it is settled ({state})"))
+                .hint(format!("`gangline trace {id}` shows what became of it"))
+        }
+        Cancel::Unknown | Cancel::Done => Failure::user(format!("there is no message {id}"))
+            .hint("`@nick queue` in a room lists what waits; `gangline logs` names what came"),
+    }
+}
