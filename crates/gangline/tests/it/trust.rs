@@ -71,6 +71,7 @@ fn a_peer_of_another_user_is_told_once_and_starts_no_turn() {
     eve.hears(ADA, "eve", "I know nobody called ~eve");
     alice.say("#general", "@tr-ada say exactly for alice");
     eve.hears(ADA, "#general", "for alice");
+    // A word of hers is no order, and she has been told.
     eve.say("#general", "@tr-ada pause");
     // What came before in her own order is settled by now.
     eve.say(ADA, "say exactly once more");
