@@ -9,9 +9,10 @@ use gangline_api::{
 };
 use gangline_broker::{LineKind, MessageRow, Send as BrokerSend};
 use gangline_core::{
-    MessageId, MessageState, TurnId,
+    MessageId, MessageState, Tier, TurnId,
     answer::Settlement,
     outcome::{Cause, Outcome},
+    patience::{self, MINUTE, REASONS_A_MINUTE},
 };
 use gangline_irc::{client::LinkCommand, wire::Message};
 use gangline_runtime::RuntimeEvent;
@@ -39,6 +40,8 @@ pub(super) struct Told {
     pub(super) failure: Option<String>,
     /// Messages whose askers were told that the agent is parked.
     pub(super) parked: HashSet<MessageId>,
+    /// How often each of them was.
+    reasons: patience::Told,
     /// What the backend said last, if nothing else has come from it since.
     last_words: Option<String>,
     /// How the last attempt at a message was cut off, until the next one is prompted.
@@ -115,11 +118,18 @@ impl Brain {
         self.alert(WebhookEvent::AgentError, text);
     }
 
-    /// Tells an asker, once, that their message waits for somebody to mend the agent.
+    /// Tells an asker, once, that their message waits for somebody to mend the agent; somebody who
+    /// asks often is told so of the first few.
     pub(super) fn tell_parked(&mut self, row: &MessageRow) {
-        if row.target.is_empty() || !self.told.parked.insert(row.id) {
+        let program = row.target.is_empty() || row.principal.tier == Tier::Agent;
+        if program || self.told.parked.contains(&row.id) {
             return;
         }
+        let now = self.now();
+        if !self.told.reasons.may(now, &row.sender, (MINUTE, REASONS_A_MINUTE)) {
+            return;
+        }
+        self.told.parked.insert(row.id);
         let text = format!("{}: {} ({})", row.sender, texts::PARKED, row.id);
         self.keeper.push(Record::Say(Box::new(BrokerSend {
             agent: self.me.agent.clone(),

@@ -10,6 +10,7 @@ use gangline_broker::MessageRow;
 use gangline_core::{
     Epoch, MessageId, MessageState, Origin, Principal, Redactor,
     agent::{Agent, AgentOptions, Life},
+    patience::{MINUTE, REASONS_A_MINUTE},
     pulse::{PROGRESS_AFTER, PROGRESS_EVERY, TYPING_EVERY},
 };
 use gangline_irc::client::LinkCommand;
@@ -71,6 +72,19 @@ fn row(id: i64, (sender, tier): (&str, Tier), target: &str) -> MessageRow {
 impl Rig {
     /// An agent that works on a message.
     fn working_on(row: MessageRow, talks: bool) -> Self {
+        let mut rig = Self::starting(talks);
+        let message = row.id;
+        rig.brain.take(Incoming::Message(Box::new(Waiting { row, said: Vec::new() })));
+        rig.hears(RuntimeEvent::Ready { session: SessionId("s".to_owned()) });
+        let turn = rig.turn();
+        let attempts = vec![(message, 1)];
+        rig.brain.take(Incoming::Taken { turn, attempts, gone: Vec::new() });
+        rig.hears(RuntimeEvent::Accepted { turn });
+        rig
+    }
+
+    /// An agent whose backend is not there yet.
+    fn starting(talks: bool) -> Self {
         let clock = Arc::new(ManualClock::default());
         let nick: gangline_core::AgentName = "oak-ada".parse().unwrap();
         let core = Agent::new(AgentOptions { epoch: Epoch(1), ..AgentOptions::default() });
@@ -101,15 +115,7 @@ impl Rig {
             redactor: Arc::new(Redactor::default()),
         };
         let brain = Brain::new(me, core, doors).talks(talks);
-        let mut rig = Self { brain, keeper: kept, link, showing: shown, clock, _session };
-        let message = row.id;
-        rig.brain.take(Incoming::Message(Box::new(Waiting { row, said: Vec::new() })));
-        rig.hears(RuntimeEvent::Ready { session: SessionId("s".to_owned()) });
-        let turn = rig.turn();
-        let attempts = vec![(message, 1)];
-        rig.brain.take(Incoming::Taken { turn, attempts, gone: Vec::new() });
-        rig.hears(RuntimeEvent::Accepted { turn });
-        rig
+        Self { brain, keeper: kept, link, showing: shown, clock, _session }
     }
 
     fn turn(&self) -> TurnId {
@@ -235,4 +241,34 @@ fn the_running_tool_is_shown_with_its_command_at_once() {
     rig.runs("c1", "npm test");
     let tool = rig.showing.borrow().tool.clone().unwrap();
     assert_eq!((tool.name.as_str(), tool.what.as_str()), ("Bash", "npm test"));
+}
+
+/// Whoever asks a parked agent hears so at once, five times a minute; agents do not.
+#[test]
+fn a_parked_agent_says_so_to_people() {
+    let mut rig = Rig::starting(false);
+    let give = |rig: &mut Rig, row: MessageRow| {
+        rig.brain.take(Incoming::Message(Box::new(Waiting { row, said: Vec::new() })));
+    };
+    give(&mut rig, row(1, ("ori", Tier::Owner), "#lab"));
+    for life in 1..=3 {
+        let (life, cause) = (Life(life), gangline_core::outcome::Cause::Theirs);
+        rig.brain.take(Incoming::Exited { life, cause, how: "no such file".to_owned() });
+        rig.clock.forward(Duration::from_secs(5));
+        rig.brain.think(gangline_core::agent::Input::Tick);
+    }
+    assert_eq!(rig.brain.core.view().phase, gangline_core::agent::PhaseName::Parked);
+    rig.shown();
+    let many = i64::try_from(REASONS_A_MINUTE).unwrap() + 2;
+    for id in 2..2 + many {
+        give(&mut rig, row(id, ("ori", Tier::Owner), "#lab"));
+        give(&mut rig, row(100 + id, ("oak-bob", Tier::Agent), "#lab"));
+    }
+    let told = rig.shown();
+    assert_eq!(told.len(), REASONS_A_MINUTE, "{told:?}");
+    assert!(told[0].starts_with("#lab ori: my backend does not start"), "{told:?}");
+    // What was not told is, when it is looked at again later.
+    rig.clock.forward(MINUTE);
+    give(&mut rig, row(1 + many, ("ori", Tier::Owner), "#lab"));
+    assert_eq!(rig.shown().len(), 1);
 }
