@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
-use gangline_core::{ApprovalNumber, model::ModelName, name::AgentName};
+use gangline_core::{ApprovalNumber, MessageId, model::ModelName, name::AgentName};
 
 use self::{
     serve::{HarnessCommand, Ircd, StandinCommand},
