@@ -22,8 +22,7 @@ pub use self::{
     server::{Room, RoomKey, Server},
     words::{
         Compaction, Guests, HookEvent, MentionWhenBusy, OnCrash, Permissions, Process, Progress,
-        PromptBy,
-        ReplyMode, ServerKey, WebhookEvent,
+        PromptBy, ReplyMode, ServerKey, WebhookEvent,
     },
 };
 
