@@ -14,7 +14,7 @@ use gangline_api::{
     event::{Event, Notice, StartStep, StepState},
     status::StatusNote,
 };
-use gangline_broker::{Broker, OpenError, OpenOptions, Whose};
+use gangline_broker::{Broker, BrokerError, OpenError, OpenOptions, Whose};
 use gangline_core::{AgentName, agent::PhaseName};
 use gangline_os::{
     clock::{SharedClock, UnixMicros},
@@ -76,7 +76,7 @@ impl Opened {
     /// How the daemon ends instead.
     pub async fn runtime(&self, agent: &AgentName) -> Result<Option<String>, Ended> {
         let orders = self.broker.orders().await;
-        let orders = orders.map_err(|error| crashed("cannot read what was ordered", &error))?;
+        let orders = orders.map_err(|error| unusable("cannot read what was ordered", &error))?;
         Ok(orders.into_iter().find(|order| order.agent == *agent).and_then(|order| order.runtime))
     }
 }
@@ -96,6 +96,21 @@ fn crashed(what: &str, error: &dyn std::error::Error) -> Ended {
     Ended { code: Ended::CRASHED, why: format!("{what}: {error}") }
 }
 
+/// How a daemon ends whose store failed: no restart repairs a damaged one.
+fn unusable(what: &str, error: &BrokerError) -> Ended {
+    match error {
+        BrokerError::Corrupt { .. } => hopeless(what, error),
+        BrokerError::Fenced { .. }
+        | BrokerError::TurnNotOpen { .. }
+        | BrokerError::UnknownMessage(_)
+        | BrokerError::Invalid(_)
+        | BrokerError::Busy { .. }
+        | BrokerError::Degraded { .. }
+        | BrokerError::Engine { .. }
+        | BrokerError::Closed => crashed(what, error),
+    }
+}
+
 async fn start(opened: Opened, settings: Settings) -> Result<Ended, Ended> {
     let Opened { lock: _lock, broker } = opened;
     let name = settings.agent.nick.clone();
@@ -108,7 +123,7 @@ async fn start(opened: Opened, settings: Settings) -> Result<Ended, Ended> {
     let epoch = broker
         .begin_epoch(&name, (std::process::id(), "gangline daemon"), whose)
         .await
-        .map_err(|error| crashed("cannot begin", &error))?;
+        .map_err(|error| unusable("cannot begin", &error))?;
     info!(agent = %name, epoch = %epoch.epoch, "daemon started");
     let swept = sweep(&settings, &broker, epoch.epoch).await;
     let me = read::identity(&settings, epoch.epoch);
@@ -119,7 +134,7 @@ async fn start(opened: Opened, settings: Settings) -> Result<Ended, Ended> {
     let rules = read::rules(&settings.agent);
     let recovered = recover::recover(&me, &broker, rules)
         .await
-        .map_err(|error| crashed("cannot recover", &error))?;
+        .map_err(|error| unusable("cannot recover", &error))?;
     if recovered > 0 {
         info!(recovered, "lost turns settled");
     }

@@ -138,7 +138,12 @@ pub(crate) fn write(paths: &Paths, about: &About) -> io::Result<()> {
     let path = file(paths);
     let new = path.with_extension("json.new");
     let mut options = OpenOptions::new();
-    let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+    // What lies there is of a hub that died while it wrote, or a link that would be followed.
+    match std::fs::remove_file(&new) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    let mut file = options.write(true).create_new(true).mode(0o600).open(&new)?;
     file.write_all(format!("{text}\n").as_bytes())?;
     std::fs::rename(&new, &path)
 }

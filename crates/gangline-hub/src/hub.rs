@@ -113,6 +113,9 @@ pub enum HubError {
     /// The IRC server could not start.
     #[error("the IRC server cannot run")]
     Irc(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The IRC server can never start as things are: its history is damaged or of a newer program.
+    #[error("the IRC server cannot run")]
+    History(#[source] Box<IrcdError>),
     /// What to keep could not be told.
     #[error(transparent)]
     Plan(#[from] Refused),
@@ -120,7 +123,10 @@ pub enum HubError {
 
 impl From<IrcdError> for HubError {
     fn from(error: IrcdError) -> Self {
-        Self::Irc(Box::new(error))
+        match error.is_for_good() {
+            true => Self::History(Box::new(error)),
+            false => Self::Irc(Box::new(error)),
+        }
     }
 }
 

@@ -134,6 +134,15 @@ pub enum IrcdError {
     },
 }
 
+impl IrcdError {
+    /// Returns whether no restart helps: the history is damaged or of a newer program.
+    #[must_use]
+    pub fn is_for_good(&self) -> bool {
+        let Self::History(error) = self else { return false };
+        matches!(error, OpenError::Damaged { .. } | OpenError::NewerSchema { .. })
+    }
+}
+
 /// Replaces the rules of who may be there.
 pub type AccessSetter = watch::Sender<Arc<Access>>;
 

@@ -67,6 +67,8 @@ impl FileLock {
         let failed = |source| LockError::Io { path: path.to_owned(), source };
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
+        // A link would have another file written.
+        options.custom_flags(libc::O_NOFOLLOW);
         let mut file = options.open(path).map_err(failed)?;
         match fcntl(&file, set(&whole_file(libc::F_WRLCK))) {
             Ok(_) => {}

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use nix::errno::Errno;
+use nix::libc::O_NOFOLLOW;
 use nix::sys::signal::{Signal as NixSignal, kill, killpg};
 use nix::unistd::{Pid, getpgrp, getpid, getsid, setsid};
 use thiserror::Error;
@@ -215,7 +216,10 @@ fn output(spec: &Spawn, output: &Output) -> Result<Stdio, SpawnError> {
         Output::Piped => Ok(Stdio::piped()),
         Output::Inherit => Ok(Stdio::inherit()),
         Output::File(file) => {
-            let opened = OpenOptions::new().create(true).append(true).mode(0o600).open(file);
+            let mut options = OpenOptions::new();
+            // A link would have another file written.
+            options.create(true).append(true).mode(0o600).custom_flags(O_NOFOLLOW);
+            let opened = options.open(file);
             opened.map(Stdio::from).map_err(|source| SpawnError::OutputFile {
                 program: spec.program.display().to_string(),
                 file: file.clone(),

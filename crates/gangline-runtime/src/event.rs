@@ -82,6 +82,8 @@ pub enum FailureKind {
     Provider,
     /// The request was refused as wrong, for instance an unknown model.
     Request,
+    /// The turn made as many calls of the model as one may.
+    StepLimit,
     /// Anything else.
     Other,
 }
@@ -95,6 +97,7 @@ impl FailureKind {
             Self::ContextOverflow => "context_overflow",
             Self::Provider => "provider",
             Self::Request => "request",
+            Self::StepLimit => "step_limit",
             Self::Other => "other",
         }
     }

@@ -205,7 +205,7 @@ impl From<HubError> for Failure {
         let exit = match &error {
             HubError::Taken { .. } => Exit::User,
             HubError::Store(error) => open_exit(error),
-            HubError::Plan(_) => Exit::Config,
+            HubError::Plan(_) | HubError::History(_) => Exit::Config,
             HubError::State { .. } | HubError::Irc(_) => Exit::Environment,
         };
         Self::new(exit, error.into())

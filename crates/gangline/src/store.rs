@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use gangline_api::status::StatusNote;
-use gangline_broker::{AgentRow, Broker, MessageFilter, MessageRow, OpenOptions};
+use gangline_broker::{AgentRow, Broker, MessageFilter, MessageRow, OpenError, OpenOptions};
 use gangline_core::{AgentName, MessageState};
 use gangline_os::{clock, fsio, lock, paths::Paths};
 
@@ -78,6 +78,27 @@ pub(crate) fn unasked(paths: &Paths) -> BTreeMap<AgentName, String> {
         Some((row.agent, note.unasked?))
     };
     rows.unwrap_or_default().into_iter().filter_map(ran).collect()
+}
+
+/// Makes sure that a database that is there is not damaged, before anything starts on it. What else
+/// is wrong with it is told by those who open it.
+pub(crate) fn sound(paths: &Paths) -> Result<(), Failure> {
+    let path = paths.database();
+    if !path.exists() {
+        return Ok(());
+    }
+    match Broker::look(OpenOptions { path, clock: clock::system() }) {
+        Err(error @ (OpenError::Corrupt { .. } | OpenError::NotADatabase { .. })) => {
+            Err(error.into())
+        }
+        Ok(_)
+        | Err(
+            OpenError::NewerSchema { .. }
+            | OpenError::TooOldSqlite { .. }
+            | OpenError::Busy { .. }
+            | OpenError::Io { .. },
+        ) => Ok(()),
+    }
 }
 
 async fn open(paths: &Paths) -> Result<Broker, Failure> {

@@ -48,6 +48,21 @@ pub(crate) struct Opened {
     pub(crate) installation_id: String,
 }
 
+/// Refuses a file that was emptied, or removed beside its log: SQLite would take it for a new one
+/// and throw the log away. That there was a database, its log says, or the file of the lock that
+/// each of its users holds, which is marked once the database was made.
+pub(crate) fn not_emptied(setup: &Setup) -> Result<(), OpenError> {
+    let size = |path: &Path| std::fs::metadata(path).map(|data| data.len()).ok();
+    let has = |path: &Path| size(path).is_some_and(|size| size > 0);
+    let (there, log) = (size(&setup.path), has(&setup.files.wal));
+    let source = match there {
+        Some(0) if log || has(&setup.files.used) => "it is empty, and was not before",
+        None if log => "it is gone, and its log is not",
+        Some(_) | None => return Ok(()),
+    };
+    Err(OpenError::Corrupt { path: setup.path.clone(), source: source.into() })
+}
+
 /// Opens the database for writing.
 pub(crate) fn open(setup: &Setup) -> Result<Opened, OpenError> {
     let path = &setup.path;
@@ -75,6 +90,7 @@ pub(crate) fn look(setup: &Setup, whole: bool) -> Result<i64, OpenError> {
 }
 
 fn look_as(setup: &Setup, whole: bool, immutable: bool) -> Result<i64, OpenError> {
+    not_emptied(setup)?;
     let connection = reading(setup, immutable).map_err(|e| refused(setup, e))?;
     check_engine()?;
     let schema = check_owner(setup, &connection)?;

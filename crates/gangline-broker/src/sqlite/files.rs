@@ -13,7 +13,7 @@ use std::{
 };
 
 use rustix::{
-    fs::{FlockOperation, flock},
+    fs::{FlockOperation, OFlags, flock},
     io::Errno,
 };
 
@@ -49,7 +49,9 @@ impl Files {
 
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+    // A link would have another file written.
+    options.read(true).write(true).create(true).truncate(false).mode(0o600);
+    options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed()).open(path)
 }
 
 fn lock(file: &File, how: FlockOperation) -> io::Result<()> {
@@ -130,6 +132,15 @@ impl UseLock {
         self.file.seek(SeekFrom::Start(0))?;
         self.file.read_to_string(&mut text)?;
         Ok(text.trim().parse().unwrap_or(0))
+    }
+
+    /// Marks the file for good: there is a database now.
+    pub(crate) fn mark(&mut self) -> io::Result<()> {
+        if self.file.metadata()?.len() > 0 {
+            return Ok(());
+        }
+        self.file.seek(SeekFrom::Start(0))?;
+        writeln!(self.file, "{:020}", 0)
     }
 
     pub(crate) fn raise(&mut self) -> io::Result<u64> {

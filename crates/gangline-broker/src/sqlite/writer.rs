@@ -129,14 +129,16 @@ impl Core {
         let setup = self.setup.clone();
         let io =
             |source: io::Error| OpenError::Io { path: setup.path.clone(), source: source.into() };
-        files::make_private(&setup.path).map_err(io)?;
         let (mut used, company) = UseLock::take(&setup.files.used).map_err(io)?;
+        connect::not_emptied(&setup)?;
+        files::make_private(&setup.path).map_err(io)?;
         let generation = used.generation().map_err(io)?;
         if company == Company::Others && !setup.files.wal.exists() {
             let gone = "the write-ahead log was deleted while others use the database: stop them";
             return Err(io(io::Error::other(gone)));
         }
         let opened = connect::open(&setup)?;
+        used.mark().map_err(io)?;
         let installation_id = opened.installation_id.clone();
         self.writer = Some(Writer {
             connection: opened.connection,

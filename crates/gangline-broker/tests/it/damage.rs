@@ -191,6 +191,64 @@ async fn a_damaged_page_is_reported_when_it_is_read() {
     assert_eq!(fs::read(store.path()).unwrap(), before, "the file is kept");
 }
 
+/// SQLite takes an empty file for a new database, and throws away the log beside it.
+#[tokio::test]
+async fn a_file_that_was_emptied_is_refused_and_kept() {
+    let store = made().await;
+    fs::write(store.path(), "").unwrap();
+    let error = refused(&store).await;
+    assert!(matches!(error, OpenError::Corrupt { .. }), "{error}");
+    // A copy of a living store: a database and its log.
+    for gone in [false, true] {
+        let (store, copy) = (made().await, Fixture::new());
+        let open = store.open().await;
+        open.accept(keyed(&ada(), "second")).await.unwrap();
+        fs::create_dir(copy.path().parent().unwrap()).unwrap();
+        let log = |store: &Fixture| store.path().with_extension("db-wal");
+        fs::copy(log(&store), log(&copy)).unwrap();
+        let before = fs::read(log(&copy)).unwrap();
+        if !gone {
+            fs::write(copy.path(), "").unwrap();
+        }
+        let error = Broker::open(options(&copy.path())).await.unwrap_err();
+        assert!(matches!(error, OpenError::Corrupt { .. }), "{error}");
+        assert_eq!((fs::read(log(&copy)).unwrap(), copy.path().exists()), (before, !gone));
+        open.close().await.unwrap();
+    }
+}
+
+/// What is cut off behind the first page was never a database of that size.
+#[tokio::test]
+async fn a_file_that_was_cut_off_is_refused_and_kept() {
+    let store = made().await;
+    fs::OpenOptions::new().write(true).open(store.path()).unwrap().set_len(4096).unwrap();
+    let error = refused(&store).await;
+    assert!(matches!(error, OpenError::Corrupt { .. }), "{error}");
+}
+
+/// An opening that died before it had made anything leaves an empty file, which is no damage.
+#[tokio::test]
+async fn an_empty_file_that_never_was_a_database_becomes_one() {
+    let store = Fixture::new();
+    fs::create_dir(store.path().parent().unwrap()).unwrap();
+    fs::write(store.path(), "").unwrap();
+    store.open().await.close().await.unwrap();
+}
+
+/// A link in the place of a lock's file would have another file written.
+#[tokio::test]
+async fn no_link_is_followed_to_a_lock() {
+    let store = Fixture::new();
+    let folder = store.path().parent().unwrap().to_owned();
+    fs::create_dir(&folder).unwrap();
+    let other = folder.join("other");
+    fs::write(&other, "precious").unwrap();
+    std::os::unix::fs::symlink(&other, folder.join("gangline.db.wlock")).unwrap();
+    let error = Broker::open(options(&store.path())).await.unwrap_err();
+    assert!(matches!(error, OpenError::Io { .. }), "{error}");
+    assert_eq!(fs::read(&other).unwrap(), b"precious");
+}
+
 #[tokio::test]
 async fn the_files_are_private() {
     let store = made().await;

@@ -107,6 +107,9 @@ pub enum Tell {
     },
 }
 
+/// A runtime's word for a turn that made as many calls of the model as one may.
+const STEP_LIMIT: &str = "step_limit";
+
 impl Tell {
     /// Returns the kind's word: `failed`, `turn_lost`, `needs_login`, `dead_letter`.
     #[must_use]
@@ -125,6 +128,11 @@ impl Tell {
         match self {
             Self::Failed(reason) => match reason {
                 Reason::Silent => "no answer: the turn ended without a word".to_owned(),
+                Reason::TurnFailed(kind) if kind == STEP_LIMIT => {
+                    "no answer: the turn reached its limit of steps before it was done; ask for \
+                     the rest, or for less at once"
+                        .to_owned()
+                }
                 Reason::TurnFailed(kind) => format!("no answer: the turn failed ({})", word(kind)),
                 Reason::TimedOut => {
                     "no answer: the turn gave no sign of life and was ended".to_owned()

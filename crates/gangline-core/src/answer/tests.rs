@@ -256,6 +256,8 @@ fn what_is_told_is_one_safe_line() {
     let reason = Reason::TurnFailed("a\r\nQUIT".to_owned());
     let line = Tell::Failed(reason).text();
     assert_eq!(line, "no answer: the turn failed (a??QUIT)");
+    let limit = Tell::Failed(Reason::TurnFailed("step_limit".to_owned())).text();
+    assert!(limit.starts_with("no answer: the turn reached its limit of steps"), "{limit}");
     let dead = Tell::DeadLetter { attempts: 5 }.text();
     assert_eq!(dead, "no answer: given up after 5 attempts");
 }

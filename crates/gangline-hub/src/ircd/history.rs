@@ -4,7 +4,11 @@
 //! if their caller has gone. `synchronous=FULL`: what is answered is on the disk. Start at
 //! [`SqliteHistory::open`].
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use gangline_core::{Nick, Tier};
 use gangline_irc::server::store::{
@@ -15,6 +19,7 @@ use gangline_os::{
     clock::SharedClock,
     lock::{FileLock, LockError},
 };
+use rusqlite::ErrorCode;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::writer::{self, Job};
@@ -63,6 +68,18 @@ pub enum OpenError {
         /// What we know.
         known: i64,
     },
+    /// It is damaged, or something else than a database.
+    #[error(
+        "{} is damaged; it is kept as it is: move it away, with its -wal and -shm, or restore a \
+         backup",
+        path.display()
+    )]
+    Damaged {
+        /// The database.
+        path: PathBuf,
+        /// What was seen.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// SQLite could not open or read it.
     #[error("cannot open the IRC history {}", path.display())]
     Sqlite {
@@ -74,6 +91,19 @@ pub enum OpenError {
     /// The store's thread could not be started.
     #[error("cannot start the thread of the IRC history")]
     Thread(#[source] std::io::Error),
+}
+
+impl OpenError {
+    /// Returns what SQLite's error says of the file.
+    pub(super) fn of(path: &Path, error: rusqlite::Error) -> Self {
+        let path = path.to_owned();
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                Self::Damaged { path, source: error.into() }
+            }
+            _ => Self::Sqlite { path, source: error },
+        }
+    }
 }
 
 /// The history on disk. The thread ends, and the lock is given back, when this is closed or

@@ -63,7 +63,11 @@ const CREATE: &[&str] = &[
 
 /// Opens the database, makes or checks its schema, and returns it.
 pub(super) fn open(path: &Path, busy: Duration) -> Result<Connection, OpenError> {
-    let failed = |source| OpenError::Sqlite { path: path.to_owned(), source };
+    let failed = |source| OpenError::of(path, source);
+    if is_emptied(path) {
+        let source = "it is empty, and its log is not".into();
+        return Err(OpenError::Damaged { path: path.to_owned(), source });
+    }
     // What people say is nobody else's; the log beside it gets the same mode.
     if let Err(error) = make_private(path) {
         tracing::debug!(%error, "the database will say what is wrong");
@@ -77,6 +81,15 @@ pub(super) fn open(path: &Path, busy: Duration) -> Result<Connection, OpenError>
         create(&db).map_err(failed)?;
     }
     Ok(db)
+}
+
+/// Returns whether somebody has emptied or removed the file beside its log: SQLite would take it for
+/// a new one and throw the log away.
+fn is_emptied(path: &Path) -> bool {
+    let size = |path: &Path| std::fs::metadata(path).map_or(0, |data| data.len());
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    size(path) == 0 && size(Path::new(&log)) > 0
 }
 
 /// Makes the file, empty and private, if there is none.

@@ -95,7 +95,7 @@ struct Writer {
 
 impl Writer {
     fn open(options: &HistoryOptions) -> Result<Self, OpenError> {
-        let failed = |source| OpenError::Sqlite { path: options.path.clone(), source };
+        let failed = |source| OpenError::of(&options.path, source);
         let db = schema::open(&options.path, options.busy)?;
         let now = options.clock.now();
         let (opening, last) = schema::begin(&db, now).map_err(failed)?;

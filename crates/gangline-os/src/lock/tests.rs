@@ -76,3 +76,14 @@ fn a_lock_that_cannot_be_made_is_named() {
     let error = FileLock::try_take(Path::new("/no/such/lock"), "").unwrap_err();
     assert_eq!(error.to_string(), "cannot lock /no/such/lock");
 }
+
+#[test]
+fn a_link_in_the_place_of_the_file_is_not_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (other, link) = (folder.path().join("other"), folder.path().join("lock"));
+    fs::write(&other, "precious").unwrap();
+    std::os::unix::fs::symlink(&other, &link).unwrap();
+    let refused = FileLock::try_take(&link, "me");
+    assert!(matches!(refused, Err(LockError::Io { .. })), "{refused:?}");
+    assert_eq!(fs::read(&other).unwrap(), b"precious");
+}

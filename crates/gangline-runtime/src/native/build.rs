@@ -15,7 +15,7 @@ use super::{events::Events, host::HostTool, permit::Permits};
 use crate::{SessionId, StartOptions};
 
 /// Loop iterations of one turn; an agent in a room works longer than one at a prompt.
-const MAX_TURNS: u32 = 200;
+pub(super) const MAX_TURNS: u32 = 200;
 /// Most tokens of one response, where the model is known to be able to give so many.
 const MAX_TOKENS: u32 = 32_000;
 /// The same where it is not known what the model can.

@@ -2,7 +2,7 @@
 
 use gangline_harness::{ApiErrorKind, Finished, PromptError, StopReason};
 
-use super::events::with_causes;
+use super::{build::MAX_TURNS, events::with_causes};
 use crate::{FailureKind, TurnResult};
 
 /// Returns the turn's result, and what the operator may want to know of it.
@@ -17,7 +17,10 @@ pub(super) fn of(result: Result<Finished, PromptError>) -> (TurnResult, Option<S
             let why = "the model declined to go on with this".to_owned();
             return (TurnResult::Failed { kind: FailureKind::Other, why }, None);
         }
-        StopReason::MaxTurns => Some("the turn ended at its limit of model calls".to_owned()),
+        StopReason::MaxTurns => {
+            let why = format!("the turn reached its limit of {MAX_TURNS} calls of the model");
+            return (TurnResult::Failed { kind: FailureKind::StepLimit, why }, None);
+        }
         StopReason::MaxTokens => Some("the answer was cut off at its longest".to_owned()),
         StopReason::Other(reason) => Some(format!("the model stopped: {reason}")),
     };
@@ -48,3 +51,6 @@ fn failed(error: &PromptError) -> TurnResult {
     };
     TurnResult::Failed { kind, why: with_causes(error) }
 }
+
+#[cfg(test)]
+mod tests;

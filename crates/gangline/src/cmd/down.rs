@@ -58,6 +58,8 @@ pub(super) async fn run(global: &Global, args: Down) -> Result<u8, Failure> {
         Some(_) => "the agents and the hub have ended\n",
         None => "the agents have ended; no hub ran\n",
     })?;
+    // Whoever closes it last moves the log into the database.
+    fleet.broker.close().await?;
     Ok(0)
 }
 

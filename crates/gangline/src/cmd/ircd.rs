@@ -55,6 +55,9 @@ async fn serve(
 ) -> Result<(), Failure> {
     ircd::serve(what, bound, stop).await.map_err(|error| match error {
         IrcdError::Bind(_) => Failure::environment(error).doing("the IRC server cannot run"),
+        error if error.is_for_good() => {
+            Failure::environment(error).doing("the IRC server cannot run").for_good()
+        }
         _ => Failure::environment(error)
             .doing("the IRC server cannot run")
             .hint("a hub, or another `gangline ircd`, may have this state folder: see --state"),

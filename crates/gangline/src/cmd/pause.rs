@@ -51,7 +51,8 @@ fn told(member: &Member, word: Word, taken: &Taken) -> String {
         Taken::ByDaemon => format!("{name} {done}\n"),
         Taken::ByRow => format!("{name} {done}; its daemon is not running\n"),
         Taken::Unheard(why) => format!(
-            "{name} {done} from its next start on: its daemon runs and cannot be spoken to ({why})\n"
+            "{name} {done} within 30 s, by its row in the database: its socket cannot be used \
+             ({why})\n"
         ),
     }
 }

@@ -66,6 +66,7 @@ fn check(global: &Global, args: &Up) -> Result<Checked, Failure> {
     for warning in loaded.warnings() {
         output::note(&format!("warning: {warning}"));
     }
+    store::sound(&paths)?;
     loaded.can_run(&ordered(&paths, &loaded, args.runtime.as_deref()))?;
     if let Some(name) = args.runtime.as_deref() {
         for agent in loaded.enabled() {

@@ -94,6 +94,69 @@ fn a_store_that_is_garbage_is_left_alone() {
     refuses_the_store(&stage, &["not a database"]);
 }
 
+/// A page in the middle is overwritten: `up` names the file at once, with the exit code that no
+/// service manager restarts on, and so does a daemon.
+#[test]
+fn a_store_with_damaged_pages_is_named_at_once() {
+    let stage = stage_with(None);
+    let mut hub = stage.up();
+    stage.member("alice").say("#general", "@bi-ada say exactly kept");
+    eventually("a settled message", || {
+        (stage.query("SELECT count(*) FROM messages WHERE state = 'answered'") == ["1"])
+            .then_some(())
+    });
+    assert_eq!(hub.terminate(), 0);
+    let path = stage.world.state().join("gangline.db");
+    let mut bytes = fs::read(&path).unwrap();
+    for page in bytes.chunks_mut(4096).skip(1).step_by(2) {
+        page[..200].fill(0xA5);
+    }
+    fs::write(&path, &bytes).unwrap();
+    let up = stage.up_ends();
+    assert_eq!(up.code, 78, "{}{}", up.stdout, up.stderr);
+    assert!(up.stderr.contains("gangline.db is damaged; it is kept"), "{}", up.stderr);
+    let daemon = stage.world.run(&["--config", &stage.config, "daemon", ADA]);
+    assert_eq!(daemon.code, 78, "{}", daemon.stderr);
+    assert!(fs::read(&path).unwrap() == bytes, "the file is kept");
+}
+
+/// The chat server's history is damaged or emptied: 78, named and kept.
+#[test]
+fn a_damaged_history_ends_the_hub_for_good() {
+    let stage = stage_with(None);
+    assert_eq!(stage.up().terminate(), 0);
+    let path = stage.world.state().join("irc.db");
+    let whole = fs::read(&path).unwrap();
+    let mut damaged = whole.clone();
+    damaged[100..].fill(0xA5);
+    fs::write(&path, &damaged).unwrap();
+    let up = stage.up_ends();
+    assert_eq!(up.code, 78, "{}{}", up.stdout, up.stderr);
+    assert!(up.stderr.contains("irc.db is damaged; it is kept"), "{}", up.stderr);
+    assert!(fs::read(&path).unwrap() == damaged, "the file is kept");
+    let alone = stage.world.run(&["ircd"]);
+    assert_eq!(alone.code, 78, "{}", alone.stderr);
+    // Emptied beside a log.
+    fs::write(&path, "").unwrap();
+    fs::write(stage.world.state().join("irc.db-wal"), "what was said").unwrap();
+    let up = stage.up_ends();
+    assert_eq!(up.code, 78, "{}{}", up.stdout, up.stderr);
+    assert_eq!(fs::read(stage.world.state().join("irc.db-wal")).unwrap(), b"what was said");
+}
+
+/// After `down` everything is in the database's file, and a copy of that is a backup.
+#[test]
+fn a_clean_end_leaves_the_database_whole() {
+    let stage = stage_with(None);
+    let _hub = stage.up();
+    let _ = stage.world.run(&["--config", &stage.config, "down"]).ok();
+    let state = stage.world.state();
+    for log in ["gangline.db-wal", "irc.db-wal"] {
+        assert!(!state.join(log).exists(), "{log} is left");
+    }
+    assert!(fs::metadata(state.join("gangline.db")).unwrap().len() > 4096);
+}
+
 /// The same for the history of the IRC server.
 #[test]
 fn a_history_that_is_garbage_or_newer_is_left_alone() {
