@@ -26,7 +26,7 @@ use std::{
 
 use gangline_api::ipc::{CONNECTIONS_MAX, Frame, Response};
 use gangline_os::{CancellationToken, dial, peer, task::TaskGroup};
-use tokio::net::UnixStream;
+use tokio::{net::UnixStream, sync::watch};
 use tracing::{debug, info, warn};
 
 use connection::Connection;
@@ -55,12 +55,18 @@ struct Entry {
 enum Event {
     Came(std::io::Result<UnixStream>),
     Ended(String),
+    Tick,
     Stop,
 }
 
 /// Serves until it is stopped, then ends every connection and removes the socket. Cancel-safe: the
 /// socket is removed when it is dropped too.
-pub(crate) async fn run(socket: Socket, desk: Arc<Desk>, stop: CancellationToken) {
+pub(crate) async fn run(
+    mut socket: Socket,
+    desk: Arc<Desk>,
+    mut ticks: watch::Receiver<u64>,
+    stop: CancellationToken,
+) {
     let mut table: HashMap<String, Entry> = HashMap::new();
     let mut group = TaskGroup::new("control");
     let mut count: u64 = 0;
@@ -68,6 +74,7 @@ pub(crate) async fn run(socket: Socket, desk: Arc<Desk>, stop: CancellationToken
         let event = tokio::select! {
             came = socket.listener.accept() => Event::Came(came.map(|(stream, _)| stream)),
             Some(end) = group.next_end(), if !group.is_empty() => Event::Ended(end.name),
+            Ok(()) = ticks.changed() => Event::Tick,
             () = stop.cancelled() => Event::Stop,
         };
         match event {
@@ -94,6 +101,11 @@ pub(crate) async fn run(socket: Socket, desk: Arc<Desk>, stop: CancellationToken
             Event::Ended(name) => {
                 table.remove(&name);
             }
+            Event::Tick => match socket.renew() {
+                Ok(true) => warn!("the socket was gone, and is there again"),
+                Ok(false) => {}
+                Err(error) => warn!(%error, "the socket is gone"),
+            },
             Event::Stop => break,
         }
     }

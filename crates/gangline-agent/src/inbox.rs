@@ -76,6 +76,11 @@ impl Inbox {
                 Event::Stop => return,
                 Event::Tick => {
                     self.ticks.send_modify(|count| *count += 1);
+                    match self.bell.renew() {
+                        Ok(true) => warn!("the doorbell was gone, and is there again"),
+                        Ok(false) => {}
+                        Err(error) => warn!(%error, "the doorbell is gone"),
+                    }
                     self.look_at_orders().await;
                 }
                 Event::Rung => {

@@ -347,7 +347,8 @@ impl Parts {
         match Socket::bind(&path, &link) {
             Ok(socket) => {
                 let (desk, shut) = (Arc::clone(&self.desk), self.shut.clone());
-                self.tasks.spawn("control", control::run(socket, desk, shut));
+                let ticks = self.ticks.clone();
+                self.tasks.spawn("control", control::run(socket, desk, ticks, shut));
                 StepState::Done
             }
             Err(error) => {

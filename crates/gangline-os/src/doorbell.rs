@@ -20,6 +20,7 @@ mod tests;
 #[derive(Debug)]
 pub struct Doorbell {
     socket: UnixDatagram,
+    path: PathBuf,
 }
 
 impl Doorbell {
@@ -45,7 +46,22 @@ impl Doorbell {
         let socket = address::with(&path, |address| net::UnixDatagram::bind(address))?;
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
         socket.set_nonblocking(true)?;
-        Ok(Self { socket: UnixDatagram::from_std(socket)? })
+        Ok(Self { socket: UnixDatagram::from_std(socket)?, path })
+    }
+
+    /// Hangs the bell up again if its file is gone, such as with the folder of an earlier login.
+    /// Returns whether it was. Nothing that has the name meanwhile is replaced.
+    ///
+    /// # Errors
+    /// As [`Doorbell::bind`]; the old bell is then kept.
+    pub fn renew(&mut self) -> io::Result<bool> {
+        match fs::symlink_metadata(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                *self = Self::bind(&self.path)?;
+                Ok(true)
+            }
+            Ok(_) | Err(_) => Ok(false),
+        }
     }
 
     /// Waits until the bell was rung since the last call; many rings count as one.

@@ -32,16 +32,18 @@ pub(crate) struct Socket {
     file: Option<(u64, u64)>,
     /// The link, if it leads to us.
     link: Option<PathBuf>,
+    /// Where the link belongs.
+    link_at: PathBuf,
 }
 
 impl Socket {
-    /// Listens at `path`, mode 0600, in place of what a dead daemon left, and lets `link` lead
+    /// Listens at `path`, mode 0600, in place of what a dead daemon left, and lets `link_at` lead
     /// there unless somebody else has that name. Whoever calls must own the name by a lock. Must be
     /// called within a tokio runtime.
     ///
     /// # Errors
     /// When the folder or the socket cannot be made, or something that is no socket has the name.
-    pub(crate) fn bind(path: &Path, link: &Path) -> io::Result<Self> {
+    pub(crate) fn bind(path: &Path, link_at: &Path) -> io::Result<Self> {
         if let Some(folder) = path.parent() {
             fsio::private_dir(folder)?;
         }
@@ -68,18 +70,33 @@ impl Socket {
         let file = identity(path);
         // The folder is private, so nobody comes in before this.
         fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
-        let link = match lead(link, path) {
-            Ok(()) => Some(link.to_owned()),
+        let link = match lead(link_at, path) {
+            Ok(()) => Some(link_at.to_owned()),
             Err(NotLed::Taken(what)) => {
-                warn!(link = %link.display(), what, "culture's clients do not find this agent");
+                warn!(link = %link_at.display(), what, "culture's clients do not find this agent");
                 None
             }
             Err(NotLed::Io(error)) => {
-                warn!(link = %link.display(), %error, "culture's clients do not find this agent");
+                warn!(link = %link_at.display(), %error, "culture's clients do not find this agent");
                 None
             }
         };
-        Ok(Self { listener, path: path.to_owned(), file, link })
+        Ok(Self { listener, path: path.to_owned(), file, link, link_at: link_at.to_owned() })
+    }
+
+    /// Listens once more if the socket's file is gone, such as with the folder of an earlier login.
+    /// Returns whether it was. Nothing that has the name meanwhile is replaced.
+    ///
+    /// # Errors
+    /// As [`Socket::bind`]; the connections that there are live on.
+    pub(super) fn renew(&mut self) -> io::Result<bool> {
+        match fs::symlink_metadata(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                *self = Self::bind(&self.path, &self.link_at)?;
+                Ok(true)
+            }
+            Ok(_) | Err(_) => Ok(false),
+        }
     }
 }
 

@@ -163,6 +163,11 @@ impl<'a> Watch<'a> {
     /// Takes the orders, looks at every lock, and rolls those that shall start anew. A store that
     /// cannot be read leaves everything as it was ordered before.
     async fn look(&mut self) -> Vec<AgentRow> {
+        match self.bell.renew() {
+            Ok(true) => warn!("the doorbell was gone, and is there again"),
+            Ok(false) => {}
+            Err(error) => warn!(%error, "the doorbell is gone"),
+        }
         let orders = self.broker.orders().await;
         let rows = self.broker.agents().await;
         let trouble = orders.as_ref().err().or(rows.as_ref().err());

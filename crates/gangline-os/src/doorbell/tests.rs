@@ -92,3 +92,15 @@ fn the_short_name_depends_on_the_name_alone_and_never_changes() {
     assert_eq!(short(&folder.join("ada.bell")), folder.join("ada.bell"));
     assert_eq!(short(&short(&long("a"))), short(&long("a")));
 }
+
+#[tokio::test]
+async fn a_bell_whose_folder_was_removed_is_hung_up_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run").join("bell");
+    let mut bell = Doorbell::bind(&path).unwrap();
+    assert!(!bell.renew().unwrap());
+    fs::remove_dir_all(path.parent().unwrap()).unwrap();
+    assert!(bell.renew().unwrap());
+    ring(&path);
+    timeout(SOON, bell.rung()).await.unwrap();
+}

@@ -10,7 +10,7 @@ use gangline_api::{
     status::AgentStatus,
 };
 use gangline_core::AgentName;
-use gangline_os::clock;
+use gangline_os::{clock, lock};
 use jiff::tz::TimeZone;
 
 use crate::{
@@ -20,7 +20,7 @@ use crate::{
     },
     cli::{Attach, Global},
     failure::Failure,
-    output,
+    output, place,
     show::{self, text::one_line},
 };
 
@@ -45,7 +45,8 @@ pub(super) fn run(global: &Global, args: &Attach) -> Result<u8, Failure> {
     let env = |name: &str| std::env::var_os(name);
     let reach = Reach::find(&env, Some(&args.agent), LegacyTmp::No)?;
     let Some(reach) = reach else { return Err(Failure::user("no agent is named")) };
-    let mut client = Client::dial(&reach.sockets).map_err(|error| absent(&reach.nick, error))?;
+    let mut client =
+        Client::dial(&reach.sockets).map_err(|error| absent(global, &reach.nick, error))?;
     let mut show = Show { json: global.json, zone: TimeZone::system(), cursor: None };
     loop {
         let Some(why) = show.follow(&mut client, &reach)? else { return Ok(0) };
@@ -56,7 +57,16 @@ pub(super) fn run(global: &Global, args: &Attach) -> Result<u8, Failure> {
     }
 }
 
-fn absent(nick: &AgentName, error: Unreachable) -> Failure {
+fn absent(global: &Global, nick: &AgentName, error: Unreachable) -> Failure {
+    let runs = place::of_existing(global)
+        .ok()
+        .and_then(|paths| lock::probe(&paths.agent_lock(nick.folded())).ok().flatten());
+    if let Some(holder) = runs {
+        return Failure::environment(error)
+            .doing(format!("the daemon of {nick} runs, and its socket cannot be used: {holder}"))
+            .hint("a daemon whose socket was removed makes it again within 30 s: try again")
+            .hint(format!("what it does: gangline logs -f {nick}"));
+    }
     Failure::user(format!("the daemon of {nick} is not running"))
         .hint("start it: `gangline up`, or `gangline start` and its nick")
         .hint(format!("what it did before: gangline logs {nick}"))

@@ -105,3 +105,17 @@ async fn what_belongs_to_somebody_else_is_left_alone() {
     assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
     assert_eq!(fs::read_to_string(place.path()).unwrap(), "mine too");
 }
+
+#[tokio::test]
+async fn a_socket_whose_folder_was_removed_is_there_again() {
+    let place = Place::new();
+    let mut socket = place.bind();
+    assert!(!socket.renew().unwrap());
+    fs::remove_dir_all(place.path().parent().unwrap()).unwrap();
+    fs::remove_dir_all(place.link().parent().unwrap()).unwrap();
+    assert!(UnixStream::connect(place.path()).await.is_err());
+    assert!(socket.renew().unwrap());
+    UnixStream::connect(place.link()).await.unwrap();
+    drop(socket);
+    assert!(!place.path().exists() && !place.link().exists());
+}

@@ -7,7 +7,7 @@ use std::{
 };
 
 use gangline_broker::{Broker, OpenError, OpenOptions};
-use gangline_os::{clock, dial::own_uid, fsio, paths::Paths};
+use gangline_os::{clock, dial::own_uid, fsio, lock, paths::Paths};
 
 use super::sheet::{Check, Mark};
 use crate::{
@@ -105,7 +105,26 @@ pub(super) fn sockets(paths: &Paths, loaded: Option<&Loaded>) -> Check {
         )
         .remedy("set XDG_RUNTIME_DIR to a folder with a shorter path, where the hub is started");
     }
-    folder(NAME, &paths.runtime, "the folder of the sockets", "set XDG_RUNTIME_DIR to another one")
+    let found = folder(
+        NAME,
+        &paths.runtime,
+        "the folder of the sockets",
+        "set XDG_RUNTIME_DIR to another one",
+    );
+    let nicks = loaded.into_iter().flat_map(|loaded| &loaded.config.agents);
+    let lost: Vec<&str> = nicks
+        .map(|agent| agent.nick.folded())
+        .filter(|nick| lock::probe(&paths.agent_lock(nick)).is_ok_and(|holder| holder.is_some()))
+        .filter(|nick| !of(nick).exists())
+        .collect();
+    match (found.result, lost.as_slice()) {
+        (Mark::Ok | Mark::Note | Mark::Warn, [_, ..]) => {
+            let names = lost.join(", ");
+            Check::fail(NAME, format!("{names}: the daemon runs, and its socket is missing"))
+                .remedy("a daemon makes it again within 30 s; if not, `gangline restart NICK`")
+        }
+        (_, []) | (Mark::Fail, _) => found,
+    }
 }
 
 /// A folder that is ours alone, or that can be made.

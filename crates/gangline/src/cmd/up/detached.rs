@@ -47,7 +47,13 @@ pub(super) async fn run(global: &Global, args: &Up, checked: Checked) -> Result<
                 let file = crate::place::absolute(file);
                 options.extend(["--ready-file".to_owned(), file.display().to_string()]);
             }
-            start(global, &checked.paths, (options, patience)).await
+            match start(global, &checked.paths, (options, patience)).await? {
+                Started::Done(code) => Ok(code),
+                // Another `up` was quicker by a moment: its hub is the one that both wanted.
+                Started::Late(hub, _) => {
+                    reload(global, &checked, (&hub, patience), args.runtime.as_deref()).await
+                }
+            }
         }
     }
 }
@@ -60,14 +66,28 @@ pub(in crate::cmd) async fn again(
 ) -> Result<u8, Failure> {
     let paths = Paths { config_file: about.config.clone(), ..paths.clone() };
     let patience = Duration::from_secs(120);
-    start(global, &paths, (about.options.clone(), patience)).await
+    match start(global, &paths, (about.options.clone(), patience)).await? {
+        Started::Done(code) => Ok(code),
+        Started::Late(hub, code) => {
+            output::note(&format!("another hub has begun: {}", hub.holder));
+            Ok(code)
+        }
+    }
+}
+
+/// What came of starting a hub.
+enum Started {
+    /// It was waited for, with this exit code.
+    Done(u8),
+    /// Another one had the state folder first; the exit code of ours.
+    Late(Box<Hub>, u8),
 }
 
 async fn start(
     global: &Global,
     paths: &Paths,
     (options, patience): (Vec<String>, Duration),
-) -> Result<u8, Failure> {
+) -> Result<Started, Failure> {
     let log = paths.state.join("hub.log");
     make_room(&log)?;
     let before = fs::metadata(&log).map_or(0, |about| about.len());
@@ -75,10 +95,16 @@ async fn start(
         .map_err(|error| Failure::environment(error).doing("cannot start the hub"))?;
     let about = match begun(paths, (&mut child, &log), patience).await? {
         Begun::Runs(about) => about,
-        Begun::Ended(exit) => return Ok(failed(exit, paths, (&log, before))),
+        Begun::Ended(exit) => {
+            let other = fleet::settled(paths).await?;
+            return Ok(match other {
+                Some(hub) => Started::Late(Box::new(hub), code_of(exit)),
+                None => Started::Done(failed(exit, paths, (&log, before))),
+            });
+        }
     };
     output::note(&format!("the hub is process {}; its log is {}", about.pid, log.display()));
-    finish(global, paths, (&about, &mut child), patience).await
+    finish(global, paths, (&about, &mut child), patience).await.map(Started::Done)
 }
 
 fn hub(paths: &Paths, log: &Path, options: Vec<String>) -> Result<Spawn, Failure> {
@@ -149,6 +175,11 @@ fn failed(exit: Exit, paths: &Paths, (log, before): (&Path, u64)) -> u8 {
         full.report();
     }
     output::note(&format!("the hub has ended; its log is {}", log.display()));
+    code_of(exit)
+}
+
+/// The exit code of a hub that has ended before it was ready.
+fn code_of(exit: Exit) -> u8 {
     exit.code.and_then(|code| u8::try_from(code).ok()).filter(|code| *code != 0).unwrap_or(LOST)
 }
 

@@ -366,3 +366,39 @@ fn up_d_gives_up_a_hub_that_does_not_begin() {
     assert_eq!(fleet.standing("oak-ada"), "idle");
     let _ = fleet.run(&["down"]).ok();
 }
+
+/// Two `up -d` at once: one of them starts the hub, and both say the same and end well.
+#[test]
+fn two_that_begin_at_once_both_end_well() {
+    let fleet = Fleet::new(&["oak-ada"]);
+    let mut both = [fleet.start(&["up", "-d"]), fleet.start(&["up", "-d"])];
+    let codes = both.each_mut().map(|up| up.wait());
+    let said = both.each_ref().map(|up| up.output());
+    assert_eq!(codes, [0, 0], "{said:#?}");
+    for said in &said {
+        assert!(said.contains("oak-ada  ready, process"), "{said}");
+        assert!(said.contains("/join #general"), "{said}");
+    }
+    assert_eq!(fleet.world().processes_like("up --service").len(), 1);
+}
+
+/// The folder of the sockets is removed, as a last logout does: `doctor` and `attach` say what is
+/// so. The daemon is held, for it makes its socket again at the next tick.
+#[test]
+fn a_socket_that_was_removed_is_said_to_be_missing() {
+    let fleet = Fleet::new(&["oak-ada"]);
+    fleet.up();
+    let pid = fleet.pid("oak-ada");
+    send(pid, Signal::SIGSTOP);
+    stands_still(pid);
+    let found = fleet.run(&["doctor", "--json"]).stdout;
+    assert!(!found.contains("its socket is missing"), "{found}");
+    fs::remove_dir_all(fleet.world().path("run")).unwrap();
+    let found = fleet.run(&["doctor", "--json"]).stdout;
+    assert!(found.contains("oak-ada: the daemon runs, and its socket is missing"), "{found}");
+    let attach = fleet.run(&["attach", "oak-ada", "--json"]);
+    assert_ne!(attach.code, 0);
+    let said = "the daemon of oak-ada runs, and its socket cannot be used";
+    assert!(attach.stderr.contains(said), "{}", attach.stderr);
+    send(pid, Signal::SIGCONT);
+}
