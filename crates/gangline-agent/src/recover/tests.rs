@@ -24,6 +24,7 @@ fn line(at: i64, call: &str, to: &str) -> OutboxRow {
         why: None,
         msgid: None,
         may_be_doubled: false,
+        question: None,
         cause_root: None,
         hops: 0,
         created_at: UnixMicros(at),

@@ -17,7 +17,22 @@ impl Broker {
     /// # Errors
     /// [`BrokerError::Fenced`] if a turn is named whose epoch is not the agent's; or the storage's.
     pub async fn send(&self, send: Send) -> Result<SendReceipt, BrokerError> {
-        self.store.write(&op::SEND, move |w| outbox::send(w, &send)).await
+        self.store.write(&op::SEND, move |w| outbox::send(w, &send, None)).await
+    }
+
+    /// As [`Broker::send`], of an answer to the line with this id, which need not be a message: it
+    /// goes to the conversation of that line. Without one the id is that of the message which the
+    /// send names, or which its turn works on, if its target said it.
+    ///
+    /// # Errors
+    /// As [`Broker::send`].
+    pub async fn answer(
+        &self,
+        send: Send,
+        question: Option<String>,
+    ) -> Result<SendReceipt, BrokerError> {
+        let work = move |w: &mut crate::sqlite::Writer| outbox::send(w, &send, question.as_deref());
+        self.store.write(&op::SEND, work).await
     }
 
     /// Returns the agent's lines that are queued or sent, in order, at most `limit` (itself at

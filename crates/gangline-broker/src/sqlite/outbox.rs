@@ -1,6 +1,6 @@
 //! Statements of the outbox.
 
-use gangline_core::{AgentName, MessageId, redact::Redacted};
+use gangline_core::{AgentName, MessageId, name::fold, redact::Redacted};
 use rusqlite::{Connection, Row, params};
 
 use super::{
@@ -12,20 +12,33 @@ use super::{
 };
 use crate::types::{OutboxId, OutboxRow, OutboxState, Send, SendReceipt};
 
-pub(crate) fn send(w: &mut Writer, send: &Send) -> Result<SendReceipt, Fault> {
+pub(crate) fn send(
+    w: &mut Writer,
+    send: &Send,
+    question: Option<&str>,
+) -> Result<SendReceipt, Fault> {
     agents::fence(w, &send.agent, send.turn.map(|turn| turn.epoch))?;
-    put(w, send)
+    put_to(w, send, question)
 }
 
 /// Inserts a send's lines, without asking whose epoch it is.
 pub(super) fn put(w: &mut Writer, send: &Send) -> Result<SendReceipt, Fault> {
+    put_to(w, send, None)
+}
+
+/// The same; a question that is not named is looked for in what the send answers.
+fn put_to(w: &mut Writer, send: &Send, asked: Option<&str>) -> Result<SendReceipt, Fault> {
     let known = "SELECT id FROM outbox WHERE agent = ? AND idem_key = ? ORDER BY part";
     let known: Vec<i64> =
         sql::all(&w.connection, known, params![send.agent.folded(), &send.idem_key], sql::column)?;
     let repeated = !known.is_empty();
     let mut outbox: Vec<OutboxId> = known.into_iter().map(OutboxId).collect();
-    let cause = cause(w, send)?;
+    let mut cause = cause(w, send)?;
     if !repeated {
+        cause.question = match asked {
+            Some(msgid) => Some(msgid.to_owned()),
+            None => question(w, send)?,
+        };
         for (part, line) in send.lines.iter().enumerate() {
             outbox.push(put_line(w, send, part, (line, &cause))?);
         }
@@ -46,6 +59,30 @@ struct Cause {
     root: Option<i64>,
     hops: i64,
     tell: Option<String>,
+    question: Option<String>,
+}
+
+/// Returns the id of the line that a private line answers: of the message that it names, or of
+/// the turn's newest, if its target said it.
+fn question(w: &mut Writer, send: &Send) -> Result<Option<String>, Fault> {
+    if send.target.starts_with('#') {
+        return Ok(None);
+    }
+    let named = "SELECT sender, msgid FROM messages WHERE id = ? AND msgid IS NOT NULL";
+    let of_turn = "SELECT m.sender, m.msgid FROM turn_messages t JOIN messages m \
+                   ON m.id = t.message WHERE t.agent = ? AND t.epoch = ? AND t.number = ? \
+                   AND m.msgid IS NOT NULL ORDER BY m.id DESC";
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let mut asked: Vec<(String, String)> = Vec::new();
+    if let Some(message) = send.in_reply_to {
+        asked.extend(sql::all(&w.connection, named, params![message.0], read)?);
+    }
+    if let Some(turn) = send.turn {
+        let with = params![send.agent.folded(), turn.epoch.0, turn.number];
+        asked.extend(sql::all(&w.connection, of_turn, with, read)?);
+    }
+    let target = fold(&send.target);
+    Ok(asked.into_iter().find(|(sender, _)| fold(sender) == target).map(|(_, msgid)| msgid))
 }
 
 /// Takes the cause from the answered message, else from the turn's message with most hops. A turn
@@ -56,8 +93,10 @@ fn cause(w: &mut Writer, send: &Send) -> Result<Cause, Fault> {
                    FROM turn_messages t JOIN messages m ON m.id = t.message \
                    WHERE t.agent = ? AND (t.epoch, t.number) <= (?, ?) \
                    ORDER BY t.epoch DESC, t.number DESC, m.hops DESC, m.id LIMIT 1";
-    let read =
-        |row: &Row<'_>| Ok(Cause { root: row.get(0)?, hops: row.get(1)?, tell: row.get(2)? });
+    let read = |row: &Row<'_>| {
+        let (root, hops, tell) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok(Cause { root, hops, tell, question: None })
+    };
     let found = match (send.in_reply_to, send.turn) {
         (Some(message), _) => sql::first(&w.connection, answered, params![message.0], read)?,
         (None, Some(turn)) => {
@@ -76,8 +115,8 @@ fn put_line(
     (line, cause): (&Redacted, &Cause),
 ) -> Result<OutboxId, Fault> {
     let sql = "INSERT INTO outbox (installation_id, agent, idem_key, part, parts, target, body, \
-               kind, state, turn_epoch, turn_number, in_reply_to, tell, cause_root, hops, \
-               created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+               kind, state, turn_epoch, turn_number, in_reply_to, tell, question, cause_root, \
+               hops, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     let count = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
     sql::run(
         &w.connection,
@@ -96,6 +135,7 @@ fn put_line(
             send.turn.map(|turn| turn.number),
             send.in_reply_to.map(|id| id.0),
             &cause.tell,
+            &cause.question,
             cause.root,
             cause.hops,
             w.now.0

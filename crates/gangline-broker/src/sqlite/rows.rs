@@ -37,7 +37,7 @@ macro_rules! outbox_sql {
         concat!(
             "SELECT id, agent, idem_key, part, parts, target, body, kind, state, turn_epoch, \
              turn_number, in_reply_to, tell, cause_root, hops, attempts, why, msgid, \
-             may_be_doubled, created_at, sent_at, settled_at FROM outbox ",
+             may_be_doubled, question, created_at, sent_at, settled_at FROM outbox ",
             $rest
         )
     };
@@ -186,6 +186,7 @@ pub(super) fn outbox(row: &Row<'_>) -> Result<OutboxRow> {
         why: get(row, "why")?,
         msgid: get(row, "msgid")?,
         may_be_doubled: get(row, "may_be_doubled")?,
+        question: get(row, "question")?,
         cause_root: maybe_message(row, "cause_root")?,
         hops: get(row, "hops")?,
         created_at: time(row, "created_at")?,

@@ -109,6 +109,8 @@ pub struct OutboxRow {
     pub msgid: Option<String>,
     /// Whether it may stand in the room twice.
     pub may_be_doubled: bool,
+    /// The server's id of the line that a private line answers, or belongs to.
+    pub question: Option<String>,
     /// The root of the chain of causes, from the answered message or the turn's messages.
     pub cause_root: Option<MessageId>,
     /// The hops a message made of this line has.

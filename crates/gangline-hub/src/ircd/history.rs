@@ -182,6 +182,10 @@ impl Store for SqliteHistory {
         self.ask(|reply| Job::History(query, reply))
     }
 
+    fn line(&self, msgid: String) -> BoxFuture<'_, Result<Option<StoredLine>, StoreError>> {
+        self.ask(|reply| Job::Line(msgid, reply))
+    }
+
     fn targets(&self, query: TargetsQuery) -> BoxFuture<'_, Result<Vec<TargetRow>, StoreError>> {
         self.ask(|reply| Job::Targets(query, reply))
     }

@@ -288,6 +288,15 @@ pub(super) fn targets(db: &Connection, query: &TargetsQuery) -> rusqlite::Result
     Ok(found)
 }
 
+/// Returns the line of that id. The id ends with the line's place.
+pub(super) fn line(db: &Connection, msgid: &str) -> rusqlite::Result<Option<StoredLine>> {
+    let Some(seq) = msgid.rsplit_once('.').and_then(|(_, seq)| seq.parse::<i64>().ok()) else {
+        return Ok(None);
+    };
+    let sql = "SELECT * FROM lines WHERE seq = ? AND msgid = ?";
+    db.prepare_cached(sql)?.query_row(params![seq, msgid], stored).optional()
+}
+
 /// Answers [`FindLine`].
 pub(super) fn find(db: &Connection, query: &FindLine) -> rusqlite::Result<Option<StoredLine>> {
     let mut statement = db.prepare_cached("SELECT * FROM lines WHERE sender = ? AND key = ?")?;

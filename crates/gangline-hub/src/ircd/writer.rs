@@ -23,6 +23,7 @@ pub(super) type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
 pub(super) enum Job {
     Append(Vec<Arc<NewLine>>, Reply<Vec<Appended>>),
     History(HistoryQuery, Reply<Vec<StoredLine>>),
+    Line(String, Reply<Option<StoredLine>>),
     Targets(TargetsQuery, Reply<Vec<TargetRow>>),
     Find(FindLine, Reply<Option<StoredLine>>),
     PutAccount(Account, Reply<()>),
@@ -112,6 +113,10 @@ impl Writer {
             }
             Job::History(query, reply) => {
                 let done = rows::history(&self.db, &query);
+                answer(reply, done.map_err(|error| failed(&error)));
+            }
+            Job::Line(msgid, reply) => {
+                let done = rows::line(&self.db, &msgid);
                 answer(reply, done.map_err(|error| failed(&error)));
             }
             Job::Targets(query, reply) => {

@@ -11,6 +11,7 @@ use std::{
 
 use bytes::Bytes;
 use gangline_core::{Nick, Principal, Tier};
+use gangline_os::clock::UnixMicros;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
@@ -130,6 +131,8 @@ pub(super) struct Client {
     pub(super) stage: Stage,
     /// The nick; before registration the wanted one, which nobody else sees.
     pub(super) nick: Option<Nick>,
+    /// When it took this nick.
+    pub(super) named_at: UnixMicros,
     pub(super) user: Option<String>,
     pub(super) realname: String,
     pub(super) caps: Caps,

@@ -1,17 +1,30 @@
 //! After the store has answered: echoes, deliveries, histories, refusals.
 
-use gangline_core::Tier;
+use gangline_core::{Tier, name::fold};
 use gangline_os::clock::rfc3339;
 
 use super::{
     caps::Caps,
     client::{Client, ClientId},
-    flight::{Asker, Done, Flight, Refusal},
+    flight::{Asker, Done, Draft, Flight, Job, Known, Refusal},
     outgoing::{Mark, Outgoing},
     state::State,
-    store::{Appended, Conversation, LineKind, NewLine, StoreError, StoredLine, TargetRow},
+    store::{
+        Appended, Conversation, FindLine, LineKind, NewLine, Party, StoreError, StoredLine,
+        TargetRow,
+    },
 };
 use crate::wire::{batch, numeric as n};
+
+/// Whose conversation a private line belongs to.
+enum Whose {
+    /// This party's.
+    Party(Party),
+    /// That of whoever its target's nick reaches.
+    ByNick,
+    /// Nobody's any more.
+    Nobody,
+}
 
 impl State {
     /// Takes an answer of the store, and then what its askers have asked meanwhile.
@@ -30,6 +43,7 @@ impl State {
                     self.landed(flight.asker);
                 }
             }
+            Done::Drafted(draft, known) => self.finish_draft(*draft, known),
             Done::History(asker, target, found) => {
                 self.finish_history(&asker, &target, found);
                 self.landed(asker);
@@ -52,8 +66,7 @@ impl State {
         match kept {
             Appended::Stored { msgid, .. } => {
                 let out = Outgoing::kept(&msgid, line);
-                let ids = self.audience(flight.asker.id, line);
-                self.send_all(ids, &out);
+                self.deliver(flight.asker.id, (&msgid, line), &out);
                 self.echo(&flight.asker, &out);
                 self.tell_away(flight.asker.id, line);
                 self.remark(flight.asker.id, line);
@@ -65,15 +78,105 @@ impl State {
         }
     }
 
-    /// Returns who is to see a new line, its sender left out (unless it talks to itself).
-    fn audience(&self, sender: ClientId, line: &NewLine) -> Vec<ClientId> {
-        match &line.conversation {
-            Conversation::Channel(channel) => self.members(channel.folded(), Some(sender)),
-            Conversation::Direct(one, other) => {
-                let party = if *one == line.sender { other } else { one };
-                self.receivers(party, &line.target)
+    /// Shows a new line to those it is for, its sender left out (unless it talks to itself). A
+    /// private line goes to each session of its party under that session's own nick.
+    fn deliver(&mut self, sender: ClientId, (msgid, line): (&str, &NewLine), out: &Outgoing) {
+        let (one, other) = match &line.conversation {
+            Conversation::Channel(channel) => {
+                let ids = self.members(channel.folded(), Some(sender));
+                return self.send_all(ids, out);
+            }
+            Conversation::Direct(one, other) => (one, other),
+        };
+        let party = if *one == line.sender { other } else { one };
+        let target = fold(&line.target);
+        for id in self.receivers(party) {
+            let Some(nick) = self.client(id).map(|client| client.name().to_owned()) else {
+                continue;
+            };
+            if fold(&nick) == target {
+                self.tell(id, out.clone());
+            } else if id != sender {
+                self.tell(id, Outgoing::kept_to(&nick, msgid, line));
             }
         }
+    }
+
+    /// Takes what the store knows of a private line's conversation: then the line is kept, or
+    /// refused.
+    fn finish_draft(&mut self, draft: Draft, known: Result<Known, StoreError>) {
+        let known = match known {
+            Ok(known) => known,
+            Err(error) => {
+                tracing::error!(%error, "the conversation of a line could not be looked up");
+                let flight = Flight { asker: draft.asker, line: draft.line.into() };
+                self.refuse_unkept(&flight, &error);
+                return self.landed(flight.asker);
+            }
+        };
+        let Draft { asker, mut line, question } = draft;
+        let party = match &known {
+            Known::Question(question) => self.answered(&line, question),
+            Known::Talked | Known::Nothing => Whose::ByNick,
+        };
+        let party = match (party, question, known) {
+            (Whose::Party(party), _, _) => Some(party),
+            (Whose::Nobody, _, _) => None,
+            (Whose::ByNick, question, known) => {
+                let party = line.target.parse().ok().and_then(|nick| self.party_of(&nick));
+                let talked = || match known {
+                    Known::Talked => Some(Party::Member(fold(&line.target))),
+                    Known::Question(_) | Known::Nothing => None,
+                };
+                // An answer to a line that is lost must not go to whoever came after its asker.
+                let stranger = matches!(party, Some(Party::Stranger(_))) && question.is_some();
+                party.or_else(talked).filter(|_| !stranger)
+            }
+        };
+        let Some(party) = party else { return self.refuse_draft(asker, line) };
+        line.conversation = Conversation::Direct(line.sender.clone(), party);
+        self.flights.push_next(Job::Append(Flight { asker, line: line.into() }));
+    }
+
+    /// Returns whose conversation an answer belongs to: that of the line that it names, if it
+    /// goes to the nick which that line was said under or to.
+    fn answered(&self, line: &NewLine, question: &StoredLine) -> Whose {
+        let (asked, me) = (&question.line, &line.sender);
+        let asker = fold(asked.source.split('!').next().unwrap_or(""));
+        let (party, named) = match &asked.conversation {
+            Conversation::Channel(_) => (&asked.sender, asker),
+            Conversation::Direct(one, other) if asked.sender == *me => {
+                (if one == me { other } else { one }, fold(&asked.target))
+            }
+            Conversation::Direct(one, other) if one == me || other == me => (&asked.sender, asker),
+            Conversation::Direct(..) => return Whose::ByNick,
+        };
+        let target = fold(&line.target);
+        if target != named && target != party.name() {
+            return Whose::ByNick;
+        }
+        match party {
+            Party::Account(_) | Party::Member(_) => Whose::Party(party.clone()),
+            // Nothing proves a stranger but the connection that has asked.
+            Party::Stranger(nick) => {
+                let holder = self.by_nick(nick).filter(|holder| holder.party() == *party);
+                let same = holder.is_some_and(|holder| holder.named_at <= asked.at);
+                if same { Whose::Party(party.clone()) } else { Whose::Nobody }
+            }
+        }
+    }
+
+    fn refuse_draft(&mut self, asker: Asker, line: NewLine) {
+        let command = line.kind.as_str().to_owned();
+        let (number, target, text) = (n::ERR_NOSUCHNICK, line.target, "No such nick");
+        let refusal = Refusal { command, number, target: target.clone(), text };
+        // A sender that repeats a line after a crash must hear that it was kept.
+        if let Some(key) = line.key {
+            let query = FindLine { sender: line.sender, key, target: fold(&target) };
+            return self.flights.push_next(Job::Find { asker, refusal, query });
+        }
+        self.finish_refusal(&asker, &refusal, Ok(None));
+        self.landed(asker);
     }
 
     /// Gives a sender its line back; one that wants no echo but a label has an ACK.
@@ -91,7 +194,10 @@ impl State {
         if line.kind != LineKind::Privmsg || line.target.starts_with('#') {
             return;
         }
-        let Some(target) = self.by_nick(&line.target) else { return };
+        let Conversation::Direct(one, other) = &line.conversation else { return };
+        let party = if *one == line.sender { other } else { one };
+        let target = self.by_nick(&line.target).filter(|target| target.party() == *party);
+        let Some(target) = target else { return };
         if let Some(away) = target.away.clone() {
             self.numeric(sender, n::RPL_AWAY, &[&line.target], &away);
         }

@@ -8,7 +8,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::{
     client::ClientId,
     store::{
-        Account, Appended, BoxFuture, FindLine, HistoryQuery, NewLine, Store, StoreError,
+        Account, Appended, BoxFuture, FindLine, HistoryQuery, NewLine, Range, Store, StoreError,
         StoredLine, TargetRow, TargetsQuery, Topic,
     },
 };
@@ -29,6 +29,26 @@ pub(super) struct Flight {
     pub(super) line: Arc<NewLine>,
 }
 
+/// A private line whose conversation the store knows better than the nick: an answer, or a line
+/// to a nick that nobody has now.
+pub(super) struct Draft {
+    pub(super) asker: Asker,
+    /// The line. Its conversation is that with a member of this nick, until the store has told.
+    pub(super) line: NewLine,
+    /// The id of the line that it answers.
+    pub(super) question: Option<String>,
+}
+
+/// What the store knows of a draft's conversation.
+pub(super) enum Known {
+    /// The line that it answers.
+    Question(Box<StoredLine>),
+    /// The sender and a member of this nick have talked before.
+    Talked,
+    /// Nothing.
+    Nothing,
+}
+
 /// A refusal that stands unless the line turns out to be kept already.
 pub(super) struct Refusal {
     pub(super) command: String,
@@ -40,6 +60,7 @@ pub(super) struct Refusal {
 /// Something to ask of the store.
 pub(super) enum Job {
     Append(Flight),
+    Draft(Box<Draft>),
     History { asker: Asker, target: String, query: HistoryQuery },
     Targets { asker: Asker, query: TargetsQuery },
     Find { asker: Asker, refusal: Refusal, query: FindLine },
@@ -50,6 +71,7 @@ pub(super) enum Job {
 /// What the store has answered.
 pub(super) enum Done {
     Appended(Vec<Flight>, Result<Vec<Appended>, StoreError>),
+    Drafted(Box<Draft>, Result<Known, StoreError>),
     History(Asker, String, Result<Vec<StoredLine>, StoreError>),
     Targets(Asker, Result<Vec<TargetRow>, StoreError>),
     Found(Asker, Refusal, Result<Option<StoredLine>, StoreError>),
@@ -75,6 +97,12 @@ impl Flights {
     /// Queues a job. Bounded by the credit that each client's lines hold.
     pub(super) fn push(&mut self, job: Job) {
         self.jobs.push_back(job);
+    }
+
+    /// Queues what follows from the job that has just been answered: before all that was asked
+    /// after it.
+    pub(super) fn push_next(&mut self, job: Job) {
+        self.jobs.push_front(job);
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -103,6 +131,10 @@ impl Flights {
                 let lines = flights.iter().map(|flight| Arc::clone(&flight.line)).collect();
                 Box::pin(async move { Done::Appended(flights, store.append(lines).await) })
             }
+            Job::Draft(draft) => Box::pin(async move {
+                let known = look(&*store, &draft).await;
+                Done::Drafted(draft, known)
+            }),
             Job::History { asker, target, query } => {
                 Box::pin(async move { Done::History(asker, target, store.history(query).await) })
             }
@@ -132,4 +164,17 @@ impl Flights {
         }
         flights
     }
+}
+
+/// Asks the store whose conversation a draft belongs to.
+async fn look(store: &dyn Store, draft: &Draft) -> Result<Known, StoreError> {
+    if let Some(msgid) = &draft.question
+        && let Some(found) = store.line(msgid.clone()).await?
+    {
+        return Ok(Known::Question(Box::new(found)));
+    }
+    let conversation = draft.line.conversation.clone();
+    let query = HistoryQuery { conversation, range: Range::Latest, limit: 1 };
+    let talked = !store.history(query).await?.is_empty();
+    Ok(if talked { Known::Talked } else { Known::Nothing })
 }

@@ -175,6 +175,12 @@ impl Store for MemoryStore {
         ready(self.lock().history(&query))
     }
 
+    fn line(&self, msgid: String) -> BoxFuture<'_, Result<Option<StoredLine>, StoreError>> {
+        let inner = self.lock();
+        let found = inner.lines.values().flatten().find(|kept| kept.msgid == msgid);
+        ready(found.cloned())
+    }
+
     fn targets(&self, query: TargetsQuery) -> BoxFuture<'_, Result<Vec<TargetRow>, StoreError>> {
         ready(self.lock().targets(&query))
     }

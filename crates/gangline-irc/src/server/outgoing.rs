@@ -74,7 +74,12 @@ impl Outgoing {
 
     /// Returns a kept line.
     pub(super) fn kept(msgid: &str, line: &NewLine) -> Self {
-        let words = [line.target.as_str()];
+        Self::kept_to(&line.target, msgid, line)
+    }
+
+    /// Returns a kept line as it goes to somebody who has another nick now.
+    pub(super) fn kept_to(target: &str, msgid: &str, line: &NewLine) -> Self {
+        let words = [target];
         let mut out = Self::new(&line.source, line.kind.as_str(), &words, Some(&line.text))
             .at(line.at)
             .account(line.account.as_deref())

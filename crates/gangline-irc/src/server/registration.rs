@@ -145,11 +145,13 @@ impl State {
             }
             return;
         }
+        let now = self.now();
         let Some(client) = self.clients.get_mut(&id) else { return };
         if let Err(why) = self.crowd.registers(client.origin, &self.config.limits) {
             return self.doom(id, &why);
         }
         client.stage = Stage::Ready;
+        client.named_at = now;
         self.nicks.insert(nick.folded().to_owned(), id);
         self.remember_session(id);
         self.note_last_nick(id);

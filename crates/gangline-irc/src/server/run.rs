@@ -10,7 +10,10 @@ use std::{
 };
 
 use gangline_core::Tier;
-use gangline_os::task::{HowEnded, TaskEnd, TaskGroup};
+use gangline_os::{
+    clock::UnixMicros,
+    task::{HowEnded, TaskEnd, TaskGroup},
+};
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
@@ -172,6 +175,7 @@ fn client(id: ClientId, origin: Origin, queue: SendQueue, now: Duration) -> Clie
         queue,
         stage: Stage::Registering(Registering { negotiating: false, heard: false }),
         nick: None,
+        named_at: UnixMicros(0),
         user: None,
         realname: String::new(),
         caps: Caps::default(),

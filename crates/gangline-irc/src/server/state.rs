@@ -132,15 +132,15 @@ impl State {
         accounts.by_last_nick(nick).map(|account| party(&account.name))
     }
 
-    /// Returns the connections that a private line to `target` goes to.
-    pub(super) fn receivers(&self, party: &Party, target: &str) -> Vec<ClientId> {
-        let target = gangline_core::name::fold(target);
+    /// Returns the connections that a private line to this party goes to: all sessions of an
+    /// account, else whoever has the nick and is that party.
+    pub(super) fn receivers(&self, party: &Party) -> Vec<ClientId> {
         match party {
-            Party::Account(account) if *account == target => {
+            Party::Account(account) => {
                 self.sessions.get(account).into_iter().flatten().copied().collect()
             }
-            Party::Account(_) | Party::Member(_) | Party::Stranger(_) => {
-                let holder = self.by_nick(&target).filter(|client| client.party() == *party);
+            Party::Member(nick) | Party::Stranger(nick) => {
+                let holder = self.by_nick(nick).filter(|client| client.party() == *party);
                 holder.map(|client| client.id).into_iter().collect()
             }
         }

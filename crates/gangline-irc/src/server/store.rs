@@ -315,6 +315,9 @@ pub trait Store: Send + Sync + 'static {
     /// Returns lines, oldest first.
     fn history(&self, query: HistoryQuery) -> BoxFuture<'_, Result<Vec<StoredLine>, StoreError>>;
 
+    /// Returns the kept line of that id.
+    fn line(&self, msgid: String) -> BoxFuture<'_, Result<Option<StoredLine>, StoreError>>;
+
     /// Returns conversations with a newest line in the span.
     fn targets(&self, query: TargetsQuery) -> BoxFuture<'_, Result<Vec<TargetRow>, StoreError>>;
 

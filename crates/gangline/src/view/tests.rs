@@ -144,6 +144,7 @@ pub(crate) fn line() -> OutboxRow {
         why: None,
         msgid: Some("x1".into()),
         may_be_doubled: true,
+        question: None,
         cause_root: None,
         hops: 0,
         created_at: at(9),

@@ -106,3 +106,29 @@ async fn all_lines_for_a_room_that_stays_shut_are_given_up() {
     let left = broker.outbox_pending(&ada(), PAGE_MAX).await.unwrap();
     assert_eq!(left.iter().map(|row| row.body.as_str()).collect::<Vec<_>>(), ["b1"]);
 }
+
+/// The link names the line that a private line answers: then the server knows whose it is.
+#[tokio::test]
+async fn a_private_line_names_its_question_to_the_server() {
+    let mut post = Post::open().await;
+    let send = |name: &str, target: &str| BrokerSend {
+        agent: ada(),
+        turn: None,
+        idem_key: name.to_owned(),
+        target: target.to_owned(),
+        lines: vec![Redacted::from_store(name.to_owned())],
+        kind: LineKind::Privmsg,
+        in_reply_to: None,
+        deliver: None,
+    };
+    let broker = &post.0.courier.office.broker;
+    broker.answer(send("answer", "otto"), Some("m.1".to_owned())).await.unwrap();
+    broker.send(send("aside", "otto")).await.unwrap();
+    post.0.courier.send_waiting().await;
+    let mut named = Vec::new();
+    while let Ok(LinkCommand::Say(say)) = post.0.link.try_recv() {
+        named.push((say.text, say.reply_to));
+    }
+    let wanted = [("answer".to_owned(), Some("m.1".to_owned())), ("aside".to_owned(), None)];
+    assert_eq!(named, wanted);
+}

@@ -115,3 +115,37 @@ pub(crate) async fn a_line_knows_its_cause(store: &Fixture) {
     assert_eq!(cause("aside in the turn", None, true).await, (Some(77), 4));
     assert_eq!(cause("out of the blue", None, false).await, (None, 0));
 }
+
+pub(crate) async fn a_private_line_knows_the_line_that_it_answers(store: &Fixture) {
+    let broker = store.open().await;
+    let epoch = broker.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
+    let said = |sender: &str, msgid: &str| NewMessage {
+        sender: sender.to_owned(),
+        msgid: Some(msgid.to_owned()),
+        ..message(&ada(), msgid)
+    };
+    let otto = broker.accept(said("otto", "m.1")).await.unwrap().id;
+    let again = broker.accept(said("Otto", "m.2")).await.unwrap().id;
+    let anna = broker.accept(said("anna", "m.3")).await.unwrap().id;
+    let here = broker.accept(message(&ada(), "not from a server")).await.unwrap().id;
+    let turn = turn(epoch, 1);
+    broker.take(take(&ada(), turn, &[otto, again, anna, here])).await.unwrap();
+    let question = async |to: &str, answers: Option<MessageId>, in_turn: bool, named: &str| {
+        let key = format!("{to} {answers:?} {in_turn} {named}");
+        let mut said = send(&ada(), &key, &["x"]);
+        (said.target, said.in_reply_to) = (to.to_owned(), answers);
+        said.turn = in_turn.then_some(turn);
+        let named = (!named.is_empty()).then(|| named.to_owned());
+        broker.answer(said, named).await.unwrap();
+        broker.outbox_by_idem(&ada(), &key).await.unwrap().remove(0).question
+    };
+    let is = |msgid: &str| Some(msgid.to_owned());
+    assert_eq!(question("otto", Some(otto), true, "").await, is("m.1"));
+    assert_eq!(question("OTTO", None, true, "").await, is("m.2"), "the newest of the turn");
+    assert_eq!(question("otto", Some(here), true, "").await, is("m.2"));
+    assert_eq!(question("anna", Some(otto), true, "").await, is("m.3"), "what anna said");
+    assert_eq!(question("bert", Some(otto), true, "").await, None, "bert said nothing");
+    assert_eq!(question("#room", Some(otto), true, "").await, None, "it is not private");
+    assert_eq!(question("otto", None, false, "").await, None, "nothing is answered");
+    assert_eq!(question("otto", None, false, "m.9").await, is("m.9"));
+}

@@ -41,6 +41,9 @@ fn change(state: &mut State, id: ClientId, nick: Nick) {
         .at(now)
         .account(client.account());
     client.nick = Some(nick.clone());
+    if old != nick {
+        client.named_at = now;
+    }
     let source = client.source();
     state.nicks.remove(old.folded());
     state.nicks.insert(nick.folded().to_owned(), id);

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use gangline_core::Target;
+use gangline_core::{Target, Tier};
 
 use super::{super::state::State, Call};
 use crate::{
     server::{
         caps::Caps,
         client::ClientId,
-        flight::{Flight, Job, Refusal},
+        flight::{Draft, Flight, Job, Refusal},
         outgoing,
-        store::{Conversation, FindLine, LineKind, NewLine},
+        store::{Conversation, FindLine, LineKind, NewLine, Party},
     },
     wire::{BODY_MAX, numeric as n, tags},
 };
@@ -37,8 +37,11 @@ pub(super) fn run(state: &mut State, call: &mut Call) {
     let Some(text) = text else {
         return refuse(state, id, kind, (n::ERR_NOTEXTTOSEND, &target, "No text to send"));
     };
+    if let Some((conversation, question)) = must_look(state, call, &target) {
+        return fly(state, call, kind, (conversation, text), Way::Look(question));
+    }
     match destination(state, id, &target) {
-        Ok(conversation) => fly(state, call, kind, (conversation, text)),
+        Ok(conversation) => fly(state, call, kind, (conversation, text), Way::Straight),
         Err(Refused::Rule(number, why)) => refuse(state, id, kind, (number, &target, why)),
         Err(Refused::Now(number, why)) => {
             refuse_unless_kept(state, call, kind, (number, &target, why));
@@ -103,8 +106,29 @@ fn destination(state: &State, id: ClientId, target: &str) -> Result<Conversation
     }
 }
 
+/// Returns the conversation and the question of a private line that the store must be asked
+/// about: an answer belongs to the conversation of its question, whoever has the nick by now; and
+/// an agent may speak to somebody it has talked to, who is not here.
+fn must_look(state: &State, call: &Call, target: &str) -> Option<(Conversation, Option<String>)> {
+    let Ok(Target::Nick(nick)) = target.parse::<Target>() else { return None };
+    let client = state.client(call.id)?;
+    let question = call.message.tag(tags::REPLY).filter(|msgid| !msgid.is_empty());
+    let absent = || client.tier() == Tier::Agent && state.party_of(&nick).is_none();
+    let member = Party::Member(nick.folded().to_owned());
+    let with_member = Conversation::Direct(client.party(), member);
+    (question.is_some() || absent()).then(|| (with_member, question.map(str::to_owned)))
+}
+
+/// How a line goes to the store.
+enum Way {
+    /// Its conversation is known.
+    Straight,
+    /// The store is asked first whose it is; this is the id of the line that it answers.
+    Look(Option<String>),
+}
+
 /// Sends the line to the store.
-fn fly(state: &mut State, call: &mut Call, kind: LineKind, what: (Conversation, String)) {
+fn fly(state: &mut State, call: &mut Call, kind: LineKind, what: (Conversation, String), way: Way) {
     let id = call.id;
     let (at, heard) = (state.now(), state.config.clock.monotonic());
     let Some(client) = state.client_mut(id) else { return };
@@ -135,7 +159,10 @@ fn fly(state: &mut State, call: &mut Call, kind: LineKind, what: (Conversation, 
         return state.fail(id, &words, "The tag +gangline/id is too long");
     }
     let asker = call.asker(state);
-    state.flights.push(Job::Append(Flight { asker, line: Arc::new(line) }));
+    state.flights.push(match way {
+        Way::Straight => Job::Append(Flight { asker, line: Arc::new(line) }),
+        Way::Look(question) => Job::Draft(Box::new(Draft { asker, line, question })),
+    });
 }
 
 /// Returns the text with control characters made harmless: formatting, CTCP's 0x01 and tabs

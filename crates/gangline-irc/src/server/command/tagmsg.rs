@@ -6,6 +6,7 @@ use super::{super::state::State, Call};
 use crate::{
     server::{
         caps::Caps,
+        client::ClientId,
         outgoing::{Outgoing, client_only},
         store::Party,
     },
@@ -21,6 +22,7 @@ pub(super) fn run(state: &mut State, call: &Call) {
     if tags.is_empty() {
         return;
     }
+    let private = !target.starts_with('#');
     let ids = match target.parse::<Target>() {
         Ok(Target::Channel(name)) => {
             let inside = state.channel(name.folded()).is_some_and(|c| c.member(id).is_some());
@@ -33,19 +35,28 @@ pub(super) fn run(state: &mut State, call: &Call) {
         Ok(Target::Nick(nick)) => {
             let party: Option<Party> = state.party_of(&nick);
             let Some(party) = party else { return super::no_such_nick(state, id, target) };
-            state.receivers(&party, nick.as_str())
+            state.receivers(&party)
         }
         Err(_) => return super::no_such_nick(state, id, target),
     };
     let now = state.now();
     let Some(client) = state.client(id) else { return };
-    let line = Outgoing::new(&client.source(), "TAGMSG", &[target], None)
-        .at(now)
-        .account(client.account())
-        .stamped(client.principal(), client.bot, tags);
-    let echo = client.caps.has(Caps::ECHO);
-    state.send_capable(ids, Caps::TAGS, &line);
-    if echo {
-        state.tell(id, line);
+    let line = |target: &str| {
+        Outgoing::new(&client.source(), "TAGMSG", &[target], None)
+            .at(now)
+            .account(client.account())
+            .stamped(client.principal(), client.bot, tags.clone())
+    };
+    let echo = client.caps.has(Caps::ECHO).then(|| line(target));
+    if private {
+        let named = |to: ClientId| Some((to, line(state.client(to)?.name())));
+        let lines: Vec<(ClientId, Outgoing)> = ids.into_iter().filter_map(named).collect();
+        lines.into_iter().for_each(|(to, line)| state.send_capable([to], Caps::TAGS, &line));
+    } else {
+        let line = line(target);
+        state.send_capable(ids, Caps::TAGS, &line);
+    }
+    if let Some(echo) = echo {
+        state.tell(id, echo);
     }
 }

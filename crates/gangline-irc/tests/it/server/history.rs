@@ -8,7 +8,7 @@ use gangline_irc::{
 use super::support::{Peer, Room};
 
 /// Asks, and returns the lines of the batch.
-async fn ask(peer: &mut Peer, request: &str) -> Vec<Message> {
+pub(super) async fn ask(peer: &mut Peer, request: &str) -> Vec<Message> {
     peer.send(&format!("@label=h CHATHISTORY {request}")).await;
     let start = peer.until("BATCH").await;
     assert_eq!(start.label(), Some("h"));
@@ -25,7 +25,7 @@ async fn ask(peer: &mut Peer, request: &str) -> Vec<Message> {
     }
 }
 
-fn texts(lines: &[Message]) -> Vec<&str> {
+pub(super) fn texts(lines: &[Message]) -> Vec<&str> {
     lines.iter().map(|line| line.params[1].as_str()).collect()
 }
 

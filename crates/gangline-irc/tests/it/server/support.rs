@@ -90,6 +90,9 @@ impl Store for Disk {
     fn history(&self, query: HistoryQuery) -> BoxFuture<'_, Result<Vec<StoredLine>, StoreError>> {
         self.store.history(query)
     }
+    fn line(&self, msgid: String) -> BoxFuture<'_, Result<Option<StoredLine>, StoreError>> {
+        self.store.line(msgid)
+    }
     fn targets(&self, query: TargetsQuery) -> BoxFuture<'_, Result<Vec<TargetRow>, StoreError>> {
         self.store.targets(query)
     }

@@ -94,7 +94,7 @@ async fn a_repeated_line_is_confirmed_even_if_its_target_has_gone() {
     ada.send("@label=L2;+gangline/id=k.1 PRIVMSG ann :done").await;
     let again = ada.until("PRIVMSG").await;
     assert_eq!((again.label(), again.tag("msgid")), (Some("L2"), first.tag("msgid")));
-    ada.send("@label=L3;+gangline/id=k.2 PRIVMSG ann :more").await;
+    ada.send("@label=L3;+gangline/id=k.2 PRIVMSG nobody :more").await;
     let refused = ada.until("401").await;
     assert_eq!(refused.label(), Some("L3"));
     room.shut().await;
