@@ -34,6 +34,8 @@ mod http;
 mod intake;
 pub mod memory;
 mod outgoing;
+mod playback;
+mod reading;
 mod registration;
 pub mod remarks;
 mod reply;

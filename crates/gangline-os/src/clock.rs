@@ -103,6 +103,20 @@ pub fn rfc3339(at: UnixMicros) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
 }
 
+/// Returns the date and the minute of a moment as clocks on this machine's walls show it:
+/// `2026-11-21` and `17:36`.
+#[must_use]
+pub fn local_minute(at: UnixMicros) -> (String, String) {
+    match jiff::Timestamp::from_microsecond(at.0) {
+        Ok(moment) => {
+            let local = moment.to_zoned(jiff::tz::TimeZone::system());
+            (local.strftime("%Y-%m-%d").to_string(), local.strftime("%H:%M").to_string())
+        }
+        // Farther than a calendar reaches.
+        Err(_) => (String::new(), "--:--".to_owned()),
+    }
+}
+
 /// Reads RFC 3339, in UTC (`Z`) or with an offset; digits after the sixth of a fraction are dropped
 /// and a leap second is none. `None` for everything else.
 #[must_use]

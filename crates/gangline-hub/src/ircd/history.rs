@@ -12,8 +12,8 @@ use std::{
 
 use gangline_core::{Nick, Tier};
 use gangline_irc::server::store::{
-    Account, Accounts, Appended, BoxFuture, FindLine, HistoryQuery, NewLine, Store, StoreError,
-    StoredLine, TargetRow, TargetsQuery, Topic,
+    Account, Accounts, Appended, BoxFuture, Commit, FindLine, HistoryQuery, Marks, Missed,
+    MissedQuery, NewLine, ReadMark, Store, StoreError, StoredLine, TargetRow, TargetsQuery, Topic,
 };
 use gangline_os::{
     clock::SharedClock,
@@ -192,6 +192,22 @@ impl Store for SqliteHistory {
 
     fn find(&self, query: FindLine) -> BoxFuture<'_, Result<Option<StoredLine>, StoreError>> {
         self.ask(|reply| Job::Find(query, reply))
+    }
+
+    fn missed(&self, query: MissedQuery) -> BoxFuture<'_, Result<Vec<Missed>, StoreError>> {
+        self.ask(|reply| Job::Missed(query, reply))
+    }
+
+    fn marks(&self) -> BoxFuture<'_, Result<Marks, StoreError>> {
+        self.ask(Job::Marks)
+    }
+
+    fn put_marks(
+        &self,
+        marks: Vec<ReadMark>,
+        when: Commit,
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.ask(|reply| Job::PutMarks(marks, when, reply))
     }
 
     fn accounts(&self) -> watch::Receiver<Arc<Accounts>> {

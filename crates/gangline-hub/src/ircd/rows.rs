@@ -128,7 +128,7 @@ fn prune(db: &Connection, conversation: &str, lines: i64, keep: i64) -> rusqlite
     Ok(())
 }
 
-fn stored(row: &Row<'_>) -> rusqlite::Result<StoredLine> {
+pub(super) fn stored(row: &Row<'_>) -> rusqlite::Result<StoredLine> {
     let conversation: String = row.get("conversation")?;
     let tags: String = row.get("tags")?;
     let tags = if tags.is_empty() { Ok(Vec::new()) } else { serde_json::from_str(&tags) };

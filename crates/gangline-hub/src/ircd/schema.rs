@@ -8,11 +8,12 @@ use rusqlite::{Connection, params};
 use super::history::OpenError;
 
 /// The schema that this program writes, kept in `user_version`.
-const SCHEMA: i64 = 1;
+const SCHEMA: i64 = 2;
 
 /// Marks the file as ours (`application_id`): "GLic".
 const APPLICATION: i64 = 0x474c_6963;
 
+/// Schema 1, in which no marks were kept.
 const CREATE: &[&str] = &[
     "CREATE TABLE lines (
         seq INTEGER PRIMARY KEY,
@@ -61,6 +62,21 @@ const CREATE: &[&str] = &[
     "CREATE TABLE openings (id TEXT PRIMARY KEY, at_us INTEGER NOT NULL) STRICT",
 ];
 
+/// What makes each schema of the one before it: the first entry makes schema 2. Only added to,
+/// never edited.
+const MIGRATIONS: &[&str] = &[
+    // How far people have read, each party under each nick, in a channel or (place '') in all
+    // private conversations together.
+    "CREATE TABLE read_marks (
+        party TEXT NOT NULL,
+        nick TEXT NOT NULL,
+        place TEXT NOT NULL,
+        seq INTEGER NOT NULL,
+        at_us INTEGER NOT NULL,
+        PRIMARY KEY (party, nick, place)
+    ) STRICT",
+];
+
 /// Opens the database, makes or checks its schema, and returns it.
 pub(super) fn open(path: &Path, busy: Duration) -> Result<Connection, OpenError> {
     let failed = |source| OpenError::of(path, source);
@@ -77,8 +93,8 @@ pub(super) fn open(path: &Path, busy: Duration) -> Result<Connection, OpenError>
     if found > SCHEMA {
         return Err(OpenError::NewerSchema { path: path.to_owned(), found, known: SCHEMA });
     }
-    if found == 0 {
-        create(&db).map_err(failed)?;
+    if found < SCHEMA {
+        bring_up_to_date(&db, found).map_err(failed)?;
     }
     Ok(db)
 }
@@ -114,9 +130,12 @@ fn version(db: &Connection) -> rusqlite::Result<i64> {
     db.query_row("PRAGMA user_version", [], |row| row.get(0))
 }
 
-fn create(db: &Connection) -> rusqlite::Result<()> {
+/// Makes the tables, or what an older schema lacks, in one transaction.
+fn bring_up_to_date(db: &Connection, found: i64) -> rusqlite::Result<()> {
+    let create = if found == 0 { CREATE } else { &[] };
+    let done = usize::try_from(found.max(1) - 1).unwrap_or(0);
     db.execute_batch("BEGIN IMMEDIATE")?;
-    for statement in CREATE.iter().copied() {
+    for statement in create.iter().chain(MIGRATIONS.iter().skip(done)) {
         db.execute_batch(statement)?;
     }
     db.execute_batch(&format!(

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use gangline_irc::server::store::{
-    Account, Accounts, Appended, FindLine, HistoryQuery, NewLine, StoreError, StoredLine,
-    TargetRow, TargetsQuery, Topic,
+    Account, Accounts, Appended, Commit, FindLine, HistoryQuery, Marks, Missed, MissedQuery,
+    NewLine, ReadMark, StoreError, StoredLine, TargetRow, TargetsQuery, Topic,
 };
 use gangline_os::{failpoint, lock::FileLock};
 use rusqlite::Connection;
@@ -12,6 +12,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{
     history::{HistoryOptions, OpenError},
+    marks,
     rows::{self, Numbering},
     schema,
 };
@@ -26,6 +27,9 @@ pub(super) enum Job {
     Line(String, Reply<Option<StoredLine>>),
     Targets(TargetsQuery, Reply<Vec<TargetRow>>),
     Find(FindLine, Reply<Option<StoredLine>>),
+    Missed(MissedQuery, Reply<Vec<Missed>>),
+    Marks(Reply<Marks>),
+    PutMarks(Vec<ReadMark>, Commit, Reply<()>),
     PutAccount(Account, Reply<()>),
     Topics(Reply<Vec<Topic>>),
     PutTopic(Topic, Reply<()>),
@@ -80,6 +84,7 @@ fn live(
         }
         writer.work(job);
     }
+    writer.keep_marks();
     // What is asked from now on fails at once.
     drop(jobs);
     if let Err((_, error)) = writer.db.close() {
@@ -91,6 +96,8 @@ fn live(
 struct Writer {
     db: Connection,
     numbering: Numbering,
+    /// Marks that are kept with the next lines.
+    marks: Vec<ReadMark>,
     accounts: watch::Sender<Arc<Accounts>>,
 }
 
@@ -102,7 +109,12 @@ impl Writer {
         let (opening, last) = schema::begin(&db, now).map_err(failed)?;
         let accounts = rows::accounts(&db).map_err(failed)?;
         let numbering = Numbering { opening, last, keep: i64::from(options.keep.max(1)) };
-        Ok(Self { db, numbering, accounts: watch::Sender::new(Arc::new(accounts)) })
+        Ok(Self {
+            db,
+            numbering,
+            marks: Vec::new(),
+            accounts: watch::Sender::new(Arc::new(accounts)),
+        })
     }
 
     fn work(&mut self, job: Job) {
@@ -127,6 +139,22 @@ impl Writer {
                 let done = rows::find(&self.db, &query);
                 answer(reply, done.map_err(|error| failed(&error)));
             }
+            Job::Missed(query, reply) => {
+                let done = marks::missed(&self.db, &query);
+                answer(reply, done.map_err(|error| failed(&error)));
+            }
+            Job::Marks(reply) => {
+                let done = marks::marks(&self.db, self.numbering.last);
+                answer(reply, done.map_err(|error| failed(&error)));
+            }
+            Job::PutMarks(marks, when, reply) => {
+                self.marks.extend(marks);
+                let done = match when {
+                    Commit::WithNext => Ok(()),
+                    Commit::Now => self.append(&[]).map(drop),
+                };
+                answer(reply, done.map_err(|error| failed(&error)));
+            }
             Job::PutAccount(account, reply) => {
                 let done = rows::put_account(&self.db, &account);
                 if done.is_ok() {
@@ -146,6 +174,15 @@ impl Writer {
         }
     }
 
+    /// Keeps the marks that no lines have taken along. Without them lines are shown twice.
+    fn keep_marks(&mut self) {
+        if !self.marks.is_empty()
+            && let Err(error) = self.append(&[])
+        {
+            tracing::warn!(%error, "how far people have read was not kept");
+        }
+    }
+
     fn append(&mut self, batch: &[Arc<NewLine>]) -> rusqlite::Result<Vec<Appended>> {
         if failpoint::fails("ircd.append") {
             return Err(rusqlite::Error::ToSqlConversionFailure(
@@ -154,6 +191,11 @@ impl Writer {
         }
         self.db.execute_batch("BEGIN IMMEDIATE")?;
         let mut done = rows::append(&self.db, &mut self.numbering, batch);
+        if done.is_ok()
+            && let Err(error) = marks::put(&self.db, &self.marks)
+        {
+            done = Err(error);
+        }
         if done.is_ok() {
             failpoint::hit("ircd.append.before_commit");
             if let Err(error) = self.db.execute_batch("COMMIT") {
@@ -161,7 +203,10 @@ impl Writer {
             }
         }
         match &done {
-            Ok(_) => failpoint::hit("ircd.append.after_commit"),
+            Ok(_) => {
+                self.marks.clear();
+                failpoint::hit("ircd.append.after_commit");
+            }
             Err(_) => {
                 // SQLite may have rolled back by itself; then this is an error that means nothing.
                 if let Err(error) = self.db.execute_batch("ROLLBACK") {

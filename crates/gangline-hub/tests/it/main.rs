@@ -1,4 +1,5 @@
 //! Integration tests of the hub.
 
 mod ircd;
+mod marks;
 mod socket;

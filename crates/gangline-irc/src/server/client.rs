@@ -4,7 +4,7 @@ use std::{
     collections::{BTreeSet, VecDeque},
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -15,7 +15,7 @@ use gangline_os::clock::UnixMicros;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use super::{caps::Caps, outgoing::Outgoing, store::Party, trust::Origin};
+use super::{caps::Caps, outgoing::Outgoing, reading::Reading, store::Party, trust::Origin};
 use crate::wire::{Message, sasl::Answer, scram::Challenge};
 
 /// A connection, never used twice.
@@ -26,6 +26,10 @@ pub(super) struct ClientId(pub(super) u64);
 pub(super) struct Shared {
     /// Bytes that wait to be written.
     pub(super) queued: AtomicUsize,
+    /// Bytes that were written so far.
+    pub(super) written: AtomicU64,
+    /// Bytes that had been written when something was heard the last time.
+    pub(super) proven: AtomicU64,
     /// Whether lines are read at any pace.
     pub(super) exempt: AtomicBool,
     /// Room for lines that are being worked on.
@@ -44,11 +48,13 @@ pub(super) struct SendQueue {
     lines: mpsc::Sender<Bytes>,
     shared: Arc<Shared>,
     cap: usize,
+    /// Bytes that were ever queued.
+    pushed: AtomicU64,
 }
 
 impl SendQueue {
     pub(super) fn new(lines: mpsc::Sender<Bytes>, shared: Arc<Shared>, cap: usize) -> Self {
-        Self { lines, shared, cap }
+        Self { lines, shared, cap, pushed: AtomicU64::new(0) }
     }
 
     /// Queues a line, without waiting.
@@ -58,7 +64,13 @@ impl SendQueue {
         if before + bytes > self.cap || self.lines.try_send(line).is_err() {
             return Err(QueueFull);
         }
+        self.pushed.fetch_add(bytes as u64, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Returns how many bytes were ever queued.
+    pub(super) fn pushed(&self) -> u64 {
+        self.pushed.load(Ordering::Relaxed)
     }
 
     pub(super) fn shared(&self) -> &Shared {
@@ -153,6 +165,8 @@ pub(super) struct Client {
     pub(super) heard_at: Duration,
     pub(super) spoke_at: Duration,
     pub(super) pinged_at: Option<Duration>,
+    /// What it was shown of each place and may not have read.
+    pub(super) reading: Reading,
     /// Requests that wait for the store.
     pub(super) in_flight: usize,
     pub(super) held: VecDeque<Held>,

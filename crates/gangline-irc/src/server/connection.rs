@@ -64,7 +64,7 @@ impl Reader {
         let mut framer = Framer::default();
         let mut bucket = Bucket::new(self.flood, &self.clock);
         loop {
-            match read_some(&self.half, &mut framer).await {
+            match read_some(&self.half, &mut framer, &self.shared).await {
                 Ok(0) => return "Connection closed".to_owned(),
                 Ok(_) => {}
                 Err(error) => return format!("Read error: {}", error.kind()),
@@ -85,12 +85,21 @@ impl Reader {
     }
 }
 
-async fn read_some(half: &Reading, framer: &mut Framer) -> io::Result<usize> {
+async fn read_some(half: &Reading, framer: &mut Framer, shared: &Shared) -> io::Result<usize> {
+    // What was there already when we looked may have been sent before our last lines arrived.
+    let mut written = None;
     loop {
-        half.readable().await?;
         match half.try_read_buf(framer.room()) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            done => return done,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                half.readable().await?;
+                written = Some(shared.written.load(Ordering::Relaxed));
+            }
+            done => {
+                if let (Ok(1..), Some(written)) = (&done, written) {
+                    shared.proven.store(written, Ordering::Relaxed);
+                }
+                return done;
+            }
         }
     }
 }
@@ -151,6 +160,9 @@ pub(super) async fn write(
             () = shared.kill.cancelled() => false,
         };
         shared.queued.fetch_sub(buffer.len(), Ordering::Relaxed);
+        if written {
+            shared.written.fetch_add(buffer.len() as u64, Ordering::Relaxed);
+        }
         if !written {
             // Nothing may follow half a line: it would look like a whole one.
             whole = false;

@@ -8,6 +8,7 @@ use super::{
     client::{Client, ClientId},
     flight::{Asker, Done, Draft, Flight, Job, Known, Refusal},
     outgoing::{Mark, Outgoing},
+    reading::PRIVATE,
     state::State,
     store::{
         Appended, Conversation, FindLine, LineKind, NewLine, Party, StoreError, StoredLine,
@@ -48,6 +49,10 @@ impl State {
                 self.finish_history(&asker, &target, found);
                 self.landed(asker);
             }
+            Done::Missed(asker, place, found) => {
+                self.finish_missed(asker.id, &place, found);
+                self.landed(asker);
+            }
             Done::Targets(asker, found) => {
                 self.finish_targets(&asker, found);
                 self.landed(asker);
@@ -57,16 +62,19 @@ impl State {
                 self.landed(asker);
             }
             Done::Kept(Ok(())) => {}
-            Done::Kept(Err(error)) => tracing::error!(%error, "a topic or nick was not kept"),
+            Done::Kept(Err(error)) => {
+                tracing::error!(%error, "a topic, a nick or how far was read was not kept")
+            }
         }
     }
 
     fn finish_line(&mut self, flight: &Flight, kept: Appended) {
         let line = &flight.line;
         match kept {
-            Appended::Stored { msgid, .. } => {
+            Appended::Stored { seq, msgid } => {
+                self.newest = self.newest.max(seq);
                 let out = Outgoing::kept(&msgid, line);
-                self.deliver(flight.asker.id, (&msgid, line), &out);
+                self.deliver(flight.asker.id, (seq, &msgid, line), &out);
                 self.echo(&flight.asker, &out);
                 self.tell_away(flight.asker.id, line);
                 self.remark(flight.asker.id, line);
@@ -80,11 +88,17 @@ impl State {
 
     /// Shows a new line to those it is for, its sender left out (unless it talks to itself). A
     /// private line goes to each session of its party under that session's own nick.
-    fn deliver(&mut self, sender: ClientId, (msgid, line): (&str, &NewLine), out: &Outgoing) {
+    fn deliver(
+        &mut self,
+        sender: ClientId,
+        (seq, msgid, line): (i64, &str, &NewLine),
+        out: &Outgoing,
+    ) {
         let (one, other) = match &line.conversation {
             Conversation::Channel(channel) => {
                 let ids = self.members(channel.folded(), Some(sender));
-                return self.send_all(ids, out);
+                self.send_all(ids.iter().copied(), out);
+                return ids.into_iter().for_each(|id| self.shown(id, channel.folded(), seq));
             }
             Conversation::Direct(one, other) => (one, other),
         };
@@ -99,6 +113,7 @@ impl State {
             } else if id != sender {
                 self.tell(id, Outgoing::kept_to(&nick, msgid, line));
             }
+            self.shown(id, PRIVATE, seq);
         }
     }
 

@@ -8,8 +8,8 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::{
     client::ClientId,
     store::{
-        Account, Appended, BoxFuture, FindLine, HistoryQuery, NewLine, Range, Store, StoreError,
-        StoredLine, TargetRow, TargetsQuery, Topic,
+        Account, Appended, BoxFuture, Commit, FindLine, HistoryQuery, Missed, MissedQuery, NewLine,
+        Range, ReadMark, Store, StoreError, StoredLine, TargetRow, TargetsQuery, Topic,
     },
 };
 
@@ -64,6 +64,8 @@ pub(super) enum Job {
     History { asker: Asker, target: String, query: HistoryQuery },
     Targets { asker: Asker, query: TargetsQuery },
     Find { asker: Asker, refusal: Refusal, query: FindLine },
+    Missed { asker: Asker, place: String, query: MissedQuery },
+    Marks(Vec<ReadMark>),
     Topic { topic: Topic, credit: Option<OwnedSemaphorePermit> },
     Account(Account),
 }
@@ -74,6 +76,7 @@ pub(super) enum Done {
     Drafted(Box<Draft>, Result<Known, StoreError>),
     History(Asker, String, Result<Vec<StoredLine>, StoreError>),
     Targets(Asker, Result<Vec<TargetRow>, StoreError>),
+    Missed(Asker, String, Result<Vec<Missed>, StoreError>),
     Found(Asker, Refusal, Result<Option<StoredLine>, StoreError>),
     Kept(Result<(), StoreError>),
 }
@@ -82,12 +85,14 @@ pub(super) enum Done {
 pub(super) struct Flights {
     store: Arc<dyn Store>,
     jobs: VecDeque<Job>,
+    /// Marks for the next commit of lines.
+    marks: Vec<ReadMark>,
     running: Option<BoxFuture<'static, Done>>,
 }
 
 impl Flights {
     pub(super) fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, jobs: VecDeque::new(), running: None }
+        Self { store, jobs: VecDeque::new(), marks: Vec::new(), running: None }
     }
 
     pub(super) fn store(&self) -> &Arc<dyn Store> {
@@ -103,6 +108,19 @@ impl Flights {
     /// after it.
     pub(super) fn push_next(&mut self, job: Job) {
         self.jobs.push_front(job);
+    }
+
+    /// Has marks kept with the next lines.
+    pub(super) fn note(&mut self, mark: ReadMark) {
+        self.marks.push(mark);
+    }
+
+    /// Has the noted marks kept in a commit of their own.
+    pub(super) fn keep_noted(&mut self) {
+        if !self.marks.is_empty() {
+            let marks = std::mem::take(&mut self.marks);
+            self.jobs.push_back(Job::Marks(marks));
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -129,7 +147,15 @@ impl Flights {
             Job::Append(first) => {
                 let flights = self.batch(first);
                 let lines = flights.iter().map(|flight| Arc::clone(&flight.line)).collect();
-                Box::pin(async move { Done::Appended(flights, store.append(lines).await) })
+                let marks = std::mem::take(&mut self.marks);
+                Box::pin(async move {
+                    if !marks.is_empty()
+                        && let Err(error) = store.put_marks(marks, Commit::WithNext).await
+                    {
+                        tracing::warn!(%error, "how far was read could not be kept");
+                    }
+                    Done::Appended(flights, store.append(lines).await)
+                })
             }
             Job::Draft(draft) => Box::pin(async move {
                 let known = look(&*store, &draft).await;
@@ -140,6 +166,12 @@ impl Flights {
             }
             Job::Targets { asker, query } => {
                 Box::pin(async move { Done::Targets(asker, store.targets(query).await) })
+            }
+            Job::Missed { asker, place, query } => {
+                Box::pin(async move { Done::Missed(asker, place, store.missed(query).await) })
+            }
+            Job::Marks(marks) => {
+                Box::pin(async move { Done::Kept(store.put_marks(marks, Commit::Now).await) })
             }
             Job::Find { asker, refusal, query } => {
                 Box::pin(async move { Done::Found(asker, refusal, store.find(query).await) })

@@ -22,6 +22,7 @@ impl State {
         let Some(client) = self.client_mut(id) else { return };
         client.heard_at = now;
         client.pinged_at = None;
+        self.has_read(id);
         let Some(message) = self.read(id, framed) else { return };
         let held = Held { message, credit };
         let Some(client) = self.client_mut(id) else { return };

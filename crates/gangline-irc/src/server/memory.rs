@@ -10,8 +10,9 @@ use gangline_os::{clock::UnixMicros, secret::random_token};
 use tokio::sync::watch;
 
 use super::store::{
-    Account, Accounts, Appended, Bound, BoxFuture, Conversation, FindLine, HistoryQuery, NewLine,
-    Range, Store, StoreError, StoredLine, TargetRow, TargetsQuery, Topic,
+    Account, Accounts, Appended, Bound, BoxFuture, Commit, Conversation, FindLine, HistoryQuery,
+    Marks, Missed, MissedQuery, NewLine, Range, ReadMark, Store, StoreError, StoredLine, TargetRow,
+    TargetsQuery, Topic,
 };
 
 /// A store in memory.
@@ -28,6 +29,7 @@ struct Inner {
     /// (sender, key, conversation) → place.
     keys: HashMap<(String, String, String), i64>,
     topics: BTreeMap<String, Topic>,
+    marks: HashMap<(String, String, String), ReadMark>,
 }
 
 impl MemoryStore {
@@ -42,6 +44,7 @@ impl MemoryStore {
             lines: HashMap::new(),
             keys: HashMap::new(),
             topics: BTreeMap::new(),
+            marks: HashMap::new(),
         };
         Self { inner: Mutex::new(inner), accounts: watch::Sender::new(Arc::default()) }
     }
@@ -128,6 +131,25 @@ impl Inner {
         if low >= high { Vec::new() } else { lines.range(low..high).cloned().collect() }
     }
 
+    fn missed(&self, query: &MissedQuery) -> Vec<Missed> {
+        let is_it = |lines: &&VecDeque<StoredLine>| {
+            let conversation = lines.back().map(|line| &line.line.conversation);
+            match (conversation, &query.channel) {
+                (Some(Conversation::Channel(name)), Some(wanted)) => name == wanted,
+                (Some(Conversation::Direct(one, other)), None) => {
+                    *one == query.party || *other == query.party
+                }
+                (Some(Conversation::Channel(_)), None)
+                | (Some(Conversation::Direct(..)), Some(_))
+                | (None, _) => false,
+            }
+        };
+        let mut found: Vec<Missed> =
+            self.lines.values().filter(is_it).filter_map(|lines| missed_of(lines, query)).collect();
+        found.sort_by_key(|missed| missed.lines.last().map(|line| line.seq));
+        found
+    }
+
     fn targets(&self, query: &TargetsQuery) -> Vec<TargetRow> {
         let newest = |key: &String| self.lines.get(key).and_then(|lines| lines.back());
         let mut rows: Vec<TargetRow> = Vec::new();
@@ -155,6 +177,20 @@ impl Inner {
         rows.truncate(query.limit);
         rows
     }
+}
+
+/// Returns what one conversation has for somebody who was away, if anything.
+fn missed_of(lines: &VecDeque<StoredLine>, query: &MissedQuery) -> Option<Missed> {
+    let is_new = |line: &&StoredLine| line.seq > query.after && line.seq <= query.upto;
+    let mut found: Vec<StoredLine> = lines
+        .iter()
+        .filter(is_new)
+        .filter(|line| line.line.sender != query.party)
+        .cloned()
+        .collect();
+    let left_out = found.len().saturating_sub(query.limit);
+    found.drain(..left_out);
+    (!found.is_empty()).then_some(Missed { lines: found, left_out })
 }
 
 fn millis(at: UnixMicros) -> i64 {
@@ -193,6 +229,28 @@ impl Store for MemoryStore {
                 && gangline_core::name::fold(&kept.line.target) == query.target
         });
         ready(found.cloned())
+    }
+
+    fn missed(&self, query: MissedQuery) -> BoxFuture<'_, Result<Vec<Missed>, StoreError>> {
+        ready(self.lock().missed(&query))
+    }
+
+    fn marks(&self) -> BoxFuture<'_, Result<Marks, StoreError>> {
+        let inner = self.lock();
+        ready(Marks { newest: inner.last, marks: inner.marks.values().cloned().collect() })
+    }
+
+    fn put_marks(&self, marks: Vec<ReadMark>, _: Commit) -> BoxFuture<'_, Result<(), StoreError>> {
+        let mut inner = self.lock();
+        for mark in marks {
+            let key = (mark.party.key(), mark.nick.clone(), mark.place.clone());
+            if mark.seq.is_some() {
+                inner.marks.insert(key, mark);
+            } else {
+                inner.marks.remove(&key);
+            }
+        }
+        ready(())
     }
 
     fn accounts(&self) -> watch::Receiver<Arc<Accounts>> {

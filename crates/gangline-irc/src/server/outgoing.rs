@@ -79,8 +79,13 @@ impl Outgoing {
 
     /// Returns a kept line as it goes to somebody who has another nick now.
     pub(super) fn kept_to(target: &str, msgid: &str, line: &NewLine) -> Self {
+        Self::said(target, &line.text, msgid, line)
+    }
+
+    /// Returns a kept line with another text.
+    pub(super) fn said(target: &str, text: &str, msgid: &str, line: &NewLine) -> Self {
         let words = [target];
-        let mut out = Self::new(&line.source, line.kind.as_str(), &words, Some(&line.text))
+        let mut out = Self::new(&line.source, line.kind.as_str(), &words, Some(text))
             .at(line.at)
             .account(line.account.as_deref())
             .stamped(line.principal.clone(), line.bot, line.tags.clone());

@@ -14,6 +14,7 @@ use super::{
     command,
     flight::Job,
     outgoing::Outgoing,
+    reading::PRIVATE,
     state::State,
     store::Account,
     trust::Origin,
@@ -110,6 +111,7 @@ impl State {
             ids.insert(id);
             self.send_capable(ids, Caps::ACCOUNT_NOTIFY, &line);
             self.note_last_nick(id);
+            self.is_somebody_else(id);
         }
     }
 
@@ -156,6 +158,7 @@ impl State {
         self.remember_session(id);
         self.note_last_nick(id);
         self.welcome(id);
+        self.catch_up(id, PRIVATE);
         let source = self.client(id).map(super::client::Client::source);
         self.tell_monitors(&nick, source.as_deref());
     }

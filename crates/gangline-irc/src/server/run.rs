@@ -4,7 +4,7 @@ use std::{
     collections::{BTreeSet, VecDeque},
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicUsize},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize},
     },
     time::Duration,
 };
@@ -24,6 +24,7 @@ use super::{
     doors::{Arrival, Doors, Ends},
     flight::Done,
     outgoing::Outgoing,
+    reading::Reading,
     state::State,
     trust::Origin,
 };
@@ -57,6 +58,7 @@ pub(super) async fn run(mut doors: Doors, mut state: State, stop: CancellationTo
     let mut accounts = state.accounts.clone();
     let mut access = state.config.access.clone();
     load_topics(&mut state).await;
+    state.load_marks().await;
     let mut taken: Vec<FromClient> = Vec::new();
     loop {
         let late_in = state.late_in();
@@ -141,6 +143,8 @@ fn admit(
     let limits = &state.config.limits;
     let shared = Arc::new(Shared {
         queued: AtomicUsize::new(0),
+        written: AtomicU64::new(0),
+        proven: AtomicU64::new(0),
         exempt: AtomicBool::new(false),
         credit: Arc::new(Semaphore::new(limits.in_flight.max(1))),
         closing: CancellationToken::new(),
@@ -192,6 +196,7 @@ fn client(id: ClientId, origin: Origin, queue: SendQueue, now: Duration) -> Clie
         heard_at: now,
         spoke_at: now,
         pinged_at: None,
+        reading: Reading::default(),
         in_flight: 0,
         held: VecDeque::new(),
         scope: None,
@@ -202,6 +207,7 @@ fn client(id: ClientId, origin: Origin, queue: SendQueue, now: Duration) -> Clie
 /// Commits and delivers what is on its way, says goodbye, lets the writers finish.
 async fn shut_down(mut state: State, tasks: TaskGroup) {
     let grace = state.config.limits.grace;
+    state.keep_marks();
     let landing = async {
         while !state.flights.is_empty() {
             let done = state.flights.next().await;
@@ -279,6 +285,7 @@ impl State {
 
     /// Pings the silent and closes the dead.
     fn tick(&mut self) {
+        self.keep_marks();
         let now = self.config.clock.monotonic();
         let limits = self.config.limits.clone();
         let mut ping = Vec::new();
@@ -288,7 +295,10 @@ impl State {
             let waited = client.pinged_at.map(|at| now.saturating_sub(at));
             if waited.is_some_and(|waited| waited > limits.ping_timeout) {
                 dead.push((client.id, "Ping timeout"));
-            } else if client.is_ready() && waited.is_none() && silent > limits.ping_every {
+            } else if client.is_ready()
+                && waited.is_none()
+                && (silent > limits.ping_every || client.reading.waits())
+            {
                 ping.push(client.id);
             }
         }

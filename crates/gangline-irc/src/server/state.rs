@@ -17,6 +17,7 @@ use super::{
     crowd::Crowd,
     flight::Flights,
     outgoing::Outgoing,
+    reading::ReadMarks,
     store::{Accounts, Party, Store, Topic},
     throttle::Throttle,
     trust::Trust,
@@ -38,6 +39,10 @@ pub(super) struct State {
     pub(super) topics: HashMap<String, Topic>,
     pub(super) flights: Flights,
     pub(super) started_at: UnixMicros,
+    /// How far people have surely read.
+    pub(super) marks: ReadMarks,
+    /// The place of the newest line that was shown.
+    pub(super) newest: i64,
     /// Clients to be closed when the current event is done, and why.
     pub(super) doomed: Vec<(ClientId, String)>,
     pub(super) throttle: Throttle,
@@ -64,6 +69,8 @@ impl State {
             channels: HashMap::new(),
             topics: HashMap::new(),
             started_at: now,
+            marks: ReadMarks::default(),
+            newest: 0,
             doomed: Vec::new(),
             throttle: Throttle::default(),
             crowd: Crowd::default(),
@@ -192,6 +199,7 @@ impl State {
     pub(super) fn leave(&mut self, id: ClientId, name: &ChannelName) {
         if let Some(client) = self.clients.get_mut(&id) {
             client.channels.remove(name.folded());
+            client.reading.leave(name.folded());
         }
         if let Some(channel) = self.channels.get_mut(name.folded()) {
             channel.members.remove(&id);

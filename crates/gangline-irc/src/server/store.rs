@@ -6,6 +6,10 @@ use gangline_core::{ChannelName, Nick, Principal, Tier};
 use gangline_os::clock::UnixMicros;
 use tokio::sync::watch;
 
+/// Marks that are kept; beyond them the oldest are forgotten, and what their owners missed is not
+/// shown to them.
+pub const MARKS_MAX: usize = 10_000;
+
 /// A future behind a `dyn` trait.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -222,6 +226,64 @@ pub struct TargetRow {
     pub at: UnixMicros,
 }
 
+/// How far somebody has surely read one place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadMark {
+    /// Who.
+    pub party: Party,
+    /// Under which nick (folded): a client on another machine has another nick, and has read other
+    /// lines.
+    pub nick: String,
+    /// The channel (folded), or nothing for all private conversations together.
+    pub place: String,
+    /// The place of the newest line that was read; `None` forgets the mark.
+    pub seq: Option<i64>,
+    /// When the mark was made.
+    pub at: UnixMicros,
+}
+
+/// When marks are committed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Commit {
+    /// At once.
+    Now,
+    /// With the next lines, or at the closing: a crash before then loses them.
+    WithNext,
+}
+
+/// All marks, and where the order of lines stands.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// The place of the newest line.
+    pub newest: i64,
+    /// The marks, in no order.
+    pub marks: Vec<ReadMark>,
+}
+
+/// A question for what others said in a place while somebody was away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissedQuery {
+    /// Who was away; their own lines are left out.
+    pub party: Party,
+    /// The channel, or all their private conversations.
+    pub channel: Option<ChannelName>,
+    /// Behind this line.
+    pub after: i64,
+    /// Up to this line.
+    pub upto: i64,
+    /// At most so many lines of each conversation, the newest.
+    pub limit: usize,
+}
+
+/// What was missed of one conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missed {
+    /// The newest lines, in the order of saying.
+    pub lines: Vec<StoredLine>,
+    /// How many came before these.
+    pub left_out: usize,
+}
+
 /// A question for a line that may have been kept before its sender was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FindLine {
@@ -323,6 +385,19 @@ pub trait Store: Send + Sync + 'static {
 
     /// Returns the kept line of that sender, key and target.
     fn find(&self, query: FindLine) -> BoxFuture<'_, Result<Option<StoredLine>, StoreError>>;
+
+    /// Returns what was missed, a conversation each, the one with the oldest newest line first.
+    fn missed(&self, query: MissedQuery) -> BoxFuture<'_, Result<Vec<Missed>, StoreError>>;
+
+    /// Returns the newest [`MARKS_MAX`] marks.
+    fn marks(&self) -> BoxFuture<'_, Result<Marks, StoreError>>;
+
+    /// Keeps marks, each in place of an older one of its party, nick and place.
+    fn put_marks(
+        &self,
+        marks: Vec<ReadMark>,
+        when: Commit,
+    ) -> BoxFuture<'_, Result<(), StoreError>>;
 
     /// Returns the accounts as they are now and as they change.
     fn accounts(&self) -> watch::Receiver<Arc<Accounts>>;

@@ -6,6 +6,7 @@ mod access;
 mod guide;
 mod history;
 mod hostile;
+mod playback;
 mod private;
 mod registration;
 mod sasl;

@@ -6,6 +6,8 @@ use super::*;
 async fn a_queue_is_bounded_in_bytes_and_has_room_again_once_they_are_written() {
     let shared = Arc::new(Shared {
         queued: AtomicUsize::new(0),
+        written: AtomicU64::new(0),
+        proven: AtomicU64::new(0),
         exempt: AtomicBool::new(false),
         credit: Arc::new(Semaphore::new(1)),
         closing: CancellationToken::new(),

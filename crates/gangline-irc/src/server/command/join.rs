@@ -47,6 +47,7 @@ fn one(state: &mut State, id: ClientId, name: &ChannelName, key: Option<&str>) {
         topic::show(state, id, name.as_str());
     }
     names::show(state, id, name.as_str());
+    state.catch_up(id, name.folded());
 }
 
 fn refusal(

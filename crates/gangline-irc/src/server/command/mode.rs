@@ -64,6 +64,9 @@ fn of_user(state: &mut State, call: &Call, nick: &str) {
     if unknown {
         state.numeric(id, n::ERR_UMODEUNKNOWNFLAG, &[], "Unknown mode flag");
     }
+    if bot && made.contains('B') {
+        state.forget_marks(id);
+    }
     if !made.is_empty() {
         state.tell(id, Outgoing::new(&source, "MODE", &[nick, &made], None));
     }

@@ -55,4 +55,7 @@ fn change(state: &mut State, id: ClientId, nick: Nick) {
         state.tell_monitors(&nick, Some(&source));
     }
     state.note_last_nick(id);
+    if old != nick && state.client(id).is_some_and(|client| client.account().is_none()) {
+        state.is_somebody_else(id);
+    }
 }

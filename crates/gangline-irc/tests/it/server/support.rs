@@ -17,8 +17,9 @@ use gangline_irc::{
         config::{Limits, ServerConfig},
         memory::MemoryStore,
         store::{
-            Account, Accounts, Appended, BoxFuture, FindLine, HistoryQuery, NewLine, Store,
-            StoreError, StoredLine, TargetRow, TargetsQuery, Topic,
+            Account, Accounts, Appended, BoxFuture, Commit, FindLine, HistoryQuery, Marks, Missed,
+            MissedQuery, NewLine, ReadMark, Store, StoreError, StoredLine, TargetRow, TargetsQuery,
+            Topic,
         },
         trust::{Origin, Trust},
     },
@@ -98,6 +99,19 @@ impl Store for Disk {
     }
     fn find(&self, query: FindLine) -> BoxFuture<'_, Result<Option<StoredLine>, StoreError>> {
         self.store.find(query)
+    }
+    fn missed(&self, query: MissedQuery) -> BoxFuture<'_, Result<Vec<Missed>, StoreError>> {
+        self.store.missed(query)
+    }
+    fn marks(&self) -> BoxFuture<'_, Result<Marks, StoreError>> {
+        self.store.marks()
+    }
+    fn put_marks(
+        &self,
+        marks: Vec<ReadMark>,
+        when: Commit,
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.store.put_marks(marks, when)
     }
     fn accounts(&self) -> watch::Receiver<Arc<Accounts>> {
         self.store.accounts()

@@ -1,0 +1,250 @@
+//! Playback: a client that does not ask for history is shown what it missed.
+//!
+//! That is what others said behind the newest line that the same party under the same nick has
+//! surely read (`reading`): private lines after the greeting, a room's lines after the list of its
+//! members. Start at [`State::catch_up`].
+
+use gangline_core::Tier;
+use gangline_os::clock::{UnixMicros, local_minute};
+
+use super::{
+    caps::Caps,
+    client::{Client, ClientId},
+    flight::{Asker, Job},
+    outgoing::Outgoing,
+    reading::{Entry, PRIVATE, Reader, Reading},
+    state::State,
+    store::{Missed, MissedQuery, NewLine, ReadMark, StoreError},
+};
+use crate::wire::{BODY_MAX, ctcp, text::cut};
+
+/// The most lines of one place that are played; those before them are counted.
+const PLAYED_MAX: usize = 100;
+/// The least bytes of a text that a line carries, however long the names are.
+const TEXT_MIN: usize = 64;
+
+/// Returns who reads at this connection; `None` if nobody is followed there.
+fn reader(client: &Client) -> Option<Reader> {
+    let person = match client.tier() {
+        Tier::Owner | Tier::Member => client.is_ready() && !client.bot,
+        Tier::Agent | Tier::Stranger => false,
+    };
+    let plain = !client.caps.has(Caps::CHATHISTORY);
+    let nick = gangline_core::name::fold(client.name());
+    (person && plain).then(|| Reader { party: client.party(), nick })
+}
+
+impl State {
+    /// Reads the marks of an earlier run.
+    pub(super) async fn load_marks(&mut self) {
+        let store = std::sync::Arc::clone(self.flights.store());
+        match store.marks().await {
+            Ok(marks) => {
+                self.newest = marks.newest;
+                self.marks.load(marks.marks);
+            }
+            Err(error) => tracing::error!(%error, "how far people have read could not be read"),
+        }
+    }
+
+    /// Has what was noted since the last commit of lines kept.
+    pub(super) fn keep_marks(&mut self) {
+        self.flights.keep_noted();
+    }
+
+    /// A client has come into a place: it is shown what it missed there.
+    pub(super) fn catch_up(&mut self, id: ClientId, place: &str) {
+        self.catch_up_to(id, place, self.newest);
+    }
+
+    fn catch_up_to(&mut self, id: ClientId, place: &str, upto: i64) {
+        let Some(reader) = self.client(id).and_then(reader) else { return };
+        let mark = self.marks.get(&reader, place);
+        let after = mark.filter(|mark| *mark < upto);
+        let entry = if after.is_some() { Entry::Behind } else { Entry::UpToDate };
+        let Some(client) = self.client_mut(id) else { return };
+        client.reading.enter(place, upto, entry);
+        let Some(after) = after else {
+            // Somebody new has missed nothing.
+            return self.mark(id, place, upto);
+        };
+        // What it asks next is answered after this.
+        client.in_flight += 1;
+        let asker = Asker { id, label: None, credit: None };
+        let query = MissedQuery {
+            party: reader.party,
+            channel: place.parse().ok(),
+            after,
+            upto,
+            limit: PLAYED_MAX,
+        };
+        self.flights.push(Job::Missed { asker, place: place.to_owned(), query });
+    }
+
+    /// A client is another party now: what that one missed before this session is shown.
+    pub(super) fn is_somebody_else(&mut self, id: ClientId) {
+        let Some(client) = self.client(id) else { return };
+        let places = client.reading.places();
+        if places.iter().all(|(place, _)| place != PRIVATE) {
+            self.catch_up(id, PRIVATE);
+        }
+        for (place, since) in places {
+            self.catch_up_to(id, &place, since);
+        }
+    }
+
+    /// A program wants nothing to be played, now or when it comes back.
+    pub(super) fn forget_marks(&mut self, id: ClientId) {
+        let now = self.now();
+        let Some(client) = self.client_mut(id) else { return };
+        client.reading = Reading::default();
+        let nick = gangline_core::name::fold(client.name());
+        let reader = Reader { party: client.party(), nick };
+        let gone = self.marks.forget(&reader, now);
+        self.note(gone);
+    }
+
+    /// A line was queued for a client.
+    pub(super) fn shown(&mut self, id: ClientId, place: &str, seq: i64) {
+        let Some(client) = self.client_mut(id) else { return };
+        let bytes = client.queue.pushed();
+        client.reading.shown(place, bytes, seq);
+    }
+
+    /// Something was heard from a client: what was written to it before is read.
+    pub(super) fn has_read(&mut self, id: ClientId) {
+        let Some(client) = self.client_mut(id) else { return };
+        let proven = client.queue.shared().proven.load(std::sync::atomic::Ordering::Relaxed);
+        for (place, seq) in client.reading.read(proven) {
+            self.mark(id, &place, seq);
+        }
+    }
+
+    fn mark(&mut self, id: ClientId, place: &str, seq: i64) {
+        let Some(reader) = self.client(id).and_then(reader) else { return };
+        let now = self.now();
+        let changed = self.marks.set(&reader, (place, seq), now);
+        self.note(changed);
+    }
+
+    fn note(&mut self, marks: Vec<ReadMark>) {
+        marks.into_iter().for_each(|mark| self.flights.note(mark));
+    }
+
+    /// Shows what was missed in a place.
+    pub(super) fn finish_missed(
+        &mut self,
+        id: ClientId,
+        place: &str,
+        found: Result<Vec<Missed>, StoreError>,
+    ) {
+        let Some(since) = self.client(id).and_then(|client| client.reading.since(place)) else {
+            return;
+        };
+        let missed = match found {
+            Ok(missed) => missed,
+            Err(error) => return self.playback_failed(id, place, &error),
+        };
+        let now = self.now();
+        let lines: Vec<Outgoing> =
+            missed.iter().flat_map(|missed| self.played(id, place, missed, now)).collect();
+        if lines.is_empty() {
+            if let Some(client) = self.client_mut(id) {
+                let bytes = client.queue.pushed();
+                client.reading.opened(place, bytes);
+            }
+            return self.mark(id, place, since);
+        }
+        for line in lines {
+            self.tell(id, line);
+        }
+        let Some(client) = self.client_mut(id) else { return };
+        let bytes = client.queue.pushed();
+        client.reading.opened(place, bytes);
+    }
+
+    fn playback_failed(&mut self, id: ClientId, place: &str, error: &StoreError) {
+        tracing::error!(%error, "what a client missed could not be read");
+        let Some(nick) = self.client(id).map(|client| client.name().to_owned()) else { return };
+        let target = if place == PRIVATE { &nick } else { place };
+        let text = format!(
+            "What was said while you were away could not be read: {}. Connect again to try it \
+             again",
+            error.why
+        );
+        let notice = Outgoing::new(&self.config.name, "NOTICE", &[target], Some(&text));
+        self.tell(id, notice);
+    }
+
+    /// Returns the lines of one conversation as this client can read them.
+    fn played(&self, id: ClientId, place: &str, missed: &Missed, now: UnixMicros) -> Vec<Outgoing> {
+        let Some(client) = self.client(id) else { return Vec::new() };
+        let mut out = Vec::new();
+        if let Some(first) = missed.lines.first().filter(|_| missed.left_out > 0) {
+            let of = first.line.source.split('!').next().unwrap_or("");
+            let (to, of) = if place == PRIVATE { (client.name(), of) } else { (place, place) };
+            let left = missed.left_out;
+            let text = format!(
+                "{left} earlier lines of {of} are not shown; `/quote CHATHISTORY BEFORE {of} \
+                 msgid={} {}` shows the last of them",
+                first.msgid,
+                left.min(PLAYED_MAX)
+            );
+            let notice = Outgoing::new(&self.config.name, "NOTICE", &[to], Some(&text));
+            out.push(notice.at(first.line.at));
+        }
+        for stored in missed.lines.iter().filter(|stored| may_be_played(&stored.line.text)) {
+            let line = &stored.line;
+            let target = if place == PRIVATE { client.name() } else { &line.target };
+            let stamp = match client.caps.has(Caps::TIME) {
+                true => String::new(),
+                false => stamp(line.at, now),
+            };
+            let texts = texts(line, target, &stamp);
+            out.extend(texts.iter().map(|text| Outgoing::said(target, text, &stored.msgid, line)));
+        }
+        out
+    }
+}
+
+/// Returns whether a text is something that was said: a program would answer the other requests
+/// of CTCP as if they were new.
+fn may_be_played(text: &str) -> bool {
+    match ctcp::split(text) {
+        Some((verb, _)) => verb == "ACTION",
+        None => true,
+    }
+}
+
+/// Returns what stands before a line that carries no time: `[17:36] `, with the day if that is
+/// another.
+fn stamp(at: UnixMicros, now: UnixMicros) -> String {
+    let ((day, time), (today, _)) = (local_minute(at), local_minute(now));
+    match day == today {
+        true => format!("[{time}] "),
+        false => format!("[{} {time}] ", day.get(5..).unwrap_or(&day)),
+    }
+}
+
+/// Returns the text in as many pieces as lines need.
+fn texts(line: &NewLine, target: &str, stamp: &str) -> Vec<String> {
+    let (before, mut rest, after) = match ctcp::split(&line.text) {
+        Some((_, said)) => ("\u{1}ACTION ", said, "\u{1}"),
+        None => ("", line.text.as_str(), ""),
+    };
+    let names = line.source.len() + line.kind.as_str().len() + target.len();
+    let frame = names + before.len() + stamp.len() + after.len() + ": :\r\n".len() + 2;
+    let room = BODY_MAX.saturating_sub(frame).max(TEXT_MIN);
+    let mut texts = Vec::new();
+    loop {
+        let piece = cut(rest, room);
+        texts.push(format!("{before}{stamp}{piece}{after}"));
+        rest = rest.get(piece.len()..).unwrap_or("");
+        if rest.is_empty() {
+            return texts;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

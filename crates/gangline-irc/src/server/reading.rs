@@ -1,0 +1,183 @@
+//! How far people have read: what a session was shown and has surely read, and the marks of it,
+//! which outlive the session.
+//!
+//! A line counts as read once something was heard from its session after the line was written.
+//! Clients that ask for history themselves are not followed, nor are agents, bots and strangers.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use gangline_os::clock::UnixMicros;
+
+use super::store::{MARKS_MAX, Party, ReadMark};
+
+#[cfg(test)]
+mod tests;
+
+/// The place that stands for all private conversations of a reader.
+pub(super) const PRIVATE: &str = "";
+
+/// Lines of a place that are followed one by one; beyond them the newest ones count together.
+const WAITING_MAX: usize = 64;
+
+/// What a session was shown, by place.
+#[derive(Debug, Default)]
+pub(super) struct Reading {
+    places: BTreeMap<String, Place>,
+}
+
+#[derive(Debug, Default)]
+struct Place {
+    /// The newest line when the session came in: what was missed goes up to it.
+    since: i64,
+    /// Whether what was missed has been shown. Nothing is read before.
+    open: bool,
+    /// Lines that were shown and not read yet: how many bytes must have been proven, which line.
+    waiting: VecDeque<(u64, i64)>,
+}
+
+/// Whether something that was missed has to be shown first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Entry {
+    /// It has.
+    Behind,
+    /// Nothing was missed.
+    UpToDate,
+}
+
+impl Reading {
+    /// The session is in a place now, whose newest line was `since`.
+    pub(super) fn enter(&mut self, place: &str, since: i64, entry: Entry) {
+        let place = self.places.entry(place.to_owned()).or_default();
+        place.since = since;
+        place.open = entry == Entry::UpToDate;
+    }
+
+    pub(super) fn leave(&mut self, place: &str) {
+        self.places.remove(place);
+    }
+
+    pub(super) fn since(&self, place: &str) -> Option<i64> {
+        self.places.get(place).map(|place| place.since)
+    }
+
+    /// Returns the places and what was newest in each when the session came in.
+    pub(super) fn places(&self) -> Vec<(String, i64)> {
+        self.places.iter().map(|(name, place)| (name.clone(), place.since)).collect()
+    }
+
+    /// A line was queued; with it `bytes` were, all in all.
+    pub(super) fn shown(&mut self, place: &str, bytes: u64, seq: i64) {
+        let Some(place) = self.places.get_mut(place) else { return };
+        if place.waiting.len() >= WAITING_MAX {
+            place.waiting.pop_back();
+        }
+        place.waiting.push_back((bytes, seq));
+    }
+
+    /// What was missed is queued; with it `bytes` were.
+    pub(super) fn opened(&mut self, place: &str, bytes: u64) {
+        let Some(place) = self.places.get_mut(place) else { return };
+        let live = place.waiting.back().map_or(place.since, |(_, seq)| *seq);
+        place.open = true;
+        place.waiting = VecDeque::from([(bytes, live.max(place.since))]);
+    }
+
+    /// Returns whether something would be read if anything were heard.
+    pub(super) fn waits(&self) -> bool {
+        self.places.values().any(|place| place.open && !place.waiting.is_empty())
+    }
+
+    /// Takes out what is read when `proven` bytes are; returns the newest line of each place.
+    pub(super) fn read(&mut self, proven: u64) -> Vec<(String, i64)> {
+        let mut read = Vec::new();
+        for (name, place) in self.places.iter_mut().filter(|(_, place)| place.open) {
+            let mut newest = None;
+            while let Some((_, seq)) = place.waiting.front().filter(|(at, _)| *at <= proven) {
+                newest = newest.max(Some(*seq));
+                place.waiting.pop_front();
+            }
+            read.extend(newest.map(|seq| (name.clone(), seq)));
+        }
+        read
+    }
+}
+
+/// Who reads: a party under a nick (folded).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Reader {
+    pub(super) party: Party,
+    pub(super) nick: String,
+}
+
+type Key = (String, String, String);
+
+/// All marks, at most [`MARKS_MAX`].
+#[derive(Debug, Default)]
+pub(super) struct ReadMarks {
+    marks: BTreeMap<Key, (i64, UnixMicros)>,
+}
+
+impl ReadMarks {
+    pub(super) fn load(&mut self, marks: Vec<ReadMark>) {
+        for mark in marks {
+            let key = (mark.party.key(), mark.nick, mark.place);
+            if let Some(seq) = mark.seq {
+                self.marks.insert(key, (seq, mark.at));
+            }
+        }
+    }
+
+    /// Returns how far the reader has read a place. Under a new nick an account has read what it
+    /// has under any other.
+    pub(super) fn get(&self, reader: &Reader, place: &str) -> Option<i64> {
+        let key = (reader.party.key(), reader.nick.clone(), place.to_owned());
+        if let Some((seq, _)) = self.marks.get(&key) {
+            return Some(*seq);
+        }
+        let from: Key = (key.0.clone(), String::new(), String::new());
+        let of_party = self.marks.range(from..).take_while(|((party, ..), _)| *party == key.0);
+        of_party.filter(|((.., at), _)| at == place).map(|(_, (seq, _))| *seq).max()
+    }
+
+    /// Moves a mark forward; returns what is to be kept.
+    pub(super) fn set(
+        &mut self,
+        reader: &Reader,
+        (place, seq): (&str, i64),
+        now: UnixMicros,
+    ) -> Vec<ReadMark> {
+        let key = (reader.party.key(), reader.nick.clone(), place.to_owned());
+        let known = self.marks.get(&key).map(|(seq, _)| *seq);
+        if known.is_some_and(|known| known >= seq) {
+            return Vec::new();
+        }
+        let mut changed = Vec::new();
+        if known.is_none() && self.marks.len() >= MARKS_MAX {
+            changed.extend(self.forget_oldest(now));
+        }
+        changed.push(mark(&key, Some(seq), now));
+        self.marks.insert(key, (seq, now));
+        changed
+    }
+
+    /// Forgets all marks of a reader; returns what is to be kept.
+    pub(super) fn forget(&mut self, reader: &Reader, now: UnixMicros) -> Vec<ReadMark> {
+        let (party, nick) = (reader.party.key(), &reader.nick);
+        let is_its = |key: &Key| key.0 == party && key.1 == *nick;
+        let gone: Vec<Key> = self.marks.keys().filter(|key| is_its(key)).cloned().collect();
+        self.marks.retain(|key, _| !is_its(key));
+        gone.iter().map(|key| mark(key, None, now)).collect()
+    }
+
+    fn forget_oldest(&mut self, now: UnixMicros) -> Option<ReadMark> {
+        let oldest = self.marks.iter().min_by_key(|(_, (_, at))| *at);
+        let key = oldest.map(|(key, _)| key.clone())?;
+        self.marks.remove(&key);
+        Some(mark(&key, None, now))
+    }
+}
+
+fn mark((party, nick, place): &Key, seq: Option<i64>, at: UnixMicros) -> ReadMark {
+    let party = Party::from_key(party);
+    ReadMark { party, nick: nick.clone(), place: place.clone(), seq, at }
+}
