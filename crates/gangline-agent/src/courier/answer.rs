@@ -33,15 +33,22 @@ impl Courier {
             *first = format!("{}: {first}", line.nick);
         }
         let target = place_of(line);
-        self.notify(format!("r-{key}"), target, (&texts, None)).await;
+        // What is said to a private line belongs to its conversation.
+        let question = match line.target {
+            Target::Channel(_) => None,
+            Target::Nick(_) => line.msgid.clone(),
+        };
+        self.notify(format!("r-{key}"), target, (&texts, None), question).await;
     }
 
-    /// Says notices somewhere, once for the key.
+    /// Says notices somewhere, once for the key. `question` is the server's id of the line that they
+    /// answer privately; without one it is that of the message that they answer.
     pub(super) async fn notify(
         &self,
         idem_key: String,
         target: String,
         (texts, in_reply_to): (&[String], Option<MessageId>),
+        question: Option<String>,
     ) {
         let send = BrokerSend {
             agent: self.office.agent.clone(),
@@ -54,7 +61,7 @@ impl Courier {
             in_reply_to,
             deliver: None,
         };
-        if let Err(error) = self.office.broker.send(send).await {
+        if let Err(error) = self.office.broker.answer(send, question).await {
             warn!(%error, "cannot tell somebody");
         }
         self.office.outbox.notify_one();

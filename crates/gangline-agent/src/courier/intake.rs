@@ -265,7 +265,8 @@ impl Courier {
             who.account
         );
         let key = format!("n-{}", uuid::Uuid::new_v4().simple());
-        self.notify(key, nick.to_string(), (&[text], None)).await;
+        // Also one who spoke in a room: it is for who spoke, not for the nick.
+        self.notify(key, nick.to_string(), (&[text], None), line.msgid.clone()).await;
     }
 }
 

@@ -152,7 +152,7 @@ impl Courier {
                 LineKind::Privmsg => WireKind::Privmsg,
                 LineKind::Notice => WireKind::Notice,
             },
-            reply_to: None,
+            reply_to: row.question.clone(),
         };
         let key = key(&row);
         let before = self.in_flight.before(&row);
@@ -268,16 +268,20 @@ impl Courier {
         }
     }
 
-    /// Returns who hears that the line could not be delivered: who asked for the answer, or the
-    /// person in whose turn it was said.
-    async fn whom_to_tell(&self, row: &OutboxRow) -> Option<Nick> {
+    /// Returns who hears that the line could not be delivered, and the id of what that one said:
+    /// who asked for the answer, or the person in whose turn it was said.
+    async fn whom_to_tell(&self, row: &OutboxRow) -> Option<(Nick, Option<String>)> {
+        let asked = match row.in_reply_to.or_else(|| row.cause_root.filter(|_| row.hops == 1)) {
+            Some(message) => self.office.broker.message(message).await.ok().flatten(),
+            None => None,
+        };
+        let question = asked.as_ref().and_then(|asked| asked.msgid.clone());
         if let Some(asker) = &row.tell {
-            return asker.parse().ok();
+            return Some((asker.parse().ok()?, question));
         }
-        let root = row.cause_root.filter(|_| row.hops == 1)?;
-        let asked = self.office.broker.message(root).await.ok()??;
+        let asked = asked.filter(|asked| asked.agent == self.office.agent)?;
         let here = matches!(asked.origin, Origin::Mention | Origin::Direct);
-        if here && asked.agent == self.office.agent { asked.sender.parse().ok() } else { None }
+        if here { Some((asked.sender.parse().ok()?, question)) } else { None }
     }
 
     /// The line cannot be delivered: its asker is told privately, once per send.
@@ -289,7 +293,7 @@ impl Courier {
         if !first || row.idem_key.starts_with("u-") {
             return;
         }
-        let Some(asker) = self.whom_to_tell(&row).await else { return };
+        let Some((asker, question)) = self.whom_to_tell(&row).await else { return };
         let what = if row.in_reply_to.is_some() { "my answer" } else { "what I said" };
         let text = format!("{what} could not be delivered to {}: {why}", row.target);
         let told = BrokerSend {
@@ -303,7 +307,7 @@ impl Courier {
             in_reply_to: None,
             deliver: None,
         };
-        if let Err(error) = self.office.broker.send(told).await {
+        if let Err(error) = self.office.broker.answer(told, question).await {
             warn!(%error, "cannot tell the asker");
         }
         self.office.outbox.notify_one();

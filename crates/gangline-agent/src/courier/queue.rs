@@ -104,7 +104,7 @@ impl Courier {
         }
         let text = texts::cancelled_by(row, &line.nick);
         let key = format!("c-{}-{:x}", row.id, row.accepted_at.0);
-        self.notify(key, row.target.clone(), (&[text], Some(row.id))).await;
+        self.notify(key, row.target.clone(), (&[text], Some(row.id)), None).await;
     }
 }
 

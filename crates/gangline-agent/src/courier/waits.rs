@@ -58,7 +58,7 @@ impl Courier {
                     };
                     let key = format!("y-{}-{:x}", waiting.message, now.0.as_millis());
                     let told = (&[text][..], Some(waiting.message));
-                    self.notify(key, waiting.place, told).await;
+                    self.notify(key, waiting.place, told, None).await;
                 }
                 Some(_) => debug!(nick = waiting.nick, "told enough reasons for now"),
                 None => {

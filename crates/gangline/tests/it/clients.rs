@@ -8,7 +8,7 @@ use std::{
 
 use gangline_testkit::{World, eventually};
 
-use crate::demo;
+use crate::{claude::kill_hard, demo};
 
 /// Ends a client of ours when the test is over, also when it failed.
 struct Client(Child);
@@ -103,6 +103,12 @@ impl Screen {
         screen.tmux(&["-f", "/dev/null", "new-session", "-d", "-x", "160", "-y", "50", &irssi]);
         screen.shows("Irssi|irssi");
         screen
+    }
+
+    /// Kills irssi, and then the terminal.
+    pub(crate) fn kills(self) {
+        let pid = self.tmux(&["list-panes", "-F", "#{pane_pid}"]);
+        kill_hard(pid.trim().parse().unwrap());
     }
 
     fn tmux(&self, args: &[&str]) -> String {

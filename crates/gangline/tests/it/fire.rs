@@ -27,6 +27,8 @@ const SETTLE: Duration = Duration::from_secs(120);
 /// At most one is killed for so many lines said: however slow the machine, somebody gets on.
 const LINES_A_KILL: usize = 10;
 
+mod private;
+
 struct Fire {
     world: World,
     config: String,
@@ -230,6 +232,10 @@ fn one_failpoint(fire: &Fire, n: usize, point: &str) -> bool {
 #[derive(Default)]
 struct Told {
     accepted: Vec<String>,
+    /// Those of them that were said to an agent alone.
+    alone: Vec<String>,
+    /// Private answers that were seen.
+    seen: BTreeSet<String>,
     /// Sent, but the echo did not come: it may be in the room or not.
     maybe: Vec<String>,
 }
@@ -276,7 +282,12 @@ fn random_kills_lose_nothing_and_double_nothing() {
     // Whoever died last is brought back by the test or the hub; then everything settles.
     settled(&fire, &accepted);
     let _ = fire.world.run(&["status", "--json"]).ok();
-    check_history(&fire, &accepted);
+    let alone: BTreeSet<String> = told.iter().flat_map(|told| told.alone.clone()).collect();
+    let (private, open): (Vec<String>, Vec<String>) =
+        accepted.into_iter().partition(|token| alone.contains(token));
+    check_history(&fire, &open);
+    let seen = told.into_iter().map(|told| told.seen).collect();
+    private::check(&fire, &private, seen);
     fire.put_out(hub.into_inner().unwrap(), standin.into_inner().unwrap());
 }
 
@@ -346,29 +357,44 @@ fn check_history(fire: &Fire, accepted: &[String]) {
     assert!(answered * 10 >= bodies.len() * 9, "most are answered: {bodies:#?}");
 }
 
+/// Every fourth line is said to an agent alone.
 fn sender(fire: &Fire, n: usize, (told, lines): (&Mutex<Told>, &AtomicUsize)) {
     let nick = format!("sender{n}");
     let mut peer = None;
     for count in 0..120 {
         let token = format!("tok-{n}-{count}");
         let agent = (n + count) % 5;
+        let alone = count % 4 == 3;
         let connection = peer.get_or_insert_with(|| come_in(fire, &nick));
-        connection.try_send(&format!("PRIVMSG #general :@fire-a{agent} say exactly {token}"));
+        connection.try_send(&match alone {
+            true => format!("PRIVMSG fire-a{agent} :say exactly {token}"),
+            false => format!("PRIVMSG #general :@fire-a{agent} say exactly {token}"),
+        });
         let echoed = connection.listen(Duration::from_secs(10), |line| {
             let said = irc::said(line)?;
             (said.from == nick && said.text.ends_with(&token)).then_some(())
         });
         let mut told = told.lock().unwrap();
         match echoed {
-            Some(()) => told.accepted.push(token),
+            Some(()) => {
+                if alone {
+                    told.alone.push(token.clone());
+                }
+                told.accepted.push(token);
+            }
             None => {
                 told.maybe.push(token);
-                peer = None;
+                if let Some(lost) = peer.take() {
+                    private::see(&lost, &nick, &mut told.seen);
+                }
             }
         }
         drop(told);
         lines.fetch_add(1, Ordering::SeqCst);
         thread::park_timeout(Duration::from_millis(100));
+    }
+    if let Some(last) = peer.take() {
+        private::see(&last, &nick, &mut told.lock().unwrap().seen);
     }
 }
 

@@ -8,6 +8,7 @@
 )]
 
 mod acp;
+mod back;
 mod bad_input;
 mod causes;
 mod channel;
@@ -34,6 +35,7 @@ mod init;
 mod ipc;
 mod mcp;
 mod model;
+mod private;
 mod runtime;
 mod skills;
 mod standin;
