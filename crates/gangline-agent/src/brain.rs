@@ -3,7 +3,7 @@
 //! It takes one input at a time, asks [`gangline_core::agent::Agent`] what follows, and hands the
 //! effects to the tasks that carry them out. It never awaits a send. Start at [`Brain::run`].
 
-mod decided;
+mod ask;
 mod effects;
 mod life;
 mod orders;
@@ -12,7 +12,6 @@ mod restart;
 mod settle;
 mod show;
 mod told;
-pub(crate) use effects::announce_key;
 pub(crate) use settle::{sends_for, settle};
 pub(crate) mod wire;
 
@@ -27,7 +26,7 @@ use std::{
 use gangline_api::event;
 use gangline_broker::{AgentUpdate, NewEvent};
 use gangline_core::{
-    AgentName, ApprovalNumber, Epoch, MessageId, TurnId,
+    AgentName, Epoch, MessageId, TurnId,
     agent::{Agent, ApprovalRequestId, Drain, Input, PhaseName, Queued, RuntimeInput, View},
     answer::Tool,
     outcome::Cause,
@@ -37,7 +36,7 @@ use gangline_core::{
 };
 use gangline_irc::client::LinkCommand;
 use gangline_os::{CancellationToken, clock::SharedClock};
-use gangline_runtime::{ApprovalAsk, Block, RuntimeEvent, Verdict};
+use gangline_runtime::{Block, RuntimeEvent, Verdict};
 use tokio::sync::{Notify, mpsc, watch};
 use tracing::{debug, info, warn};
 
@@ -91,8 +90,8 @@ pub(crate) struct Brain {
     doors: Quiet,
     /// Rows of messages that wait or are in the open turn.
     rows: HashMap<MessageId, Waiting>,
-    /// What waits for a human in the open turn, by the backend's id.
-    asks: HashMap<String, (ApprovalAsk, Option<ApprovalNumber>)>,
+    /// What waits for a human in the open turn.
+    asks: ask::Asks,
     /// Details that were not recorded because the store did not keep up.
     skipped: u64,
     /// How many words of operators were obeyed.
@@ -150,7 +149,7 @@ impl Brain {
                 beat: doors.beat,
             },
             rows: HashMap::new(),
-            asks: HashMap::new(),
+            asks: ask::Asks::default(),
             skipped: 0,
             words: 0,
             prompt_uuid: String::new(),
@@ -239,18 +238,10 @@ impl Brain {
             }
             Incoming::NoReply { turn, message } => self.think(Input::NoReply { turn, message }),
             Incoming::Opened { number, turn, request, decided } => {
-                if let Some(ask) = self.asks.get_mut(&request) {
-                    ask.1 = Some(number);
-                    let tool = ask.0.tool.clone();
-                    let summary = texts::approval_summary(&ask.0.input, &self.me.redactor);
-                    self.record(Some(turn), event::ApprovalAsked { number, tool, summary });
-                }
-                if let Some((decision, by)) = decided {
-                    self.decided(number, (turn, request), decision, by);
-                }
+                self.opened(number, (turn, request), decided);
             }
-            Incoming::Decided { number, turn, request, decision, by } => {
-                self.decided(number, (turn, request), decision, by);
+            Incoming::Decided { number, turn, request, ruled } => {
+                self.decided(number, (turn, request), ruled);
             }
             Incoming::Operator(word) => self.operator(word),
             Incoming::Irc(trouble) => {
@@ -407,6 +398,7 @@ impl Brain {
                 for block in message.content {
                     let input = match block {
                         Block::Text { text } => {
+                            self.asks.said(&text);
                             self.talk.text(&text);
                             RuntimeInput::Text { turn, text }
                         }
@@ -435,7 +427,7 @@ impl Brain {
                     return self.think(Input::Runtime(RuntimeInput::Output { turn }));
                 }
                 let request = ApprovalRequestId(ask.request.clone());
-                self.asks.insert(ask.request.clone(), (ask, None));
+                self.asked(ask);
                 self.think(Input::Runtime(RuntimeInput::ApprovalAsked { turn, request }));
             }
             RuntimeEvent::ApprovalWithdrawn { turn, request } => {

@@ -1,8 +1,8 @@
 //! What the tasks of one daemon tell one another.
 
 use gangline_broker::{
-    AgentUpdate, Decision, EndTurn, How, NewEvent, NewUsage, OpenApproval, Send as BrokerSend,
-    WithdrawApproval,
+    AgentUpdate, ApprovalRow, Decision, EndTurn, How, NewEvent, NewUsage, OpenApproval,
+    Send as BrokerSend, WithdrawApproval,
 };
 use gangline_core::{
     ApprovalNumber, MessageId, TurnId, agent::Life, model::ModelName, outcome::Cause,
@@ -44,20 +44,9 @@ pub(crate) enum Incoming {
     /// The agent said by tool that no reply is needed.
     NoReply { turn: TurnId, message: Option<MessageId> },
     /// An approval has its number, and perhaps already its decision, with who decided.
-    Opened {
-        number: ApprovalNumber,
-        turn: TurnId,
-        request: String,
-        decided: Option<(Decision, String)>,
-    },
+    Opened { number: ApprovalNumber, turn: TurnId, request: String, decided: Option<Ruled> },
     /// A human decided.
-    Decided {
-        number: ApprovalNumber,
-        turn: TurnId,
-        request: String,
-        decision: Decision,
-        by: String,
-    },
+    Decided { number: ApprovalNumber, turn: TurnId, request: String, ruled: Ruled },
     /// An operator's word.
     Operator(Word),
     /// What stands between the agent and its chat network; `None` = nothing.
@@ -91,6 +80,28 @@ pub(crate) enum Incoming {
     Drain(Hurry),
     /// Asks whether the brain still turns.
     Heartbeat(u64),
+}
+
+/// A human's decision on an approval.
+#[derive(Debug)]
+pub(crate) struct Ruled {
+    pub(crate) decision: Decision,
+    /// By whom, as others know that person.
+    pub(crate) by: String,
+    /// Why not, for the model.
+    pub(crate) reason: Option<String>,
+}
+
+impl Ruled {
+    /// Returns what was decided on an approval, if anything was.
+    pub(crate) fn of(row: &ApprovalRow) -> Option<Self> {
+        let account = || row.decided_by.as_ref().map(|by| by.account.clone());
+        Some(Self {
+            decision: row.decision?,
+            by: row.decided_as.clone().or_else(account).unwrap_or_default(),
+            reason: row.note.as_ref().map(ToString::to_string),
+        })
+    }
 }
 
 /// What an operator may say to an agent.

@@ -48,7 +48,7 @@ use crate::{bus::Incoming, rooms::ToRooms, showing::Showing, stood_down::StoodDo
 
 use cursors::Cursors;
 use inquiries::{Inquiries, Inquiry};
-use outbox::InFlight;
+use outbox::{InFlight, Taken};
 use trouble::Troubles;
 
 /// How long a store that cannot be read at the start is waited for.
@@ -259,7 +259,9 @@ impl Courier {
             }
             LinkEvent::HistoryTargets { targets } => self.found_targets(targets),
             LinkEvent::HistoryTargetsFailed { why } => warn!(why, "cannot look for direct lines"),
-            LinkEvent::Confirmed { key, msgid } => self.confirmed(&key, msgid).await,
+            LinkEvent::Confirmed { key, msgid, at } => {
+                self.confirmed(&key, Taken { msgid, at }).await;
+            }
             LinkEvent::Failed { key, why, numeric } => self.failed(&key, &why, numeric).await,
             LinkEvent::Unconfirmed { key } => self.in_flight.unconfirmed(&key),
             LinkEvent::NotSent { key } => self.in_flight.not_sent(&key),

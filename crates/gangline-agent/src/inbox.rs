@@ -11,7 +11,10 @@ use gangline_os::{CancellationToken, clock::SharedClock, doorbell::Doorbell};
 use tokio::sync::{Notify, mpsc, watch};
 use tracing::warn;
 
-use crate::{bus::Incoming, model};
+use crate::{
+    bus::{Incoming, Ruled},
+    model,
+};
 
 /// The one period of everything in an idle daemon.
 pub(crate) const TICK: Duration = Duration::from_secs(30);
@@ -147,13 +150,12 @@ impl Inbox {
             Err(error) => return warn!(%error, "cannot read decisions"),
         };
         for approval in decided {
-            let Some(decision) = approval.decision else { continue };
+            let Some(ruled) = Ruled::of(&approval) else { continue };
             let incoming = Incoming::Decided {
                 number: approval.number,
                 turn: approval.turn,
                 request: approval.request,
-                decision,
-                by: approval.decided_by.map(|by| by.account).unwrap_or_default(),
+                ruled,
             };
             if self.brain.send(incoming).await.is_err() {
                 return;

@@ -7,13 +7,15 @@
 
 use std::{sync::Arc, time::Duration};
 
-use gangline_broker::{Broker, BrokerError, EndTurn, Entry, How, OpenedApproval, Settle, Take};
+use gangline_broker::{
+    Broker, BrokerError, Decision, EndTurn, Entry, How, OpenedApproval, Settle, Take,
+};
 use gangline_core::{AgentName, ApprovalNumber, Epoch, MessageId, MessageState, TurnId};
 use gangline_os::{doorbell, paths::Paths};
 use tokio::sync::{Notify, mpsc, watch};
 use tracing::{error, info, warn};
 
-use crate::bus::{Fatal, Incoming, Record};
+use crate::bus::{Fatal, Incoming, Record, Ruled};
 
 /// So many records that wait are looked at at once.
 const TOGETHER_MAX: usize = 32;
@@ -143,7 +145,7 @@ impl Keeper {
                 if let Some(Done::Opened(opened)) = done {
                     let number = opened.number;
                     let decided = match opened.decided {
-                        Some(decision) => Some((decision, self.decided_by(number).await)),
+                        Some(decision) => Some(self.ruled(number, decision).await),
                         None => None,
                     };
                     self.tell(Incoming::Opened { number, turn, request, decided }).await;
@@ -192,10 +194,11 @@ impl Keeper {
         }
     }
 
-    /// Returns who decided, for the record; nobody where the store does not tell.
-    async fn decided_by(&self, number: ApprovalNumber) -> String {
+    /// Returns who decided and why; nobody where the store does not tell.
+    async fn ruled(&self, number: ApprovalNumber, decision: Decision) -> Ruled {
         let row = self.broker.approval(number).await.ok().flatten();
-        row.and_then(|row| row.decided_by).map(|by| by.account).unwrap_or_default()
+        let ruled = row.as_ref().and_then(Ruled::of);
+        ruled.unwrap_or_else(|| Ruled { decision, by: String::new(), reason: None })
     }
 
     fn taking(

@@ -17,6 +17,7 @@ mod keeper;
 pub mod model;
 mod notes;
 mod outgoing;
+mod place;
 mod prompt;
 mod recover;
 mod rooms;

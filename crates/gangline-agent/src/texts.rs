@@ -1,21 +1,20 @@
 //! What the daemon says by itself, in one place.
 
+pub(crate) mod approvals;
+
 use std::{path::Path, time::Duration};
 
 use gangline_api::{config::Permissions, status::RunningTool};
-use gangline_broker::{Cancel, MessageRow, NUMBER_PLACEHOLDER};
+use gangline_broker::{Cancel, MessageRow};
 use gangline_core::{
     AgentName, MessageId,
     agent::{PhaseName, View},
     outcome::Outcome,
-    redact::Redactor,
-    shown::{self, label},
+    shown::label,
 };
-use serde_json::Value;
 
 use crate::settings::InsteadOf;
 
-pub(crate) const DENIED: &str = "a person refused this; do not try it again in another way";
 pub(crate) const WITHDRAWN: &str =
     "nobody refused this: the request was withdrawn because the turn ends";
 pub(crate) const TAKEN_BACK: &str = "the backend waits for it no longer";
@@ -45,8 +44,13 @@ pub(crate) const ENDED_WELL: &str =
 pub(crate) const FRESH_SESSION: &str =
     "the backend begins a new session: it remembers nothing of the last one";
 
-/// An argument shown in one line is cut here, in bytes: the announcement is one IRC line.
-const ARGUMENT_MAX: usize = 120;
+/// Tells the model that a person said no, and why.
+pub(crate) fn denied(reason: Option<&str>) -> String {
+    match reason {
+        Some(reason) => format!("a person refused this and said: {reason}"),
+        None => "a person refused this; do not try it again in another way".to_owned(),
+    }
+}
 
 pub(crate) fn model(name: Option<&str>) -> String {
     let name = name.map_or_else(|| "the backend's own".to_owned(), |name| format!("`{name}`"));
@@ -191,30 +195,6 @@ pub(crate) fn alert_complete(agent: &AgentName, task: &str, target: &str) -> Str
 /// Alert (R1-42): the agent waits for somebody.
 pub(crate) fn alert_question(agent: &AgentName, question: &str) -> String {
     format!("[QUESTION] {agent} needs input: \"{question}\"")
-}
-
-/// Returns one line that says what a tool would do: masked, then cut, so that no half of a secret
-/// is left; what shows nothing is written out.
-pub(crate) fn approval_summary(input: &Value, redactor: &Redactor) -> String {
-    let known = ["command", "file_path", "path", "pattern", "url", "asks"];
-    let argument = known.iter().find_map(|name| input.get(name).and_then(Value::as_str));
-    let shown = argument.map_or_else(|| input.to_string(), str::to_owned);
-    let shown = redactor.redact(&shown).into_string();
-    let clean = shown::code(&shown);
-    let cut = &clean[..clean.floor_char_boundary(ARGUMENT_MAX)];
-    if cut.len() < clean.len() { format!("{cut} …") } else { clean }
-}
-
-/// Returns the line by which a room learns that an approval waits.
-pub(crate) fn approval_announcement(
-    (agent, asker): (&AgentName, &str),
-    (tool, summary): (&str, &str),
-) -> String {
-    let (asker, tool) = (shown::label(asker), shown::label(tool));
-    format!(
-        "approval {NUMBER_PLACEHOLDER} for {asker}: {tool}: {summary} - the owner says `@{agent} yes` or \
-         `@{agent} no`"
-    )
 }
 
 /// Nobody needs to decide it any more; `approval` is its number, or what it is for.

@@ -1,5 +1,9 @@
 //! An approval as every surface shows it: what an agent wants to do and who may say yes.
 
+mod wanted;
+
+pub use wanted::{wanted, wanted_of_row};
+
 use gangline_core::{
     id::{ApprovalNumber, MessageId, TurnId},
     name::AgentName,
@@ -53,6 +57,12 @@ pub struct Approval {
     /// The whole of it: command, path, difference; redacted.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
+    /// Where the agent works.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+    /// What the agent said last before it asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said_before: Option<String>,
     /// Where it stands.
     pub state: ApprovalState,
     /// When it was asked.
@@ -63,6 +73,9 @@ pub struct Approval {
     /// The account that decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided_by: Option<String>,
+    /// Who that was, as others know them: several people may use one account.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided_as: Option<String>,
     /// What the decider added.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,

@@ -16,18 +16,18 @@ pub use broker::{Broker, Entry, OpenOptions, Tuning};
 pub use error::{BrokerError, DecideError, OpenError, Written};
 pub use op::FAILPOINTS;
 pub use types::{
-    Accepted, AccountRow, AgentRow, AgentUpdate, ApprovalRow, ApprovalState, Cancel, CauseEnded,
-    CauseRow, Cursor, CursorError, CursorMove, Decided, Decision, Desired, EndTurn, Ended,
-    EpochStart, Event, EventPage, EventQuery, Health, Held, How, LeftSession, LineKind,
-    MessageFilter, MessageRow, NewEvent, NewMessage, NewUsage, OpenApproval, OpenTurn,
-    OpenedApproval, Order, OutboxId, OutboxRow, OutboxState, Released, Restart, RestartWhen, Send,
-    SendReceipt, Settle, Take, Taken, Trace, TurnMessage, TurnRow, UsageSum, Whose,
-    WithdrawApproval,
+    Accepted, AccountRow, AgentRow, AgentUpdate, Announce, ApprovalPlace, ApprovalRow,
+    ApprovalState, Cancel, CauseEnded, CauseRow, Cursor, CursorError, CursorMove, Decided,
+    Decision, Desired, EndTurn, Ended, EpochStart, Event, EventPage, EventQuery, Health, Held, How,
+    LeftSession, LineKind, MessageFilter, MessageRow, NewEvent, NewMessage, NewUsage, OpenApproval,
+    OpenTurn, OpenedApproval, Order, OutboxId, OutboxRow, OutboxState, Released, Restart,
+    RestartWhen, Ruling, Send, SendReceipt, Settle, Take, Taken, Trace, TurnMessage, TurnRow,
+    UsageSum, Whose, WithdrawApproval,
 };
 
-/// Stands in the first line of an approval's announcement for the number that the store gives;
-/// the first occurrence is replaced.
-pub const NUMBER_PLACEHOLDER: &str = "{number}";
+/// Stands in an approval's announcement for the number that the store gives. Its control characters
+/// are in no text that was made visible ([`gangline_core::shown`]), so nothing quoted is replaced.
+pub const NUMBER_PLACEHOLDER: &str = "\u{1a}number\u{1a}";
 
 /// The most rows that a read returns at once.
 pub const PAGE_MAX: u32 = 500;

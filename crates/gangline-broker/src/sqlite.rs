@@ -16,6 +16,7 @@ mod job;
 pub(crate) mod messages;
 pub(crate) mod orders;
 pub(crate) mod outbox;
+pub(crate) mod places;
 mod reader;
 mod rows;
 mod soon;

@@ -14,7 +14,8 @@ pub use agents::{
     AccountRow, AgentRow, AgentUpdate, EpochStart, Health, LeftSession, NewUsage, UsageSum, Whose,
 };
 pub use approvals::{
-    ApprovalRow, ApprovalState, Decided, Decision, OpenApproval, OpenedApproval, WithdrawApproval,
+    Announce, ApprovalPlace, ApprovalRow, ApprovalState, Decided, Decision, OpenApproval,
+    OpenedApproval, Ruling, WithdrawApproval,
 };
 pub use causes::{CauseEnded, CauseRow, Held, Released};
 pub use events::{Cursor, CursorError, Event, EventPage, EventQuery, NewEvent};

@@ -3,7 +3,10 @@
 
 use std::fmt;
 
-use crate::id::ApprovalNumber;
+use crate::{approval::view::Extent, id::ApprovalNumber};
+
+pub mod diff;
+pub mod view;
 
 /// What was decided about one action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,8 +54,14 @@ pub enum Reach {
 /// The word behind a decision that makes it [`Reach::Always`].
 const ALWAYS: &str = "always";
 
+/// The longest reason of a refusal, in bytes.
+pub const REASON_MAX: usize = 1000;
+/// A bare word decides an approval that was announced at least so long before, in microseconds: who
+/// types faster than that has not read it.
+pub const SEEN_AFTER: i64 = 1_000_000;
+
 /// A line that has the form of a decision.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DecisionLine {
     /// What it says.
     pub decision: Decision,
@@ -60,32 +69,44 @@ pub struct DecisionLine {
     pub reach: Reach,
     /// Which approval it names; `None` for a bare word.
     pub number: Option<ApprovalNumber>,
+    /// Why not, for the model; only with a number.
+    pub reason: Option<String>,
 }
 
 /// Returns the line as a decision, if the whole text is one: `yes`, `no`, `y`, `n`, `allow`,
-/// `deny`, alone or with a number before or after (`yes 12`, `12 yes`, `yes #12`). A permission
-/// with a number may end with `always` (`yes 12 always`).
+/// `deny`, alone or with a number before or after (`yes 12`, `12 yes`, `yes #12`). After a refusal
+/// with a number the rest is the reason (`no 12 use make`). A permission with a number may end with
+/// `always` (`yes 12 always`).
 #[must_use]
 pub fn parse(text: &str) -> Option<DecisionLine> {
-    let text = text.trim().trim_end_matches(['.', '!']);
-    let mut words = text.split_whitespace();
-    let (first, second, third) = (words.next()?, words.next(), words.next());
-    if words.next().is_some() {
-        return None;
+    let text = text.trim();
+    let bare = text.trim_end_matches(['.', '!']);
+    if let Some(decision) = Decision::of(bare) {
+        return Some(DecisionLine { decision, reach: Reach::Once, number: None, reason: None });
     }
-    let once = |decision, number| DecisionLine { decision, reach: Reach::Once, number };
-    let Some(second) = second else {
-        return Decision::of(first).map(|decision| once(decision, None));
+    let (first, rest) = bare.split_once(char::is_whitespace)?;
+    let (second, rest) = match rest.trim_start().split_once(char::is_whitespace) {
+        Some((second, rest)) => (second, rest.trim()),
+        None => (rest.trim(), ""),
     };
+    // `no 5: use make`
+    let second = if rest.is_empty() { second } else { second.trim_end_matches([':', ',', ';']) };
     let pair =
         Decision::of(first).zip(number(second)).or_else(|| Decision::of(second).zip(number(first)));
     let (decision, number) = pair?;
-    match (third, decision) {
-        (None, _) => Some(once(decision, Some(number))),
-        (Some(word), Decision::Allow) if word.eq_ignore_ascii_case(ALWAYS) => {
-            Some(DecisionLine { reach: Reach::Always, ..once(decision, Some(number)) })
+    let number = Some(number);
+    let always = rest.eq_ignore_ascii_case(ALWAYS);
+    let once = DecisionLine { decision, reach: Reach::Once, number, reason: None };
+    match (decision, rest) {
+        (_, "") => Some(once),
+        (Decision::Allow, _) if always => Some(DecisionLine { reach: Reach::Always, ..once }),
+        (Decision::Deny, _) if !always => {
+            // With the marks at its end that a bare word loses.
+            let from = bare.len() - rest.len();
+            let reason = text[from..][..text[from..].floor_char_boundary(REASON_MAX)].to_owned();
+            Some(DecisionLine { reason: Some(reason), ..once })
         }
-        (Some(_), Decision::Allow | Decision::Deny) => None,
+        (Decision::Allow | Decision::Deny, _) => None,
     }
 }
 
@@ -95,18 +116,43 @@ pub(crate) fn number(word: &str) -> Option<ApprovalNumber> {
     if all { digits.parse().ok().map(ApprovalNumber) } else { None }
 }
 
-/// A place in the room's history; later lines have greater ones.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LineOrder(pub String);
+/// When a line was said, in microseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Moment {
+    /// By the server's clock, where the server tells it.
+    pub told: Option<i64>,
+    /// By our clock, when it came.
+    pub heard: i64,
+}
+
+impl Moment {
+    /// Returns how long this is after another moment: by the server's clock if both were told by
+    /// it.
+    #[must_use]
+    pub fn since(self, other: Self) -> i64 {
+        match self.told.zip(other.told) {
+            Some((later, earlier)) => later.saturating_sub(earlier),
+            None => self.heard.saturating_sub(other.heard),
+        }
+    }
+}
+
+/// How an approval was announced in the place where a line was said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Announced {
+    /// Whether the announcement shows all of it.
+    pub extent: Extent,
+    /// When its last line was said.
+    pub at: Moment,
+}
 
 /// An approval that waits for a decision.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpenApproval {
     /// Its number.
     pub number: ApprovalNumber,
-    /// Where its announcement stands in the history in which the line was said; `None` if it was
-    /// not announced there (yet).
-    pub announced: Option<LineOrder>,
+    /// How it was announced where the line was said; `None` if it was not announced there (yet).
+    pub announced: Option<Announced>,
 }
 
 /// How many agents a line addresses.
@@ -129,55 +175,88 @@ pub enum Resolution {
         decision: Decision,
         /// How far it reaches.
         reach: Reach,
+        /// Why not, for the model.
+        reason: Option<String>,
     },
     /// It is no decision: a prompt like any other.
     NotADecision,
-    /// A bare word that does not say which; the person is told to give the number.
+    /// A bare word that decides nothing; the person is told the exact words.
     NeedsNumber {
         /// The open ones, in order.
         open: Vec<ApprovalNumber>,
+        /// What the word says.
+        decision: Decision,
+        /// Why it is not enough.
+        why: Unclear,
     },
     /// It names one that is not open.
-    Unknown(ApprovalNumber),
+    Unknown {
+        /// Which.
+        number: ApprovalNumber,
+        /// What the line says.
+        decision: Decision,
+        /// Why not, for the model.
+        reason: Option<String>,
+    },
+}
+
+/// Why a bare word decides nothing while an approval is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Unclear {
+    /// Several are open.
+    Several,
+    /// The line addresses several agents.
+    Addressed,
+    /// It was not announced where the line was said.
+    Elsewhere,
+    /// Its announcement does not show all of it.
+    Cut,
+    /// Its announcement came less than [`SEEN_AFTER`] before.
+    TooSoon,
+    /// The line is an old one, from history.
+    Old,
 }
 
 /// Returns what a line means. A bare word decides only if it is the whole text, addresses one
-/// agent, exactly one approval is open, and the line stands after that one's announcement.
+/// agent, exactly one approval of the agent is open, and that one was announced whole in this place
+/// at least [`SEEN_AFTER`] before. A line with a number decides wherever it is said.
 ///
-/// `line`: where the line stands; `None` if that is unknown, and then a number is needed.
+/// `line`: when it was said; `None` if it comes from history, and then a number is needed.
 #[must_use]
 pub fn resolve(
     text: &str,
     addressed: Addressed,
     open: &[OpenApproval],
-    line: Option<&LineOrder>,
+    line: Option<Moment>,
 ) -> Resolution {
-    let Some(DecisionLine { decision, reach, number }) = parse(text) else {
+    let Some(DecisionLine { decision, reach, number, reason }) = parse(text) else {
         return Resolution::NotADecision;
     };
     if let Some(number) = number {
         return if open.iter().any(|approval| approval.number == number) {
-            Resolution::Decided { number, decision, reach }
+            Resolution::Decided { number, decision, reach, reason }
         } else {
-            Resolution::Unknown(number)
+            Resolution::Unknown { number, decision, reason }
         };
     }
+    let mut numbers: Vec<_> = open.iter().map(|approval| approval.number).collect();
+    numbers.sort();
+    let unclear = |why| Resolution::NeedsNumber { open: numbers.clone(), decision, why };
     match open {
         // "yes" without any question: ordinary talk.
         [] => Resolution::NotADecision,
-        [only] if addressed == Addressed::One && is_after(line, only) => {
-            Resolution::Decided { number: only.number, decision, reach }
-        }
-        several => {
-            let mut open: Vec<_> = several.iter().map(|approval| approval.number).collect();
-            open.sort();
-            Resolution::NeedsNumber { open }
-        }
+        [_] if addressed == Addressed::Several => unclear(Unclear::Addressed),
+        [only] => match (line, only.announced) {
+            (None, _) => unclear(Unclear::Old),
+            (Some(_), None) => unclear(Unclear::Elsewhere),
+            (Some(_), Some(Announced { extent: Extent::Cut, .. })) => unclear(Unclear::Cut),
+            (Some(line), Some(it)) if line.since(it.at) < SEEN_AFTER => unclear(Unclear::TooSoon),
+            (Some(_), Some(_)) => {
+                Resolution::Decided { number: only.number, decision, reach, reason: None }
+            }
+        },
+        [..] => unclear(Unclear::Several),
     }
-}
-
-fn is_after(line: Option<&LineOrder>, approval: &OpenApproval) -> bool {
-    line.zip(approval.announced.as_ref()).is_some_and(|(line, announced)| line > announced)
 }
 
 #[cfg(test)]

@@ -89,10 +89,12 @@ pub enum Refusal {
         action: Action,
     },
     /// Known, but not trusted that far.
-    #[error("{account} may not {}: that needs {needs}", .action.as_phrase())]
+    #[error("only {needs} may {}; you are {}", .action.as_phrase(), person(.account, *.tier))]
     Tier {
         /// Who.
         account: String,
+        /// How far trusted.
+        tier: Tier,
         /// What.
         action: Action,
         /// Who may.
@@ -106,6 +108,24 @@ pub enum Refusal {
         /// How many there may be.
         limit: i64,
     },
+}
+
+/// Says who somebody is, to that person.
+fn person(account: &str, tier: Tier) -> String {
+    match (account.strip_prefix('~'), tier) {
+        (Some(nick), Tier::Member) => format!("{nick}, without a password"),
+        (Some(nick), Tier::Owner | Tier::Agent | Tier::Stranger) => nick.to_owned(),
+        (None, Tier::Agent) => format!("{account}, an agent"),
+        (None, Tier::Owner | Tier::Member | Tier::Stranger) => format!("{account}, a member"),
+    }
+}
+
+/// Returns whether a turn that works on messages of these people is all this person's: then its
+/// author may end it.
+#[must_use]
+pub fn owns_turn<'a>(who: &Principal, authors: impl IntoIterator<Item = &'a Principal>) -> bool {
+    let mut authors = authors.into_iter().peekable();
+    authors.peek().is_some() && authors.all(|author| author == who)
 }
 
 impl Policy {
@@ -126,7 +146,7 @@ impl Policy {
             People::Members => "a member or an owner",
             People::Owners => "an owner",
         };
-        let refuse = || Err(Refusal::Tier { account: account(), action, needs });
+        let refuse = || Err(Refusal::Tier { account: account(), tier: who.tier, action, needs });
         match (who.tier, people) {
             (Tier::Stranger, _) => Err(Refusal::Stranger { account: account(), action }),
             (Tier::Agent, _) => match (action, self.agents) {

@@ -381,6 +381,8 @@ pub enum LinkEvent {
         key: String,
         /// The server's id of it.
         msgid: Option<String>,
+        /// When it was said, by the server's clock, if the server told.
+        at: Option<String>,
     },
     /// The server has refused the line, or it has no form.
     Failed {

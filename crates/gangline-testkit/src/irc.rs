@@ -298,6 +298,13 @@ pub struct Said<'a> {
     pub text: &'a str,
 }
 
+/// Returns the number of the approval that a line announces.
+#[must_use]
+pub fn approval(text: &str) -> Option<i64> {
+    let (_, rest) = text.split_once(" wants to ")?.1.rsplit_once(" yes ")?;
+    rest.split('`').next()?.parse().ok()
+}
+
 /// Returns the line's parts if somebody said it.
 #[must_use]
 pub fn said(line: &str) -> Option<Said<'_>> {

@@ -3,14 +3,16 @@
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
-use gangline_core::{ApprovalNumber, MessageId, model::ModelName, name::AgentName};
+use gangline_core::{MessageId, model::ModelName, name::AgentName};
 
 use self::{
+    deciding::{Approvals, Decide},
     serve::{HarnessCommand, Ircd, StandinCommand},
     skills::SkillsCommand,
 };
 use crate::{channel::ChannelArgs, mcp::McpArgs};
 
+pub(crate) mod deciding;
 pub(crate) mod message;
 pub(crate) mod serve;
 pub(crate) mod skills;
@@ -119,15 +121,11 @@ pub(crate) enum Command {
     Channel(ChannelArgs),
     /// The tools of an agent's daemon over standard streams: started by the agent's program
     Mcp(McpArgs),
-    /// List the approvals that wait, or all
-    Approvals {
-        /// Closed ones too
-        #[arg(long)]
-        all: bool,
-    },
+    /// List the approvals that wait, or show all of one
+    Approvals(Approvals),
     /// Allow what an approval asks for
     Approve(Decide),
-    /// Refuse what an approval asks for
+    /// Refuse what an approval asks for; the reason is told to the model
     Deny(Decide),
     /// Check the configuration, or print its schema
     #[command(subcommand)]
@@ -381,20 +379,6 @@ pub(crate) struct Prompt {
     /// Give up waiting after so many seconds (exit code 1; the message stays queued)
     #[arg(long, value_name = "SECONDS", default_value_t = 600, requires = "wait")]
     pub(crate) timeout: u64,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Decide {
-    /// The approval's number
-    #[arg(value_parser = approval_number)]
-    pub(crate) number: ApprovalNumber,
-    /// A word for the agent
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) note: Option<String>,
-}
-
-fn approval_number(text: &str) -> Result<ApprovalNumber, &'static str> {
-    text.parse().map(ApprovalNumber).map_err(|_| "give the approval's number, such as 12")
 }
 
 #[derive(Debug, Subcommand)]

@@ -79,7 +79,7 @@ pub(crate) async fn run(cli: Cli) -> Result<u8, Failure> {
         Command::Resume(whom) => Box::pin(resume::run(&global, whom)).await,
         Command::Interrupt(args) => Box::pin(interrupt::run(&global, args)).await,
         Command::Release { message } => Box::pin(release::run(&global, message)).await,
-        Command::Approvals { all } => Box::pin(approvals::run(&global, all)).await,
+        Command::Approvals(args) => Box::pin(approvals::run(&global, &args)).await,
         Command::Approve(args) => Box::pin(decide::run(&global, args, Decision::Allow)).await,
         Command::Deny(args) => Box::pin(decide::run(&global, args, Decision::Deny)).await,
         Command::Config(ConfigCommand::Check { file }) => config::check(&global, file),

@@ -183,6 +183,9 @@ pub(crate) fn approval(row: &ApprovalRow) -> Approval {
         asked_at: rfc3339(row.opened_at),
         decided_at: row.closed_at.map(rfc3339),
         decided_by: row.decided_by.as_ref().map(|by| by.account.clone()),
+        decided_as: row.decided_as.clone(),
+        folder: row.folder.as_ref().map(ToString::to_string),
+        said_before: row.said_before.as_ref().map(ToString::to_string),
         note: row.note.as_ref().map(ToString::to_string),
     }
 }

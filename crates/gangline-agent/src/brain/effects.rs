@@ -1,18 +1,13 @@
 //! What follows from each effect of the state machine.
 
-use gangline_broker::{
-    How, LineKind, MessageRow, NUMBER_PLACEHOLDER, OpenApproval, Send as BrokerSend,
-    WithdrawApproval,
-};
+use gangline_broker::{How, MessageRow};
 use gangline_core::{
     MessageId, Target, TurnId,
-    agent::{ApprovalRequestId, Deadline, Effect, Notice, StartWith},
-    approval::Decision,
+    agent::{Deadline, Effect, Notice, StartWith},
     name::fold,
 };
 use gangline_irc::client::{LinkCommand, TypingState};
-use gangline_runtime::{Answer, ApprovalAsk, Prompt, Verdict};
-use sha2::{Digest, Sha256};
+use gangline_runtime::{Answer, Prompt};
 use tracing::{debug, error, warn};
 use uuid::Uuid;
 
@@ -61,13 +56,7 @@ impl Brain {
                 self.session.push(SessionCommand::Interrupt);
             }
             Effect::AskHuman { turn, request } => self.ask_human(turn, &request),
-            Effect::Decide { request, decision, .. } => {
-                let answer = match decision {
-                    Decision::Allow => Answer::Allow,
-                    Decision::Deny => Answer::Deny { reason: texts::DENIED.to_owned() },
-                };
-                self.verdict(request, answer);
-            }
+            Effect::Decide { request, decision, .. } => self.tell_decision(request, decision),
             Effect::ApprovalTakenBack { turn, request } => self.taken_back(turn, &request),
             Effect::WithdrawApprovals { requests, .. } => {
                 for request in requests {
@@ -165,78 +154,6 @@ impl Brain {
         let _ = self.doors.link.try_send(LinkCommand::Typing { target, state });
     }
 
-    fn ask_human(&mut self, turn: TurnId, request: &ApprovalRequestId) {
-        let Some((ask, _)) = self.asks.get(&request.0) else { return };
-        let ask = ask.clone();
-        let message = self.core.view().messages.first().copied();
-        let summary = texts::approval_summary(&ask.input, &self.me.redactor);
-        let announce = self.asker().map(|row| {
-            let text =
-                texts::approval_announcement((&self.me.agent, &row.sender), (&ask.tool, &summary));
-            self.say_there(row, turn, announce_key(turn, &request.0), &text)
-        });
-        let open = OpenApproval {
-            agent: self.me.agent.clone(),
-            turn,
-            message,
-            request: request.0.clone(),
-            args_hash: args_hash(&ask),
-            summary: self.me.redactor.redact(&summary),
-            detail: self.me.redactor.redact(&ask.input.to_string()),
-            tool: ask.tool,
-            announce,
-        };
-        self.keeper.push(Record::Approval(Box::new(open)));
-    }
-
-    /// Whose message the turn works on, if it was said in a room or to the agent alone.
-    pub(super) fn asker(&self) -> Option<&MessageRow> {
-        let message = self.core.view().messages.first().copied()?;
-        self.rows.get(&message).map(|waiting| &waiting.row).filter(|row| !row.target.is_empty())
-    }
-
-    pub(super) fn say_there(
-        &self,
-        row: &MessageRow,
-        turn: TurnId,
-        idem_key: String,
-        text: &str,
-    ) -> BrokerSend {
-        BrokerSend {
-            agent: self.me.agent.clone(),
-            turn: Some(turn),
-            idem_key,
-            target: row.target.clone(),
-            lines: vec![self.me.redactor.redact(text)],
-            kind: LineKind::Privmsg,
-            in_reply_to: None,
-            deliver: None,
-        }
-    }
-
-    /// The backend waits no longer for what humans were asked: they are told.
-    fn taken_back(&mut self, turn: TurnId, request: &ApprovalRequestId) {
-        let Some((ask, number)) = self.asks.remove(&request.0) else { return };
-        let key = format!("back-{}", announce_key(turn, &request.0));
-        let gone = texts::approval_taken_back(NUMBER_PLACEHOLDER);
-        let say = self.asker().map(|row| self.say_there(row, turn, key, &gone));
-        let withdraw = WithdrawApproval {
-            agent: self.me.agent.clone(),
-            turn,
-            request: request.0.clone(),
-            why: self.me.redactor.redact(texts::TAKEN_BACK),
-            say,
-        };
-        self.keeper.push(Record::Withdraw(Box::new(withdraw)));
-        let named = number.map_or_else(|| format!("for {}", ask.tool), |number| number.to_string());
-        self.notice(Some(turn), "approval_withdrawn", texts::approval_taken_back(&named));
-    }
-
-    fn verdict(&mut self, request: ApprovalRequestId, answer: Answer) {
-        self.asks.remove(&request.0);
-        self.session.push(SessionCommand::Decide(Verdict { request: request.0, answer }));
-    }
-
     fn missed(&mut self, deadline: Deadline, turn: Option<TurnId>) {
         let (code, text) = match deadline {
             Deadline::Start => ("start_timeout", texts::START_TIMEOUT),
@@ -273,22 +190,4 @@ impl Brain {
             Notice::LateLife { life } => debug!(?life, "something came from an older life"),
         }
     }
-}
-
-/// Returns the outbox key of an approval's announcement, by which its echo is recognised.
-pub(crate) fn announce_key(turn: TurnId, request: &str) -> String {
-    format!("ap-{turn}-{}", short_hash(request.as_bytes()))
-}
-
-fn args_hash(ask: &ApprovalAsk) -> String {
-    short_hash(format!("{}\n{}", ask.tool, ask.input).as_bytes())
-}
-
-fn short_hash(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    let mut text = String::new();
-    for byte in Sha256::digest(bytes).iter().take(12) {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
 }

@@ -1,15 +1,22 @@
 //! Words that are not prompts: decisions on approvals.
 
-use gangline_broker::{ApprovalRow, ApprovalState, DecideError, Decision as Decided};
+use gangline_broker::{
+    ApprovalRow, ApprovalState, BrokerError, DecideError, Decision as Decided, Ruling,
+};
 use gangline_core::{
     ApprovalNumber, Principal,
-    approval::{self, Addressed, Decision, LineOrder, OpenApproval, Reach, Resolution},
+    approval::{
+        self, Addressed, Announced, Decision, Moment, OpenApproval, Reach, Resolution, view,
+    },
+    name::fold,
     trust::Action,
 };
 use gangline_irc::client::Line;
+use gangline_os::clock;
 use tracing::{info, warn};
 
 use super::Courier;
+use crate::{place, texts::approvals};
 
 /// What came of a line that may be no prompt.
 pub(super) enum Handled {
@@ -21,20 +28,17 @@ pub(super) enum Handled {
     NotNow,
 }
 
-/// Returns what the line means for the open approvals.
-fn resolve(line: &Line, text: &str, addressed: Addressed, open: &[ApprovalRow]) -> Resolution {
-    // Echoes and lines come in the order of the room, so an announcement that was echoed stands
-    // before this line. A line from history has no such order: it needs a number.
-    let announced = |row: &ApprovalRow| {
-        let echoed = row.announced_at.is_some() || row.announced_msgid.is_some();
-        echoed.then(|| LineOrder("0".to_owned()))
-    };
-    let waiting: Vec<OpenApproval> = open
-        .iter()
-        .map(|row| OpenApproval { number: row.number, announced: announced(row) })
-        .collect();
-    let order = (!line.from_history).then(|| LineOrder("1".to_owned()));
-    approval::resolve(text, addressed, &waiting, order.as_ref())
+/// Returns how others know who said the line; several people may use one account.
+fn known_as(line: &Line, who: &Principal) -> String {
+    let account = who.account.trim_start_matches('~');
+    match fold(account) == fold(&line.nick) {
+        true => line.nick.clone(),
+        false => format!("{} ({account})", line.nick),
+    }
+}
+
+fn is_decided_so(row: &ApprovalRow, decision: Decision, who: &Principal) -> bool {
+    row.decision.zip(row.decided_by.as_ref()) == Some((as_stored(decision), who))
 }
 
 fn as_stored(decision: Decision) -> Decided {
@@ -53,26 +57,58 @@ impl Courier {
         text: &str,
         addressed: Addressed,
     ) -> Handled {
-        let open = match self.office.broker.approvals(Some(&self.office.agent), true).await {
+        let open = match self.open_here(line, who).await {
             Ok(open) => open,
             Err(error) => {
                 warn!(%error, "cannot read approvals");
                 return Handled::NotNow;
             }
         };
-        match resolve(line, text, addressed, &open) {
+        match approval::resolve(text, addressed, &open, self.moment(line)) {
             Resolution::NotADecision => self.nothing_to_decide(line, who, text).await,
-            Resolution::NeedsNumber { open } => {
-                let numbers: Vec<String> = open.iter().map(|n| format!("yes {n}")).collect();
-                let text = format!("which one? say {}", numbers.join(" or "));
+            Resolution::NeedsNumber { open, decision, why } => {
+                let text = approvals::unclear(&open, decision, why);
                 self.answer_who_may(line, who, &text).await
             }
-            Resolution::Unknown(number) => self.decide_void(line, who, (number, text)).await,
-            // Without rules in the store, a permission for good is one for this time.
-            Resolution::Decided { number, decision, reach: Reach::Once | Reach::Always } => {
-                self.decide(line, who, (number, decision)).await
+            Resolution::Unknown { number, decision, reason } => {
+                self.decide_closed(line, who, (number, decision, reason)).await
             }
+            // Without rules in the store, a permission for good is one for this time.
+            Resolution::Decided {
+                number,
+                decision,
+                reach: Reach::Once | Reach::Always,
+                reason,
+            } => self.decide(line, who, (number, decision, reason)).await,
         }
+    }
+
+    /// Returns the open approvals, each with how it was announced where the line was said.
+    async fn open_here(
+        &self,
+        line: &Line,
+        who: &Principal,
+    ) -> Result<Vec<OpenApproval>, BrokerError> {
+        let broker = &self.office.broker;
+        let here = place::key(&line.target, who);
+        let mut open = Vec::new();
+        for row in broker.approvals(Some(&self.office.agent), true).await? {
+            let places = broker.approval_places(row.number).await?;
+            let place = places.into_iter().find(|it| it.place == here);
+            let announced = place.and_then(|it| {
+                let told = it.told_at.as_deref().and_then(clock::parse_rfc3339).map(|at| at.0);
+                let at = Moment { told, heard: it.heard_at?.0 };
+                Some(Announced { extent: it.extent, at })
+            });
+            open.push(OpenApproval { number: row.number, announced });
+        }
+        Ok(open)
+    }
+
+    /// Returns when a live line was said.
+    fn moment(&self, line: &Line) -> Option<Moment> {
+        let told = line.server_time.as_deref().and_then(clock::parse_rfc3339).map(|at| at.0);
+        (!line.from_history).then(|| Moment { told, heard: self.office.clock.now().0 })
     }
 
     /// Tells somebody who may decide; tells others that they may not.
@@ -84,34 +120,31 @@ impl Courier {
         Handled::Yes
     }
 
-    /// An approval whose daemon died is decided for the message's next attempt.
-    async fn decide_void(
+    /// The line names an approval that is not open. One whose daemon died is decided for the
+    /// message's next attempt.
+    async fn decide_closed(
         &self,
         line: &Line,
         who: &Principal,
-        (number, text): (ApprovalNumber, &str),
+        (number, decision, reason): (ApprovalNumber, Decision, Option<String>),
     ) -> Handled {
         let row = match self.office.broker.approval(number).await {
-            Ok(row) => row,
+            Ok(row) => row.filter(|row| row.agent == self.office.agent),
             Err(error) => {
                 warn!(%error, "cannot read an approval");
                 return Handled::NotNow;
             }
         };
-        let row = row.filter(|row| row.agent == self.office.agent);
-        let void = row.as_ref().is_some_and(|row| row.state == ApprovalState::Void);
-        let is_decided_so = |decision| {
-            let by = row.as_ref().and_then(|row| row.decision.zip(row.decided_by.as_ref()));
-            by == Some((as_stored(decision), who))
-        };
-        match approval::parse(text) {
-            Some(said) if void => self.decide(line, who, (number, said.decision)).await,
-            // The same line taken in twice finds its own decision: nothing to say.
-            Some(said) if line.from_history && is_decided_so(said.decision) => Handled::Yes,
-            Some(_) | None => {
-                let text = format!("there is no open approval {number}");
-                self.answer_who_may(line, who, &text).await
+        match row {
+            Some(row) if row.state == ApprovalState::Void => {
+                self.decide(line, who, (number, decision, reason)).await
             }
+            // The same line taken in twice finds its own decision: nothing to say.
+            Some(row) if line.from_history && is_decided_so(&row, decision, who) => Handled::Yes,
+            Some(row) => self.answer_who_may(line, who, &approvals::closed(&row)).await,
+            // "no 5 is too few" is talk where there never was an approval 5.
+            None if reason.is_some() => Handled::No,
+            None => self.answer_who_may(line, who, &approvals::unknown(number)).await,
         }
     }
 
@@ -119,16 +152,34 @@ impl Courier {
         &self,
         line: &Line,
         who: &Principal,
-        (number, decision): (ApprovalNumber, Decision),
+        (number, decision, reason): (ApprovalNumber, Decision, Option<String>),
     ) -> Handled {
         if let Err(refusal) = self.office.policy.may(who, Action::Approve, 0) {
             self.answer(line, &refusal.to_string()).await;
             return Handled::Yes;
         }
-        match self.office.broker.decide(number, as_stored(decision), who.clone(), None).await {
-            Ok(_) => {
+        let office = &self.office;
+        let known_as = known_as(line, who);
+        let said = view::decided(&number.to_string(), decision, &known_as, reason.as_deref());
+        let ruling = Ruling {
+            decision: as_stored(decision),
+            by: who.clone(),
+            known_as,
+            note: reason.map(|reason| office.redactor.redact(&reason)),
+            say: Some(office.redactor.redact(&said)),
+        };
+        match office.broker.decide(number, ruling).await {
+            Ok(decided) => {
                 info!(%number, %decision, by = who.account, "decided");
-                self.office.rescan.notify_one();
+                office.rescan.notify_one();
+                office.outbox.notify_one();
+                let here = place::key(&line.target, who);
+                let places = office.broker.approval_places(number).await.unwrap_or_default();
+                if decided.for_next_attempt {
+                    self.answer(line, &approvals::for_next_attempt(&said)).await;
+                } else if places.iter().all(|it| it.place != here) {
+                    self.answer(line, &said).await;
+                }
             }
             Err(DecideError::Store(error)) => {
                 warn!(%error, "cannot record a decision; the line is taken from history later");

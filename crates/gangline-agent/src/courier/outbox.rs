@@ -11,7 +11,7 @@ use gangline_irc::client::{LineKind as WireKind, LinkCommand, Say};
 use tracing::{debug, warn};
 
 use super::Courier;
-use crate::{brain, bus::LINK_QUEUE};
+use crate::{bus::LINK_QUEUE, place};
 
 #[cfg(test)]
 mod tests;
@@ -26,12 +26,20 @@ enum Before {
     No,
 }
 
+/// What the server said of a line that it has taken.
+#[derive(Clone, Default)]
+pub(super) struct Taken {
+    pub(super) msgid: Option<String>,
+    /// When it was said, by the server's clock.
+    pub(super) at: Option<String>,
+}
+
 /// What was given to the link and not answered yet, by key.
 #[derive(Default)]
 pub(super) struct InFlight {
     rows: HashMap<String, (OutboxRow, Before)>,
     /// Confirmed by the server, and the store could not take it yet.
-    unrecorded: HashMap<String, (OutboxRow, Option<String>)>,
+    unrecorded: HashMap<String, (OutboxRow, Taken)>,
     /// Were given to the link, and surely never were said.
     unsaid: HashSet<String>,
 }
@@ -164,13 +172,13 @@ impl Courier {
         }
     }
 
-    pub(super) async fn confirmed(&mut self, key: &str, msgid: Option<String>) {
+    pub(super) async fn confirmed(&mut self, key: &str, taken: Taken) {
         let Some((row, _)) = self.in_flight.rows.remove(key) else {
-            return self.confirmed_from_history(key, msgid).await;
+            return self.confirmed_from_history(key, taken).await;
         };
         gangline_os::failpoint::hit("courier.before_confirm");
-        if !self.settle_confirmed(&row, msgid.clone()).await {
-            self.in_flight.unrecorded.insert(key.to_owned(), (row, msgid));
+        if !self.settle_confirmed(&row, &taken).await {
+            self.in_flight.unrecorded.insert(key.to_owned(), (row, taken));
         }
         if self.in_flight.rows.len() < WINDOW / 2 {
             self.office.outbox.notify_one();
@@ -178,48 +186,40 @@ impl Courier {
     }
 
     /// Records a confirmation; returns whether the store took it.
-    async fn settle_confirmed(&self, row: &OutboxRow, msgid: Option<String>) -> bool {
-        if let Err(error) = self.office.broker.confirm(row.id, msgid.clone()).await {
+    async fn settle_confirmed(&self, row: &OutboxRow, taken: &Taken) -> bool {
+        if let Err(error) = self.office.broker.confirm(row.id, taken.msgid.clone()).await {
             // After a crash the successor says it again, and our own server knows it.
             warn!(%error, "cannot record a confirmation");
             return false;
         }
-        if row.idem_key.starts_with("ap-") && row.part == 0 {
-            self.announced(row, msgid).await;
+        // An announcement is out with its last line.
+        if row.idem_key.starts_with(place::ANNOUNCES) && row.part + 1 == row.parts {
+            let (agent, Taken { msgid, at }) = (&self.office.agent, taken.clone());
+            let announced = self.office.broker.announced((agent, &row.idem_key), at, msgid);
+            if let Err(error) = announced.await {
+                warn!(%error, "cannot record an announcement");
+            }
         }
         true
     }
 
     /// Records what could not be recorded when it was confirmed.
     pub(super) async fn record_confirmed(&mut self) {
-        for (key, (row, msgid)) in std::mem::take(&mut self.in_flight.unrecorded) {
-            if !self.settle_confirmed(&row, msgid.clone()).await {
-                self.in_flight.unrecorded.insert(key, (row, msgid));
+        for (key, (row, taken)) in std::mem::take(&mut self.in_flight.unrecorded) {
+            if !self.settle_confirmed(&row, &taken).await {
+                self.in_flight.unrecorded.insert(key, (row, taken));
             }
         }
     }
 
     /// History showed a line of ours whose confirmation we never got.
-    async fn confirmed_from_history(&self, key: &str, msgid: Option<String>) {
+    async fn confirmed_from_history(&self, key: &str, taken: Taken) {
         let Some((idem_key, part)) = key.rsplit_once('.') else { return };
         let Ok(part) = part.parse::<i64>() else { return };
         let rows = self.office.broker.outbox_by_idem(&self.office.agent, idem_key).await;
         let row = rows.unwrap_or_default().into_iter().find(|row| row.part == part);
         if let Some(row) = row {
-            self.settle_confirmed(&row, msgid).await;
-        }
-    }
-
-    async fn announced(&self, row: &OutboxRow, msgid: Option<String>) {
-        let open = self.office.broker.approvals(Some(&self.office.agent), true).await;
-        let found = open
-            .unwrap_or_default()
-            .into_iter()
-            .find(|approval| brain::announce_key(approval.turn, &approval.request) == row.idem_key);
-        let Some(approval) = found else { return };
-        let now = gangline_os::clock::rfc3339(self.office.clock.now());
-        if let Err(error) = self.office.broker.announced(approval.number, Some(now), msgid).await {
-            warn!(%error, "cannot record an announcement");
+            self.settle_confirmed(&row, &taken).await;
         }
     }
 

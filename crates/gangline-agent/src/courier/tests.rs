@@ -15,7 +15,7 @@ use gangline_runtime::Capabilities;
 use tempfile::TempDir;
 use tokio::sync::{Notify, mpsc, watch};
 
-use super::{Counts, Courier, Office};
+use super::{Counts, Courier, Office, Taken};
 use crate::{
     bus::{Incoming, LINK_QUEUE},
     hand_clock::ManualClock,
@@ -143,7 +143,7 @@ impl Lab {
         while let Ok(command) = self.rig.link.try_recv() {
             match command {
                 LinkCommand::Say(say) => {
-                    self.rig.courier.confirmed(&say.key, None).await;
+                    self.rig.courier.confirmed(&say.key, Taken::default()).await;
                     texts.push(format!("{} {}", say.target, say.text));
                     self.rig.courier.send_waiting().await;
                 }

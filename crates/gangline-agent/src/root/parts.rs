@@ -209,6 +209,10 @@ impl Parts {
                 started.session.clone().or_else(left),
                 settings.agent.directory.display().to_string(),
             )
+            .works_in(
+                settings.agent.directory.display().to_string(),
+                settings.child_env.get("HOME").cloned(),
+            )
             .with_backend(
                 settings.backend.name.clone(),
                 settings.instead_of.as_ref().map(|it| it.name.clone()),

@@ -41,6 +41,9 @@ fn approval() -> Approval {
         asked_at: AT.into(),
         decided_at: Some(AT.into()),
         decided_by: Some("owner".into()),
+        decided_as: None,
+        folder: None,
+        said_before: None,
         note: None,
     }
 }

@@ -1,13 +1,16 @@
 //! Approvals: asking, deciding, handing the decision over.
 
-use gangline_core::{AgentName, ApprovalNumber, Epoch, Principal, redact::Redacted};
+use gangline_core::{AgentName, ApprovalNumber, Epoch};
 
 use super::Broker;
 use crate::{
     error::{BrokerError, DecideError},
     op,
-    sqlite::{Writer, approvals},
-    types::{ApprovalRow, Decided, Decision, OpenApproval, OpenedApproval, WithdrawApproval},
+    sqlite::{Writer, approvals, places},
+    types::{
+        Announce, ApprovalPlace, ApprovalRow, Decided, OpenApproval, OpenedApproval, Ruling,
+        SendReceipt, WithdrawApproval,
+    },
 };
 
 impl Broker {
@@ -22,19 +25,17 @@ impl Broker {
         self.store.write(&op::OPEN_APPROVAL, move |w| approvals::open(w, &ask)).await
     }
 
-    /// Decides an open or a void approval. Who may decide is the caller's question.
+    /// Decides an open or a void approval, and says so wherever it was announced, in one commit.
+    /// Who may decide is the caller's question.
     ///
     /// # Errors
     /// See [`DecideError`].
     pub async fn decide(
         &self,
         number: ApprovalNumber,
-        decision: Decision,
-        by: Principal,
-        note: Option<Redacted>,
+        ruling: Ruling,
     ) -> Result<Decided, DecideError> {
-        let work =
-            move |w: &mut Writer| approvals::decide(w, number, (decision, &by, note.as_ref()));
+        let work = move |w: &mut Writer| approvals::decide(w, number, &ruling);
         self.store.write(&op::DECIDE, work).await?
     }
 
@@ -87,21 +88,47 @@ impl Broker {
         self.store.write(&op::MARK_DELIVERED, work).await
     }
 
-    /// Records where the announcement stands in history: an answer without a number must come
-    /// after it.
+    /// Announces an approval in one more place, if it is still open. The same key again changes
+    /// nothing.
+    ///
+    /// # Errors
+    /// [`BrokerError::Fenced`] if a turn is named whose epoch is not the agent's; or the storage's.
+    pub async fn announce(
+        &self,
+        number: ApprovalNumber,
+        announce: Announce,
+    ) -> Result<SendReceipt, BrokerError> {
+        let work = move |w: &mut Writer| places::announce(w, number, &announce);
+        self.store.write(&op::SEND, work).await
+    }
+
+    /// Records that the last line of an announcement was said: at which time of the server's, and
+    /// with which id. A bare answer must come after it.
     ///
     /// # Errors
     /// [`BrokerError::Fenced`], or the storage's.
     pub async fn announced(
         &self,
-        number: ApprovalNumber,
-        server_time: Option<String>,
+        (agent, idem_key): (&AgentName, &str),
+        told_at: Option<String>,
         msgid: Option<String>,
     ) -> Result<(), BrokerError> {
+        let (agent, key) = (agent.clone(), idem_key.to_owned());
         let work = move |w: &mut Writer| {
-            approvals::announced(w, number, server_time.as_deref(), msgid.as_deref())
+            places::announced(w, (&agent, &key), (told_at.as_deref(), msgid.as_deref()))
         };
         self.store.write(&op::ANNOUNCED, work).await
+    }
+
+    /// Returns where an approval was announced, or will be.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn approval_places(
+        &self,
+        number: ApprovalNumber,
+    ) -> Result<Vec<ApprovalPlace>, BrokerError> {
+        self.store.read("read an approval's places", move |c| places::list(c, number)).await
     }
 
     /// Closes an open approval that its runtime has taken back. Returns its number; `None` if it is

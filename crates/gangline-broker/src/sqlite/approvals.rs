@@ -1,20 +1,19 @@
 //! Statements of approvals.
 
-use gangline_core::{AgentName, ApprovalNumber, Epoch, Principal, TurnId, redact::Redacted};
+use gangline_core::{AgentName, ApprovalNumber, Epoch, TurnId, redact::Redacted};
 use rusqlite::{Connection, Row, params};
 
 use super::{
     Writer, agents,
     fault::Fault,
-    outbox,
+    places,
     rows::{self, approval_sql, page},
     sql,
 };
 use crate::{
-    NUMBER_PLACEHOLDER,
     error::{BrokerError, DecideError},
     types::{
-        ApprovalRow, ApprovalState, Decided, Decision, OpenApproval, OpenedApproval, Send,
+        ApprovalRow, ApprovalState, Decided, Decision, OpenApproval, OpenedApproval, Ruling,
         WithdrawApproval,
     },
 };
@@ -45,7 +44,7 @@ pub(crate) fn open(w: &mut Writer, ask: &OpenApproval) -> Result<OpenedApproval,
         delivered: None,
     };
     if let (Some(announce), None) = (&ask.announce, decided) {
-        let receipt = outbox::put(w, &numbered(announce, number))?;
+        let receipt = places::put(w, ApprovalNumber(number), announce)?;
         opened.outbox = receipt.outbox;
         opened.delivered = receipt.delivered;
     }
@@ -102,8 +101,8 @@ fn ask_anew(w: &mut Writer, ask: &OpenApproval) -> Result<(i64, Option<Decision>
 
 fn insert(w: &mut Writer, ask: &OpenApproval, takes: i64) -> Result<i64, Fault> {
     let sql = "INSERT INTO approvals (installation_id, agent, epoch, turn_number, message, takes, \
-               request, tool, args_hash, summary, detail, state, opened_at) \
-               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', ?)";
+               request, tool, args_hash, summary, detail, folder, said_before, state, opened_at) \
+               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', ?)";
     sql::run(
         &w.connection,
         sql,
@@ -119,6 +118,8 @@ fn insert(w: &mut Writer, ask: &OpenApproval, takes: i64) -> Result<i64, Fault> 
             &ask.args_hash,
             ask.summary.as_str(),
             ask.detail.as_str(),
+            ask.folder.as_str(),
+            ask.said_before.as_str(),
             w.now.0
         ],
     )?;
@@ -138,6 +139,7 @@ fn reopen(
     (number, takes): (i64, i64),
     decided: Option<Decision>,
 ) -> Result<(), Fault> {
+    places::forget(w, ApprovalNumber(number))?;
     let sql = "UPDATE approvals SET epoch = ?2, turn_number = ?3, takes = ?4, request = ?5, \
                summary = ?6, detail = ?7, state = ?8, opened_at = ?9, delivered = 0, \
                announced_at = NULL, announced_msgid = NULL, \
@@ -145,6 +147,8 @@ fn reopen(
                decision = CASE WHEN ?10 THEN decision END, \
                decided_by = CASE WHEN ?10 THEN decided_by END, \
                decided_tier = CASE WHEN ?10 THEN decided_tier END, \
+               decided_as = CASE WHEN ?10 THEN decided_as END, \
+               folder = ?11, said_before = ?12, \
                note = CASE WHEN ?10 THEN note END WHERE number = ?1";
     sql::run(
         &w.connection,
@@ -159,34 +163,24 @@ fn reopen(
             ask.detail.as_str(),
             decided.map_or(ApprovalState::Open, state_of).as_str(),
             w.now.0,
-            decided.is_some()
+            decided.is_some(),
+            ask.folder.as_str(),
+            ask.said_before.as_str()
         ],
     )?;
     Ok(())
 }
 
-/// Puts the number in place of the first placeholder; a command that is quoted further on may
-/// contain the same characters.
-fn numbered(announce: &Send, number: i64) -> Send {
-    let mut send = announce.clone();
-    let place = send.lines.iter_mut().find(|line| line.as_str().contains(NUMBER_PLACEHOLDER));
-    if let Some(line) = place {
-        let text = line.as_str().replacen(NUMBER_PLACEHOLDER, &number.to_string(), 1);
-        *line = Redacted::from_store(text);
-    }
-    send
-}
-
 pub(crate) fn decide(
     w: &mut Writer,
     number: ApprovalNumber,
-    (decision, by, note): (Decision, &Principal, Option<&Redacted>),
+    ruling: &Ruling,
 ) -> Result<Result<Decided, DecideError>, Fault> {
     let Some(row) = one(&w.connection, number)? else {
         return Ok(Err(DecideError::Unknown(number)));
     };
     let state = match row.state {
-        ApprovalState::Open => state_of(decision),
+        ApprovalState::Open => state_of(ruling.decision),
         ApprovalState::Void if row.message.is_some() => ApprovalState::Void,
         state @ (ApprovalState::Allowed
         | ApprovalState::Denied
@@ -194,24 +188,30 @@ pub(crate) fn decide(
         | ApprovalState::Withdrawn) => return Ok(Err(DecideError::Closed { number, state })),
     };
     let sql = "UPDATE approvals SET state = ?, decision = ?, decided_by = ?, decided_tier = ?, \
-               note = ?, closed_at = ?, delivered = 0 WHERE number = ?";
+               decided_as = ?, note = ?, closed_at = ?, delivered = 0 WHERE number = ?";
     sql::run(
         &w.connection,
         sql,
         params![
             state.as_str(),
-            decision.as_str(),
-            &by.account,
-            by.tier.as_str(),
-            note.map(Redacted::as_str),
+            ruling.decision.as_str(),
+            &ruling.by.account,
+            ruling.by.tier.as_str(),
+            &ruling.known_as,
+            ruling.note.as_ref().map(Redacted::as_str),
             w.now.0,
             number.0
         ],
     )?;
+    if let Some(say) = &ruling.say {
+        let key = format!("ad-{number}-{}", w.now.0);
+        places::say_everywhere(w, &row, (&key, say))?;
+    }
     let for_next_attempt = state == ApprovalState::Void;
-    Ok(Ok(Decided { number, agent: row.agent, decision, for_next_attempt }))
+    Ok(Ok(Decided { number, agent: row.agent, decision: ruling.decision, for_next_attempt }))
 }
 
+/// Finds one by its number.
 pub(crate) fn one(c: &Connection, number: ApprovalNumber) -> Result<Option<ApprovalRow>, Fault> {
     let sql = approval_sql!("WHERE number = ?");
     Ok(sql::first(c, sql, params![number.0], rows::approval)?)
@@ -278,21 +278,6 @@ pub(crate) fn mark_delivered(w: &mut Writer, number: ApprovalNumber) -> Result<(
     Ok(())
 }
 
-pub(crate) fn announced(
-    w: &mut Writer,
-    number: ApprovalNumber,
-    server_time: Option<&str>,
-    msgid: Option<&str>,
-) -> Result<(), Fault> {
-    fence_row(w, number)?;
-    sql::run(
-        &w.connection,
-        "UPDATE approvals SET announced_at = ?, announced_msgid = ? WHERE number = ?",
-        params![server_time, msgid, number.0],
-    )?;
-    Ok(())
-}
-
 pub(crate) fn void_older(
     w: &mut Writer,
     agent: &AgentName,
@@ -322,7 +307,7 @@ pub(crate) fn withdraw_one(
         params![why.as_str(), w.now.0, agent.folded(), turn.epoch.0, turn.number, request.as_str()];
     let number: Option<i64> = sql::all(&w.connection, sql, with, sql::column)?.pop();
     if let (Some(number), Some(say)) = (number, say) {
-        outbox::put(w, &numbered(say, number))?;
+        places::say_gone(w, ApprovalNumber(number), say)?;
     }
     Ok(number.map(ApprovalNumber))
 }

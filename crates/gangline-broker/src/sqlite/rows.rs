@@ -3,7 +3,8 @@
 use std::{error::Error, str::FromStr};
 
 use gangline_core::{
-    AgentName, ApprovalNumber, Epoch, MessageId, Principal, Tier, TurnId, redact::Redacted,
+    AgentName, ApprovalNumber, Epoch, MessageId, Principal, Tier, TurnId, approval::view::Extent,
+    redact::Redacted,
 };
 use gangline_os::clock::UnixMicros;
 use rusqlite::{
@@ -14,8 +15,8 @@ use rusqlite::{
 use crate::{
     PAGE_MAX,
     types::{
-        ApprovalRow, ApprovalState, Decision, Event, LineKind, MessageRow, OutboxId, OutboxRow,
-        OutboxState, TurnRow,
+        ApprovalPlace, ApprovalRow, ApprovalState, Decision, Event, LineKind, MessageRow, OutboxId,
+        OutboxRow, OutboxState, TurnRow,
     },
 };
 
@@ -57,7 +58,8 @@ macro_rules! approval_sql {
         concat!(
             "SELECT number, agent, epoch, turn_number, message, request, tool, args_hash, \
              summary, detail, state, decision, decided_by, decided_tier, note, delivered, \
-             announced_at, announced_msgid, opened_at, closed_at FROM approvals ",
+             announced_at, announced_msgid, opened_at, closed_at, folder, said_before, \
+             decided_as FROM approvals ",
             $rest
         )
     };
@@ -229,11 +231,24 @@ pub(super) fn approval(row: &Row<'_>) -> Result<ApprovalRow> {
         decision: decision.as_deref().and_then(Decision::from_word),
         decided_by,
         note: maybe_text(row, "note")?,
+        decided_as: get(row, "decided_as")?,
+        folder: maybe_text(row, "folder")?,
+        said_before: maybe_text(row, "said_before")?,
         delivered: get(row, "delivered")?,
         announced_at: get(row, "announced_at")?,
         announced_msgid: get(row, "announced_msgid")?,
         opened_at: time(row, "opened_at")?,
         closed_at: maybe_time(row, "closed_at")?,
+    })
+}
+
+pub(super) fn approval_place(row: &Row<'_>) -> Result<ApprovalPlace> {
+    Ok(ApprovalPlace {
+        place: get(row, "place")?,
+        target: get(row, "target")?,
+        extent: if get(row, "whole")? { Extent::Whole } else { Extent::Cut },
+        told_at: get(row, "told_at")?,
+        heard_at: maybe_time(row, "heard_at")?,
     })
 }
 

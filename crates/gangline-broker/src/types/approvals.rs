@@ -1,7 +1,8 @@
 //! Approvals: permission for one action, asked of a human.
 
 use gangline_core::{
-    AgentName, ApprovalNumber, Epoch, MessageId, Principal, TurnId, redact::Redacted,
+    AgentName, ApprovalNumber, Epoch, MessageId, Principal, TurnId, approval::view::Extent,
+    redact::Redacted,
 };
 use gangline_os::clock::UnixMicros;
 
@@ -52,9 +53,55 @@ pub struct OpenApproval {
     pub summary: Redacted,
     /// All of it.
     pub detail: Redacted,
+    /// Where the agent works.
+    pub folder: Redacted,
+    /// What the agent said last before it asked; empty if nothing.
+    pub said_before: Redacted,
     /// The announcement, put into the outbox in the same commit; see
     /// [`crate::NUMBER_PLACEHOLDER`]. Not sent if the decision is there already.
-    pub announce: Option<Send>,
+    pub announce: Option<Announce>,
+}
+
+/// An announcement of an approval in one place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Announce {
+    /// The lines.
+    pub send: Send,
+    /// Where people will read them: a channel, or whose private conversation it is. The caller
+    /// compares it with the place of a decision; the store only keeps it.
+    pub place: String,
+    /// Whether the lines show all of the action.
+    pub extent: Extent,
+}
+
+/// A place in which an approval was announced, or will be once the line is out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovalPlace {
+    /// See [`Announce::place`].
+    pub place: String,
+    /// The channel or nick that the lines went to.
+    pub target: String,
+    /// Whether they show all of the action.
+    pub extent: Extent,
+    /// When the last of them was said, by the server's clock, in the server's form.
+    pub told_at: Option<String>,
+    /// When the server's confirmation of it was recorded; `None` before.
+    pub heard_at: Option<UnixMicros>,
+}
+
+/// Somebody's decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ruling {
+    /// What.
+    pub decision: Decision,
+    /// By whom.
+    pub by: Principal,
+    /// How others know that person: several may use one account.
+    pub known_as: String,
+    /// With which words; of a refusal the model is told.
+    pub note: Option<Redacted>,
+    /// What is said of it wherever the approval was announced, in the same commit.
+    pub say: Option<Redacted>,
 }
 
 /// What [`crate::Broker::open_approval`] did.
@@ -128,8 +175,14 @@ pub struct ApprovalRow {
     pub decision: Option<Decision>,
     /// By whom.
     pub decided_by: Option<Principal>,
+    /// How others know the one who decided.
+    pub decided_as: Option<String>,
     /// With which words; or why it was withdrawn.
     pub note: Option<Redacted>,
+    /// Where the agent works; `None` of one from before this was recorded.
+    pub folder: Option<Redacted>,
+    /// What the agent said last before it asked.
+    pub said_before: Option<Redacted>,
     /// Whether the runtime has the decision.
     pub delivered: bool,
     /// The announcement's server time.

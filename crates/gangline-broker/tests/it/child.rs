@@ -274,14 +274,14 @@ async fn second_half(broker: &Broker, epoch: Epoch) {
     let id = broker.messages(Default::default(), 9).await.unwrap()[1].id;
     let number = broker.open_approval(ask(&ada(), turn, id)).await.unwrap().number;
     say("open_approval");
-    broker.announced(number, Some("12:00".to_owned()), None).await.unwrap();
+    broker.announced((&ada(), "key"), Some("12:00".to_owned()), None).await.unwrap();
     say("announced");
     let (request, args_hash) = ("back".to_owned(), "another".to_owned());
     let back = OpenApproval { request, args_hash, ..ask(&ada(), turn, id) };
     broker.open_approval(back).await.unwrap();
     broker.withdraw_approval(withdraw(&ada(), turn, "back")).await.unwrap();
     say("withdraw_approval");
-    broker.decide(number, Decision::Allow, owner(), None).await.unwrap();
+    broker.decide(number, rules(Decision::Allow)).await.unwrap();
     say("decide");
     broker.mark_delivered(number).await.unwrap();
     say("mark_delivered");

@@ -78,6 +78,7 @@ mod sqlite {
         approvals:
             a_request_is_asked_once_and_announced_with_its_number,
             a_decision_reaches_the_runtime_once,
+            a_decision_is_said_once_wherever_it_was_announced,
             a_closed_approval_takes_no_second_decision,
             the_end_of_a_turn_withdraws_what_is_open,
             a_runtime_takes_one_back_and_those_who_were_asked_are_told,

@@ -6,11 +6,12 @@ use std::{
 };
 
 use gangline_broker::{
-    Broker, EndTurn, LineKind, NewMessage, NewUsage, OpenApproval, OpenOptions, Send, Settle, Take,
-    Tuning, Whose, WithdrawApproval,
+    Announce, Broker, Decision, EndTurn, LineKind, NUMBER_PLACEHOLDER, NewMessage, NewUsage,
+    OpenApproval, OpenOptions, Ruling, Send, Settle, Take, Tuning, Whose, WithdrawApproval,
 };
 use gangline_core::{
-    AgentName, Epoch, MessageId, MessageState, Origin, Principal, Tier, TurnId, redact::Redacted,
+    AgentName, Epoch, MessageId, MessageState, Origin, Principal, Tier, TurnId,
+    approval::view::Extent, redact::Redacted,
 };
 use gangline_os::clock;
 
@@ -150,8 +151,23 @@ pub(crate) fn ask(agent: &AgentName, turn: TurnId, message: MessageId) -> OpenAp
         args_hash: "hash-of-rm".to_owned(),
         summary: text("rm -rf build"),
         detail: text("{\"command\":\"rm -rf build\"}"),
+        folder: text("/srv/proj"),
+        said_before: text("I clean the build folder."),
         announce: None,
     }
+}
+
+/// Announces it in a place as a line of this key.
+pub(crate) fn announce(agent: &AgentName, key: &str, place: &str) -> Announce {
+    let line =
+        format!("approval {NUMBER_PLACEHOLDER}: echo {{number}}, say yes {NUMBER_PLACEHOLDER}");
+    let send = Send { target: place.to_owned(), ..send(agent, key, &[&line]) };
+    Announce { send, place: place.to_owned(), extent: Extent::Whole }
+}
+
+/// The owner's decision, without words.
+pub(crate) fn rules(decision: Decision) -> Ruling {
+    Ruling { decision, by: owner(), known_as: "ori".to_owned(), note: None, say: None }
 }
 
 pub(crate) fn withdraw(agent: &AgentName, turn: TurnId, request: &str) -> WithdrawApproval {
@@ -160,7 +176,11 @@ pub(crate) fn withdraw(agent: &AgentName, turn: TurnId, request: &str) -> Withdr
         turn,
         request: request.to_owned(),
         why: text("taken back"),
-        say: Some(send(agent, &format!("back-{request}"), &["{number} is gone"])),
+        say: Some(send(
+            agent,
+            &format!("back-{request}"),
+            &[&format!("{NUMBER_PLACEHOLDER} is gone")],
+        )),
     }
 }
 

@@ -53,7 +53,7 @@ fn a_refusal_is_one_line_for_a_person() {
     let text = |tier, action| policy.may(&who(tier), action, 0).unwrap_err().to_string();
     assert_eq!(
         text(Tier::Member, Action::Approve),
-        "ori may not decide approvals: that needs an owner"
+        "only an owner may decide approvals; you are ori, a member"
     );
     assert_eq!(
         text(Tier::Stranger, Action::Prompt),
@@ -62,4 +62,27 @@ fn a_refusal_is_one_line_for_a_person() {
     let evil = Principal { account: "a\r\nb".to_owned(), tier: Tier::Stranger };
     let refused = policy.may(&evil, Action::Prompt, 0).unwrap_err().to_string();
     assert!(!refused.contains(['\r', '\n']), "{refused}");
+}
+
+#[test]
+fn a_refusal_says_who_the_person_is_here() {
+    let text = |account: &str, tier| {
+        let who = Principal { account: account.to_owned(), tier };
+        Policy::default().may(&who, Action::Operate, 0).unwrap_err().to_string()
+    };
+    let bob = "only an owner may operate this agent; you are bob, without a password";
+    assert_eq!(text("~bob", Tier::Member), bob);
+    let agent = "only an owner may operate this agent; you are oak-ada, an agent";
+    assert_eq!(text("oak-ada", Tier::Agent), agent);
+}
+
+#[test]
+fn a_turn_is_its_authors_if_all_its_messages_are() {
+    let bob = Principal { account: "~bob".to_owned(), tier: Tier::Member };
+    let eve = Principal { account: "~eve".to_owned(), tier: Tier::Member };
+    let claimed = Principal { tier: Tier::Stranger, ..bob.clone() };
+    assert!(owns_turn(&bob, [&bob, &bob]));
+    for authors in [vec![], vec![&eve], vec![&bob, &eve], vec![&claimed]] {
+        assert!(!owns_turn(&bob, authors.clone()), "{authors:?}");
+    }
 }

@@ -24,7 +24,7 @@ fn say(key: &str, text: &str) -> LinkCommand {
 }
 
 fn confirmed(key: &str, msgid: Option<&str>) -> LinkEvent {
-    LinkEvent::Confirmed { key: key.to_owned(), msgid: msgid.map(str::to_owned) }
+    LinkEvent::Confirmed { key: key.to_owned(), msgid: msgid.map(str::to_owned), at: None }
 }
 
 fn joined() -> LinkEvent {
@@ -183,8 +183,11 @@ async fn after_a_reset_the_caller_knows_what_is_unconfirmed_and_says_it_again() 
     peer.expect("JOIN #den").await;
     rig.command(say("k.1", "hi")).await;
     peer.expect_start("@label=gangline-").await;
-    peer.send("@msgid=m1;+gangline/id=k.1 :ada!a@h PRIVMSG #den :hi").await;
-    assert_eq!(rig.event().await, confirmed("k.1", Some("m1")));
+    let at = "2026-11-21T21:33:48.123Z";
+    peer.send(&format!("@time={at};msgid=m1;+gangline/id=k.1 :ada!a@h PRIVMSG #den :hi")).await;
+    let (key, msgid) = ("k.1".to_owned(), Some("m1".to_owned()));
+    let said = LinkEvent::Confirmed { key, msgid, at: Some(at.to_owned()) };
+    assert_eq!(rig.event().await, said);
 }
 
 /// R1-47

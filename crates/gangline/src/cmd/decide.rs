@@ -1,13 +1,13 @@
 //! `gangline approve` and `gangline deny`: the owner's word on one approval.
 
 use gangline_api::approval::Decision;
-use gangline_broker::{DecideError, Decided};
-use gangline_core::{Principal, Redactor, Tier};
+use gangline_broker::{DecideError, Decided, Ruling};
+use gangline_core::{Principal, Redactor, Tier, approval};
 use gangline_hub::credentials::OWNER;
 use gangline_os::doorbell;
 
 use crate::{
-    cli::{Decide, Global},
+    cli::{Global, deciding::Decide},
     failure::Failure,
     output, place, store, unmark, view,
 };
@@ -20,11 +20,22 @@ pub(super) async fn run(global: &Global, args: Decide, decision: Decision) -> Re
     }
     let paths = place::of_existing(global)?;
     let broker = store::existing(&paths).await?;
-    let note = args.note.map(|note| Redactor::new([]).redact(&note));
-    let decided = broker
-        .decide(args.number, view::decision(decision), owner(), note)
-        .await
-        .map_err(explain)?;
+    let masks = Redactor::new([]);
+    let known_as = known_as();
+    let number = args.number.to_string();
+    let word = match decision {
+        Decision::Allow => approval::Decision::Allow,
+        Decision::Deny => approval::Decision::Deny,
+    };
+    let said = approval::view::decided(&number, word, &known_as, args.reason.as_deref());
+    let ruling = Ruling {
+        decision: view::decision(decision),
+        by: owner(),
+        known_as,
+        note: args.reason.map(|reason| masks.redact(&reason)),
+        say: Some(masks.redact(&said)),
+    };
+    let decided = broker.decide(args.number, ruling).await.map_err(explain)?;
     doorbell::ring(&paths.doorbell(decided.agent.folded()));
     if global.json {
         let row = broker.approval(args.number).await?;
@@ -38,6 +49,14 @@ pub(super) async fn run(global: &Global, args: Decide, decision: Decision) -> Re
 /// Returns who speaks on the command line: whoever can write the state folder is its owner.
 pub(super) fn owner() -> Principal {
     Principal { account: OWNER.to_owned(), tier: Tier::Owner }
+}
+
+/// Returns how others know the person at the command line.
+fn known_as() -> String {
+    match std::env::var("USER") {
+        Ok(user) if !user.is_empty() => format!("{user} at the command line"),
+        Ok(_) | Err(_) => "the owner at the command line".to_owned(),
+    }
 }
 
 fn explain(error: DecideError) -> Failure {

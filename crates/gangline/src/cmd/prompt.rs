@@ -150,8 +150,8 @@ async fn tell_approvals(
             let tool = show::text::one_line(&approval.tool);
             let what = show::text::one_line(approval.summary.as_str());
             output::note(&format!(
-                "approval {number} waits ({tool}: {what}): `gangline approve {number}` or `gangline \
-                 deny {number}`"
+                "approval {number} waits ({tool}: {what}): `gangline approvals {number}` shows all of \
+                 it; `gangline approve {number}` or `gangline deny {number} --reason TEXT`"
             ));
         }
     }

@@ -105,7 +105,7 @@ fn waits(agent: &AgentStatus, waiting: &WaitingFor, now: UnixMicros) -> String {
         WaitingFor::Approval { number, tool, summary, asked_at } => {
             let since = parse_rfc3339(asked_at).map_or(Duration::ZERO, |at| now.since(at));
             format!(
-                "approval {number} ({}): {}; asked {} ago",
+                "approval {number} ({}): {}; asked {} ago; `gangline approvals {number}` shows all of it",
                 one_line(tool),
                 one_line(summary),
                 age(since)

@@ -5,12 +5,12 @@ use gangline_api::{
     ipc::Whisper,
     status::{AgentStatus, WaitingFor},
 };
-use gangline_core::{AgentName, ApprovalNumber};
 use gangline_os::clock::{UnixMicros, parse_rfc3339};
 use jiff::tz::TimeZone;
 
 use super::{
     agents::{held, running},
+    approvals::how,
     events::{Told, describe},
     text::{Paint, age, lines, one_line, paint, time},
 };
@@ -36,7 +36,7 @@ pub(crate) fn status(agent: &AgentStatus, now: UnixMicros) -> String {
         out.push_str(&match waiting {
             WaitingFor::Approval { number, tool, summary, .. } => {
                 let asked = format!("approval {number}: {}: {}", one_line(tool), lines(summary));
-                format!("{}\n  {}\n", indented(&asked, 2), how(&agent.nick, *number))
+                format!("{}\n{}\n", indented(&asked, 2), indented(&how(&agent.nick, *number), 2))
             }
             WaitingFor::Login { hint } => format!("  a login: {}\n", one_line(hint)),
             WaitingFor::Resume { why } => format!("  `resume`: {}\n", one_line(why)),
@@ -97,14 +97,6 @@ fn input_of(input: &serde_json::Value) -> String {
         None => format!("{}: {}", one_line(name), lines(&value.to_string())),
     });
     shown.collect::<Vec<_>>().join("\n")
-}
-
-/// Returns how an approval is decided.
-fn how(agent: &AgentName, number: ApprovalNumber) -> String {
-    format!(
-        "decide: gangline approve {number}, gangline deny {number}, or in the room: @{agent} yes \
-         {number}"
-    )
 }
 
 /// Returns the lines with so many spaces before each.

@@ -149,7 +149,9 @@ fn approval(row: &ApprovalRow) -> Vec<Step> {
         told: Told { what: name.clone(), text: asked },
     }];
     if let Some(at) = row.closed_at {
-        let by = row.decided_by.as_ref().map(|by| format!(" by {}", one_line(&by.account)));
+        let account = || row.decided_by.as_ref().map(|by| by.account.clone());
+        let by = row.decided_as.clone().or_else(account);
+        let by = by.map(|by| format!(" by {}", one_line(&by)));
         let note = row.note.as_ref().map(|note| format!(" ({})", events::short(note.as_str())));
         let (by, note) = (by.unwrap_or_default(), note.unwrap_or_default());
         steps.push(step(at, name, format!("{}{by}{note}", row.state)));

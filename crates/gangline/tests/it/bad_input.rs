@@ -58,10 +58,10 @@ fn control_characters_of_a_model_make_no_command() {
     let refused = boss.hears(ADA, "#general", "tool:");
     assert!(refused.contains("`to`"), "{refused}");
     boss.say("#general", "@bi-ada do run");
-    let asked = boss.hears(ADA, "#general", "approval 1");
+    let asked = boss.hears(ADA, "#general", "wants to run");
     assert!(asked.contains("echo a") && asked.contains("PRIVMSG #other :x"), "one line: {asked}");
     assert!(!asked.chars().any(char::is_control), "{asked:?}");
-    boss.say("#general", "@bi-ada no");
+    boss.say("#general", "@bi-ada no 1");
     eventually("everything settled", || {
         let open = "SELECT count(*) FROM messages WHERE state <> 'answered'";
         (stage.query(open) == ["0"]).then_some(())

@@ -148,20 +148,20 @@ fn a_mention_runs_a_command_that_the_owner_approved_and_is_answered() {
     let hub = rig.up();
     let (mut owner, mut ori) = (rig.owner(), rig.member("ori"));
     ori.say("#general", "@lab-ada run touch made-by-ada.txt");
-    let asked = owner.hears("lab-ada", "#general", "approval ");
-    assert!(asked.contains("Bash: touch made-by-ada.txt"), "{asked}");
+    let asked = owner.hears("lab-ada", "#general", "lab-ada wants to ");
+    assert!(asked.contains("`touch made-by-ada.txt`"), "{asked}");
     // A member may not decide.
-    ori.say("#general", "@lab-ada yes");
-    ori.hears("lab-ada", "#general", "may not decide approvals");
-    owner.hears("lab-ada", "#general", "may not decide approvals");
+    ori.say("#general", "@lab-ada yes 1");
+    ori.hears("lab-ada", "#general", "only an owner may decide approvals");
+    owner.hears("lab-ada", "#general", "only an owner may decide approvals");
     assert!(!rig.work("lab-ada", "made-by-ada.txt").exists());
-    owner.say("#general", "@lab-ada yes");
+    owner.say("#general", "@lab-ada yes 1");
     ori.hears("lab-ada", "#general", "(Bash completed with no output)");
     assert!(rig.work("lab-ada", "made-by-ada.txt").exists());
     // What was refused is not run, and the model is told.
     ori.say("#general", "@lab-ada run touch never.txt");
     owner.hears("lab-ada", "#general", "never.txt");
-    owner.say("#general", "@lab-ada no");
+    owner.say("#general", "@lab-ada no 2");
     let refused = ori.hears("lab-ada", "#general", "did not work");
     assert!(refused.contains("a person refused this"), "{refused}");
     assert!(!rig.work("lab-ada", "never.txt").exists());

@@ -25,11 +25,11 @@ fn two_mentions_are_two_processes_of_one_session() {
     let (mut owner, mut ori) = (rig.owner(), rig.member("ori"));
     assert_eq!(program(&rig), [0; 0]);
     ori.say("#general", "@lab-ada run touch made-by-ada.txt");
-    let asked = owner.hears("lab-ada", "#general", "approval ");
-    assert!(asked.contains("Bash: touch made-by-ada.txt"), "{asked}");
+    let asked = owner.hears("lab-ada", "#general", "lab-ada wants to ");
+    assert!(asked.contains("`touch made-by-ada.txt`"), "{asked}");
     rig.one_program();
     assert!(!rig.work("lab-ada", "made-by-ada.txt").exists());
-    owner.say("#general", "@lab-ada yes");
+    owner.say("#general", "@lab-ada yes 1");
     ori.hears("lab-ada", "#general", "(Bash completed with no output)");
     assert!(rig.work("lab-ada", "made-by-ada.txt").exists());
     assert_eq!(program(&rig), [0; 0], "the answer comes after the process");

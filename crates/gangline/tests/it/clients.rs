@@ -85,8 +85,8 @@ fn an_owner_in_irssi_is_answered_and_approves() {
     screen.types("/join #general");
     screen.shows("has joined #general");
     screen.types("@demo-guide run echo six-$((3+3))");
-    screen.shows("approval 1 for");
-    screen.types("@demo-guide yes");
+    screen.shows("demo-guide wants to run");
+    screen.types("@demo-guide yes 1");
     screen.shows("six-6");
 }
 

@@ -110,22 +110,26 @@ fn a_shell_command_waits_for_the_owner_and_is_refused_to_others() {
     alice.hears(GUIDE, "#general", "README.md");
 
     alice.say("#general", "@demo-guide run echo one-$((40+2))");
-    let asked = alice.hears(GUIDE, "#general", "approval");
-    assert!(asked.contains("Bash") && asked.contains("echo one-"), "{asked}");
-    alice.say("#general", "@demo-guide yes");
-    alice.hears(GUIDE, "#general", "may not decide approvals");
-    boss.hears(GUIDE, "#general", "may not decide approvals");
+    let asked = alice.hears(GUIDE, "#general", "demo-guide wants to run (for alice, in ");
+    assert!(asked.contains("`echo one-$((40+2))`. Owner: `@demo-guide yes 1` or"), "{asked}");
+    alice.say("#general", "@demo-guide yes 1");
+    let refused = "only an owner may decide approvals; you are alice, without a password";
+    alice.hears(GUIDE, "#general", refused);
+    boss.hears(GUIDE, "#general", refused);
     // What only begins like a decision decides nothing and is no prompt, and its author is told so.
     boss.say("#general", "@demo-guide yes, say exactly go on then");
     boss.hears(GUIDE, "#general", "decides nothing: approval");
-    boss.say("#general", "@demo-guide yes");
+    boss.say("#general", "@demo-guide yes 1");
+    alice.hears(GUIDE, "#general", "approval 1: allowed by boss (owner)");
     alice.hears(GUIDE, "#general", "one-42");
 
     alice.say("#general", "@demo-guide run echo two");
     let asked = boss.hears(GUIDE, "#general", "echo two");
-    let number = asked.split_whitespace().nth(1).unwrap().to_owned();
-    boss.say("#general", &format!("@demo-guide no {number}"));
-    let refused = boss.hears(GUIDE, "#general", "refused");
+    let number = irc::approval(&asked).unwrap();
+    boss.say("#general", &format!("@demo-guide no {number} use two hands"));
+    let said = format!("approval {number}: denied by boss (owner): use two hands");
+    alice.hears(GUIDE, "#general", &said);
+    let refused = boss.hears(GUIDE, "#general", "a person refused this and said: use two hands");
     assert!(!refused.contains("exit code 0"), "{refused}");
     let all = demo.run(&["approvals", "--all", "--json"]).json();
     let states: Vec<&str> =
@@ -277,7 +281,7 @@ fn an_owner_pauses_and_resumes_by_irc() {
     let mut alice = demo.member("alice");
     let mut boss = demo.owner("boss");
     alice.say("#general", "@demo-guide pause");
-    alice.hears(GUIDE, "#general", "may not operate");
+    alice.hears(GUIDE, "#general", "only an owner may operate");
     boss.say("#general", "@demo-guide pause");
     boss.hears(GUIDE, "#general", "paused");
     alice.say("#general", "@demo-guide say exactly kept");

@@ -208,10 +208,8 @@ fn one_failpoint(fire: &Fire, n: usize, point: &str) -> bool {
             let said = irc::said(line)?;
             if said.from == nick {
                 wanted.retain(|token| !said.text.contains(token.as_str()));
-                if let Some(rest) = said.text.strip_prefix("approval ") {
-                    number = rest.split_whitespace().next().map(str::to_owned);
-                    return Some(());
-                }
+                number = irc::approval(said.text);
+                return number.map(|_| ());
             }
             None
         });

@@ -36,9 +36,9 @@ fn the_help_lists_every_command() {
       trace      Show the life of one message on one screen
       channel    Speak and read in channels, as an agent: what an agent's skill calls
       mcp        The tools of an agent's daemon over standard streams: started by the agent's program
-      approvals  List the approvals that wait, or all
+      approvals  List the approvals that wait, or show all of one
       approve    Allow what an approval asks for
-      deny       Refuse what an approval asks for
+      deny       Refuse what an approval asks for; the reason is told to the model
       config     Check the configuration, or print its schema
       doctor     Look at the installation, the agents and their programs; say what to do about what is
                  wrong

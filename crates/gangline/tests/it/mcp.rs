@@ -192,9 +192,9 @@ fn configured_servers_are_called_from_the_room() {
     let server = record[0]["pid"].as_i64().unwrap();
 
     ori.say("#general", "@lab-ada echo by pipe");
-    let asked = owner.hears("lab-ada", "#general", "approval ");
+    let asked = owner.hears("lab-ada", "#general", "lab-ada wants to ");
     assert!(asked.contains("mcp__pipe__echo"), "{asked}");
-    owner.say("#general", "@lab-ada yes");
+    owner.say("#general", "@lab-ada yes 1");
     ori.hears("lab-ada", "#general", "it said: echo: hello");
     let called = mcp::calls(folder.path());
     let names: Vec<_> = called.iter().map(|call| call["name"].as_str().unwrap()).collect();

@@ -99,7 +99,7 @@ fn the_model_is_changed(backend: &str, each: &str) {
 
     // In the room: the owner, in mid-turn; a member may ask only.
     ori.say("#general", "@lab-ada model opus");
-    ori.hears("lab-ada", "#general", "may not");
+    ori.hears("lab-ada", "#general", "only an owner may");
     ori.say("#general", "@lab-ada /model");
     ori.hears("lab-ada", "#general", "I use `sonnet`");
     rig.at_work(&mut ori, "@lab-ada hold on");
@@ -228,7 +228,7 @@ fn the_context_is_emptied_and_shortened_by_the_owner_s_word() {
         ask(&mut ori, "remember plum");
         ask(&mut ori, "remember quince");
         ori.say("#general", "@lab-ada /new-session");
-        ori.hears("lab-ada", "#general", "may not");
+        ori.hears("lab-ada", "#general", "only an owner may");
         owner.say("#general", "@lab-ada /compact");
         owner.hears("lab-ada", "#general", "I shorten my context");
         let shortened = "SELECT count(*) FROM events WHERE kind = 'notice' AND payload LIKE \

@@ -157,7 +157,7 @@ fn stamps_that_a_client_sends_are_stripped() {
         assert!(!line.contains(forged), "{forged} in {line}");
     }
     assert_eq!(line.matches("gangline/tier=").count(), 1, "{line}");
-    alice.hears(ADA, "#general", "~mallory may not operate");
+    alice.hears(ADA, "#general", "only an owner may operate this agent; you are mallory");
     alice.say("#general", "@tr-ada say exactly still here");
     alice.hears(ADA, "#general", "still here");
 }

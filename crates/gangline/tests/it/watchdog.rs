@@ -153,7 +153,7 @@ fn a_question_that_is_taken_back_is_nobodys_any_more() {
     let _hub = rig.up();
     let mut eve = rig.eve();
     eve.say("#general", "@lab-ada hello");
-    eve.hears("lab-ada", "#general", "approval 1 for eve: Bash: ls");
+    eve.hears("lab-ada", "#general", "lab-ada wants to run (for eve");
     assert!(rig.run(&["approvals"]).contains("Bash"));
     fs::write(rig.work("back"), "").unwrap();
     let gone = "approval 1 is not needed any more: my program waits for it no longer";

@@ -47,7 +47,7 @@ impl Post {
     async fn said(&mut self) -> Vec<String> {
         let mut texts = Vec::new();
         while let Ok(LinkCommand::Say(say)) = self.0.link.try_recv() {
-            self.0.courier.confirmed(&say.key, None).await;
+            self.0.courier.confirmed(&say.key, Taken::default()).await;
             texts.push(format!("{} {}", say.target, say.text));
         }
         texts

@@ -1,6 +1,6 @@
 //! Room words and near misses, over a real store.
 
-use gangline_broker::{Decision as Decided, OpenApproval, Take};
+use gangline_broker::{Decision as Decided, OpenApproval, Ruling, Take};
 use gangline_core::{TurnId, redact::Redacted, words::LIST};
 
 use super::*;
@@ -38,6 +38,8 @@ async fn ask(lab: &Lab, number: i64) -> ApprovalNumber {
         args_hash: "h".to_owned(),
         summary: Redacted::from_store("ls".to_owned()),
         detail: Redacted::from_store("ls".to_owned()),
+        folder: Redacted::default(),
+        said_before: Redacted::default(),
         announce: None,
     };
     lab.rig.courier.office.broker.open_approval(open).await.unwrap().number
@@ -84,7 +86,14 @@ async fn a_line_that_begins_like_a_decision_is_no_prompt_while_one_is_asked() {
     let expect = format!("#lab ori: `ok, do it` decides nothing: approval {number} is open. ");
     assert!(told[0].starts_with(&expect), "{told:?}");
     let who = Principal { account: "ori".to_owned(), tier: Tier::Owner };
-    lab.rig.courier.office.broker.decide(number, Decided::Allow, who, None).await.unwrap();
+    let ruling = Ruling {
+        decision: Decided::Allow,
+        by: who,
+        known_as: "ori".to_owned(),
+        note: None,
+        say: None,
+    };
+    lab.rig.courier.office.broker.decide(number, ruling).await.unwrap();
     let told = lab.says(ORI, "#lab", "@ada no, wait").await;
     assert!(told[0].contains("no approval is open any more"), "{told:?}");
     assert_eq!(lab.prompts().await, [""; 0]);

@@ -126,7 +126,7 @@ pub(crate) async fn a_process_bound_to_an_epoch_is_fenced_without_naming_it(stor
     fenced(old.may_be_doubled(line).await);
     fenced(old.requeue_sent(&ada()).await);
     fenced(old.mark_delivered(number).await);
-    fenced(old.announced(number, None, None).await);
+    fenced(old.announced((&ada(), "key"), None, None).await);
     old.accept(message(&bob(), "for somebody else")).await.unwrap();
     hub.accept(message(&ada(), "from somebody else")).await.unwrap();
 }

@@ -1,9 +1,9 @@
 //! Approvals.
 
 use gangline_broker::{
-    ApprovalState, Broker, DecideError, Decision, OpenApproval, WithdrawApproval,
+    ApprovalState, Broker, DecideError, Decision, LineKind, OpenApproval, Ruling, WithdrawApproval,
 };
-use gangline_core::{ApprovalNumber, Epoch, MessageId, MessageState};
+use gangline_core::{ApprovalNumber, Epoch, MessageId, MessageState, approval::view::Extent};
 
 use crate::support::*;
 
@@ -54,7 +54,7 @@ impl Daemon {
     }
 
     async fn allow(&self, number: ApprovalNumber) -> Result<bool, DecideError> {
-        let decided = self.broker.decide(number, Decision::Allow, owner(), None).await?;
+        let decided = self.broker.decide(number, rules(Decision::Allow)).await?;
         Ok(decided.for_next_attempt)
     }
 }
@@ -62,7 +62,7 @@ impl Daemon {
 pub(crate) async fn a_request_is_asked_once_and_announced_with_its_number(store: &Fixture) {
     let mut daemon = Daemon::start(store).await;
     daemon.take().await;
-    let announce = send(&ada(), "announce", &["approval {number}: echo {number}"]);
+    let announce = announce(&ada(), "announce", "#general");
     let ask =
         OpenApproval { announce: Some(announce), ..ask(&ada(), daemon.turn(), daemon.message) };
     let first = daemon.broker.open_approval(ask.clone()).await.unwrap();
@@ -70,10 +70,17 @@ pub(crate) async fn a_request_is_asked_once_and_announced_with_its_number(store:
     assert_eq!((first.number, first.reopened), (again.number, false));
     assert_eq!((again.outbox, again.reopened), (first.outbox, true));
     let lines = daemon.broker.outbox_pending(&ada(), 9).await.unwrap();
-    let said = format!("approval {}: echo {{number}}", first.number);
+    let number = first.number;
+    let said = format!("approval {number}: echo {{number}}, say yes {number}");
     assert_eq!((lines.len(), lines[0].body.as_str()), (1, said.as_str()));
-    let msgid = Some("msgid".to_owned());
-    daemon.broker.announced(first.number, Some("12:00".to_owned()), msgid).await.unwrap();
+    let places = daemon.broker.approval_places(number).await.unwrap();
+    assert_eq!((places.len(), places[0].heard_at), (1, None), "it is not said yet");
+    let (key, told) = ((&ada(), "announce"), Some("12:00".to_owned()));
+    daemon.broker.announced(key, told.clone(), Some("msgid".to_owned())).await.unwrap();
+    daemon.broker.announced(key, Some("13:00".to_owned()), None).await.unwrap();
+    let places = daemon.broker.approval_places(number).await.unwrap();
+    assert_eq!((places.len(), &places[0].told_at, places[0].extent), (1, &told, Extent::Whole));
+    assert_eq!((places[0].place.as_str(), places[0].heard_at.is_some()), ("#general", true));
     let open = daemon.broker.approvals(Some(&ada()), true).await.unwrap();
     assert_eq!((open.len(), open[0].announced_at.as_deref()), (1, Some("12:00")));
     assert_eq!(daemon.broker.approvals(None, true).await.unwrap(), open);
@@ -87,14 +94,40 @@ pub(crate) async fn a_decision_reaches_the_runtime_once(store: &Fixture) {
     let broker = &daemon.broker;
     assert_eq!(broker.undelivered_decisions(&ada(), daemon.epoch).await.unwrap(), []);
     let note = Some(text("not today"));
-    let decided = broker.decide(number, Decision::Deny, owner(), note.clone()).await.unwrap();
+    let ruling = Ruling { note: note.clone(), ..rules(Decision::Deny) };
+    let decided = broker.decide(number, ruling).await.unwrap();
     assert_eq!((decided.agent, decided.for_next_attempt), (ada(), false));
     let waiting = broker.undelivered_decisions(&ada(), daemon.epoch).await.unwrap();
     assert_eq!((waiting[0].state, &waiting[0].note), (ApprovalState::Denied, &note));
     assert_eq!(waiting[0].decided_by, Some(owner()));
+    assert_eq!(waiting[0].decided_as.as_deref(), Some("ori"));
     broker.mark_delivered(number).await.unwrap();
     assert_eq!(broker.undelivered_decisions(&ada(), daemon.epoch).await.unwrap(), []);
     assert_eq!(broker.approvals(None, true).await.unwrap(), []);
+}
+
+pub(crate) async fn a_decision_is_said_once_wherever_it_was_announced(store: &Fixture) {
+    let mut daemon = Daemon::start(store).await;
+    daemon.take().await;
+    let base = ask(&ada(), daemon.turn(), daemon.message);
+    let asked = OpenApproval { announce: Some(announce(&ada(), "a1", "#general")), ..base };
+    let broker = &daemon.broker;
+    let number = broker.open_approval(asked).await.unwrap().number;
+    let owners = announce(&ada(), "a2", "owner");
+    assert!(!broker.announce(number, owners.clone()).await.unwrap().repeated);
+    assert!(broker.announce(number, owners).await.unwrap().repeated, "the same key");
+    let ruling = Ruling { say: Some(text("allowed by ori")), ..rules(Decision::Allow) };
+    broker.decide(number, ruling.clone()).await.unwrap();
+    assert!(broker.decide(number, ruling).await.is_err(), "it is decided");
+    let late = broker.announce(number, announce(&ada(), "a3", "owner")).await.unwrap();
+    assert_eq!(late.outbox, [], "nobody is asked to decide what is decided");
+    let said = broker.outbox_pending(&ada(), 9).await.unwrap();
+    let said: Vec<_> = said
+        .iter()
+        .filter(|row| row.kind == LineKind::Notice)
+        .map(|row| (row.target.as_str(), row.body.as_str()))
+        .collect();
+    assert_eq!(said, [("#general", "allowed by ori"), ("owner", "allowed by ori")]);
 }
 
 pub(crate) async fn a_closed_approval_takes_no_second_decision(store: &Fixture) {
@@ -102,7 +135,7 @@ pub(crate) async fn a_closed_approval_takes_no_second_decision(store: &Fixture) 
     daemon.take().await;
     let number = daemon.ask().await.number;
     daemon.allow(number).await.unwrap();
-    let again = daemon.broker.decide(number, Decision::Deny, owner(), None).await;
+    let again = daemon.broker.decide(number, rules(Decision::Deny)).await;
     let closed = ApprovalState::Allowed;
     assert!(matches!(again, Err(DecideError::Closed { state, .. }) if state == closed));
     let unknown = daemon.allow(ApprovalNumber(99)).await;
@@ -154,9 +187,10 @@ pub(crate) async fn a_runtime_takes_one_back_and_those_who_were_asked_are_told(s
 pub(crate) async fn a_re_ask_opens_the_same_number(store: &Fixture) {
     let mut daemon = Daemon::start(store).await;
     daemon.take().await;
-    let number = daemon.ask().await.number;
-    let server_time = Some("12:00".to_owned());
-    daemon.broker.announced(number, server_time, None).await.unwrap();
+    let base = ask(&ada(), daemon.turn(), daemon.message);
+    let announced = OpenApproval { announce: Some(announce(&ada(), "a1", "#general")), ..base };
+    let number = daemon.broker.open_approval(announced).await.unwrap().number;
+    daemon.broker.announced((&ada(), "a1"), Some("12:00".to_owned()), None).await.unwrap();
     assert_eq!(daemon.restart().await, [number]);
     assert_eq!(daemon.state(number).await, ApprovalState::Void);
     daemon.take().await;
@@ -165,6 +199,7 @@ pub(crate) async fn a_re_ask_opens_the_same_number(store: &Fixture) {
     let row = daemon.broker.approval(number).await.unwrap().unwrap();
     assert_eq!((row.state, row.turn), (ApprovalState::Open, daemon.turn()));
     assert_eq!(row.announced_at, None, "a bare yes must follow the new announcement");
+    assert_eq!(daemon.broker.approval_places(number).await.unwrap(), []);
     let back = settle(daemon.message, MessageState::Accepted);
     daemon.broker.end_turn(end(&ada(), daemon.turn(), vec![back])).await.unwrap();
     daemon.take().await;

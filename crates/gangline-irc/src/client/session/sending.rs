@@ -324,21 +324,22 @@ impl Session {
             .take(|line| Some(line.key.as_str()) == key || Some(&line.id) == label.as_ref());
         if let Some(line) = line {
             let msgid = message.tag(tags::MSGID).map(str::to_owned);
-            self.tell(LinkEvent::Confirmed { key: line.key, msgid });
+            let at = message.tag(tags::TIME).map(str::to_owned);
+            self.tell(LinkEvent::Confirmed { key: line.key, msgid, at });
         }
     }
 
     /// History shows a line of our own: whatever became of its confirmation, it was taken.
     pub(super) fn seen_in_history(&mut self, key: String, msgid: Option<String>) {
         self.sending.take(|line| line.key == key);
-        self.tell(LinkEvent::Confirmed { key, msgid });
+        self.tell(LinkEvent::Confirmed { key, msgid, at: None });
     }
 
     /// `ACK`: the labelled line was taken and has no other response.
     pub(super) fn acknowledged(&mut self, message: &Message) {
         let Some(label) = message.label() else { return };
         if let Some(line) = self.sending.take(|line| line.id == label) {
-            self.tell(LinkEvent::Confirmed { key: line.key, msgid: None });
+            self.tell(LinkEvent::Confirmed { key: line.key, msgid: None, at: None });
         }
     }
 
@@ -347,7 +348,7 @@ impl Session {
         let Some(line) = self.sending.take(asked) else { return };
         match line.awaits {
             Awaits::Pong | Awaits::Echo => {
-                self.tell(LinkEvent::Confirmed { key: line.key, msgid: None });
+                self.tell(LinkEvent::Confirmed { key: line.key, msgid: None, at: None });
             }
             Awaits::Probe => {
                 let why = "the server passed over the line".to_owned();

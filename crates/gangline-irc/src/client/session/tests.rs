@@ -160,7 +160,7 @@ fn show_event(event: LinkEvent) -> String {
             format!("targets {}", targets.join(", "))
         }
         LinkEvent::HistoryTargetsFailed { why } => format!("no targets: {why}"),
-        LinkEvent::Confirmed { key, msgid } => format!("confirmed {key} {msgid:?}"),
+        LinkEvent::Confirmed { key, msgid, .. } => format!("confirmed {key} {msgid:?}"),
         LinkEvent::Failed { key, why, numeric } => format!("failed {key} {numeric:?} {why}"),
         LinkEvent::Unconfirmed { key } => format!("unconfirmed {key}"),
         LinkEvent::NotSent { key } => format!("not-sent {key}"),

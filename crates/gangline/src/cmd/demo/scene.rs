@@ -90,7 +90,7 @@ pub(super) fn introduction(state: &str, paths: &Paths, listening: &Listening) ->
          @demo-guide run ls                           a tool that needs yours: it asks\n  \
          @demo-guide sleep 5                          five seconds of work\n  \
          @demo-guide post hi                          it speaks by its own tool\n\n\
-         To approve, say as the owner in the room:    @demo-guide yes\n\
+         To approve, say as the owner in the room:    @demo-guide yes N\n\
          or in a second terminal:                     {gangline} approvals{state}\n  \
          {:<42} {gangline} approve N{state}\n\
          To look around there:                        {gangline} ps{state}\n  \

@@ -61,7 +61,8 @@ fn what_an_agent_says_and_does_is_shown_in_full() {
                              make
                              timeout: 5
     12:00:01.000 approval 12 Bash: run `make\u{7}`
-                             decide: gangline approve 12, gangline deny 12, or in the room: @oak-ada yes 12
+                             `gangline approvals 12` shows all of it
+                             decide: `gangline approve 12` or `gangline deny 12 --reason TEXT`, or in the room: `@oak-ada yes 12` or `no 12 REASON`
     12:00:01.000 turn        ended: completed
     12:00:01.000 of_tomorrow {"x":1}
     "#);
@@ -117,7 +118,8 @@ fn the_beginning_tells_how_it_stands_and_what_is_waited_for() {
     oak-ada working: waits for approval 12, 2 messages wait; the last turn began 1m ago
       runs Bash: npm test, for 45s
       approval 12: Bash: run `make`
-      decide: gangline approve 12, gangline deny 12, or in the room: @oak-ada yes 12
+      `gangline approvals 12` shows all of it
+      decide: `gangline approve 12` or `gangline deny 12 --reason TEXT`, or in the room: `@oak-ada yes 12` or `no 12 REASON`
       a login: run `claude`
       `resume`: no such file
     Ctrl-C leaves; the agent goes on

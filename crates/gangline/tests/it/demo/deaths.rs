@@ -1,6 +1,6 @@
 //! What outlives a daemon, a hub and both, and what their end leaves.
 
-use gangline_testkit::eventually;
+use gangline_testkit::{eventually, irc};
 
 use super::{Demo, GUIDE};
 
@@ -43,22 +43,26 @@ fn an_approval_survives_the_death_of_its_daemon() {
     let mut alice = demo.member("alice");
     let mut boss = demo.owner("boss");
     alice.say("#general", "@demo-guide run echo once-$((1+1))");
-    assert!(alice.hears(GUIDE, "#general", "approval").starts_with("approval 1 "));
+    assert_eq!(irc::approval(&alice.hears(GUIDE, "#general", "wants to run")), Some(1));
     demo.kill_guide();
-    assert!(alice.hears(GUIDE, "#general", "approval").starts_with("approval 1 "), "same number");
-    boss.hears(GUIDE, "#general", "approval 1 ");
+    assert_eq!(
+        irc::approval(&alice.hears(GUIDE, "#general", "wants to run")),
+        Some(1),
+        "same number"
+    );
+    boss.hears(GUIDE, "#general", "wants to run");
     boss.say("#general", "@demo-guide yes 1");
     alice.hears(GUIDE, "#general", "once-2");
 
     alice.say("#general", "@demo-guide run echo twice-$((2+2))");
-    assert!(alice.hears(GUIDE, "#general", "approval").starts_with("approval 2 "));
+    assert_eq!(irc::approval(&alice.hears(GUIDE, "#general", "wants to run")), Some(2));
     demo.kill_guide();
     let _ = demo.run(&["approve", "2"]).ok();
     alice.hears(GUIDE, "#general", "twice-4");
     // Whoever was asked in which life: the record says once who allowed it.
     for number in ["approval 1", "approval 2"] {
         let logs = demo.run(&["logs", "-n", "500"]).ok();
-        let said = |line: &&str| line.contains(number) && line.contains("allowed by owner");
+        let said = |line: &&str| line.contains(number) && line.contains("allowed by ");
         assert_eq!(logs.lines().filter(said).count(), 1, "{logs}");
     }
     for answer in ["once-2", "twice-4"] {
@@ -75,9 +79,9 @@ fn a_decision_is_taken_in_once_though_its_daemon_dies() {
     let demo = Demo::start();
     let mut alice = demo.member("alice");
     let mut boss = demo.owner("boss");
-    for (decision, sum, result) in [("yes", "1+1", "is-2"), ("yes 2", "2+2", "is-4")] {
+    for (decision, sum, result) in [("yes 1", "1+1", "is-2"), ("yes 2", "2+2", "is-4")] {
         alice.say("#general", &format!("@demo-guide run echo is-$(({sum}))"));
-        boss.hears(GUIDE, "#general", "approval ");
+        boss.hears(GUIDE, "#general", "wants to run");
         boss.say("#general", &format!("@demo-guide {decision}"));
         alice.hears(GUIDE, "#general", result);
         demo.kill_guide();
@@ -99,7 +103,7 @@ fn a_drain_withdraws_an_approval_and_the_next_life_asks_again() {
     let mut demo = Demo::start();
     let mut alice = demo.member("alice");
     alice.say("#general", "@demo-guide run echo later-$((3+3))");
-    assert!(alice.hears(GUIDE, "#general", "approval").starts_with("approval 1 "));
+    assert_eq!(irc::approval(&alice.hears(GUIDE, "#general", "wants to run")), Some(1));
     assert_eq!(demo.hub.terminate(), 0, "{}", demo.hub.output());
     let all = demo.run(&["approvals", "--all", "--json"]).json();
     assert_eq!(all[0]["state"], "withdrawn", "{all}");

@@ -184,7 +184,7 @@ fn filling_a_room_again_obeys_no_old_word() {
     let mut ipc = scene.dial();
     let before = epoch(&mut ipc);
     boss.say("#general", "@oak-ada shell: touch done");
-    boss.hears(ADA, "#general", "approval 1");
+    boss.hears(ADA, "#general", "wants to run");
     boss.say("#general", "@oak-ada yes 1");
     boss.hears(ADA, "#general", "the shell is done");
     ipc.ok(scene.owner(json!({"type": "shutdown"})));

@@ -1,0 +1,249 @@
+//! What waits for a human in the open turn: asked, announced, taken back, decided.
+
+use std::collections::HashMap;
+
+use gangline_api::{approval::wanted, event};
+use gangline_broker::{
+    Announce, Decision as Decided, LineKind, MessageRow, NUMBER_PLACEHOLDER, OpenApproval,
+    Send as BrokerSend, WithdrawApproval,
+};
+use gangline_core::{
+    ApprovalNumber, Redactor, TurnId,
+    agent::{ApprovalRequestId, Input},
+    approval::{
+        Decision,
+        view::{self, Around},
+    },
+};
+use gangline_runtime::{Answer, ApprovalAsk, Verdict};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::Brain;
+use crate::{
+    bus::{Record, Ruled, SessionCommand},
+    place, texts,
+};
+
+/// What the agent said before it asked is kept up to so many bytes.
+const SAID_MAX: usize = 2000;
+
+/// What waits for a human, by the backend's id of the request.
+#[derive(Debug, Default)]
+pub(super) struct Asks {
+    open: HashMap<String, Ask>,
+    /// What the agent said last in the open turn.
+    said: String,
+    /// Where the agent works.
+    folder: String,
+    home: Option<String>,
+}
+
+#[derive(Debug)]
+struct Ask {
+    /// Its arguments are masked.
+    ask: ApprovalAsk,
+    number: Option<ApprovalNumber>,
+    /// Why a human said no.
+    reason: Option<String>,
+}
+
+impl Asks {
+    /// The turn is over.
+    pub(super) fn clear(&mut self) {
+        self.open.clear();
+        self.said.clear();
+    }
+
+    /// The agent said something.
+    pub(super) fn said(&mut self, text: &str) {
+        if !text.trim().is_empty() {
+            text[..text.floor_char_boundary(SAID_MAX)].clone_into(&mut self.said);
+        }
+    }
+}
+
+impl Brain {
+    /// Says where the agent works, and what its home folder is.
+    pub(crate) fn works_in(mut self, folder: String, home: Option<String>) -> Self {
+        self.asks.folder = folder;
+        self.asks.home = home;
+        self
+    }
+
+    /// Takes what the backend asks.
+    pub(super) fn asked(&mut self, ask: ApprovalAsk) {
+        let input = masked(ask.input, &self.me.redactor);
+        let ask = ApprovalAsk { input, ..ask };
+        self.asks.open.insert(ask.request.clone(), Ask { ask, number: None, reason: None });
+    }
+
+    pub(super) fn ask_human(&mut self, turn: TurnId, request: &ApprovalRequestId) {
+        let Some(Ask { ask, .. }) = self.asks.open.get(&request.0) else { return };
+        let message = self.core.view().messages.first().copied();
+        let wanted = wanted(&ask.tool, &ask.input);
+        let announce = self.asker().map(|row| {
+            let around = Around {
+                agent: self.me.agent.as_str(),
+                asker: Some(&row.sender),
+                folder: &self.asks.folder,
+                home: self.asks.home.as_deref(),
+            };
+            let told = view::announcement(&wanted, around, NUMBER_PLACEHOLDER);
+            Announce {
+                send: self.say_there(row, turn, announce_key(turn, &request.0), &told.text),
+                place: place::of_row(row),
+                extent: told.extent,
+            }
+        });
+        let redact = |text: &str| self.me.redactor.redact(text);
+        let open = OpenApproval {
+            agent: self.me.agent.clone(),
+            turn,
+            message,
+            request: request.0.clone(),
+            args_hash: args_hash(ask),
+            summary: redact(&view::summary(&wanted)),
+            detail: redact(&ask.input.to_string()),
+            folder: redact(&self.asks.folder),
+            said_before: redact(&self.asks.said),
+            tool: ask.tool.clone(),
+            announce,
+        };
+        self.keeper.push(Record::Approval(Box::new(open)));
+    }
+
+    /// An approval has its number.
+    pub(super) fn opened(
+        &mut self,
+        number: ApprovalNumber,
+        (turn, request): (TurnId, String),
+        decided: Option<Ruled>,
+    ) {
+        if let Some(ask) = self.asks.open.get_mut(&request) {
+            ask.number = Some(number);
+            let tool = ask.ask.tool.clone();
+            let summary = view::summary(&wanted(&tool, &ask.ask.input));
+            self.record(Some(turn), event::ApprovalAsked { number, tool, summary });
+        }
+        if let Some(ruled) = decided {
+            self.decided(number, (turn, request), ruled);
+        }
+    }
+
+    /// A human decided. Until the store knows that we heard it, every look into it tells it anew;
+    /// it is recorded once.
+    pub(super) fn decided(
+        &mut self,
+        number: ApprovalNumber,
+        (turn, request): (TurnId, String),
+        Ruled { decision, by, reason }: Ruled,
+    ) {
+        self.keeper.push(Record::Delivered(number));
+        let (decision, said) = match decision {
+            Decided::Allow => (Decision::Allow, gangline_api::approval::Decision::Allow),
+            Decided::Deny => (Decision::Deny, gangline_api::approval::Decision::Deny),
+        };
+        let ask = self.asks.open.get_mut(&request);
+        let again = ask.is_none() && self.core.view().turn == Some(turn);
+        if let Some(ask) = ask {
+            ask.reason = reason;
+        }
+        if !again {
+            self.record(Some(turn), event::ApprovalDecided { number, decision: said, by });
+        }
+        self.think(Input::Decision { turn, request: ApprovalRequestId(request), decision });
+    }
+
+    /// Tells the backend what was decided.
+    pub(super) fn tell_decision(&mut self, request: ApprovalRequestId, decision: Decision) {
+        let reason = self.asks.open.get(&request.0).and_then(|ask| ask.reason.as_deref());
+        let answer = match decision {
+            Decision::Allow => Answer::Allow,
+            Decision::Deny => Answer::Deny { reason: texts::denied(reason) },
+        };
+        self.verdict(request, answer);
+    }
+
+    pub(super) fn verdict(&mut self, request: ApprovalRequestId, answer: Answer) {
+        self.asks.open.remove(&request.0);
+        self.session.push(SessionCommand::Decide(Verdict { request: request.0, answer }));
+    }
+
+    /// Whose message the turn works on, if it was said in a room or to the agent alone.
+    pub(super) fn asker(&self) -> Option<&MessageRow> {
+        let message = self.core.view().messages.first().copied()?;
+        self.rows.get(&message).map(|waiting| &waiting.row).filter(|row| !row.target.is_empty())
+    }
+
+    pub(super) fn say_there(
+        &self,
+        row: &MessageRow,
+        turn: TurnId,
+        idem_key: String,
+        text: &str,
+    ) -> BrokerSend {
+        BrokerSend {
+            agent: self.me.agent.clone(),
+            turn: Some(turn),
+            idem_key,
+            target: row.target.clone(),
+            lines: vec![self.me.redactor.redact(text)],
+            kind: LineKind::Privmsg,
+            in_reply_to: None,
+            deliver: None,
+        }
+    }
+
+    /// The backend waits no longer for what humans were asked: they are told.
+    pub(super) fn taken_back(&mut self, turn: TurnId, request: &ApprovalRequestId) {
+        let Some(Ask { ask, number, .. }) = self.asks.open.remove(&request.0) else { return };
+        let key = format!("back-{}", announce_key(turn, &request.0));
+        let gone = texts::approval_taken_back(NUMBER_PLACEHOLDER);
+        let say = self.asker().map(|row| self.say_there(row, turn, key, &gone));
+        let withdraw = WithdrawApproval {
+            agent: self.me.agent.clone(),
+            turn,
+            request: request.0.clone(),
+            why: self.me.redactor.redact(texts::TAKEN_BACK),
+            say,
+        };
+        self.keeper.push(Record::Withdraw(Box::new(withdraw)));
+        let named = number.map_or_else(|| format!("for {}", ask.tool), |number| number.to_string());
+        self.notice(Some(turn), "approval_withdrawn", texts::approval_taken_back(&named));
+    }
+}
+
+/// Returns the arguments with every text masked by itself, before anything is cut off it.
+fn masked(value: Value, redactor: &Redactor) -> Value {
+    match value {
+        Value::String(text) => Value::String(redactor.redact(&text).into_string()),
+        Value::Array(values) => values.into_iter().map(|it| masked(it, redactor)).collect(),
+        Value::Object(fields) => {
+            let field = |(name, value)| (name, masked(value, redactor));
+            Value::Object(fields.into_iter().map(field).collect())
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value,
+    }
+}
+
+/// Returns the outbox key of an approval's announcement.
+fn announce_key(turn: TurnId, request: &str) -> String {
+    format!("{}{turn}-{}", place::ANNOUNCES, short_hash(request.as_bytes()))
+}
+
+fn args_hash(ask: &ApprovalAsk) -> String {
+    short_hash(format!("{}\n{}", ask.tool, ask.input).as_bytes())
+}
+
+fn short_hash(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    let mut text = String::new();
+    for byte in Sha256::digest(bytes).iter().take(12) {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

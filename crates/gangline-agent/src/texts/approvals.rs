@@ -1,0 +1,63 @@
+//! What people are told about approvals.
+
+use gangline_broker::{ApprovalRow, ApprovalState};
+use gangline_core::{
+    ApprovalNumber,
+    approval::{Decision, Unclear},
+    shown,
+};
+
+/// Tells somebody whose bare word decides nothing why, and the exact words that do.
+pub(crate) fn unclear(open: &[ApprovalNumber], decision: Decision, why: Unclear) -> String {
+    let word = match decision {
+        Decision::Allow => "yes",
+        Decision::Deny => "no",
+    };
+    let [number] = open else {
+        let words: Vec<String> = open.iter().map(|number| format!("`{word} {number}`")).collect();
+        let (count, words) = (open.len(), words.join(" or "));
+        return format!("{count} approvals are open, so a bare `{word}` decides none: say {words}");
+    };
+    let why = match why {
+        // There is one; it was several a moment ago.
+        Unclear::Several => "say which".to_owned(),
+        Unclear::Addressed => "your line names several agents".to_owned(),
+        Unclear::Elsewhere => "it was not shown here".to_owned(),
+        Unclear::Cut => "its line did not show all of it".to_owned(),
+        Unclear::TooSoon => format!("it came less than a second before your `{word}`"),
+        Unclear::Old => format!("I read your `{word}` late"),
+    };
+    format!("approval {number} is still open: {why}. {}", exact_words(*number))
+}
+
+fn exact_words(number: ApprovalNumber) -> String {
+    format!("`show {number}` shows it; say `yes {number}` or `no {number} REASON`")
+}
+
+pub(crate) fn unknown(number: ApprovalNumber) -> String {
+    format!("I have no open approval {number}; `status` says what I wait for")
+}
+
+/// Tells somebody who comes too late what became of it.
+pub(crate) fn closed(row: &ApprovalRow) -> String {
+    let number = row.number;
+    let by = row.decided_as.as_deref().or(row.decided_by.as_ref().map(|by| by.account.as_str()));
+    let by = by.map_or_else(String::new, |by| format!(" by {}", shown::label(by)));
+    match row.state {
+        ApprovalState::Open | ApprovalState::Void => unknown(number),
+        ApprovalState::Allowed => format!("approval {number} was already allowed{by}"),
+        ApprovalState::Denied => format!("approval {number} was already denied{by}"),
+        ApprovalState::Withdrawn => {
+            let why = row.note.as_ref().map_or_else(String::new, |why| format!(" ({why})"));
+            format!("approval {number} needs no decision any more{why}")
+        }
+    }
+}
+
+/// The turn that asked is gone; the next attempt at its message asks the same again.
+pub(crate) fn for_next_attempt(said: &str) -> String {
+    format!("{said}. The turn that asked is gone; the decision counts for the next attempt")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,126 @@
+//! Statements of the places in which approvals are announced.
+
+use gangline_core::{AgentName, ApprovalNumber, approval::view::Extent, redact::Redacted};
+use rusqlite::{Connection, params};
+
+use super::{Writer, agents, fault::Fault, outbox, rows, sql};
+use crate::{
+    NUMBER_PLACEHOLDER,
+    types::{Announce, ApprovalPlace, ApprovalRow, ApprovalState, LineKind, Send, SendReceipt},
+};
+
+/// Announces an approval in a place. The same key again changes nothing.
+pub(super) fn put(
+    w: &mut Writer,
+    number: ApprovalNumber,
+    announce: &Announce,
+) -> Result<SendReceipt, Fault> {
+    let receipt = outbox::put(w, &numbered(&announce.send, number))?;
+    if !receipt.repeated {
+        let sql = "INSERT OR REPLACE INTO approval_places (number, place, installation_id, agent, \
+                   target, idem_key, whole) VALUES (?, ?, ?, ?, ?, ?, ?)";
+        let with = params![
+            number.0,
+            &announce.place,
+            &w.installation_id,
+            announce.send.agent.folded(),
+            &announce.send.target,
+            &announce.send.idem_key,
+            announce.extent == Extent::Whole
+        ];
+        sql::run(&w.connection, sql, with)?;
+    }
+    Ok(receipt)
+}
+
+/// Announces an open approval in one more place, or again in one.
+pub(crate) fn announce(
+    w: &mut Writer,
+    number: ApprovalNumber,
+    it: &Announce,
+) -> Result<SendReceipt, Fault> {
+    agents::fence(w, &it.send.agent, it.send.turn.map(|turn| turn.epoch))?;
+    match super::approvals::one(&w.connection, number)? {
+        Some(row) if row.state == ApprovalState::Open => put(w, number, it),
+        Some(_) | None => Ok(SendReceipt::default()),
+    }
+}
+
+/// Records that the last line of an announcement was said.
+pub(crate) fn announced(
+    w: &mut Writer,
+    (agent, idem_key): (&AgentName, &str),
+    (told_at, msgid): (Option<&str>, Option<&str>),
+) -> Result<(), Fault> {
+    agents::fence(w, agent, None)?;
+    let sql = "UPDATE approval_places SET told_at = ?, heard_at = ? \
+               WHERE agent = ? AND idem_key = ? AND heard_at IS NULL RETURNING number";
+    let with = params![told_at, w.now.0, agent.folded(), idem_key];
+    let numbers: Vec<i64> = sql::all(&w.connection, sql, with, sql::column)?;
+    for number in numbers {
+        let sql = "UPDATE approvals SET announced_at = ?, announced_msgid = ? \
+                   WHERE number = ? AND announced_at IS NULL AND announced_msgid IS NULL";
+        sql::run(&w.connection, sql, params![told_at, msgid, number])?;
+    }
+    Ok(())
+}
+
+/// Returns where an approval was announced.
+pub(crate) fn list(c: &Connection, number: ApprovalNumber) -> Result<Vec<ApprovalPlace>, Fault> {
+    let sql = "SELECT place, target, whole, told_at, heard_at FROM approval_places \
+               WHERE number = ? ORDER BY place";
+    Ok(sql::all(c, sql, params![number.0], rows::approval_place)?)
+}
+
+/// Forgets them: the approval is asked anew.
+pub(super) fn forget(w: &mut Writer, number: ApprovalNumber) -> Result<(), Fault> {
+    sql::run(&w.connection, "DELETE FROM approval_places WHERE number = ?", params![number.0])?;
+    Ok(())
+}
+
+/// Says a line wherever an approval was announced.
+pub(super) fn say_everywhere(
+    w: &mut Writer,
+    row: &ApprovalRow,
+    (key, text): (&str, &Redacted),
+) -> Result<(), Fault> {
+    for (at, place) in list(&w.connection, row.number)?.into_iter().enumerate() {
+        let send = Send {
+            agent: row.agent.clone(),
+            turn: None,
+            idem_key: format!("{key}-{at}"),
+            target: place.target,
+            lines: vec![text.clone()],
+            // A notice wakes no agent.
+            kind: LineKind::Notice,
+            in_reply_to: None,
+            deliver: None,
+        };
+        outbox::put(w, &send)?;
+    }
+    Ok(())
+}
+
+/// Says that nobody has to decide any more: where the approval was asked, and where else it was
+/// announced.
+pub(super) fn say_gone(w: &mut Writer, number: ApprovalNumber, say: &Send) -> Result<(), Fault> {
+    let say = numbered(say, number);
+    outbox::put(w, &say)?;
+    let others = list(&w.connection, number)?.into_iter().filter(|it| it.target != say.target);
+    for (at, place) in others.enumerate() {
+        let idem_key = format!("{}-{at}", say.idem_key);
+        outbox::put(w, &Send { idem_key, target: place.target, ..say.clone() })?;
+    }
+    Ok(())
+}
+
+fn numbered(announce: &Send, number: ApprovalNumber) -> Send {
+    let mut send = announce.clone();
+    for line in &mut send.lines {
+        if line.as_str().contains(NUMBER_PLACEHOLDER) {
+            let text = line.as_str().replace(NUMBER_PLACEHOLDER, &number.to_string());
+            *line = Redacted::from_store(text);
+        }
+    }
+    send
+}

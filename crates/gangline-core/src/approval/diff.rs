@@ -1,0 +1,133 @@
+//! The lines of a file's change, as people read differences: `+` for new lines, `-` for those that
+//! go, a blank before those that stay.
+
+use crate::shown;
+
+/// So many lines that stay are shown before and after a change.
+const CONTEXT: usize = 3;
+
+/// One line of a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Line {
+    /// It is there before and after.
+    Stays(String),
+    /// It goes.
+    Goes(String),
+    /// It is new.
+    Comes(String),
+    /// What a program says of the lines that follow, such as `@@ -1,2 +1,2 @@`.
+    Heading(String),
+}
+
+/// The lines of a change, in order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Change {
+    /// The lines.
+    pub lines: Vec<Line>,
+}
+
+/// How many lines a change adds and removes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// New lines.
+    pub added: usize,
+    /// Lines that go.
+    pub removed: usize,
+}
+
+impl Counts {
+    /// Returns the sum of two.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self { added: self.added + other.added, removed: self.removed + other.removed }
+    }
+}
+
+impl Change {
+    /// Returns the change of a file that gets this content, whatever it held.
+    #[must_use]
+    pub fn to(content: &str) -> Self {
+        Self { lines: split(content).map(|line| Line::Comes(line.to_owned())).collect() }
+    }
+
+    /// Returns the change of a file that goes, with this content.
+    #[must_use]
+    pub fn gone(content: &str) -> Self {
+        Self { lines: split(content).map(|line| Line::Goes(line.to_owned())).collect() }
+    }
+
+    /// Returns the change from one text to another: what both begin and end with stays.
+    #[must_use]
+    pub fn between(old: &str, new: &str) -> Self {
+        let (old, new): (Vec<&str>, Vec<&str>) = (split(old).collect(), split(new).collect());
+        let begin = old.iter().zip(&new).take_while(|(one, other)| one == other).count();
+        let (old_rest, new_rest) = (&old[begin..], &new[begin..]);
+        let pairs = old_rest.iter().rev().zip(new_rest.iter().rev());
+        let end = pairs.take_while(|(one, other)| one == other).count();
+        let stays = |lines: &[&str]| -> Vec<Line> {
+            lines.iter().map(|line| Line::Stays((*line).to_owned())).collect()
+        };
+        let mut lines = stays(&old[begin.saturating_sub(CONTEXT)..begin]);
+        let goes = &old_rest[..old_rest.len() - end];
+        let comes = &new_rest[..new_rest.len() - end];
+        lines.extend(goes.iter().map(|line| Line::Goes((*line).to_owned())));
+        lines.extend(comes.iter().map(|line| Line::Comes((*line).to_owned())));
+        let after = &old_rest[old_rest.len() - end..];
+        lines.extend(stays(&after[..after.len().min(CONTEXT)]));
+        Self { lines }
+    }
+
+    /// Returns the change that a unified diff tells.
+    #[must_use]
+    pub fn of_unified(text: &str) -> Self {
+        let mut in_hunk = false;
+        let line = |line: &str| {
+            in_hunk |= line.starts_with("@@");
+            let rest = || line.get(1..).unwrap_or_default().to_owned();
+            match line.as_bytes().first() {
+                Some(b'+') if in_hunk => Line::Comes(rest()),
+                Some(b'-') if in_hunk => Line::Goes(rest()),
+                Some(b' ') if in_hunk => Line::Stays(rest()),
+                Some(_) | None => Line::Heading(line.to_owned()),
+            }
+        };
+        Self { lines: split(text).map(line).collect() }
+    }
+
+    /// Returns this change and then another one of the same file.
+    #[must_use]
+    pub fn then(mut self, other: Self) -> Self {
+        self.lines.extend(other.lines);
+        self
+    }
+
+    /// Returns how many lines come and go.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        let count = |of: fn(&Line) -> bool| self.lines.iter().filter(|line| of(line)).count();
+        Counts {
+            added: count(|line| matches!(line, Line::Comes(_))),
+            removed: count(|line| matches!(line, Line::Goes(_))),
+        }
+    }
+
+    /// Returns the lines for a reader, with everything visible.
+    pub fn shown(&self) -> impl Iterator<Item = String> {
+        self.lines.iter().map(|line| match line {
+            Line::Stays(text) => format!("    {}", shown::code(text)),
+            Line::Goes(text) => format!("  - {}", shown::code(text)),
+            Line::Comes(text) => format!("  + {}", shown::code(text)),
+            Line::Heading(text) => format!("  {}", shown::code(text)),
+        })
+    }
+}
+
+/// A text's lines; a break at its end begins no other line.
+fn split(text: &str) -> impl Iterator<Item = &str> {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    let none = text.is_empty();
+    text.split('\n').filter(move |_| !none)
+}
+
+#[cfg(test)]
+mod tests;

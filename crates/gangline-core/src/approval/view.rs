@@ -1,0 +1,389 @@
+//! What a person sees of an approval: one line to decide on, and the whole of it.
+//!
+//! Pure: texts come in masked and go out with everything visible (see [`crate::shown`]). What does
+//! not fit is cut in the middle, with the count of what was left out; a line says whether it shows
+//! all of the action ([`Extent`]). Start at [`announcement`] and [`whole`].
+
+use std::fmt::Write as _;
+
+use crate::{
+    approval::{
+        Decision,
+        diff::{Change, Counts},
+    },
+    id::MessageId,
+    shown,
+    split::LINE_BYTES,
+};
+
+/// The longest name of a folder or file in one line, in bytes.
+const PATH_MAX: usize = 60;
+/// The longest name of a person or tool in one line, in bytes.
+const NAME_MAX: usize = 40;
+/// The longest summary, in bytes.
+pub const SUMMARY_MAX: usize = 300;
+/// Of a cut text the beginning gets so many parts of [`PARTS`], the end the rest.
+const HEAD_PARTS: usize = 5;
+const PARTS: usize = 8;
+
+/// What an agent wants to do. Its texts are masked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wanted {
+    /// Run a command in a shell.
+    Run {
+        /// The command.
+        command: String,
+        /// Where, if not in the agent's folder.
+        folder: Option<String>,
+        /// Other arguments that change what is done.
+        more: Option<String>,
+    },
+    /// Write files.
+    Write {
+        /// Each file, and what becomes of it.
+        files: Vec<FileChange>,
+        /// Other arguments that change what is done.
+        more: Option<String>,
+    },
+    /// Use another tool.
+    Use {
+        /// Its name.
+        tool: String,
+        /// Its arguments.
+        arguments: String,
+    },
+}
+
+/// What becomes of one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileChange {
+    /// Which file.
+    pub path: String,
+    /// Whether all of its content is given, so that what it held is gone.
+    pub extent: FileExtent,
+    /// The lines, as a difference.
+    pub change: Change,
+}
+
+/// How much of a file a change replaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileExtent {
+    /// All of it.
+    Whole,
+    /// Parts.
+    Parts,
+}
+
+/// Whether a line shows all of what is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// It does.
+    Whole,
+    /// Something was left out.
+    Cut,
+}
+
+/// Who wants it, for whom, where.
+#[derive(Debug, Clone, Copy)]
+pub struct Around<'a> {
+    /// The agent.
+    pub agent: &'a str,
+    /// Who asked for it; `None` if the agent began by itself.
+    pub asker: Option<&'a str>,
+    /// Where the agent works.
+    pub folder: &'a str,
+    /// The home folder, shown as `~`.
+    pub home: Option<&'a str>,
+}
+
+/// A line of at most [`LINE_BYTES`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Announcement {
+    /// The text.
+    pub text: String,
+    /// How much of the action it shows.
+    pub extent: Extent,
+}
+
+/// Returns the line by which those learn that an approval waits who read along where it was asked.
+/// `number` is at most as long as the number that replaces it.
+#[must_use]
+pub fn announcement(wanted: &Wanted, around: Around<'_>, number: &str) -> Announcement {
+    let agent = around.agent;
+    let tail = format!(". Owner: `@{agent} yes {number}` or `no {number} REASON`");
+    let pointer = format!("`@{agent} show {number}` or `gangline approvals {number}`");
+    line(wanted, around, (&tail, &pointer))
+}
+
+/// Returns the line by which an owner learns of it in private. `place` says where it was asked;
+/// `waits` is set when it is not the first time.
+#[must_use]
+pub fn owners_notice(
+    wanted: &Wanted,
+    around: Around<'_>,
+    (number, place): (&str, &str),
+    waits: Option<&str>,
+) -> Announcement {
+    let tail = format!(". Say `yes {number}` or `no {number} REASON` here");
+    let pointer = format!("`show {number}` or `gangline approvals {number}`");
+    let place = short_end(place, NAME_MAX);
+    let asker = around.asker.map_or_else(|| place.clone(), |asker| format!("{asker} {place}"));
+    let around = Around { asker: Some(&asker), ..around };
+    match waits {
+        None => line(wanted, around, (&tail, &pointer)),
+        Some(waits) => {
+            let tail = format!("{tail}; it has waited for {waits}");
+            line(wanted, around, (&tail, &pointer))
+        }
+    }
+}
+
+fn line(wanted: &Wanted, around: Around<'_>, (tail, pointer): (&str, &str)) -> Announcement {
+    let parts = Parts::of(wanted, around);
+    let asker = around.asker.map(|asker| format!("for {}", short_end(asker, 2 * NAME_MAX)));
+    let folder = parts.folder.as_ref().map(|folder| format!("in {folder}"));
+    let round: Vec<String> = asker.into_iter().chain(folder).collect();
+    let round = if round.is_empty() { String::new() } else { format!(" ({})", round.join(", ")) };
+    let head = format!("{} wants to {}{round}: ", around.agent, parts.verb);
+    let room = LINE_BYTES.saturating_sub(head.len() + tail.len());
+    let whole = format!("`{}`{}", parts.what, parts.note);
+    if whole.len() <= room && parts.extent == Extent::Whole {
+        return Announcement { text: format!("{head}{whole}{tail}"), extent: Extent::Whole };
+    }
+    let note = match parts.note.strip_suffix(')') {
+        Some(note) => format!("{note}; all of it: {pointer})"),
+        None => format!(" (cut; all of it: {pointer})"),
+    };
+    let (what, _) = middle_out(&parts.what, room.saturating_sub(note.len() + 2));
+    let mut text = format!("{head}`{what}`{note}{tail}");
+    text.truncate(text.floor_char_boundary(LINE_BYTES));
+    Announcement { text, extent: Extent::Cut }
+}
+
+/// The pieces of one line.
+struct Parts {
+    verb: String,
+    folder: Option<String>,
+    what: String,
+    /// ` (…)`, or nothing.
+    note: String,
+    /// Whether `what` is all there is.
+    extent: Extent,
+}
+
+impl Parts {
+    fn of(wanted: &Wanted, around: Around<'_>) -> Self {
+        match wanted {
+            Wanted::Run { command, folder, more } => {
+                let lines = command.trim_end_matches('\n').split('\n').count();
+                let mut notes = Vec::new();
+                if lines > 1 {
+                    notes.push(format!("{lines} lines"));
+                }
+                let folder = path(folder.as_deref().unwrap_or(around.folder), around.home);
+                let mut what = shown::code(command);
+                add_more(&mut what, more.as_deref());
+                Self {
+                    verb: "run".to_owned(),
+                    folder: Some(folder).filter(|it| !it.is_empty()),
+                    what,
+                    note: noted(&notes),
+                    extent: Extent::Whole,
+                }
+            }
+            Wanted::Write { files, more } => {
+                let names: Vec<String> =
+                    files.iter().map(|it| path(&it.path, around.home)).collect();
+                let mut what = names.join(", ");
+                add_more(&mut what, more.as_deref());
+                Self {
+                    verb: "write".to_owned(),
+                    folder: None,
+                    what,
+                    note: noted(&[counted(files)]),
+                    // The line names the files; what is written stands elsewhere.
+                    extent: Extent::Cut,
+                }
+            }
+            Wanted::Use { tool, arguments } => Self {
+                verb: format!("use {}", short_end(tool, NAME_MAX)),
+                folder: None,
+                what: shown::code(arguments),
+                note: String::new(),
+                extent: if tool.len() > NAME_MAX { Extent::Cut } else { Extent::Whole },
+            },
+        }
+    }
+}
+
+fn add_more(what: &mut String, more: Option<&str>) {
+    if let Some(more) = more {
+        let _ = write!(what, " with {}", shown::code(more));
+    }
+}
+
+fn noted(notes: &[String]) -> String {
+    if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) }
+}
+
+/// Returns `+12 −3 lines`; of a whole file only what it will hold is known.
+fn counted(files: &[FileChange]) -> String {
+    let counts = files.iter().fold(Counts::default(), |sum, it| sum.plus(it.change.counts()));
+    let all = !files.is_empty() && files.iter().all(|it| it.extent == FileExtent::Whole);
+    let lines = |count: usize| if count == 1 { "1 line" } else { "lines" };
+    match (all, counts.added) {
+        (true, 1) => format!("+{}, the whole file", lines(1)),
+        (true, added) => format!("+{added} lines, the whole file"),
+        (false, added) => format!("+{added} −{} lines", counts.removed),
+    }
+}
+
+/// Returns one line for lists and logs: what is done, cut in the middle at [`SUMMARY_MAX`].
+#[must_use]
+pub fn summary(wanted: &Wanted) -> String {
+    let around = Around { agent: "", asker: None, folder: "", home: None };
+    let parts = Parts::of(wanted, around);
+    let (what, _) = middle_out(&parts.what, SUMMARY_MAX.saturating_sub(parts.note.len()));
+    format!("{what}{}", parts.note)
+}
+
+/// What is known of an approval beside the action itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'a> {
+    /// `approval 4 of vm-claude`, and where it stands.
+    pub title: &'a str,
+    /// Who asked for it, and where; `None` if nobody did.
+    pub asked: Option<&'a str>,
+    /// The tool.
+    pub tool: &'a str,
+    /// What the agent said last before it asked; may be empty.
+    pub said_before: &'a str,
+}
+
+/// Returns all that is known of an approval, a line each: what [`whole`] shows, and the facts.
+#[must_use]
+pub fn card(facts: Facts<'_>, wanted: &Wanted, around: Around<'_>) -> Vec<String> {
+    let mut out = vec![shown::label(facts.title)];
+    out.extend(facts.asked.map(|asked| format!("for: {}", shown::label(asked))));
+    if !matches!(wanted, Wanted::Use { .. }) {
+        out.push(format!("tool: {}", shown::label(facts.tool)));
+    }
+    out.extend(whole(wanted, around));
+    if !facts.said_before.trim().is_empty() {
+        block(&mut out, "said before", facts.said_before.trim());
+    }
+    out
+}
+
+/// Returns who asked for it and where, for [`Facts::asked`]. `target` is a channel, a nick, or
+/// empty for a prompt of the command line.
+#[must_use]
+pub fn asked(sender: &str, target: &str, message: MessageId) -> String {
+    let place = match target {
+        "" => "at the command line".to_owned(),
+        room if room.starts_with('#') => format!("in {room}"),
+        _ => "in private".to_owned(),
+    };
+    format!("{sender}, {place} ({message})")
+}
+
+/// Returns what is said of a decision wherever the approval was announced.
+#[must_use]
+pub fn decided(number: &str, decision: Decision, by: &str, reason: Option<&str>) -> String {
+    let word = match decision {
+        Decision::Allow => "allowed",
+        Decision::Deny => "denied",
+    };
+    let by = short_end(by, 2 * NAME_MAX);
+    let reason = reason.map_or_else(String::new, |reason| format!(": {}", shown::code(reason)));
+    let text = format!("approval {number}: {word} by {by}{reason}");
+    middle_out(&text, LINE_BYTES).0
+}
+
+/// Returns everything of the action, a line each, with nothing left out.
+#[must_use]
+pub fn whole(wanted: &Wanted, around: Around<'_>) -> Vec<String> {
+    let mut out = Vec::new();
+    match wanted {
+        Wanted::Run { command, folder, more } => {
+            let folder = folder.as_deref().unwrap_or(around.folder);
+            if !folder.is_empty() {
+                out.push(format!("folder: {}", shown::code(folder)));
+            }
+            block(&mut out, "command", command);
+            out.extend(more.as_deref().map(|more| format!("with: {}", shown::code(more))));
+        }
+        Wanted::Write { files, more } => {
+            if !around.folder.is_empty() {
+                out.push(format!("folder: {}", shown::code(around.folder)));
+            }
+            for file in files {
+                let counted = counted(std::slice::from_ref(file));
+                out.push(format!("file: {} ({counted})", shown::code(&file.path)));
+                out.extend(file.change.shown());
+            }
+            out.extend(more.as_deref().map(|more| format!("with: {}", shown::code(more))));
+        }
+        Wanted::Use { tool, arguments } => {
+            out.push(format!("tool: {}", shown::code(tool)));
+            block(&mut out, "arguments", arguments);
+        }
+    }
+    out
+}
+
+/// A text of one line stands behind its name, a longer one below it.
+fn block(out: &mut Vec<String>, name: &str, text: &str) {
+    let lines: Vec<&str> = text.trim_end_matches('\n').split('\n').collect();
+    match lines.as_slice() {
+        [one] => out.push(format!("{name}: {}", shown::code(one))),
+        many => {
+            out.push(format!("{name} ({} lines):", many.len()));
+            out.extend(many.iter().map(|line| format!("  {}", shown::code(line))));
+        }
+    }
+}
+
+/// Returns the text within so many bytes: if it is longer, its beginning and its end, and between
+/// them how many characters were left out.
+#[must_use]
+pub fn middle_out(text: &str, max_bytes: usize) -> (String, Extent) {
+    if text.len() <= max_bytes {
+        return (text.to_owned(), Extent::Whole);
+    }
+    // The count has at most as many digits as the number of bytes.
+    let mark = |left: usize| format!(" …[{left} more]… ");
+    let room = max_bytes.saturating_sub(mark(text.len()).len());
+    let head = text.floor_char_boundary(room * HEAD_PARTS / PARTS);
+    let tail = text.ceil_char_boundary(text.len() - room.saturating_sub(head));
+    let left = text[head..tail].chars().count();
+    (format!("{}{}{}", &text[..head], mark(left), &text[tail..]), Extent::Cut)
+}
+
+fn path(path: &str, home: Option<&str>) -> String {
+    let home = home.filter(|home| home.len() > 1);
+    let below = home.and_then(|home| path.strip_prefix(home));
+    let short = match below {
+        Some("") => "~".to_owned(),
+        Some(rest) if rest.starts_with('/') => format!("~{rest}"),
+        Some(_) | None => path.to_owned(),
+    };
+    let short = shown::code(&short);
+    if short.len() <= PATH_MAX {
+        return short;
+    }
+    // The end of a path tells most.
+    let from = short.ceil_char_boundary(short.len() - (PATH_MAX - "…".len()));
+    format!("…{}", &short[from..])
+}
+
+fn short_end(text: &str, max_bytes: usize) -> String {
+    let text = shown::code(text);
+    if text.len() <= max_bytes {
+        return text;
+    }
+    format!("{}…", &text[..text.floor_char_boundary(max_bytes - "…".len())])
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,28 @@
+//! Arguments of the commands about approvals.
+
+use clap::Args;
+use gangline_core::ApprovalNumber;
+
+#[derive(Debug, Args)]
+pub(crate) struct Approvals {
+    /// Show all of this one: the whole command or change, who asked, and why
+    #[arg(value_parser = approval_number, conflicts_with = "all")]
+    pub(crate) number: Option<ApprovalNumber>,
+    /// Closed ones too
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Decide {
+    /// The approval's number
+    #[arg(value_parser = approval_number)]
+    pub(crate) number: ApprovalNumber,
+    /// Why; the model is told why it was refused
+    #[arg(long, value_name = "TEXT", alias = "note")]
+    pub(crate) reason: Option<String>,
+}
+
+fn approval_number(text: &str) -> Result<ApprovalNumber, &'static str> {
+    text.parse().map(ApprovalNumber).map_err(|_| "give the approval's number, such as 12")
+}
