@@ -11,9 +11,11 @@ mod decide;
 pub(crate) mod inquiries;
 mod intake;
 mod outbox;
+mod owners;
 mod places;
 mod queue;
 mod release;
+mod show;
 mod speaker;
 #[cfg(test)]
 mod tests;
@@ -29,7 +31,7 @@ use std::{
 
 use gangline_broker::Broker;
 use gangline_core::{
-    AgentName, Epoch,
+    AgentName, ApprovalNumber, Epoch, TurnId,
     name::ChannelName,
     patience::{Patience, Told},
     redact::Redactor,
@@ -124,6 +126,10 @@ pub(crate) struct Courier {
     kept: VecDeque<Line>,
     /// Live lines that were words and no prompts, which a page of history may bring again.
     words: HashSet<String>,
+    /// How far people have read what was shown to them.
+    pages: HashMap<String, show::Page>,
+    /// The last time that owners were told of each open approval: its turn, and which time it was.
+    reminded: HashMap<ApprovalNumber, (TurnId, u64)>,
 }
 
 enum Event {
@@ -159,6 +165,8 @@ impl Courier {
             history: false,
             kept: VecDeque::new(),
             words: HashSet::new(),
+            pages: HashMap::new(),
+            reminded: HashMap::new(),
         }
     }
 
@@ -192,7 +200,10 @@ impl Courier {
             };
             match event {
                 Event::Link(Some(event)) => self.link_event(*event).await,
-                Event::OutboxRung => self.send_waiting().await,
+                Event::OutboxRung => {
+                    self.tell_owners().await;
+                    self.send_waiting().await;
+                }
                 Event::Asked(inquiry) => self.asked(inquiry).await,
                 Event::AnswerDue => self.give_up_answers(),
                 Event::Owed => self.give_what_is_owed().await,
@@ -201,6 +212,7 @@ impl Courier {
                     self.keep_cursors().await;
                     self.retry_catch_up();
                     self.record_confirmed().await;
+                    self.tell_owners().await;
                     self.send_waiting().await;
                 }
                 Event::Link(None) | Event::Stop => {

@@ -6,6 +6,7 @@ use std::fmt;
 use crate::{approval::view::Extent, id::ApprovalNumber};
 
 pub mod diff;
+pub mod remind;
 pub mod view;
 
 /// What was decided about one action.

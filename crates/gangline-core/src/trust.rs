@@ -2,6 +2,9 @@
 
 use crate::message::{Principal, Tier};
 
+/// The account of an installation's owner, on its own server and in its store.
+pub const OWNER: &str = "owner";
+
 /// What somebody wants of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Action {

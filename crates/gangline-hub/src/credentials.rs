@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use gangline_core::AgentName;
+use gangline_core::{AgentName, trust};
 use gangline_os::{
     fsio,
     paths::Paths,
@@ -18,7 +18,7 @@ use gangline_os::{
 use sha2::{Digest, Sha256};
 
 /// The account of the person in charge.
-pub const OWNER: &str = "owner";
+pub const OWNER: &str = trust::OWNER;
 /// A token file is one short line.
 const TOKEN_MAX: u64 = 4096;
 

@@ -71,6 +71,13 @@ impl Brain {
         self
     }
 
+    /// Returns in one line what the call of a tool does.
+    pub(super) fn summary_of(&self, tool: &str, input: &Value) -> String {
+        let input = masked(input.clone(), &self.me.redactor);
+        let summary = view::summary(&wanted(tool, &input));
+        self.me.redactor.redact(&summary).into_string()
+    }
+
     /// Takes what the backend asks.
     pub(super) fn asked(&mut self, ask: ApprovalAsk) {
         let input = masked(ask.input, &self.me.redactor);

@@ -142,7 +142,7 @@ impl Brain {
 
     /// A tool was called.
     pub(super) fn tool_begins(&mut self, id: String, name: String, input: &serde_json::Value) {
-        let what = texts::approval_summary(input, &self.me.redactor);
+        let what = self.summary_of(&name, input);
         let since = rfc3339(self.me.clock.now());
         self.shown.tools.push(Tool { id, name, what, since });
     }

@@ -150,7 +150,7 @@ impl Brain {
         if self.shown.unasked.is_some() {
             return;
         }
-        let summary = texts::approval_summary(input, &self.me.redactor);
+        let summary = self.summary_of(tool, input);
         let ran = cut(&format!("{tool} `{summary}`"), UNASKED_MAX);
         let mode = self.shown.permissions.map_or("ask", Permissions::as_str);
         let text = texts::ran_unasked((&self.me.agent, mode), &ran);

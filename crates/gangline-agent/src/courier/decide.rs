@@ -192,3 +192,6 @@ impl Courier {
         Handled::Yes
     }
 }
+
+#[cfg(test)]
+mod tests;

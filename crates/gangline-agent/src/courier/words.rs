@@ -9,7 +9,7 @@ use gangline_core::{
     cause,
     model::ModelName,
     name::{ChannelName, fold},
-    trust::Action,
+    trust::{self, Action},
     words::{self, Asked, LATELY, Miss, OperatorWord, Reading},
 };
 use gangline_irc::client::Line;
@@ -150,7 +150,12 @@ impl Courier {
             return Handled::No;
         }
         if let Err(refusal) = self.office.policy.may(who, action, 0) {
-            self.answer(line, &refusal.to_string()).await;
+            // The author of all that the turn works on may end it.
+            if word == OperatorWord::Abort && self.owns_turn(who).await {
+                self.order(line, Word::Abort, "ending the turn: it is all yours").await;
+            } else {
+                self.answer(line, &refusal.to_string()).await;
+            }
             return Handled::Yes;
         }
         match word {
@@ -185,6 +190,23 @@ impl Courier {
             OperatorWord::Abort => self.order(line, Word::Abort, "ending the turn").await,
         }
         Handled::Yes
+    }
+
+    /// Returns whether every message of the open turn is this person's.
+    async fn owns_turn(&self, who: &Principal) -> bool {
+        if who.tier != Tier::Member {
+            return false;
+        }
+        let messages = self.office.showing.borrow().view.messages.clone();
+        let mut authors = Vec::new();
+        for message in messages {
+            match self.office.broker.message(message).await {
+                Ok(Some(row)) => authors.push(row.principal),
+                // Of one that is not known nobody is the author.
+                Ok(None) | Err(_) => return false,
+            }
+        }
+        trust::owns_turn(who, &authors)
     }
 
     /// Tells the brain, and says so. A word from history was said to another state of things.
@@ -229,29 +251,6 @@ impl Courier {
             text.push_str("; my open turn continues, `stop` ends it");
         }
         self.answer(line, &text).await;
-        Handled::Yes
-    }
-
-    /// Shows all of an approval.
-    async fn show(&self, line: &Line, _who: &Principal, number: ApprovalNumber) -> Handled {
-        let row = match self.office.broker.approval(number).await {
-            Ok(row) => row.filter(|row| row.agent == self.office.agent),
-            Err(error) => {
-                warn!(%error, "cannot read an approval");
-                return Handled::NotNow;
-            }
-        };
-        let text = match row {
-            Some(row) => format!("approval {number} ({}): {}", row.tool, row.summary),
-            None => format!("I have no approval {number}"),
-        };
-        self.answer(line, &text).await;
-        Handled::Yes
-    }
-
-    /// Shows the next page of what was shown.
-    async fn more(&self, line: &Line, _who: &Principal) -> Handled {
-        self.answer(line, "there is no next page").await;
         Handled::Yes
     }
 

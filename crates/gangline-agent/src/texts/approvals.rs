@@ -2,7 +2,7 @@
 
 use gangline_broker::{ApprovalRow, ApprovalState};
 use gangline_core::{
-    ApprovalNumber,
+    AgentName, ApprovalNumber,
     approval::{Decision, Unclear},
     shown,
 };
@@ -32,6 +32,14 @@ pub(crate) fn unclear(open: &[ApprovalNumber], decision: Decision, why: Unclear)
 
 fn exact_words(number: ApprovalNumber) -> String {
     format!("`show {number}` shows it; say `yes {number}` or `no {number} REASON`")
+}
+
+/// What was asked elsewhere is not shown in a room.
+pub(crate) fn not_here(number: ApprovalNumber, agent: &AgentName) -> String {
+    format!(
+        "approval {number} was not asked in this room: say `show {number}` to me in private \
+         (`/msg {agent} show {number}`)"
+    )
 }
 
 pub(crate) fn unknown(number: ApprovalNumber) -> String {

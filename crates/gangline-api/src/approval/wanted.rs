@@ -14,7 +14,7 @@ const WRITERS: [&str; 3] = ["Write", "Edit", "MultiEdit"];
 /// How a tool may call a file.
 const FILE: [&str; 3] = ["file_path", "path", "filePath"];
 /// Arguments that change nothing of what is done, or that are shown elsewhere.
-const SAID: [&str; 4] = ["description", "reason", "timeout", "cwd"];
+const SAID: [&str; 5] = ["description", "reason", "timeout", "cwd", "title"];
 
 /// Returns what the call of a tool would do. `input` are its arguments, masked.
 #[must_use]
@@ -24,7 +24,14 @@ pub fn wanted(tool: &str, input: &Value) -> Wanted {
         tool if WRITERS.contains(&tool) => files(fields),
         _ => None,
     });
-    known.unwrap_or_else(|| Wanted::Use { tool: tool.to_owned(), arguments: input.to_string() })
+    // A program that says in words what it asks for.
+    let asks = input.as_object().filter(|fields| rest(fields, &["asks"]).is_none());
+    let asks = asks.and_then(|fields| match (text(fields, "title"), text(fields, "asks")?) {
+        (Some(title), asks) if title != tool => Some(format!("{title}: {asks}")),
+        (Some(_) | None, asks) => Some(asks.to_owned()),
+    });
+    let arguments = || asks.unwrap_or_else(|| input.to_string());
+    known.unwrap_or_else(|| Wanted::Use { tool: tool.to_owned(), arguments: arguments() })
 }
 
 /// Returns what a stored approval would do: of its tool, and its arguments as they were stored.

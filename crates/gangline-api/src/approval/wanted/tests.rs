@@ -29,6 +29,7 @@ fn a_call_is_shown_by_what_it_does_and_nothing_that_matters_is_dropped() {
         &json!({"command": "ls", "host": "h"}),
         "{\"command\":\"ls\",\"host\":\"h\"}",
     );
+    check("Bash", &json!({"asks": "may I run make?", "title": "make"}), "make: may I run make?");
     check("WebFetch", &json!({"url": "http://x"}), "{\"url\":\"http://x\"}");
 }
 

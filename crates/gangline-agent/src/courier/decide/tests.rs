@@ -1,0 +1,255 @@
+//! Approvals over a real store: who decides what, where, with which words, and who hears of it.
+
+use std::time::Duration;
+
+use gangline_broker::{Announce, How, LineKind, OpenApproval as Asks, Send, Take};
+use gangline_core::{
+    Epoch, MessageId, Redacted, Tier, TurnId,
+    approval::{
+        remind::{AGAIN, ROOM_ALONE},
+        view::Extent,
+    },
+};
+
+use super::*;
+use crate::courier::tests::{Lab, ada};
+
+type Who = (&'static str, Tier);
+const ORI: Who = ("ori", Tier::Owner);
+const BOB: Who = ("bob", Tier::Member);
+const EVE: Who = ("eve", Tier::Stranger);
+const COLLEAGUE: Who = ("oak-bob", Tier::Agent);
+
+const TURN: TurnId = TurnId { epoch: Epoch(1), number: 1 };
+
+/// Bob asks for something, and the turn for it is open.
+async fn asked_in(lab: &mut Lab, place: &str) -> MessageId {
+    let text = if place.starts_with('#') { "@ada run it" } else { "run it" };
+    lab.says(BOB, place, text).await;
+    let waiting = lab.rig.courier.pending().await.unwrap();
+    let messages: Vec<MessageId> = waiting.iter().map(|row| row.id).collect();
+    let message = messages[0];
+    let (agent, prompt_uuid) = (ada(), "u".to_owned());
+    let take = Take {
+        agent,
+        turn: TURN,
+        messages: messages.clone(),
+        prompt_uuid,
+        how: How::Woke,
+        turns_per_cause: 30,
+    };
+    lab.rig.courier.office.broker.take(take).await.unwrap();
+    lab.rig.showing.send_modify(|showing| {
+        showing.view.turn = Some(TURN);
+        showing.view.messages = messages;
+    });
+    message
+}
+
+/// The turn wants to run a command, which is announced there.
+async fn wants(
+    lab: &mut Lab,
+    (message, command): (MessageId, &str),
+    (target, place): (&str, &str),
+) -> ApprovalNumber {
+    let text = |text: &str| Redacted::from_store(text.to_owned());
+    let send = Send {
+        agent: ada(),
+        turn: Some(TURN),
+        idem_key: format!("{}{command}", place::ANNOUNCES),
+        target: target.to_owned(),
+        lines: vec![text("oak-ada wants to run it")],
+        kind: LineKind::Privmsg,
+        in_reply_to: None,
+        deliver: None,
+    };
+    let asks = Asks {
+        agent: ada(),
+        turn: TURN,
+        message: Some(message),
+        request: command.to_owned(),
+        tool: "Bash".to_owned(),
+        args_hash: command.to_owned(),
+        summary: text(command),
+        detail: text(&serde_json::json!({ "command": command }).to_string()),
+        folder: text("/srv"),
+        said_before: text("I clean up first."),
+        announce: Some(Announce { send, place: place.to_owned(), extent: Extent::Whole }),
+    };
+    let opened = lab.rig.courier.office.broker.open_approval(asks).await.unwrap();
+    lab.rig.showing.send_modify(|showing| showing.view.approvals += 1);
+    lab.heard().await;
+    opened.number
+}
+
+async fn row(lab: &Lab, number: i64) -> ApprovalRow {
+    let row = lab.rig.courier.office.broker.approval(ApprovalNumber(number)).await.unwrap();
+    row.unwrap()
+}
+
+/// Every actor, place, wording and number of open approvals: only an owner decides, only what the
+/// line names or was shown whole there, nobody is met with silence, and what is open can still be
+/// decided.
+#[tokio::test]
+async fn the_matrix_of_who_says_what_where() {
+    let guest = ("gus", Tier::Member);
+    for who in [ORI, BOB, guest, EVE, COLLEAGUE] {
+        for place in ["#lab", "oak-ada", "#den"] {
+            for words in ["yes", "no", "yes 1", "yes 9", "no 1 use the trash"] {
+                for open in 0..=2 {
+                    check(who, place, words, open).await;
+                }
+            }
+        }
+    }
+}
+
+async fn check(who: Who, place: &str, words: &str, open: i64) {
+    let case = format!("{who:?} says {words} in {place} with {open} open");
+    let mut lab = Lab::open().await;
+    let message = asked_in(&mut lab, "#lab").await;
+    for command in ["ls", "rm x"].iter().take(usize::try_from(open).unwrap()) {
+        wants(&mut lab, (message, command), ("#lab", "#lab")).await;
+    }
+    lab.rig.clock.forward(Duration::from_secs(2));
+    let line = if place == "oak-ada" { words.to_owned() } else { format!("@ada {words}") };
+    let told = lab.says(who, place, &line).await;
+    let bare = ["yes", "no"].contains(&words);
+    let named = words.contains(" 1") && open > 0;
+    let decides = who == ORI && (named || bare && open == 1 && place == "#lab");
+    let allows = words.starts_with("yes");
+    let states: Vec<ApprovalState> = {
+        let rows = lab.rig.courier.office.broker.approvals(None, false).await.unwrap();
+        rows.iter().map(|row| row.state).collect()
+    };
+    let first = match (decides, allows) {
+        (true, true) => ApprovalState::Allowed,
+        (true, false) => ApprovalState::Denied,
+        (false, _) => ApprovalState::Open,
+    };
+    let expect = [first, ApprovalState::Open].into_iter().take(usize::try_from(open).unwrap());
+    assert_eq!(states, expect.collect::<Vec<_>>(), "{case}: {told:?}");
+    let prompts = lab.prompts().await;
+    let silent = told.is_empty() && prompts.is_empty();
+    // A stranger is told once an hour that it may not prompt, and an agent's line may be refused.
+    assert!(!silent || [EVE, COLLEAGUE].contains(&who), "{case}");
+    if decides {
+        let word = if allows { "allowed" } else { "denied" };
+        let said = format!("#lab approval 1: {word} by ori");
+        assert!(told.iter().any(|line| line.starts_with(&said)), "{case}: {told:?}");
+        let again = lab.says(ORI, place, &line.replace(words, "no 1")).await;
+        assert!(again[0].contains(&format!("already {word} by ori")), "{case}: {again:?}");
+    } else if open > 0 {
+        lab.says(ORI, "oak-ada", "yes 1").await;
+        assert_eq!(row(&lab, 1).await.state, ApprovalState::Allowed, "{case}: it can be decided");
+    }
+}
+
+/// A bare word in haste names the number, and one in private decides nothing of a room.
+#[tokio::test]
+async fn a_bare_yes_in_haste_or_elsewhere_is_answered_with_the_exact_words() {
+    let mut lab = Lab::open().await;
+    let message = asked_in(&mut lab, "#lab").await;
+    wants(&mut lab, (message, "ls"), ("#lab", "#lab")).await;
+    let told = lab.says(ORI, "#lab", "@ada yes").await;
+    assert!(told[0].contains("less than a second") && told[0].contains("`yes 1`"), "{told:?}");
+    lab.rig.clock.forward(Duration::from_secs(2));
+    let told = lab.says(ORI, "oak-ada", "yes").await;
+    assert!(told[0].contains("it was not shown here"), "{told:?}");
+    assert_eq!(row(&lab, 1).await.state, ApprovalState::Open);
+    let told = lab.says(ORI, "#lab", "@ada no 1 use the trash").await;
+    assert_eq!(told, ["#lab approval 1: denied by ori: use the trash"]);
+    let row = row(&lab, 1).await;
+    assert_eq!(row.note, Some(Redacted::constant("use the trash")));
+    assert_eq!(row.decided_as.as_deref(), Some("ori"));
+}
+
+/// What a member asked in private is told to the owner at once, whose bare answer then counts.
+#[tokio::test]
+async fn owners_hear_of_what_was_asked_in_private_and_again_while_it_waits() {
+    let mut lab = Lab::open().await;
+    let message = asked_in(&mut lab, "oak-ada").await;
+    wants(&mut lab, (message, "id"), ("bob", "=bob")).await;
+    let tell = async |lab: &mut Lab| {
+        lab.rig.courier.tell_owners().await;
+        lab.heard().await
+    };
+    let told = tell(&mut lab).await;
+    let text = "owner oak-ada wants to run (for bob in private, in /srv): `id`. Say `yes 1` or \
+                `no 1 REASON` here";
+    assert_eq!(told, [text]);
+    assert_eq!(tell(&mut lab).await, [""; 0], "once");
+    for (wait, said) in [(AGAIN[0], "10 min"), (AGAIN[1].checked_sub(AGAIN[0]).unwrap(), "30 min")]
+    {
+        lab.rig.clock.forward(wait + Duration::from_secs(1));
+        let told = tell(&mut lab).await;
+        assert!(told.len() == 1 && told[0].ends_with(&format!("waited for {said}")), "{told:?}");
+    }
+    lab.rig.clock.forward(Duration::from_secs(2));
+    // The owner's account is where it was told, whatever the nick.
+    let told = lab.says(("owner", Tier::Owner), "oak-ada", "yes").await;
+    assert_eq!(row(&lab, 1).await.state, ApprovalState::Allowed, "{told:?}");
+    let said = "approval 1: allowed by owner";
+    assert_eq!(told, [format!("bob {said}"), format!("owner {said}")]);
+}
+
+#[tokio::test]
+async fn owners_hear_in_private_of_what_waits_in_a_room_after_a_minute() {
+    let mut lab = Lab::open().await;
+    let message = asked_in(&mut lab, "#lab").await;
+    wants(&mut lab, (message, "id"), ("#lab", "#lab")).await;
+    lab.rig.courier.tell_owners().await;
+    assert_eq!(lab.heard().await, [""; 0], "the room has just been told");
+    lab.rig.clock.forward(ROOM_ALONE + Duration::from_secs(1));
+    lab.rig.courier.tell_owners().await;
+    let told = lab.heard().await;
+    assert!(told.len() == 1 && told[0].contains("(for bob in #lab, in /srv)"), "{told:?}");
+}
+
+#[tokio::test]
+async fn all_of_an_approval_is_shown_in_pages() {
+    let mut lab = Lab::open().await;
+    let message = asked_in(&mut lab, "#lab").await;
+    let lines: Vec<String> = (0..60).map(|number| format!("echo {number}")).collect();
+    wants(&mut lab, (message, &lines.join("\n")), ("#lab", "#lab")).await;
+    let told = lab.says(ORI, "oak-ada", "show 1").await;
+    assert_eq!(told.len(), 41);
+    assert!(told[0].starts_with("ori approval 1: open; say `yes 1`"), "{told:?}");
+    assert!(told.contains(&"ori command (60 lines):".to_owned()), "{told:?}");
+    assert!(told[40].ends_with("more lines: say `more`"), "{told:?}");
+    let more = lab.says(ORI, "oak-ada", "more").await;
+    assert!(more.contains(&"ori   echo 59".to_owned()), "{more:?}");
+    assert_eq!(more.last().unwrap(), "ori said before: I clean up first.");
+    let told = lab.says(ORI, "oak-ada", "more").await;
+    assert!(told[0].contains("there is no next page"), "{told:?}");
+    let told = lab.says(BOB, "#lab", "@ada show 1").await;
+    assert_eq!(told.len(), 21);
+    assert!(told[20].contains("show 1` to me in private"), "{told:?}");
+}
+
+#[tokio::test]
+async fn what_was_asked_in_private_is_shown_to_its_asker_and_owners_alone() {
+    let mut lab = Lab::open().await;
+    let message = asked_in(&mut lab, "oak-ada").await;
+    wants(&mut lab, (message, "id"), ("bob", "=bob")).await;
+    for (who, place, sees) in [
+        (BOB, "oak-ada", true),
+        (ORI, "oak-ada", true),
+        (("gus", Tier::Member), "oak-ada", false),
+        (ORI, "#lab", false),
+    ] {
+        let text = if place == "#lab" { "@ada show 1" } else { "show 1" };
+        let told = lab.says(who, place, text).await;
+        assert_eq!(told.iter().any(|line| line.contains("command: id")), sees, "{told:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_author_of_all_of_a_turn_may_end_it() {
+    let mut lab = Lab::open().await;
+    asked_in(&mut lab, "#lab").await;
+    let told = lab.says(("gus", Tier::Member), "#lab", "@ada stop").await;
+    assert!(told[0].contains("only an owner may operate this agent"), "{told:?}");
+    let told = lab.says(BOB, "#lab", "@ada stop").await;
+    assert!(told[0].contains("ending the turn: it is all yours"), "{told:?}");
+}

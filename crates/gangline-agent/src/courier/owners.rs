@@ -1,0 +1,108 @@
+//! Owners hear of each approval that waits, wherever it was asked: in private on our own server, in
+//! a room where no account tells who an owner is.
+
+use gangline_api::approval::wanted_of_row;
+use gangline_broker::{Announce, ApprovalRow, LineKind, MessageRow, Send as BrokerSend};
+use gangline_core::{
+    Target, Tier,
+    approval::{
+        remind::{self, Seen},
+        view::{self, Around},
+    },
+    trust::OWNER,
+};
+use tracing::warn;
+
+use super::Courier;
+use crate::{place, texts};
+
+impl Courier {
+    /// Tells owners of what is open, as far as they are to be told now. Each telling has a key of
+    /// its own, so that a successor does not repeat it.
+    pub(super) async fn tell_owners(&mut self) {
+        if self.office.showing.borrow().view.approvals == 0 {
+            self.reminded.clear();
+            return;
+        }
+        let open = match self.office.broker.approvals(Some(&self.office.agent), true).await {
+            Ok(open) => open,
+            Err(error) => return warn!(%error, "cannot read approvals"),
+        };
+        for row in open {
+            let asked = match row.message {
+                Some(message) => self.office.broker.message(message).await.ok().flatten(),
+                None => None,
+            };
+            self.tell_owners_of(&row, asked.as_ref()).await;
+        }
+    }
+
+    async fn tell_owners_of(&mut self, row: &ApprovalRow, asked: Option<&MessageRow>) {
+        let waited = self.office.clock.now().since(row.opened_at);
+        let Some(round) = remind::round(seen(asked), waited) else { return };
+        let told = (row.turn, round);
+        if self.reminded.get(&row.number) == Some(&told) {
+            return;
+        }
+        let room = asked.filter(|it| it.target.starts_with('#')).map(|it| it.target.clone());
+        let to = match (self.office.own, room.clone()) {
+            (true, _) => Some((OWNER.to_owned(), place::private(OWNER))),
+            // It stands there already.
+            (false, Some(_)) if round == 0 => None,
+            (false, Some(room)) => Some((room.clone(), room)),
+            (false, None) => self
+                .office
+                .home
+                .iter()
+                .min_by_key(|it| it.folded())
+                .map(|home| (home.to_string(), home.folded().to_owned())),
+        };
+        let Some((target, place)) = to else { return };
+        let number = row.number.to_string();
+        let around = Around {
+            agent: self.office.agent.as_str(),
+            asker: asked.map(|it| it.sender.as_str()),
+            folder: row.folder.as_ref().map_or("", |folder| folder.as_str()),
+            home: None,
+        };
+        let wanted = wanted_of_row(&row.tool, row.detail.as_str());
+        let waits = (round > 0).then(|| texts::span(waited));
+        let told_line = match target.parse() {
+            Ok(Target::Channel(_)) => view::announcement(&wanted, around, &number),
+            Ok(Target::Nick(_)) | Err(_) => {
+                let from = match (&room, asked) {
+                    (Some(room), _) => format!("in {room}"),
+                    (None, Some(asked)) if !asked.target.is_empty() => "in private".to_owned(),
+                    (None, _) => "at the command line".to_owned(),
+                };
+                view::owners_notice(&wanted, around, (&number, &from), waits.as_deref())
+            }
+        };
+        let send = BrokerSend {
+            agent: self.office.agent.clone(),
+            turn: Some(row.turn),
+            idem_key: format!("{}own-{number}-{}-{round}", place::ANNOUNCES, row.turn),
+            target,
+            lines: vec![self.office.redactor.redact(&told_line.text)],
+            kind: LineKind::Notice,
+            in_reply_to: None,
+            deliver: None,
+        };
+        let announce = Announce { send, place, extent: told_line.extent };
+        match self.office.broker.announce(row.number, announce).await {
+            Ok(_) => {
+                self.reminded.insert(row.number, told);
+            }
+            Err(error) => warn!(%error, "cannot tell owners of an approval"),
+        }
+    }
+}
+
+/// Returns whether an owner can have seen the announcement where it was asked.
+fn seen(asked: Option<&MessageRow>) -> Seen {
+    match asked {
+        Some(row) if row.target.starts_with('#') => Seen::InRoom,
+        Some(row) if !row.target.is_empty() && row.principal.tier == Tier::Owner => Seen::ByOwner,
+        Some(_) | None => Seen::Not,
+    }
+}

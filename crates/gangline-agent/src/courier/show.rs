@@ -1,0 +1,165 @@
+//! `show 5` and `more`: all of an approval, page by page.
+
+use gangline_api::approval::wanted_of_row;
+use gangline_broker::{ApprovalRow, ApprovalState, BrokerError, MessageRow};
+use gangline_core::{
+    ApprovalNumber, Principal, Target, Tier,
+    approval::view::{self, Around, Facts},
+    split::{self, LINE_BYTES},
+};
+use gangline_irc::client::Line;
+use tracing::warn;
+
+use super::{Courier, decide::Handled};
+use crate::{place, texts::approvals};
+
+/// So many lines are shown at once in private.
+const PAGE: usize = 40;
+/// So many in a room, and never more there.
+const ROOM_PAGE: usize = 20;
+/// So many people may be in the middle of something that is shown.
+const READERS_MAX: usize = 256;
+/// Before the first line in a room stands who is meant.
+const NAME_ROOM: usize = 64;
+
+/// How far somebody has read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Page {
+    number: ApprovalNumber,
+    next: usize,
+}
+
+impl Courier {
+    /// Shows all of an approval: in private from its beginning, in a room its beginning.
+    pub(super) async fn show(
+        &mut self,
+        line: &Line,
+        who: &Principal,
+        number: ApprovalNumber,
+    ) -> Handled {
+        self.show_page(line, who, Page { number, next: 0 }).await
+    }
+
+    /// Shows the next page of what was shown.
+    pub(super) async fn more(&mut self, line: &Line, who: &Principal) -> Handled {
+        match self.pages.get(&who.account).copied() {
+            Some(page) => self.show_page(line, who, page).await,
+            None => {
+                self.answer(line, "there is no next page; `show 5` shows approval 5").await;
+                Handled::Yes
+            }
+        }
+    }
+
+    async fn show_page(&mut self, line: &Line, who: &Principal, page: Page) -> Handled {
+        let number = page.number;
+        let (row, asked) = match self.approval_of(number).await {
+            Ok(Some(found)) => found,
+            Ok(None) => {
+                self.answer(line, &approvals::unknown(number)).await;
+                return Handled::Yes;
+            }
+            Err(error) => {
+                warn!(%error, "cannot read an approval");
+                return Handled::NotNow;
+            }
+        };
+        if let Some(refusal) = self.may_not_see(line, who, (&row, asked.as_ref())).await {
+            self.answer(line, &refusal).await;
+            return Handled::Yes;
+        }
+        let lines = wire_lines(&row, asked.as_ref());
+        let in_room = matches!(line.target, Target::Channel(_));
+        let size = if in_room { ROOM_PAGE } else { PAGE };
+        let mut shown: Vec<String> = lines.iter().skip(page.next).take(size).cloned().collect();
+        let next = page.next + shown.len();
+        let left = lines.len() - next;
+        self.pages.remove(&who.account);
+        if left > 0 && in_room {
+            let agent = &self.office.agent;
+            shown.push(format!(
+                "… {left} more lines: say `show {number}` to me in private (`/msg {agent} show \
+                 {number}`), or run `gangline approvals {number}`"
+            ));
+        } else if left > 0 {
+            if self.pages.len() >= READERS_MAX {
+                self.pages.clear();
+            }
+            self.pages.insert(who.account.clone(), Page { number, next });
+            shown.push(format!("… {left} more lines: say `more`"));
+        }
+        self.answer_lines(line, &shown).await;
+        Handled::Yes
+    }
+
+    async fn approval_of(
+        &self,
+        number: ApprovalNumber,
+    ) -> Result<Option<(ApprovalRow, Option<MessageRow>)>, BrokerError> {
+        let broker = &self.office.broker;
+        let row = broker.approval(number).await?.filter(|row| row.agent == self.office.agent);
+        let Some(row) = row else { return Ok(None) };
+        let asked = match row.message {
+            Some(message) => broker.message(message).await?,
+            None => None,
+        };
+        Ok(Some((row, asked)))
+    }
+
+    /// Returns why it is not shown here. What was asked in private is no room's, and what was asked
+    /// elsewhere is its asker's and the owners' alone.
+    async fn may_not_see(
+        &self,
+        line: &Line,
+        who: &Principal,
+        (row, asked): (&ApprovalRow, Option<&MessageRow>),
+    ) -> Option<String> {
+        let here = place::key(&line.target, who);
+        let places = self.office.broker.approval_places(row.number).await.unwrap_or_default();
+        if places.iter().any(|it| it.place == here) {
+            return None;
+        }
+        let theirs = who.tier == Tier::Owner || asked.is_some_and(|it| it.principal == *who);
+        match &line.target {
+            Target::Nick(_) if theirs => None,
+            Target::Nick(_) => Some(format!(
+                "approval {} was not asked here; its asker and owners may see it",
+                row.number
+            )),
+            Target::Channel(_) => Some(approvals::not_here(row.number, &self.office.agent)),
+        }
+    }
+}
+
+/// Returns everything that is known of an approval as lines of IRC.
+fn wire_lines(row: &ApprovalRow, asked: Option<&MessageRow>) -> Vec<String> {
+    let title = format!("approval {}: {}", row.number, standing(row));
+    let asked = asked.map(|it| view::asked(&it.sender, &it.target, it.id));
+    let facts = Facts {
+        title: &title,
+        asked: asked.as_deref(),
+        tool: &row.tool,
+        said_before: row.said_before.as_ref().map_or("", |said| said.as_str()),
+    };
+    let around = Around {
+        agent: row.agent.as_str(),
+        asker: None,
+        folder: row.folder.as_ref().map_or("", |folder| folder.as_str()),
+        home: None,
+    };
+    let card = view::card(facts, &wanted_of_row(&row.tool, row.detail.as_str()), around);
+    let cut = |line: &String| {
+        split::lines(line, LINE_BYTES - NAME_ROOM, usize::MAX, |_| String::new()).lines
+    };
+    card.iter().flat_map(cut).collect()
+}
+
+fn standing(row: &ApprovalRow) -> String {
+    match row.state {
+        ApprovalState::Open => format!("open; say `yes {0}` or `no {0} REASON`", row.number),
+        ApprovalState::Void => "its turn is gone; it is asked again".to_owned(),
+        ApprovalState::Allowed | ApprovalState::Denied | ApprovalState::Withdrawn => {
+            approvals::closed(row)
+        }
+    }
+}

@@ -1,0 +1,33 @@
+use super::*;
+
+fn at(seen: Seen, seconds: u64) -> Option<u64> {
+    round(seen, Duration::from_secs(seconds))
+}
+
+#[test]
+fn owners_are_told_at_once_after_ten_and_thirty_minutes_and_then_hourly() {
+    let minutes = 60;
+    for (waited, expect) in [
+        (0, 0),
+        (10 * minutes - 1, 0),
+        (10 * minutes, 1),
+        (30 * minutes - 1, 1),
+        (30 * minutes, 2),
+        (90 * minutes - 1, 2),
+        (90 * minutes, 3),
+        (150 * minutes, 4),
+        (24 * 60 * minutes, 25),
+    ] {
+        assert_eq!(at(Seen::Not, waited), Some(expect), "{waited} s");
+    }
+}
+
+#[test]
+fn an_owner_who_can_have_seen_it_is_not_told_twice_at_once() {
+    assert_eq!(at(Seen::InRoom, 59), None);
+    assert_eq!(at(Seen::InRoom, 60), Some(0), "the owner may not be in the room");
+    assert_eq!(at(Seen::ByOwner, 599), None);
+    for seen in [Seen::InRoom, Seen::ByOwner, Seen::Not] {
+        assert_eq!(at(seen, 600), Some(1), "{seen:?}");
+    }
+}
