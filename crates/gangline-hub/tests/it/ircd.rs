@@ -276,12 +276,12 @@ async fn who_comes_from_our_own_uid_is_a_member_and_the_token_makes_an_owner() {
     let token = std::fs::read_to_string(state.join("owner.token")).unwrap();
 
     let mut ann = TcpStream::connect(address).await.unwrap();
-    talk(&mut ann, "NICK ann\r\nUSER a 0 * :A\r\n", " 422 ").await;
+    talk(&mut ann, "NICK ann\r\nUSER a 0 * :A\r\n", " 376 ").await;
     let seen = talk(&mut ann, "WHOIS ann\r\n", " 318 ").await;
     assert!(seen.contains("is trusted as: member"), "{seen}");
     let mut boss = TcpStream::connect(address).await.unwrap();
     let hello = format!("PASS owner:{}\r\nNICK boss\r\nUSER b 0 * :B\r\n", token.trim());
-    talk(&mut boss, &hello, " 422 ").await;
+    talk(&mut boss, &hello, " 376 ").await;
     let seen = talk(&mut boss, "WHOIS boss\r\n", " 318 ").await;
     assert!(seen.contains("is trusted as: owner"), "{seen}");
     let mut eve = TcpStream::connect(address).await.unwrap();
@@ -297,7 +297,7 @@ async fn who_comes_from_our_own_uid_is_a_member_and_the_token_makes_an_owner() {
     let mut tasks = TaskGroup::new("ircd");
     tasks.spawn("ircd", ircd.run(stop.clone()));
     let mut boss = TcpStream::connect(address).await.unwrap();
-    talk(&mut boss, &hello, " 422 ").await;
+    talk(&mut boss, &hello, " 376 ").await;
     let seen = talk(&mut boss, "CHATHISTORY LATEST ann * 5\r\nPING x\r\n", "PONG").await;
     assert!(seen.contains(":ann!~a@localhost PRIVMSG owner :report"), "{seen}");
     stop.cancel();

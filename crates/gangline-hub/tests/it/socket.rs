@@ -178,7 +178,7 @@ async fn a_socket_whose_file_was_removed_comes_back_while_the_server_runs() {
     tasks.spawn("ircd", room.ircd.run(stop.clone()));
     let hello = "NICK ann\r\nUSER a 0 * :A\r\n";
     let mut before = UnixStream::connect(&path).await.unwrap();
-    talk(&mut before, hello, " 422 ").await;
+    talk(&mut before, hello, " 376 ").await;
     std::fs::remove_file(&path).unwrap();
     let come_back = async {
         loop {
@@ -190,7 +190,7 @@ async fn a_socket_whose_file_was_removed_comes_back_while_the_server_runs() {
         }
     };
     let mut after = tokio::time::timeout(DEADLINE, come_back).await.expect("no socket in time");
-    talk(&mut after, "NICK bob\r\nUSER b 0 * :B\r\n", " 422 ").await;
+    talk(&mut after, "NICK bob\r\nUSER b 0 * :B\r\n", " 376 ").await;
     talk(&mut before, "PING still-here\r\n", "still-here").await;
     stop.cancel();
     tasks.stop(DEADLINE).await;

@@ -242,7 +242,7 @@ async fn of_many_lines_the_newest_are_shown_and_the_others_counted() {
     let (mut zed, _) = comes(&room, "zed").await;
     let lines = said(&joins(&mut zed, "#room").await);
     assert_eq!(lines.len(), 101);
-    assert!(lines[0].starts_with("irc.test #room 7 earlier lines of #room"), "{}", lines[0]);
+    assert!(lines[0].starts_with("irctest #room 7 earlier lines of #room"), "{}", lines[0]);
     assert_eq!((&*lines[1], &*lines[100]), ("spark-ada #room 7", "spark-ada #room 106"));
     let (_, rest) = lines[0].split_once("/quote ").unwrap();
     zed.send(rest.split_once('`').unwrap().0).await;
