@@ -23,7 +23,7 @@ fn one_agent_is_shown_whole_and_nothing_of_it_moves_the_cursor() {
       turns     4, the last 1m ago
       runtime   native instead of claude, by --runtime
       session   s-1
-      waits for approval 12 (Bash): ls -l\u{1b}[2J; asked 1m ago; `gangline approvals 12` shows all of it
+      waits for approval 12 (Bash): ls -l<U+001B>[2J; asked 1m ago; `gangline approvals 12` shows all of it
     ");
 }
 

@@ -19,8 +19,8 @@ fn approvals_are_a_table() {
     let rows = [view::approval(&denied), view::approval(&approval())];
     insta::assert_snapshot!(strip_str(&list(&rows, at(122))).to_string(), @r"
     NO  AGENT    STATE   AGE  TOOL  WHAT
-    3   oak-ada  denied  2m   Bash  ls -l\u{1b}[2J  (by ori (owner))
-    12  oak-ada  open    2m   Bash  ls -l\u{1b}[2J
+    3   oak-ada  denied  2m   Bash  ls -l<U+001B>[2J  (by ori (owner))
+    12  oak-ada  open    2m   Bash  ls -l<U+001B>[2J
 
     `gangline approvals NO` shows all of one
     ");

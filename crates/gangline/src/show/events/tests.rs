@@ -21,7 +21,7 @@ fn logs_tell_each_event_on_a_line() {
     2026-11-21 12:00:01.000 oak-ada t3.7   tool        Bash {"command":"ls"}
     2026-11-21 12:00:06.000 oak-ada t3.7   result      Bash: a ⏎ b
     2026-11-21 12:00:07.000 oak-ada t3.7   of_tomorrow {"x":1}
-    2026-11-21 12:00:08.000 oak-ada t3.7   turn        ended: failed (refused ⏎ by\u{7} it)
+    2026-11-21 12:00:08.000 oak-ada t3.7   turn        ended: failed (refused ⏎ by<U+0007> it)
     "#);
 }
 

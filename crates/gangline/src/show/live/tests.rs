@@ -56,11 +56,11 @@ fn what_an_agent_says_and_does_is_shown_in_full() {
     12:00:01.000 thinking    …
     12:00:01.000 text        LONG
 
-                             second \u{1b}[31mline
+                             second <U+001B>[31mline
     12:00:01.000 tool        Bash command: ls
                              make
                              timeout: 5
-    12:00:01.000 approval 12 Bash: run `make\u{7}`
+    12:00:01.000 approval 12 Bash: run `make<U+0007>`
                              `gangline approvals 12` shows all of it
                              decide: `gangline approve 12` or `gangline deny 12 --reason TEXT`, or in the room: `@oak-ada yes 12` or `no 12 REASON`
     12:00:01.000 turn        ended: completed

@@ -17,7 +17,7 @@ fn the_whole_life_of_a_message_stands_in_the_order_of_time() {
     12:00:00.000  accepted     
     12:00:01.000  turn t3.7    woke, attempt 2
     12:00:01.000  tool         Bash {"command":"ls"}
-    12:00:02.000  approval 12  asked: Bash: ls -l\u{1b}[2J
+    12:00:02.000  approval 12  asked: Bash: ls -l<U+001B>[2J
     12:00:05.000  approval 12  allowed by owner
     12:00:06.000  result       Bash: a ⏎ b
     12:00:07.000  of_tomorrow  {"x":1}
