@@ -4,6 +4,7 @@
 //! socket, supervisor, runner; parts that this build does not have are recorded as `absent`.
 //! Order of the end (R0-37): intake, the open turn, the runner, the socket, the outbox, IRC.
 
+mod closed;
 mod parts;
 mod read;
 mod stop;

@@ -18,6 +18,7 @@ pub mod outcome;
 pub mod patience;
 pub mod permission;
 pub mod pulse;
+pub mod reading;
 pub mod recovery;
 pub mod redact;
 pub mod shown;

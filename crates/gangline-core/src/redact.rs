@@ -1,8 +1,8 @@
 //! The one point where secrets are masked: what the store, the outbox and the transcripts take is
 //! [`Redacted`], and only a [`Redactor`] makes one from foreign text.
 //!
-//! Two kinds of secrets are found: *known values* (given at start) and *key shapes* (recognised by
-//! their form). Matching looks through characters that show nothing ([`shown::is_hidden`]), so that stripping them later cannot put a secret together again.
+//! Three kinds of secrets are found: *known values* (given at start), *key shapes* (recognised by
+//! their form) and *named values* (recognised by what stands before them, such as `password=`). Matching looks through characters that show nothing ([`shown::is_hidden`]), so that stripping them later cannot put a secret together again.
 
 use std::{
     borrow::Cow,
@@ -15,6 +15,7 @@ use regex::Regex;
 
 use crate::shown;
 
+mod named;
 mod shapes;
 
 /// What stands in place of a secret.
@@ -169,6 +170,7 @@ impl Redactor {
     fn spans(&self, text: &str) -> Vec<Range<usize>> {
         let seen = Visible::of(text);
         let mut spans = shapes::spans(&seen.text);
+        spans.extend(named::spans(&seen.text));
         if self.known.any(&seen.text) {
             for needle in &self.known.needles {
                 find_overlapping(&seen.text, needle, &mut spans);

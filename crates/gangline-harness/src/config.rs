@@ -30,6 +30,9 @@ pub struct Config {
     pub limits: Limits,
     /// Where tools work; relative paths start here. Default `.`.
     pub cwd: PathBuf,
+    /// Files and folders that searches leave out, links resolved: all else about what may be used is
+    /// the [`Authorizer`](crate::Authorizer)'s. Default none.
+    pub closed: Vec<PathBuf>,
     /// How often in one prompt a response that was cut off at `max_tokens` is asked to go on;
     /// default 0, and the prompt ends with [`StopReason::MaxTokens`](crate::StopReason).
     pub continuations: u32,
@@ -52,6 +55,7 @@ impl Config {
             retry: RetryPolicy::default(),
             limits: Limits::default(),
             cwd: PathBuf::from("."),
+            closed: Vec::new(),
             continuations: 0,
             overflow: Overflow::Compact,
         }

@@ -26,6 +26,8 @@ pub trait Tool: Send + Sync {
 pub struct ToolContext {
     /// Where relative paths start.
     pub cwd: PathBuf,
+    /// What a search leaves out; links resolved.
+    pub closed: Vec<PathBuf>,
     /// Cancelled when the prompt is.
     pub cancel: CancellationToken,
 }

@@ -19,6 +19,8 @@ use sha2::{Digest, Sha256};
 
 /// The account of the person in charge.
 pub const OWNER: &str = trust::OWNER;
+/// The file of an agent's IRC password, in its folder.
+pub const AGENT_SECRET: &str = "irc.secret";
 /// A token file is one short line.
 const TOKEN_MAX: u64 = 4096;
 
@@ -31,7 +33,7 @@ pub fn owner_token_file(paths: &Paths) -> PathBuf {
 /// Returns where an agent's IRC password lies.
 #[must_use]
 pub fn agent_secret_file(paths: &Paths, agent: &AgentName) -> PathBuf {
-    paths.agent_dir(agent.as_str()).join("irc.secret")
+    paths.agent_dir(agent.as_str()).join(AGENT_SECRET)
 }
 
 /// Returns the mark of an agent that has come by the server's own socket once: from then on its

@@ -3,7 +3,7 @@
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use nix::libc::O_NONBLOCK;
@@ -193,6 +193,44 @@ fn as_text(bytes: Vec<u8>, path: &Path) -> io::Result<String> {
     String::from_utf8(bytes)
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
         .map_err(about("read as UTF-8", path))
+}
+
+/// How many links one path may lead over; the kernel's own number.
+const LINKS_MAX: u32 = 40;
+
+/// Returns the path with its links resolved as the kernel would: of what does not exist, as much as
+/// does; `..` of a folder behind a link is that of the folder. A path with too many links ends where
+/// they are counted out. A relative path starts at the working folder.
+#[must_use]
+pub fn resolved(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    // `absolute` keeps `..` where there are links to mind.
+    let mut links = LINKS_MAX;
+    resolve(&absolute, &mut links)
+}
+
+fn resolve(path: &Path, links: &mut u32) -> PathBuf {
+    let mut done = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::Prefix(_) | Component::RootDir => done.push(part),
+            Component::CurDir => {}
+            Component::ParentDir => {
+                done.pop();
+            }
+            Component::Normal(name) => {
+                let next = done.join(name);
+                match std::fs::read_link(&next) {
+                    Ok(target) if *links > 0 => {
+                        *links -= 1;
+                        done = resolve(&done.join(target), links);
+                    }
+                    Ok(_) | Err(_) => done = next,
+                }
+            }
+        }
+    }
+    done
 }
 
 /// Returns how many bytes this user may still write to the file system that holds `path`.

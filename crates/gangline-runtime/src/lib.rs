@@ -13,6 +13,7 @@ mod handle;
 pub mod native;
 pub mod options;
 mod program;
+mod reading;
 pub mod registry;
 pub mod tmux;
 pub mod tools;

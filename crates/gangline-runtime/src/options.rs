@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 
-use gangline_core::permission;
-use gangline_os::{clock::UnixMicros, secret::Secret};
+use gangline_core::{permission, reading::Bounds};
+use gangline_os::{clock::UnixMicros, fsio, secret::Secret};
 use uuid::Uuid;
 
 use crate::{Prompt, tools::ToolHost};
@@ -118,6 +118,9 @@ pub struct StartOptions {
     pub permissions: PermissionMode,
     /// Tools that run without asking.
     pub allowed_tools: Vec<String>,
+    /// What is open to the agent's tools beside its working folder and its temporary files, and what
+    /// is closed to them.
+    pub bounds: Bounds,
     /// The session to go on with.
     pub resume: Option<SessionId>,
     /// The first prompt (R0-07): as if it were given by [`crate::Runtime::prompt`] right after the
@@ -150,6 +153,18 @@ impl StartOptions {
         let servers = self.mcp_servers.iter();
         let servers = servers.map(|server| (server.key.as_str(), server.allowed_tools.as_slice()));
         permission::Policy::of_agent(mode, &self.allowed_tools, servers)
+    }
+
+    /// Returns [`StartOptions::bounds`] with links resolved, the working folder and the temporary
+    /// files among what is open.
+    #[must_use]
+    pub fn resolved_bounds(&self) -> Bounds {
+        let own = [&self.workdir, &self.tmp_dir];
+        let resolved = |path: &PathBuf| fsio::resolved(path);
+        Bounds {
+            open: self.bounds.open.iter().chain(own).map(resolved).collect(),
+            closed: self.bounds.closed.iter().map(resolved).collect(),
+        }
     }
 }
 

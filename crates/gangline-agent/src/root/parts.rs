@@ -21,7 +21,7 @@ use gangline_os::{CancellationToken, doorbell::Doorbell, fsio, secret::Secret, t
 use gangline_runtime::{Capabilities, StartOptions};
 use tokio::sync::{Notify, mpsc, watch};
 
-use super::read;
+use super::{closed, read};
 use crate::{
     brain::{Brain, Doors},
     bus::{
@@ -487,6 +487,7 @@ fn start_options(settings: &Settings, shared: &Shared, started: &EpochStart) -> 
         mcp_servers: settings.mcp_servers.clone(),
         permissions: read::permissions(agent),
         allowed_tools: agent.allowed_tools.clone(),
+        bounds: closed::bounds(settings),
         resume: resume_from(started.session.clone()),
         initial_prompt: None,
         tool_bridge: settings.tool_bridge.clone(),

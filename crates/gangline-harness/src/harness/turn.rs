@@ -366,7 +366,11 @@ impl Turn<'_> {
     /// Runs a tool. On cancel it has a grace to end by itself, then its future is dropped.
     async fn execute(&self, tool: &dyn Tool, call: &ToolCall) -> Result<String, ToolError> {
         let config = &self.harness.parts.config;
-        let ctx = ToolContext { cwd: config.cwd.clone(), cancel: self.cancel.clone() };
+        let ctx = ToolContext {
+            cwd: config.cwd.clone(),
+            closed: config.closed.clone(),
+            cancel: self.cancel.clone(),
+        };
         let running = AssertUnwindSafe(tool.execute(&ctx, call.input.clone())).catch_unwind();
         let mut running = std::pin::pin!(running);
         let ended = match self.cancel.run_until_cancelled(&mut running).await {

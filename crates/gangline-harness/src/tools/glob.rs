@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
-use gangline_os::CancellationToken;
 use globset::{GlobBuilder, GlobMatcher};
 use ignore::WalkBuilder;
 use serde_json::{Value, json};
@@ -43,10 +42,10 @@ impl Tool for Glob {
         let matcher = matcher("pattern", &fields.required::<String>("pattern")?)?;
         let path: Option<String> = fields.optional("path")?;
         let base = ctx.path(path.as_deref().unwrap_or("."));
-        let cancel = ctx.cancel.clone();
+        let ctx = ctx.clone();
         blocking(move || {
             let mut found = Vec::new();
-            for (file, relative) in files(&base, &cancel)? {
+            for (file, relative) in files(&base, &ctx)? {
                 if matcher.is_match(&relative) {
                     found.push(file.display().to_string());
                 }
@@ -75,24 +74,30 @@ pub(super) fn matcher(field: &str, pattern: &str) -> Result<GlobMatcher, ToolErr
 }
 
 /// Returns the regular files below `base`, or itself, as path and path below `base`; sorted.
-/// Other file systems are not entered: reading a file of `/proc` may block for ever.
-pub(super) fn files(
-    base: &Path,
-    cancel: &CancellationToken,
-) -> Result<Vec<(PathBuf, PathBuf)>, ToolError> {
+/// Other file systems are not entered: reading a file of `/proc` may block for ever. What is closed
+/// is left out, unless `base` itself lies in it: that was for the authorizer to say.
+pub(super) fn files(base: &Path, ctx: &ToolContext) -> Result<Vec<(PathBuf, PathBuf)>, ToolError> {
     if !base.exists() {
         return Err(ToolError::field("path", format!("does not exist: {}", base.display())));
     }
+    let real = std::fs::canonicalize(base).unwrap_or_else(|_| base.to_owned());
+    let closed = ctx.closed.iter().filter_map(|closed| closed.strip_prefix(&real).ok());
+    let closed: Vec<PathBuf> = closed
+        .filter(|below| !below.as_os_str().is_empty())
+        .map(|below| base.join(below))
+        .collect();
     let walk = WalkBuilder::new(base)
         .hidden(false)
         .require_git(false)
         .same_file_system(true)
-        .filter_entry(|entry| entry.file_name() != ".git")
+        .filter_entry(move |entry| {
+            entry.file_name() != ".git" && !closed.iter().any(|closed| closed == entry.path())
+        })
         .sort_by_file_path(Path::cmp)
         .build();
     let mut files = Vec::new();
     for entry in walk {
-        if cancel.is_cancelled() {
+        if ctx.cancel.is_cancelled() {
             return Err(ToolError::Cancelled);
         }
         // A folder that may not be read hides its files, nothing else.

@@ -4,7 +4,6 @@ use std::io;
 use std::path::PathBuf;
 
 use async_trait::async_trait;
-use gangline_os::CancellationToken;
 use globset::GlobMatcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
@@ -74,7 +73,7 @@ impl Tool for Grep {
             mode: fields.optional("output_mode")?.unwrap_or_default(),
             context: fields.optional("context")?.unwrap_or(0).min(50),
             limit: fields.optional("head_limit")?.unwrap_or(DEFAULT_LINES).max(1),
-            cancel: ctx.cancel.clone(),
+            ctx: ctx.clone(),
         };
         blocking(move || search.run()).await
     }
@@ -95,7 +94,7 @@ struct Search {
     mode: Mode,
     context: usize,
     limit: usize,
-    cancel: CancellationToken,
+    ctx: ToolContext,
 }
 
 impl Search {
@@ -108,7 +107,7 @@ impl Search {
             .after_context(context)
             .build();
         let mut lines = Vec::new();
-        for (file, relative) in glob::files(&self.base, &self.cancel)? {
+        for (file, relative) in glob::files(&self.base, &self.ctx)? {
             if self.only.as_ref().is_some_and(|only| !only.is_match(&relative)) {
                 continue;
             }
@@ -122,7 +121,7 @@ impl Search {
             let _searched = searcher.search_path(&self.pattern, &file, &mut found);
             lines.append(&mut found.finish());
         }
-        if self.cancel.is_cancelled() {
+        if self.ctx.cancel.is_cancelled() {
             return Err(ToolError::Cancelled);
         }
         if lines.is_empty() {
@@ -170,7 +169,7 @@ impl Sink for Found<'_> {
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
         self.count += 1;
-        if self.search.cancel.is_cancelled() {
+        if self.search.ctx.cancel.is_cancelled() {
             return Ok(false);
         }
         Ok(match self.search.mode {

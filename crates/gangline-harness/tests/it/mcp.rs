@@ -96,7 +96,10 @@ struct Caller {
 fn tool(servers: &McpServers, name: &str) -> Caller {
     let wanted = format!("__{name}");
     let tool = servers.tools().into_iter().find(|tool| tool.name().ends_with(&wanted)).unwrap();
-    Caller { tool, ctx: ToolContext { cwd: "/".into(), cancel: CancellationToken::new() } }
+    Caller {
+        tool,
+        ctx: ToolContext { cwd: "/".into(), closed: Vec::new(), cancel: CancellationToken::new() },
+    }
 }
 
 impl Caller {

@@ -32,7 +32,7 @@ impl Room {
         let tools = tools::standard(base_env());
         let tool = tools.iter().find(|tool| tool.name() == name).unwrap();
         let cancel = CancellationToken::new();
-        let ctx = ToolContext { cwd: self.path().to_owned(), cancel };
+        let ctx = ToolContext { cwd: self.path().to_owned(), closed: Vec::new(), cancel };
         let result = crate::fake::within(tool.execute(&ctx, input)).await;
         let here = self.path().display().to_string();
         let plain = |text: String| text.replace(&here, "~");
@@ -184,11 +184,39 @@ async fn bash_gives_output_code_and_signal() {
     assert!(room.err("Bash", bash("a\0b")).await.contains("`command` has a NUL"));
 }
 
+/// What is closed is met by no search, through a link neither; a search within it was for somebody
+/// else to refuse.
+#[tokio::test]
+async fn a_search_leaves_out_what_is_closed() {
+    let room = Room::new();
+    room.file("src/a.rs", "needle");
+    room.file("state/owner.token", "needle");
+    room.file("state/notes/n.md", "needle");
+    let real = fs::canonicalize(room.path()).unwrap();
+    std::os::unix::fs::symlink(&real, room.path().join("again")).unwrap();
+    let tools = tools::standard(base_env());
+    for base in [room.path().to_owned(), room.path().join("again")] {
+        for (name, field) in [("Grep", "needle"), ("Glob", "**/*")] {
+            let tool = tools.iter().find(|tool| tool.name() == name).unwrap();
+            let (closed, cancel) = (vec![real.join("state")], CancellationToken::new());
+            let ctx = ToolContext { cwd: base.clone(), closed, cancel };
+            let found = tool.execute(&ctx, json!({"pattern": field})).await.unwrap();
+            assert!(found.contains("a.rs") && !found.contains("state"), "{name}: {found}");
+            let input = json!({"pattern": field, "path": "state/notes"});
+            assert!(tool.execute(&ctx, input).await.unwrap().contains("n.md"), "{name}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn bash_has_only_the_environment_that_it_was_given() {
     let room = Room::new();
     let bash = tools::Bash::new(vec![("ONLY".into(), "this".into())]);
-    let ctx = ToolContext { cwd: room.path().to_owned(), cancel: CancellationToken::new() };
+    let ctx = ToolContext {
+        cwd: room.path().to_owned(),
+        closed: Vec::new(),
+        cancel: CancellationToken::new(),
+    };
     let input = json!({"command": "echo $ONLY-$HOME-$CARGO_MANIFEST_DIR"});
     assert_eq!(bash.execute(&ctx, input).await.unwrap(), "this--\n");
 }
@@ -269,7 +297,7 @@ async fn grep_shows_files_lines_or_counts() {
 #[tokio::test]
 async fn todo_keeps_the_newest_list() {
     let todo = TodoWrite::default();
-    let ctx = ToolContext { cwd: ".".into(), cancel: CancellationToken::new() };
+    let ctx = ToolContext { cwd: ".".into(), closed: Vec::new(), cancel: CancellationToken::new() };
     let input = json!({"todos": [
         {"content": "look", "status": "completed", "activeForm": "looking"},
         {"content": "leap", "status": "in_progress"},

@@ -151,3 +151,34 @@ fn errors_name_the_file_and_keep_kind_and_source() {
     fs::write(&binary, [0xff]).unwrap();
     assert_eq!(read_text_capped(&binary, 5).unwrap_err().kind(), io::ErrorKind::InvalidData);
 }
+
+#[test]
+fn a_path_is_resolved_as_the_kernel_does_it() {
+    let place = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(place.path()).unwrap();
+    fs::create_dir_all(root.join("work/src")).unwrap();
+    fs::create_dir_all(root.join("state/agents")).unwrap();
+    fs::write(root.join("state/owner.token"), "").unwrap();
+    let link = |to: &str, at: &str| symlink(to, root.join(at)).unwrap();
+    link("../state", "work/state");
+    link("state/owner.token", "work/token");
+    link("absent/file", "work/dangling");
+    link("loop", "work/loop");
+    link("state/agents", "work/agents");
+    for (path, expect) in [
+        ("work/src/../x", "work/x"),
+        ("work/./src//x", "work/src/x"),
+        ("work/token", "state/owner.token"),
+        ("work/state/owner.token", "state/owner.token"),
+        ("work/state/new/file", "state/new/file"),
+        // `..` of what is behind a link.
+        ("work/agents/../owner.token", "state/owner.token"),
+        ("work/dangling", "work/absent/file"),
+        ("work/absent/../../state", "state"),
+        ("work/loop/x", "work/loop/x"),
+    ] {
+        assert_eq!(resolved(&root.join(path)), root.join(expect), "{path}");
+    }
+    assert_eq!(resolved(Path::new("/../../etc/./passwd")), Path::new("/etc/passwd"));
+    assert!(resolved(Path::new("x")).is_absolute());
+}

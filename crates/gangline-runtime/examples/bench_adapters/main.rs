@@ -200,6 +200,7 @@ fn options(folder: &Path, play: [&str; 3]) -> Outcome<StartOptions> {
         mcp_servers: Vec::new(),
         permissions: PermissionMode::Ask,
         allowed_tools: Vec::new(),
+        bounds: gangline_core::reading::Bounds::default(),
         resume: None,
         initial_prompt: None,
         tool_bridge: Vec::new(),

@@ -9,6 +9,8 @@ use super::update::{Patch, text_of};
 
 /// How many calls of one turn are remembered; a program that makes more is not followed.
 const CALLS_MAX: usize = 4096;
+/// How many files of one call are remembered.
+const PLACES_MAX: usize = 64;
 /// The longest result that is passed on, in bytes.
 const RESULT_MAX: usize = 256 * 1024;
 
@@ -26,6 +28,8 @@ pub(super) struct Call {
     /// The program asked about it by an id of its own, without a word of what it would do: the
     /// call stands for the one that was announced.
     pub(super) presumed: bool,
+    /// Files that the program says it uses.
+    pub(super) places: Vec<String>,
     told: bool,
     over: bool,
     result: String,
@@ -148,6 +152,12 @@ impl Calls {
         }
         if let Some(kind) = patch.kind.as_ref().filter(|_| call.kind.is_empty()) {
             call.kind.clone_from(kind);
+        }
+        let places = patch.locations.as_ref().and_then(Value::as_array).into_iter().flatten();
+        for place in places.filter_map(|place| place["path"].as_str()).take(PLACES_MAX) {
+            if !call.places.iter().any(|known| known == place) && call.places.len() < PLACES_MAX {
+                call.places.push(place.to_owned());
+            }
         }
         Some(call)
     }

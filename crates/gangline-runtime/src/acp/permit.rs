@@ -4,10 +4,13 @@
 //! own words. So a kind decides wherever there is one; a title is believed only for calls that the
 //! program itself calls "other", which is what it does with tools of a server.
 
-use gangline_core::permission::{self, Permissions, Policy, Verdict};
+use gangline_core::permission::{self, Permissions, Verdict};
 
 use super::calls::Call;
-use crate::StartOptions;
+use crate::{
+    StartOptions,
+    reading::{Reading, Searches},
+};
 
 /// The kinds of the protocol and the names of tools that our lists know.
 const KINDS: [(&str, &str); 9] = [
@@ -34,7 +37,7 @@ const NAME_MAX: usize = 80;
 /// The rules of one session.
 #[derive(Debug, Clone)]
 pub(super) struct Gate {
-    policy: Policy,
+    reading: Reading,
     /// The key of the server with the daemon's tools.
     server: &'static str,
     /// The daemon's tools, which never need permission.
@@ -50,7 +53,7 @@ impl Gate {
             options.mcp_servers.iter().map(|server| server.key.clone()).collect();
         keys.sort_by_key(|key| std::cmp::Reverse(key.len()));
         Self {
-            policy: options.policy(),
+            reading: Reading::of(options, Searches::ReadAll),
             server: options.tools.server_key(),
             host: options.tools.tools().iter().map(|tool| tool.name).collect(),
             keys,
@@ -64,20 +67,30 @@ impl Gate {
 
     /// Returns whether the program's own questions decide anything: under `bypass` all may run.
     pub(super) fn asks(&self) -> bool {
-        match self.policy.mode() {
+        match self.mode_of() {
             Permissions::Ask | Permissions::Allowlist => true,
             Permissions::Bypass => false,
         }
     }
 
+    fn mode_of(&self) -> Permissions {
+        self.reading.policy().mode()
+    }
+
     /// Returns the mode's word in the configuration.
     pub(super) fn mode(&self) -> &'static str {
-        self.policy.mode().as_str()
+        self.mode_of().as_str()
     }
 
     /// Returns what is to be done about a call.
     pub(super) fn verdict(&self, call: &Call) -> Verdict {
-        match (self.of(&self.origin(call)), self.policy.mode()) {
+        let verdict = match self.origin(call) {
+            Origin::Host(_) => Verdict::Allow,
+            Origin::Named(name) => {
+                self.reading.verdict_of_unknown(&name, (&call.input, &call.places))
+            }
+        };
+        match (verdict, self.mode_of()) {
             // What is only presumed to be asked about is nothing that may run unasked.
             (Verdict::Allow, Permissions::Ask) if call.presumed => Verdict::Ask,
             (verdict, _) => verdict,
@@ -128,7 +141,7 @@ impl Gate {
     fn of(&self, origin: &Origin) -> Verdict {
         match origin {
             Origin::Host(_) => Verdict::Allow,
-            Origin::Named(name) => self.policy.verdict(name),
+            Origin::Named(name) => self.reading.policy().verdict(name),
         }
     }
 }

@@ -36,6 +36,8 @@ pub(super) struct Patch {
     pub(super) raw_input: Option<Value>,
     pub(super) raw_output: Option<Value>,
     pub(super) content: Option<Value>,
+    /// Files that the call uses.
+    pub(super) locations: Option<Value>,
 }
 
 /// How full the context is.

@@ -32,6 +32,7 @@ use crate::{
         version::{self, Wanted},
         worker::{Life, Start, Worker},
     },
+    reading::{Reading, Searches},
     registry::known,
 };
 
@@ -155,7 +156,9 @@ impl Launch {
     ) -> Result<Worker<Turns>, String> {
         let tools = options.tools.tools();
         let names = tools.iter().map(|tool| tool.name).collect();
-        let gate = Gate::new(options.policy(), options.tools.server_key(), names);
+        let mut reading = Reading::of(options, Searches::ReadAll);
+        reading.opens(&self.login.read_by_tools(&options.workdir, &self.session.0));
+        let gate = Gate::new(reading, options.tools.server_key(), names);
         let setup = Setup { session: self.session.clone(), gate, tools, login: self.login.shown() };
         let start = Start {
             name: NAME,
@@ -315,8 +318,9 @@ fn files(options: &StartOptions) -> Result<Vec<(&'static str, PathBuf)>, String>
     if !others.is_empty() || options.mode == Mode::PerTurn {
         files.push(("--mcp-config", "claude-mcp.json", servers(&others).to_string()));
     }
-    if options.mode == Mode::PerTurn {
-        files.push(("--settings", "claude-settings.json", per_turn::settings(options)));
+    let settings = settings(options);
+    if settings.as_object().is_some_and(|it| !it.is_empty()) {
+        files.push(("--settings", "claude-settings.json", settings.to_string()));
     }
     let write = |(flag, name, text): (&'static str, &str, String)| {
         let path = options.session_dir.join(name);
@@ -324,6 +328,30 @@ fn files(options: &StartOptions) -> Result<Vec<(&'static str, PathBuf)>, String>
         Ok((flag, path))
     };
     files.into_iter().map(write).collect()
+}
+
+/// Returns the program's settings: what is closed is denied here too, since its rules, other than
+/// ours, also look at the files that commands name. Rules of denial win over all others, so they name
+/// nothing that has something open below it.
+fn settings(options: &StartOptions) -> Value {
+    let mut settings = match options.mode {
+        Mode::PerTurn => per_turn::settings(options),
+        Mode::Resident | Mode::Tmux => json!({}),
+    };
+    let bounds = options.resolved_bounds();
+    let whole = bounds
+        .closed
+        .iter()
+        .filter(|closed| !bounds.open.iter().any(|open| open.starts_with(closed)));
+    let rules: Vec<String> = whole
+        .filter_map(|path| path.to_str())
+        .filter(|path| !path.contains(['*', '?', '[', '!', '(', ')', '\\']))
+        .flat_map(|path| [format!("Read(/{path})"), format!("Read(/{path}/**)")])
+        .collect();
+    if !rules.is_empty() {
+        settings["permissions"] = json!({ "deny": rules });
+    }
+    settings
 }
 
 fn servers(servers: &[&McpServer]) -> Value {

@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use super::sessions::munged;
 use crate::program::login::Files;
 
 /// Files by which a login comes: the program's own, and settings that name a helper or a key.
@@ -35,6 +36,16 @@ impl Login {
     /// Returns the folder of the transcripts, if the program's folder is known.
     pub(super) fn projects(&self) -> Option<PathBuf> {
         Some(self.folder.as_ref()?.join("projects"))
+    }
+
+    /// Returns what of the program's own the model reads by its tools: skills, and long results of
+    /// this session, which the program keeps beside its transcript.
+    pub(super) fn read_by_tools(&self, workdir: &Path, session: &str) -> Vec<PathBuf> {
+        let Some(folder) = &self.folder else { return Vec::new() };
+        let named = uuid::Uuid::parse_str(session).is_ok();
+        let session = folder.join("projects").join(munged(workdir)).join(session);
+        let always = [folder.join("skills"), folder.join("plugins")];
+        always.into_iter().chain(named.then_some(session)).collect()
     }
 
     /// Returns the files by which a login comes.

@@ -1,6 +1,9 @@
 //! Who may use which tool, and what our own tools are called.
 
-use gangline_core::permission::{Policy, Verdict};
+use gangline_core::permission::Verdict;
+use serde_json::Value;
+
+use crate::reading::Reading;
 
 /// Tools of the program that touch nothing but its own lists and tasks: allowed wherever the rest
 /// is asked about or listed.
@@ -19,7 +22,7 @@ const OWN_AFFAIRS: [&str; 9] = [
 /// The rules of one session.
 #[derive(Debug, Clone)]
 pub(super) struct Gate {
-    policy: Policy,
+    reading: Reading,
     server: &'static str,
     host: Vec<&'static str>,
 }
@@ -27,8 +30,8 @@ pub(super) struct Gate {
 impl Gate {
     /// Takes the agent's rules, and the daemon's tools, which never need permission: the key of
     /// their server and their names.
-    pub(super) fn new(policy: Policy, server: &'static str, host: Vec<&'static str>) -> Self {
-        Self { policy, server, host }
+    pub(super) fn new(reading: Reading, server: &'static str, host: Vec<&'static str>) -> Self {
+        Self { reading, server, host }
     }
 
     /// Returns the key of the server of the daemon's tools.
@@ -36,12 +39,24 @@ impl Gate {
         self.server
     }
 
+    /// Learns in which folder the program works by now: relative paths begin there, too.
+    pub(super) fn works_in(&mut self, folder: &str) {
+        self.reading.works_in(folder);
+    }
+
     /// Returns what is to be done about a call, by the program's name of the tool.
-    pub(super) fn verdict(&self, tool: &str) -> Verdict {
-        if self.host_tool(tool).is_some() || OWN_AFFAIRS.contains(&tool) {
-            return Verdict::Allow;
-        }
-        self.policy.verdict(tool)
+    pub(super) fn verdict(&self, tool: &str, input: &Value) -> Verdict {
+        if self.is_free(tool) { Verdict::Allow } else { self.reading.verdict(tool, input) }
+    }
+
+    /// Returns whether a tool runs unasked: whatever it is called with, unless that is closed.
+    pub(super) fn always_allows(&self, tool: &str) -> bool {
+        let allowed = || self.reading.policy().verdict(tool) == Verdict::Allow;
+        self.is_free(tool) || (allowed() && !self.reading.looks_at_arguments(tool))
+    }
+
+    fn is_free(&self, tool: &str) -> bool {
+        self.host_tool(tool).is_some() || OWN_AFFAIRS.contains(&tool)
     }
 
     /// Returns the name by which the rest of the daemon knows the tool.

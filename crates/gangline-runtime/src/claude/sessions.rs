@@ -55,13 +55,18 @@ fn id_of(path: &Path) -> Option<uuid::Uuid> {
 /// Says whether a project's folder may be the one of this working folder: whatever is neither a
 /// letter nor a digit of ASCII is a dash there.
 fn is_folder_of(name: &str, workdir: &Path) -> bool {
+    let munged = munged(workdir);
+    if munged.len() <= NAME_MAX { name == munged } else { name.starts_with(&munged[..NAME_MAX]) }
+}
+
+/// Returns the name of the folder that the program has for a working folder, if that is short enough.
+pub(super) fn munged(workdir: &Path) -> String {
     let text = workdir.to_string_lossy();
     let units = text.chars().flat_map(|c| {
         let shown = if c.is_ascii_alphanumeric() { c } else { '-' };
         std::iter::repeat_n(shown, c.len_utf16())
     });
-    let munged: String = units.collect();
-    if munged.len() <= NAME_MAX { name == munged } else { name.starts_with(&munged[..NAME_MAX]) }
+    units.collect()
 }
 
 /// A line of a transcript, as far as it is of use here.

@@ -225,6 +225,10 @@ fn arguments(options: &StartOptions) -> Vec<OsString> {
     if !gate.allows(permit::SEARCH) {
         settings.push("web_search=\"disabled\"");
     }
+    // It looks at any image unasked.
+    if !gate.allows_all() {
+        settings.push("features.view_image=false");
+    }
     // What is typed into a terminal is not asked about, only the command that opened it.
     if !gate.allows_all() {
         settings.push("features.unified_exec_tty=false");

@@ -89,6 +89,7 @@ fn config(options: &StartOptions, notices: &mut Vec<String>) -> Config {
     };
     config.continuations = CONTINUATIONS;
     config.cwd.clone_from(&options.workdir);
+    config.closed = options.resolved_bounds().closed;
     if let Some(word) = &options.thinking {
         match Level::parse(word) {
             Some(level) => config.thinking = Thinking::Level(level),

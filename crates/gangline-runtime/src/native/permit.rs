@@ -11,24 +11,24 @@ use gangline_harness::{Authorization, Authorizer, ToolCall};
 use tokio::sync::oneshot;
 
 use super::events::Events;
-use crate::{Answer, ApprovalAsk, RuntimeEvent, Verdict};
+use crate::{Answer, ApprovalAsk, RuntimeEvent, Verdict, reading::Reading};
 
 /// Asks through the daemon and waits for the verdict, for as long as it takes.
 pub(super) struct Permits {
     events: Arc<Events>,
-    policy: permission::Policy,
+    reading: Reading,
     waiting: Mutex<HashMap<String, oneshot::Sender<Answer>>>,
     current: Mutex<Option<String>>,
 }
 
 impl Permits {
-    pub(super) fn new(events: Arc<Events>, policy: permission::Policy) -> Self {
-        Self { events, policy, waiting: Mutex::default(), current: Mutex::default() }
+    pub(super) fn new(events: Arc<Events>, reading: Reading) -> Self {
+        Self { events, reading, waiting: Mutex::default(), current: Mutex::default() }
     }
 
     /// Returns whether a tool may run at all, asked for or not.
     pub(super) fn may_use(&self, tool: &str) -> bool {
-        match self.policy.verdict(tool) {
+        match self.reading.policy().verdict(tool) {
             permission::Verdict::Allow | permission::Verdict::Ask => true,
             permission::Verdict::Deny(_) => false,
         }
@@ -87,7 +87,7 @@ impl Authorizer for Permits {
         *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(call.id.clone());
         // What the model said comes first: then a crash inside the tool finds it recorded.
         self.events.emptied().await;
-        match self.policy.verdict(&call.name) {
+        match self.reading.verdict(&call.name, &call.input) {
             permission::Verdict::Allow => Authorization::Allow,
             permission::Verdict::Deny(reason) => Authorization::Deny { reason },
             permission::Verdict::Ask => self.ask(call).await,

@@ -23,6 +23,7 @@ use crate::{
     Prompt, RuntimeEvent, SessionId, StartOptions, TurnResult,
     door::{Command, Inside, Wish},
     handle::{Flags, HandleKeeper},
+    reading::{Reading, Searches},
 };
 
 pub(super) struct Start {
@@ -57,7 +58,8 @@ async fn serve(start: Start) {
     let Start { options, inside, handle, started } = start;
     let Inside { mut inbox, events, flags } = inside;
     let shared = Arc::new(Events::default());
-    let permits = Arc::new(Permits::new(Arc::clone(&shared), options.policy()));
+    let permits =
+        Arc::new(Permits::new(Arc::clone(&shared), Reading::of(&options, Searches::LeaveOut)));
     let Built { harness, session, mut notices } = match build::build(&options, &shared, &permits) {
         Ok(built) => built,
         Err(why) => {

@@ -78,6 +78,7 @@ impl Rig {
             mcp_servers: Vec::new(),
             permissions,
             allowed_tools: vec!["Glob".to_owned()],
+            bounds: gangline_core::reading::Bounds::default(),
             resume: None,
             initial_prompt: None,
             tool_bridge: Vec::new(),

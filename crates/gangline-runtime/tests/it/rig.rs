@@ -101,6 +101,7 @@ impl Rig {
             mcp_servers: Vec::new(),
             permissions: PermissionMode::Ask,
             allowed_tools: permission::BUILT_INS.iter().map(|tool| (*tool).to_owned()).collect(),
+            bounds: gangline_core::reading::Bounds::default(),
             resume: None,
             initial_prompt: None,
             tool_bridge: Vec::new(),

@@ -206,6 +206,15 @@ fn with_program(path: String, folder: &Path, cwd: &Path) -> String {
     }
 }
 
+/// Returns the IRC passwords of the installation's agents: those that there are by now. The hub makes
+/// them before it starts the first daemon.
+fn of_agents(paths: &Paths) -> Vec<Secret> {
+    let folders = std::fs::read_dir(paths.state.join("agents")).into_iter().flatten().flatten();
+    let files = folders.map(|folder| folder.path().join(credentials::AGENT_SECRET));
+    let texts = files.filter_map(|file| fsio::read_text_capped(&file, TOKEN_MAX).ok());
+    texts.map(|text| Secret::new(text.trim())).collect()
+}
+
 /// Returns every value that must be masked.
 fn secrets(
     (agent, found): (&AgentConfig, &Found),
@@ -220,6 +229,7 @@ fn secrets(
         .into_iter()
         .chain(api_key.cloned())
         .chain(owner.map(|token| Secret::new(token.trim())))
+        .chain(of_agents(paths))
         .chain(configured.map(|(_, value)| Secret::new(value.as_str())))
         .chain(servers::secrets(agent))
         .collect()

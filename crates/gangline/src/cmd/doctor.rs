@@ -6,6 +6,7 @@ mod hub;
 mod installation;
 mod login;
 mod program;
+mod reading;
 mod sheet;
 mod show;
 mod subject;

@@ -172,3 +172,70 @@ fn a_daemon_killed_in_mid_turn_answers_once_in_the_same_session() {
     assert_eq!(rig.query(row), ["answered 2"]);
     rig.put_away();
 }
+
+const READS: &str = r#"
+rules:
+  - when: {system: 'title generator'}
+    reply: [text: "a title"]
+  - when: {user: 'please read (\S+)'}
+    reply: [tool_use: {name: read, input: {filePath: "$1"}}]
+  - when: {user: 'tool call was refused: (.+?)\.'}
+    reply: [text: "not done: $1"]
+  - when: {tool: read}
+    reply: [text: "got ${tool_result}"]
+  - reply: [text: "at your service"]
+"#;
+
+/// What it reads in its folder nobody is asked about, of what lies elsewhere the owner is, and the
+/// installation it never reads.
+#[test]
+fn opencode_reads_its_folder_unasked_and_the_installation_never() {
+    let rig = Rig::up(&opencode(), READS);
+    let (mut owner, mut ori) = (rig.owner(), rig.member("ori"));
+    fs::write(rig.work("notes.txt"), "needle inside").unwrap();
+    let outside = rig.world.path("outside.txt");
+    fs::write(&outside, "needle outside").unwrap();
+    let mut read = |path: PathBuf| {
+        ori.say("#general", &format!("@lab-ada please read {}", path.display()));
+    };
+    read(rig.work("notes.txt"));
+    owner.hears("lab-ada", "#general", "needle inside");
+    assert_eq!(rig.query("SELECT count(*) FROM approvals"), ["0"]);
+    read(rig.world.state().join("owner.token"));
+    loop {
+        let next = owner.wait("a refusal, perhaps a question before", |line| {
+            let said = irc::said(line).filter(|said| said.from == "lab-ada")?;
+            let asks = said.text.contains("approval") || said.text.contains("wants to");
+            let refused = said.text.contains("not done: refused: the file belongs");
+            (asks || refused).then_some(refused)
+        });
+        if next {
+            break;
+        }
+        allow(&rig);
+    }
+    read(outside);
+    loop {
+        let done = owner.wait("what was read, or a question before", |line| {
+            let said = irc::said(line).filter(|said| said.from == "lab-ada")?;
+            let asks = said.text.contains("approval") || said.text.contains("wants to");
+            let read = said.text.contains("needle outside");
+            (asks || read).then_some(read)
+        });
+        if done {
+            break;
+        }
+        allow(&rig);
+    }
+    let asked = rig.query("SELECT count(*) FROM approvals WHERE state = 'allowed'");
+    assert_ne!(asked, ["0"], "nobody was asked about a file outside");
+    rig.put_away();
+}
+
+fn allow(rig: &Rig) {
+    let open = rig.world.run(&["approvals", "--json"]).json();
+    let numbers = open.as_array().into_iter().flatten().map(|it| it["number"].to_string());
+    for number in numbers {
+        let _ = rig.world.run(&["approve", number.trim_matches('"')]).ok();
+    }
+}

@@ -230,6 +230,7 @@ fn what_is_wrong_with_agents_is_told_with_what_to_do() {
       fail  login          the variable MY_KEY is not set
                            -> set MY_KEY where the hub is started
       ok    directory      HOME/work
+      ok    reading        outside its folder: asked
       fail  mcp git        `nosuch` is not on the PATH
                            -> install it, or mend `command` of the server; the agent starts without
       ok    mcp ok         /usr/bin/sh
@@ -244,6 +245,7 @@ fn what_is_wrong_with_agents_is_told_with_what_to_do() {
                            -> log in by `CODEX_HOME=HOME/accounts/b codex login`
       fail  directory      HOME/nowhere is not there
                            -> `mkdir -p HOME/nowhere`, or write another `directory`
+      ok    reading        outside its folder: asked
       fail  hooks          HOME/nowhere/./notify.sh is not there
                            -> mend `hooks.command`; turns do not wait for it
 
@@ -253,6 +255,7 @@ fn what_is_wrong_with_agents_is_told_with_what_to_do() {
                            -> `gangline doctor --deep spark-c` tries it
       ok    login          COPILOT_GITHUB_TOKEN is in its environment
       ok    directory      HOME/work
+      note  reading        outside its folder: asked if its program asks, else not held
 
     Agent spark-d: tmux
       ok    backend        tmux (built in)
@@ -262,6 +265,7 @@ fn what_is_wrong_with_agents_is_told_with_what_to_do() {
                            -> log in by `claude`, then `/login`, as the agent's user
                            -> ANTHROPIC_API_KEY is set here but reaches no agent by itself: write `api_key_env: ANTHROPIC_API_KEY`
       ok    directory      HOME/work
+      note  reading        outside its folder: not held, its program asks nobody
 
     Agent spark-e: acp
       ok    backend        acp (built in)
@@ -269,6 +273,7 @@ fn what_is_wrong_with_agents_is_told_with_what_to_do() {
                            -> `npm install -g opencode-ai@1.18.33`
                            -> or name its path as `command`, as a list of words
       ok    directory      HOME/work
+      note  reading        outside its folder: asked if its program asks, else not held
 
     Agent spark-f: acp
       ok    backend        acp (built in)
@@ -276,25 +281,28 @@ fn what_is_wrong_with_agents_is_told_with_what_to_do() {
                            -> `npm install -g @agentclientprotocol/codex-acp@2.6.0`
       note  login          unknown: only the program knows
       ok    directory      HOME/work
+      note  reading        outside its folder: asked if its program asks, else not held
 
     Agent spark-h: native
       ok    backend        native (built in)
       ok    program        part of Gangline
       ok    login          its model is on this machine and wants no key
       ok    directory      HOME/work
+      ok    reading        outside its folder: asked
 
     Agent spark-i: lazy
       ok    backend        lazy (HOME/config/gangline/runtimes.json:1), driven as acp
       note  program        HOME/bin/lazy: version unknown (`lazy --version` ended with code 3)
       note  login          unknown: only the program knows
       ok    directory      HOME/work
+      note  reading        outside its folder: asked if its program asks, else not held
 
     Backend opencode
       warn  program        HOME/bin/opencode is a script, and `nodejsx` is not on the PATH
                            -> `npm install -g opencode-ai@1.18.33`
 
     `gangline doctor --deep` tries the backends: no network, no tokens
-    9 failures, 7 warnings, 7 notes, 23 ok
+    9 failures, 7 warnings, 12 notes, 26 ok
     "#);
     assert_eq!(world.processes(), [], "all that was started is gone");
     let json = world.run(&["doctor", "--json", "spark-c", "spark-g"]);

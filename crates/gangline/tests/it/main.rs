@@ -36,6 +36,7 @@ mod ipc;
 mod mcp;
 mod model;
 mod private;
+mod reading;
 mod runtime;
 mod skills;
 mod standin;

@@ -49,6 +49,7 @@ pub(in crate::acp) fn options(folder: &Path) -> StartOptions {
         ],
         permissions: PermissionMode::Ask,
         allowed_tools: Vec::new(),
+        bounds: gangline_core::reading::Bounds::default(),
         resume: None,
         initial_prompt: None,
         tool_bridge: Vec::new(),

@@ -64,7 +64,12 @@ fn modes_decide_by_name() {
     let deny = |verdict: &Verdict| matches!(verdict, Verdict::Deny(_));
     let ask = gate(PermissionMode::Ask, &["Bash"]);
     assert_eq!(ask.verdict(&call("execute", "x")), Verdict::Ask);
-    assert_eq!(ask.verdict(&call("read", "x")), Verdict::Allow);
+    assert_eq!(ask.verdict(&call("read", "x")), Verdict::Ask, "it names no file");
+    let mut read = call("read", "x");
+    read.places = vec!["/w/x".to_owned()];
+    assert_eq!(ask.verdict(&read), Verdict::Allow);
+    read.input = serde_json::json!({"filePath": "/etc/hosts"});
+    assert_eq!(ask.verdict(&read), Verdict::Ask);
     assert_eq!(ask.verdict(&call("fetch", "x")), Verdict::Ask);
     assert_eq!(ask.verdict(&call("other", "Read")), Verdict::Ask);
     assert_eq!(ask.verdict(&call("other", "gangline_send")), Verdict::Allow);

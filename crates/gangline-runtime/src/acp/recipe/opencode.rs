@@ -38,7 +38,8 @@ const PROVIDER: &str = "gangline";
 
 /// By itself it runs everything unasked. Named one by one too, since a project's own settings may
 /// name them.
-const ASKS: [&str; 6] = ["*", "bash", "edit", "webfetch", "websearch", "task"];
+const ASKS: [&str; 10] =
+    ["*", "bash", "edit", "read", "glob", "grep", "list", "webfetch", "websearch", "task"];
 /// Its own agents: the one that talks first, then those that it may call.
 const AGENTS: [&str; 4] = ["build", "plan", "general", "explore"];
 /// Its lists of things to do touch nothing.

@@ -277,7 +277,8 @@ fn an_interrupt_while_a_human_is_asked_is_one() {
 fn always_is_never_chosen() {
     let mut session = open(&PLAIN);
     session.prompt(prompt(1));
-    let params = json!({"toolCall": {"toolCallId": "c", "kind": "read"}, "options": [
+    let call = json!({"toolCallId": "c", "kind": "read", "locations": [{"path": "/w/x"}]});
+    let params = json!({"toolCall": call, "options": [
         {"optionId": "A", "kind": "allow_always"}, {"optionId": "R", "kind": "reject_always"},
     ]});
     let method = "session/request_permission".to_owned();

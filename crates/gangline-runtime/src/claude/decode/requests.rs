@@ -46,9 +46,14 @@ fn hook(request: Value) -> serde_json::Result<Request> {
         hook_event_name: String,
         #[serde(default)]
         tool_name: String,
+        #[serde(default)]
+        tool_input: Value,
+        #[serde(default)]
+        cwd: String,
     }
     let Whole { input } = serde_json::from_value(request)?;
-    Ok(Request::Hook { event: input.hook_event_name, tool: input.tool_name })
+    let Input { hook_event_name: event, tool_name: tool, tool_input: input, cwd } = input;
+    Ok(Request::Hook { event, tool, input, cwd })
 }
 
 fn mcp(request: Value) -> serde_json::Result<Request> {

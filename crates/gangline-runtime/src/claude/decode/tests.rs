@@ -216,12 +216,22 @@ fn requests_are_told_apart() {
             Request::MayUse { tool: "Bash".into(), input: json!({"command": "ls"}) },
         ),
         (
-            r#"{"subtype":"hook_callback","callback_id":"gangline","input":{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}}"#,
-            Request::Hook { event: "PreToolUse".into(), tool: "Bash".into() },
+            r#"{"subtype":"hook_callback","callback_id":"gangline","input":{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"cwd":"/w"}}"#,
+            Request::Hook {
+                event: "PreToolUse".into(),
+                tool: "Bash".into(),
+                input: json!({"command": "ls"}),
+                cwd: "/w".into(),
+            },
         ),
         (
             r#"{"subtype":"hook_callback","callback_id":"gangline","input":{"hook_event_name":"PreCompact","trigger":"manual"}}"#,
-            Request::Hook { event: "PreCompact".into(), tool: String::new() },
+            Request::Hook {
+                event: "PreCompact".into(),
+                tool: String::new(),
+                input: Value::Null,
+                cwd: String::new(),
+            },
         ),
         (
             r#"{"subtype":"mcp_message","server_name":"gangline","message":{"method":"tools/list","jsonrpc":"2.0","id":1}}"#,

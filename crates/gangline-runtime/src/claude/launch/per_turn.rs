@@ -6,11 +6,14 @@
 
 use std::ffi::OsString;
 
-use gangline_core::permission::Verdict;
 use serde_json::{Value, json};
 
 use super::EFFORTS;
-use crate::{Mode, StartOptions, claude::permit::Gate};
+use crate::{
+    Mode, StartOptions,
+    claude::permit::Gate,
+    reading::{Reading, Searches},
+};
 
 /// The program's own tools that there are (R2-42): what is not named does not exist.
 const TOOLS: [&str; 7] = ["Bash", "Edit", "Glob", "Grep", "Read", "TodoWrite", "Write"];
@@ -27,15 +30,14 @@ pub(super) fn prompt_flag(options: &StartOptions) -> &'static str {
     }
 }
 
-/// Returns the text of the settings file.
-pub(super) fn settings(options: &StartOptions) -> String {
+/// Returns what the settings file says of a process for one turn.
+pub(super) fn settings(options: &StartOptions) -> Value {
     let effort = options.thinking.as_deref().filter(|word| EFFORTS.contains(word));
     json!({
         "autoCompactEnabled": super::auto_compact(options),
         "autoMemoryEnabled": false,
         "effortLevel": effort.unwrap_or(EFFORT),
     })
-    .to_string()
 }
 
 /// Returns the flags about tools.
@@ -43,9 +45,10 @@ pub(super) fn arguments(options: &StartOptions) -> Vec<OsString> {
     let tools = tools(options);
     let host = options.tools.tools();
     let key = options.tools.server_key();
-    let gate = Gate::new(options.policy(), key, host.iter().map(|tool| tool.name).collect());
+    let reading = Reading::of(options, Searches::ReadAll);
+    let gate = Gate::new(reading, key, host.iter().map(|tool| tool.name).collect());
     let mut allowed: Vec<String> =
-        tools.iter().filter(|tool| gate.verdict(tool) == Verdict::Allow).cloned().collect();
+        tools.iter().filter(|tool| gate.always_allows(tool)).cloned().collect();
     allowed.extend(host.iter().map(|tool| format!("mcp__{key}__{}", tool.name)));
     for server in &options.mcp_servers {
         let patterns = server.allowed_tools.iter();

@@ -40,6 +40,7 @@ fn options(folder: &Path) -> StartOptions {
         mcp_servers: Vec::new(),
         permissions: PermissionMode::Bypass,
         allowed_tools: Vec::new(),
+        bounds: gangline_core::reading::Bounds::default(),
         resume: None,
         initial_prompt: None,
         tool_bridge: Vec::new(),
@@ -173,7 +174,7 @@ fn a_process_for_one_turn_has_the_tools_that_are_named_and_no_others() {
     let mut other = options.clone();
     other.extra.insert("auto_compact".to_owned(), true.into());
     assert!(!environment(&other).contains_key("DISABLE_AUTO_COMPACT"), "C13");
-    assert!(per_turn::settings(&other).contains(r#""autoCompactEnabled":true"#));
+    assert!(per_turn::settings(&other)["autoCompactEnabled"] == json!(true));
     other.mode = Mode::Resident;
     other.extra.clear();
     assert!(!environment(&other).contains_key("DISABLE_AUTO_COMPACT"));
@@ -201,7 +202,7 @@ fn a_process_for_one_turn_has_the_tools_that_are_named_and_no_others() {
         place: McpPlace::Http { url: "http://127.0.0.1:9".to_owned(), headers: BTreeMap::new() },
         allowed_tools: vec!["list".to_owned()],
     }];
-    let allowed = "--allowedTools Glob,Grep,Read,TodoWrite,mcp__files__list ";
+    let allowed = "--allowedTools TodoWrite,mcp__files__list ";
     check(&options, &[&tools, allowed], &[]);
 
     options.permissions = PermissionMode::Allowlist;

@@ -35,3 +35,14 @@ fn a_login_that_is_written_looks_different() {
     fs::write(home.path().join(".credentials.json"), "{}").unwrap();
     assert_ne!(login.files().look(), before);
 }
+
+/// Skills and long results are the program's own to read; its login and other sessions are not.
+#[test]
+fn skills_and_long_results_are_read_by_tools() {
+    let login = Login { folder: Some("/h/.claude".into()) };
+    let session = "00000000-0000-4000-8000-0000000000a1";
+    let places = login.read_by_tools(Path::new("/h/my.proj"), session);
+    let expect = ["skills", "plugins", "projects/-h-my-proj/00000000-0000-4000-8000-0000000000a1"];
+    assert_eq!(places, expect.map(|name| PathBuf::from("/h/.claude").join(name)));
+    assert_eq!(login.read_by_tools(Path::new("/h"), "../..").len(), 2);
+}

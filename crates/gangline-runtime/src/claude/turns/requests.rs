@@ -24,8 +24,9 @@ impl Turns {
     pub(super) fn requested(&mut self, id: &str, request: Request) {
         match request {
             Request::MayUse { tool, input } => self.may_use(id, &tool, input),
-            Request::Hook { event, tool } if event == "PreToolUse" => {
-                let verdict = self.setup.gate.verdict(&tool);
+            Request::Hook { event, tool, input, cwd } if event == "PreToolUse" => {
+                self.setup.gate.works_in(&cwd);
+                let verdict = self.setup.gate.verdict(&tool, &input);
                 self.write(encode::answer(id, &encode::before_tool(&verdict)));
             }
             Request::Hook { .. } => self.write(encode::answer(id, &json!({}))),
@@ -46,7 +47,7 @@ impl Turns {
     }
 
     fn may_use(&mut self, id: &str, tool: &str, input: Value) {
-        match self.setup.gate.verdict(tool) {
+        match self.setup.gate.verdict(tool, &input) {
             permission::Verdict::Allow => self.write(encode::answer(id, &encode::allow(&input))),
             permission::Verdict::Deny(reason) => {
                 self.write(encode::answer(id, &encode::deny(&reason)));

@@ -1,15 +1,13 @@
 //! Conversations with the program, line by line, in the orders that were measured and in others.
 
-use gangline_core::{
-    Epoch,
-    permission::{Permissions, Policy},
-};
-use serde_json::json;
+use gangline_core::{Epoch, permission::Permissions};
+use serde_json::{Value, json};
 
 use super::*;
 use crate::{
     Answer, Block, Usage,
     claude::decode::{Assistant, Fate, Init, Outcome, Request, SYNTHETIC, Status, Tokens},
+    reading::Reading,
 };
 
 mod properties;
@@ -35,7 +33,7 @@ fn fresh() -> Turns {
     }];
     let setup = Setup {
         session: SessionId("s".to_owned()),
-        gate: Gate::new(Policy::new(Permissions::Ask), "gangline", vec!["send"]),
+        gate: Gate::new(Reading::in_folder("/w", Permissions::Ask), "gangline", vec!["send"]),
         tools,
         login: "home".to_owned(),
     };
@@ -351,12 +349,22 @@ fn rules_are_asked_about_every_tool_before_it_runs() {
         ("mcp__gangline__rm", "ask"),
         ("mcp__other__send", "ask"),
     ] {
-        let hook = Request::Hook { event: "PreToolUse".to_owned(), tool: tool.to_owned() };
+        let hook = Request::Hook {
+            event: "PreToolUse".to_owned(),
+            tool: tool.to_owned(),
+            input: json!({}),
+            cwd: "/w".to_owned(),
+        };
         let acts = turns.line(Line::Request { id: "h".to_owned(), request: hook }, Now::default());
         let answer = &written(&acts)[0]["response"]["response"]["hookSpecificOutput"];
         assert_eq!(answer["permissionDecision"], decision, "{tool}");
     }
-    let other = Request::Hook { event: "SessionStart".to_owned(), tool: String::new() };
+    let other = Request::Hook {
+        event: "SessionStart".to_owned(),
+        tool: String::new(),
+        input: Value::Null,
+        cwd: String::new(),
+    };
     let acts = turns.line(Line::Request { id: "h".to_owned(), request: other }, Now::default());
     assert_eq!(written(&acts)[0]["response"]["response"], json!({}));
 }

@@ -40,6 +40,7 @@ pub(in crate::codex) fn options(folder: &Path) -> StartOptions {
         mcp_servers: Vec::new(),
         permissions: PermissionMode::Ask,
         allowed_tools: Vec::new(),
+        bounds: gangline_core::reading::Bounds::default(),
         resume: None,
         initial_prompt: None,
         tool_bridge: Vec::new(),

@@ -38,6 +38,7 @@ pub(in crate::tmux) fn options(folder: &Path, program: &str) -> StartOptions {
         mcp_servers: Vec::new(),
         permissions: PermissionMode::Ask,
         allowed_tools: Vec::new(),
+        bounds: gangline_core::reading::Bounds::default(),
         resume: None,
         initial_prompt: None,
         tool_bridge: Vec::new(),

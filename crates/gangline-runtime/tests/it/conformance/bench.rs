@@ -116,6 +116,7 @@ impl Bench {
             mcp_servers: Vec::new(),
             permissions: PermissionMode::Ask,
             allowed_tools: Vec::new(),
+            bounds: gangline_core::reading::Bounds::default(),
             resume: None,
             initial_prompt: None,
             tool_bridge: bridge.into(),

@@ -34,13 +34,19 @@ fn variables_with_a_telling_name_are_masked() {
 fn everything_that_must_not_leave_is_known_to_the_daemon() {
     let state = tempfile::tempdir().unwrap();
     fs::write(state.path().join("owner.token"), "owner-token\n").unwrap();
+    let other = state.path().join("agents/oak-bob");
+    fs::create_dir_all(&other).unwrap();
+    fs::write(other.join("irc.secret"), "of-oak-bob\n").unwrap();
     let paths =
         Paths { config_file: "/c".into(), state: state.path().into(), runtime: "/r".into() };
     let login = ("oak-ada".to_owned(), Secret::new("irc-secret"));
     let found =
         secrets((&agent(), &backend()), &paths, Some(&login), Some(&Secret::new("model-key")));
     let found: Vec<_> = found.iter().map(Secret::expose).collect();
-    assert_eq!(found, ["irc-secret", "model-key", "owner-token", "of-the-entry", "tok-123456"]);
+    assert_eq!(
+        found,
+        ["irc-secret", "model-key", "owner-token", "of-oak-bob", "of-the-entry", "tok-123456"]
+    );
 }
 
 #[test]

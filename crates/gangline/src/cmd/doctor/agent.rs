@@ -6,7 +6,7 @@ use gangline_api::config::{
 
 use super::{
     hub::Hub,
-    login, program,
+    login, program, reading,
     sheet::{About, Check, Group},
     subject::{Subject, locate},
 };
@@ -65,6 +65,7 @@ impl<'a> Patient<'a> {
         checks.extend(self.permissions(unasked));
         checks.push(directory(agent));
         if let Ok(subject) = &self.subject {
+            checks.push(reading::check(subject, agent));
             checks.extend(servers(subject, agent, hub));
             checks.extend(hooks(subject, agent.hooks.as_ref().or(loaded.config.hooks.as_ref())));
         }

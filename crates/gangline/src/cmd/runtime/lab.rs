@@ -140,6 +140,7 @@ impl Lab {
             mcp_servers: Vec::new(),
             permissions: PermissionMode::Ask,
             allowed_tools: Vec::new(),
+            bounds: gangline_core::reading::Bounds::default(),
             resume: None,
             initial_prompt: None,
             tool_bridge: bridge.to_vec(),

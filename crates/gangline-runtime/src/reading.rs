@@ -1,0 +1,236 @@
+//! Which files a call of a tool would use, and whether it may: names in its arguments become
+//! resolved paths here, the rules are [`gangline_core::reading`]'s.
+//!
+//! Looks at links, and reads no file. A path counts as it stands and as it would be with `..` taken
+//! away first, and with `~` for the home folder: programs differ, so the worst of them counts.
+
+use std::path::{Component, Path, PathBuf};
+
+use gangline_core::{
+    permission::{Permissions, Policy, Verdict},
+    reading::{Access, Bounds, Extent},
+};
+use gangline_os::fsio;
+use serde_json::Value;
+
+use crate::StartOptions;
+
+/// Arguments that name one file or folder, by the names that programs give them.
+const NAMED: [&str; 14] = [
+    "file_path",
+    "filePath",
+    "filepath",
+    "notebook_path",
+    "absolute_path",
+    "absolutePath",
+    "dir_path",
+    "dirPath",
+    "directory",
+    "folder",
+    "file",
+    "filename",
+    "path",
+    "uri",
+];
+/// Arguments that name several.
+const LISTED: [&str; 4] = ["paths", "files", "file_paths", "filePaths"];
+/// Tools that use the files that they name.
+const FILE_TOOLS: [&str; 9] =
+    ["Read", "Write", "Edit", "MultiEdit", "NotebookRead", "NotebookEdit", "LS", "Delete", "Move"];
+/// What makes a pattern of a path.
+const META: [char; 5] = ['*', '?', '[', '{', '!'];
+
+/// Whether a program leaves out what is closed when it searches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Searches {
+    /// It was told to, and does.
+    LeaveOut,
+    /// It reads all that is there.
+    ReadAll,
+}
+
+/// The rules of one session, with the folders that they are about.
+#[derive(Debug, Clone)]
+pub(crate) struct Reading {
+    policy: Policy,
+    bounds: Bounds,
+    workdir: PathBuf,
+    /// Where the program works, if that is another folder.
+    cwd: Option<PathBuf>,
+    home: Option<PathBuf>,
+    searches: Searches,
+}
+
+impl Reading {
+    /// Takes the agent's rules; its working folder and its temporary files are open to it.
+    pub(crate) fn of(options: &StartOptions, searches: Searches) -> Self {
+        let home = options.env.iter().rev().find(|(name, _)| name == "HOME");
+        Self {
+            policy: options.policy(),
+            bounds: options.resolved_bounds(),
+            workdir: options.workdir.clone(),
+            cwd: None,
+            home: home.map(|(_, home)| PathBuf::from(home)).filter(|home| home.is_absolute()),
+            searches,
+        }
+    }
+
+    /// Opens what else is the program's own.
+    pub(crate) fn opens(&mut self, paths: &[PathBuf]) {
+        self.bounds.open.extend(paths.iter().map(|path| fsio::resolved(path)));
+    }
+
+    /// Learns in which folder the program works by now.
+    pub(crate) fn works_in(&mut self, folder: &str) {
+        let folder = Path::new(folder);
+        self.cwd = (folder.is_absolute() && folder != self.workdir).then(|| folder.to_owned());
+    }
+
+    /// Returns whether a call of this tool may be asked about because of its arguments; denied it may
+    /// be in every mode.
+    pub(crate) fn looks_at_arguments(&self, tool: &str) -> bool {
+        self.policy.mode() == Permissions::Ask
+            && (FILE_TOOLS.contains(&tool) || ["Glob", "Grep"].contains(&tool))
+    }
+
+    /// Returns the rules.
+    pub(crate) fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    #[cfg(test)]
+    pub(crate) fn in_folder(folder: &str, mode: Permissions) -> Self {
+        Self {
+            policy: Policy::new(mode),
+            bounds: Bounds { open: vec![folder.into()], closed: Vec::new() },
+            workdir: folder.into(),
+            cwd: None,
+            home: None,
+            searches: Searches::ReadAll,
+        }
+    }
+
+    /// Returns what is to be done about a call, by the name under which rules know the tool.
+    pub(crate) fn verdict(&self, tool: &str, input: &Value) -> Verdict {
+        match tool {
+            tool if FILE_TOOLS.contains(&tool) => {
+                self.on_files(tool, &named(input, Extent::Alone), None)
+            }
+            "Grep" => self.on_files(tool, &named(input, self.extent()), self.whole_folder()),
+            "Glob" => self.on_files(tool, &self.globbed(input), self.whole_folder()),
+            _ => self.policy.verdict(tool),
+        }
+    }
+
+    /// As [`Reading::verdict`] for a call that may have more paths than its arguments show: one that
+    /// names no file at all is asked about.
+    pub(crate) fn verdict_of_unknown(
+        &self,
+        tool: &str,
+        (input, places): (&Value, &[String]),
+    ) -> Verdict {
+        let extent = if tool == "Grep" { self.extent() } else { Extent::Alone };
+        let mut uses = named(input, extent);
+        uses.extend(places.iter().map(|place| Use { path: place.into(), extent, surely: true }));
+        match (tool, uses.is_empty()) {
+            ("Read" | "Grep", true) => self.policy.on_file(tool, Access::Outside),
+            ("Read" | "Grep" | "Edit" | "Delete" | "Move", _) => self.on_files(tool, &uses, None),
+            _ => self.policy.verdict(tool),
+        }
+    }
+
+    fn on_files(&self, tool: &str, uses: &[Use], usual: Option<Use>) -> Verdict {
+        let usual = usual.filter(|_| uses.is_empty());
+        let worst = uses.iter().chain(&usual).map(|it| self.access(it)).max();
+        match worst {
+            Some(access) => self.policy.on_file(tool, access),
+            // It names nothing, so it will find nothing.
+            None => self.policy.verdict(tool),
+        }
+    }
+
+    fn access(&self, it: &Use) -> Access {
+        let begins = [Some(&self.workdir), self.cwd.as_ref()];
+        let given: Vec<PathBuf> =
+            begins.into_iter().flatten().map(|folder| folder.join(&it.path)).collect();
+        let mut ways: Vec<PathBuf> = given
+            .iter()
+            .flat_map(|given| [fsio::resolved(given), fsio::resolved(&plain(given))])
+            .collect();
+        if let (Some(home), Ok(rest)) = (&self.home, it.path.strip_prefix("~")) {
+            ways.push(fsio::resolved(&home.join(rest)));
+        }
+        // Its links lead elsewhere for another process.
+        let in_proc =
+            |path: &PathBuf| path.starts_with("/proc") || plain(path).starts_with("/proc");
+        let known = it.surely && !given.iter().any(in_proc);
+        let least = if known { Access::Inside } else { Access::Outside };
+        let all = ways.iter().map(|path| self.bounds.access(path, it.extent));
+        all.max().unwrap_or(Access::Outside).max(least)
+    }
+
+    /// Returns what a search without a path uses.
+    fn whole_folder(&self) -> Option<Use> {
+        Some(Use { path: PathBuf::new(), extent: self.extent(), surely: true })
+    }
+
+    fn extent(&self) -> Extent {
+        match self.searches {
+            Searches::LeaveOut => Extent::Alone,
+            Searches::ReadAll => Extent::Below,
+        }
+    }
+
+    /// Returns where a search by file names looks: below its path, and wherever the pattern leads.
+    fn globbed(&self, input: &Value) -> Vec<Use> {
+        let mut uses = named(input, self.extent());
+        let pattern = input["pattern"].as_str().unwrap_or_default();
+        let begins = pattern.find(META).unwrap_or(pattern.len());
+        let (plain, rest) = pattern.split_at(begins);
+        let folder = plain.rsplit_once('/').map(|(folder, _)| format!("{folder}/"));
+        let base = uses.first().map(|it| it.path.clone()).unwrap_or_default();
+        if let Some(folder) = folder {
+            uses.push(Use { path: base.join(folder), extent: self.extent(), surely: true });
+        }
+        let leads_away = ["..", "{/", ",/", "~"].iter().any(|sign| rest.contains(sign));
+        if leads_away {
+            uses.push(Use { path: base, extent: self.extent(), surely: false });
+        }
+        uses
+    }
+}
+
+/// A file that a call would use.
+#[derive(Debug, Clone)]
+struct Use {
+    path: PathBuf,
+    extent: Extent,
+    /// This and no other.
+    surely: bool,
+}
+
+fn named(input: &Value, extent: Extent) -> Vec<Use> {
+    let one = NAMED.iter().filter_map(|name| input[*name].as_str());
+    let listed = LISTED.iter().filter_map(|name| input[*name].as_array()).flatten();
+    let listed = listed.filter_map(Value::as_str);
+    let path = |text: &str| PathBuf::from(text.strip_prefix("file://").unwrap_or(text));
+    one.chain(listed).map(|text| Use { path: path(text), extent, surely: true }).collect()
+}
+
+/// Returns the path with `.` and `..` taken away, whatever links there are.
+fn plain(path: &Path) -> PathBuf {
+    let mut done = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                done.pop();
+            }
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => done.push(part),
+        }
+    }
+    done
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,184 @@
+//! Paths as programs name them, on a real file system with links.
+
+use std::{fs, os::unix::fs::symlink};
+
+use gangline_core::reading::{AROUND, CLOSED};
+use serde_json::json;
+
+use super::*;
+
+/// A home folder with a project, an installation's state with the agent's notes, and links.
+struct Place {
+    _folder: tempfile::TempDir,
+    root: PathBuf,
+    reading: Reading,
+}
+
+impl Place {
+    fn new(workdir: &str, mode: Permissions, searches: Searches) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(folder.path()).unwrap();
+        for dir in ["home/proj/src", "home/.ssh", "state/agents/ada/notes", "state/agents/bob"] {
+            fs::create_dir_all(root.join(dir)).unwrap();
+        }
+        for file in
+            ["home/proj/a", "home/.ssh/id", "state/owner.token", "state/agents/bob/irc.secret"]
+        {
+            fs::write(root.join(file), "x").unwrap();
+        }
+        symlink(root.join("state"), root.join("home/proj/st")).unwrap();
+        symlink(root.join("state/owner.token"), root.join("home/proj/token")).unwrap();
+        symlink("src", root.join("home/proj/source")).unwrap();
+        symlink("/etc", root.join("home/proj/etc")).unwrap();
+        let reading = Reading {
+            policy: Policy::new(mode),
+            bounds: Bounds {
+                open: vec![root.join(workdir), root.join("state/agents/ada/notes")],
+                closed: vec![root.join("state"), root.join("home/.ssh")],
+            },
+            workdir: root.join(workdir),
+            cwd: None,
+            home: Some(root.join("home")),
+            searches,
+        };
+        Self { _folder: folder, root, reading }
+    }
+
+    fn word(&self, tool: &str, input: &Value) -> &'static str {
+        // `ROOT` stands for the test's folder.
+        let text = input.to_string().replace("ROOT", &self.root.display().to_string());
+        let verdict = self.reading.verdict(tool, &serde_json::from_str(&text).unwrap());
+        match verdict {
+            Verdict::Allow => "allow",
+            Verdict::Ask => "ask",
+            Verdict::Deny(why) if why == CLOSED => "closed",
+            Verdict::Deny(why) if why == AROUND => "around",
+            Verdict::Deny(_) => "deny",
+        }
+    }
+}
+
+#[test]
+fn a_file_is_read_unasked_inside_asked_outside_and_never_in_the_installation() {
+    let place = Place::new("home/proj", Permissions::Ask, Searches::ReadAll);
+    for (path, expect) in [
+        ("a", "allow"),
+        ("./src/../a", "allow"),
+        ("ROOT/home/proj/new", "allow"),
+        ("source/x", "allow"),
+        ("ROOT/state/agents/ada/notes/n.md", "allow"),
+        ("", "allow"),
+        ("ROOT/home/other", "ask"),
+        ("../other", "ask"),
+        ("ROOT/home/proj2/x", "ask"),
+        ("/etc/shadow", "ask"),
+        ("etc/shadow", "ask"),
+        ("//etc/shadow", "ask"),
+        ("~/notes", "ask"),
+        ("~other/x", "allow"),
+        ("/proc/self/cwd/a", "ask"),
+        ("/proc/self/environ", "ask"),
+        ("ROOT/state", "closed"),
+        ("ROOT/state/owner.token", "closed"),
+        ("ROOT/state/agents/bob/irc.secret", "closed"),
+        ("ROOT/home/proj/../../state/owner.token", "closed"),
+        ("st/owner.token", "closed"),
+        ("token", "closed"),
+        ("st/agents/ada/notes/n.md", "allow"),
+        // Read as the kernel does it, or with `..` taken away first: the worse counts.
+        ("source/../../../state/owner.token", "closed"),
+        ("st/../state/owner.token", "closed"),
+        ("~/.ssh/id", "closed"),
+        ("file://ROOT/state/owner.token", "closed"),
+    ] {
+        assert_eq!(place.word("Read", &json!({ "file_path": path })), expect, "{path}");
+    }
+    let closed = json!({"file_path": "token", "content": "x"});
+    assert_eq!(place.word("Write", &closed), "closed");
+    assert_eq!(place.word("Write", &json!({"file_path": "a"})), "ask");
+    assert_eq!(place.word("NotebookEdit", &json!({"notebook_path": "st/x.ipynb"})), "closed");
+    assert_eq!(place.word("Read", &json!({})), "allow", "it fails by itself");
+    assert_eq!(place.word("TodoWrite", &json!({"file_path": "token"})), "allow");
+}
+
+#[test]
+fn a_search_looks_where_its_path_and_its_pattern_lead() {
+    let place = Place::new("home/proj", Permissions::Ask, Searches::ReadAll);
+    for (tool, input, expect) in [
+        ("Grep", json!({"pattern": "x"}), "allow"),
+        ("Grep", json!({"pattern": "x", "path": "src"}), "allow"),
+        ("Grep", json!({"pattern": "../../etc"}), "allow"),
+        ("Grep", json!({"pattern": "x", "path": "/etc"}), "ask"),
+        ("Grep", json!({"pattern": "x", "path": "st"}), "closed"),
+        ("Grep", json!({"pattern": "x", "path": "ROOT"}), "around"),
+        ("Grep", json!({"pattern": "x", "path": "/"}), "around"),
+        ("Grep", json!({"pattern": "x", "path": "~"}), "around"),
+        ("Glob", json!({"pattern": "**/*.rs"}), "allow"),
+        ("Glob", json!({"pattern": "src/*.rs"}), "allow"),
+        ("Glob", json!({"pattern": "*.rs", "path": "src"}), "allow"),
+        ("Glob", json!({"pattern": "/etc/*"}), "ask"),
+        ("Glob", json!({"pattern": "../*"}), "around"),
+        ("Glob", json!({"pattern": "../../state/*"}), "closed"),
+        ("Glob", json!({"pattern": "src/*/../../../*"}), "ask"),
+        ("Glob", json!({"pattern": "{/etc,src}/*"}), "ask"),
+        ("Glob", json!({"pattern": "st/*"}), "closed"),
+        ("Glob", json!({"pattern": "*", "path": "ROOT/state"}), "closed"),
+    ] {
+        assert_eq!(place.word(tool, &input), expect, "{tool} {input}");
+    }
+}
+
+#[test]
+fn a_home_folder_as_the_working_folder_opens_nothing_that_is_closed() {
+    let place = Place::new("home", Permissions::Ask, Searches::ReadAll);
+    assert_eq!(place.word("Read", &json!({"file_path": "proj/a"})), "allow");
+    assert_eq!(place.word("Read", &json!({"file_path": ".ssh/id"})), "closed");
+    assert_eq!(place.word("Grep", &json!({"pattern": "x"})), "around");
+    assert_eq!(place.word("Grep", &json!({"pattern": "x", "path": "proj"})), "allow");
+    let place = Place::new("home", Permissions::Ask, Searches::LeaveOut);
+    assert_eq!(place.word("Grep", &json!({"pattern": "x"})), "allow");
+    assert_eq!(place.word("Grep", &json!({"pattern": "x", "path": ".ssh"})), "closed");
+}
+
+#[test]
+fn what_is_closed_is_closed_in_every_mode() {
+    for mode in Permissions::ALL {
+        let place = Place::new("home/proj", *mode, Searches::ReadAll);
+        assert_eq!(place.word("Read", &json!({"file_path": "token"})), "closed", "{mode}");
+        let outside = place.word("Read", &json!({"file_path": "/etc/hosts"}));
+        assert_eq!(outside, if *mode == Permissions::Ask { "ask" } else { "allow" }, "{mode}");
+    }
+}
+
+#[test]
+fn a_program_that_changed_its_folder_is_followed() {
+    let mut place = Place::new("home/proj", Permissions::Ask, Searches::ReadAll);
+    let input = json!({"file_path": "owner.token"});
+    assert_eq!(place.word("Read", &input), "allow");
+    let state = place.root.join("state");
+    place.reading.works_in(&state.display().to_string());
+    assert_eq!(place.word("Read", &input), "closed");
+    let home = place.root.join("home/proj");
+    place.reading.works_in(&home.display().to_string());
+    assert_eq!(place.word("Read", &input), "allow");
+}
+
+#[test]
+fn what_names_no_file_is_asked_where_a_program_says_little() {
+    let place = Place::new("home/proj", Permissions::Ask, Searches::ReadAll);
+    let root = place.root.display().to_string();
+    let of = |tool: &str, input: Value, places: &[&str]| {
+        let places: Vec<String> = places.iter().map(|it| it.replace("ROOT", &root)).collect();
+        place.reading.verdict_of_unknown(tool, (&input, &places))
+    };
+    assert_eq!(of("Read", json!({"title": "Viewing"}), &[]), Verdict::Ask);
+    assert_eq!(of("Read", json!({"path": "a"}), &[]), Verdict::Allow);
+    assert_eq!(of("Read", json!({"title": "Viewing"}), &["ROOT/home/proj/a"]), Verdict::Allow);
+    assert_eq!(of("Read", json!({"path": "a"}), &["/etc/hosts"]), Verdict::Ask);
+    let closed = Verdict::Deny(CLOSED.to_owned());
+    assert_eq!(of("Read", json!({"filePath": "token"}), &[]), closed);
+    assert_eq!(of("Edit", json!({}), &["ROOT/state/owner.token"]), closed);
+    assert_eq!(of("Grep", json!({"pattern": "x"}), &[]), Verdict::Ask);
+    assert_eq!(of("Grep", json!({"pattern": "x", "path": "src"}), &[]), Verdict::Allow);
+    assert_eq!(of("Bash", json!({"command": "ls"}), &[]), Verdict::Ask);
+}
