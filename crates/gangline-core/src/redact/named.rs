@@ -33,6 +33,8 @@ const VALUE_MAX: usize = 4096;
 const VALUE_MIN: usize = 4;
 /// Shorter values of what may be prose (`token: …`) are left alone; so are those without a digit.
 const LOOSE_MIN: usize = 6;
+/// Kinds of credentials.
+const KINDS: &[&str] = &["basic", "bearer", "digest", "token"];
 /// What stands before a token of the OAuth kind.
 const BEARER: &str = "bearer";
 /// A shorter word behind `Bearer` is prose; so is one without a digit.
@@ -209,15 +211,17 @@ fn has_digit(word: &str) -> bool {
 
 /// Returns the credentials behind `Authorization:`, without the word for their kind.
 fn credentials(text: &str) -> Option<Range<usize>> {
-    let blanks =
-        |text: &str| text.len() - text.trim_start_matches([' ', '\t', '"', '\'', '\\']).len();
-    let start = blanks(text);
-    let first = bare(text, start);
-    let second = bare(text, first.end + blanks(&text[first.end..]));
-    let is_kind = text[first.clone()].chars().all(|c| c.is_ascii_alphabetic() || c == '-');
-    let found = if is_kind && second.len() >= VALUE_MIN { second } else { first };
+    let signs = [' ', '\t', '"', '\'', '\\'];
+    let after = |at: usize| at + text[at..].len() - text[at..].trim_start_matches(signs).len();
+    let first = bare(text, after(0));
+    let second = bare(text, after(first.end));
+    let is_kind = KINDS.contains(&text[first.clone()].to_ascii_lowercase().as_str());
+    let follows = text[first.end..].starts_with([' ', '\t']);
+    let may_be_kind = follows && text[first.clone()].chars().all(|c| c.is_ascii_alphabetic());
+    let found = if is_kind || may_be_kind { second } else { first };
     let word = &text[found.clone()];
-    (word.len() >= LOOSE_MIN && !is_placeholder(word) && !is_prose(word)).then_some(found)
+    let is_secret = !is_placeholder(word) && (is_kind || !is_prose(word));
+    (word.len() >= LOOSE_MIN && is_secret).then_some(found)
 }
 
 /// Returns whether a word is only small letters: `Authorization: see the manual`.

@@ -77,7 +77,9 @@ fn known_event(event: &Event) -> Vec<Told> {
             let how = if it.is_error { " failed" } else { "" };
             told("result", format!("{}{how}: {}", one_line(&it.name), short(&it.preview)))
         }
-        Event::Sent(it) => told("said", format!("to {}: {}", one_line(&it.to.to_string()), short(&it.preview))),
+        Event::Sent(it) => {
+            told("said", format!("to {}: {}", one_line(&it.to.to_string()), short(&it.preview)))
+        }
         Event::TurnEnded(it) => told("turn", ended(&it.outcome, it.reason.as_deref())),
         Event::ApprovalAsked(it) => {
             let tool = one_line(&it.tool);

@@ -24,7 +24,8 @@ const READS: &str = "rules:
   - reply: [text: '${user}']
 ";
 /// By our rule, or by the program's own that was made of it.
-const REFUSED: [&str; 2] = ["belongs to the Gangline installation", "denied by your permission settings"];
+const REFUSED: [&str; 2] =
+    ["belongs to the Gangline installation", "denied by your permission settings"];
 
 /// Who is asked, where what is to be read lies, and what the secrets are.
 struct Case<'a> {
@@ -114,7 +115,8 @@ fn the_native_backend_reads_its_folder_unasked_and_the_installation_never() {
     let stage = Stage::new(env!("CARGO_BIN_EXE_gangline"), &agents, Some(READS), ("", ""));
     let _hub = stage.up();
     let work = stage.world.path("work");
-    let case = Case { world: &stage.world, agent: agents[0], other: agents[1], work, searches: true };
+    let case =
+        Case { world: &stage.world, agent: agents[0], other: agents[1], work, searches: true };
     case.plays(&mut stage.member("alice"), &mut stage.owner("boss"));
 }
 
@@ -125,7 +127,8 @@ fn claude_reads_its_folder_unasked_and_the_installation_never() {
     let rig = Rig::new(&agents, Some(READS), "");
     let hub = rig.up();
     let work = rig.world.path(&format!("work-{}", agents[0]));
-    let case = Case { world: &rig.world, agent: agents[0], other: agents[1], work, searches: false };
+    let case =
+        Case { world: &rig.world, agent: agents[0], other: agents[1], work, searches: false };
     case.plays(&mut rig.member("alice"), &mut rig.owner());
     rig.put_away(hub);
 }

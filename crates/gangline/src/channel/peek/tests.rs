@@ -124,7 +124,7 @@ fn what_the_server_says_at_the_end_is_told() {
         true => "ERROR :Closing Link: \u{1b}[31mno\r\n".to_owned(),
         false => String::new(),
     });
-    let said = "the server closed the connection: Closing Link: \\u{1b}[31mno";
+    let said = "the server closed the connection: Closing Link: <U+001B>[31mno";
     assert_eq!(error.to_string(), said);
     let (error, _) = failed(|line| match line.starts_with("JOIN") {
         true => ":oak 473 you #general :Cannot join channel (+i)\r\n".to_owned(),

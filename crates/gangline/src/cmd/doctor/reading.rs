@@ -19,7 +19,9 @@ pub(super) fn check(subject: &Subject, agent: &AgentConfig) -> Check {
         Permissions::Bypass => Some("bypass"),
     };
     match (adapter, permissions) {
-        (IN_TERMINAL, _) => Check::note(NAME, "outside its folder: not held, its program asks nobody"),
+        (IN_TERMINAL, _) => {
+            Check::note(NAME, "outside its folder: not held, its program asks nobody")
+        }
         (name, Some(mode)) if HELD.contains(&name) => {
             Check::note(NAME, format!("outside its folder: unasked, by `permissions: {mode}`"))
         }

@@ -35,8 +35,8 @@ fn lines_are_broken_between_words_and_never_in_a_command() {
                        -> log in by
                           `CLAUDE_CONFIG_DIR=/home/ada/accounts/work claude`,
                           then `/login`
-      fail  mcp git    \u{1b}[31m`nosuch` ⏎ is not on the PATH
-            4 | x\u{7}
+      fail  mcp git    <U+001B>[31m`nosuch` ⏎ is not on the PATH
+            4 | x<U+0007>
               | ^
       note  directory  -
     "#);
