@@ -264,6 +264,7 @@ fn what_is_wrong_with_agents_is_told_with_what_to_do() {
       warn  login          none was found: HOME/.claude/.credentials.json is not there
                            -> log in by `claude`, then `/login`, as the agent's user
                            -> ANTHROPIC_API_KEY is set here but reaches no agent by itself: write `api_key_env: ANTHROPIC_API_KEY`
+      note  permissions    in a terminal nothing is asked: its owner has its shell
       ok    directory      HOME/work
       note  reading        outside its folder: not held, its program asks nobody
 
@@ -302,7 +303,7 @@ fn what_is_wrong_with_agents_is_told_with_what_to_do() {
                            -> `npm install -g opencode-ai@1.18.33`
 
     `gangline doctor --deep` tries the backends: no network, no tokens
-    9 failures, 7 warnings, 12 notes, 26 ok
+    9 failures, 7 warnings, 13 notes, 26 ok
     "#);
     assert_eq!(world.processes(), [], "all that was started is gone");
     let json = world.run(&["doctor", "--json", "spark-c", "spark-g"]);
