@@ -125,7 +125,7 @@ fn what_was_said_is_read_once_and_in_order() {
         }
         all.contains("four").then_some(())
     });
-    assert_eq!(all, "<alice> two\n<alice> three\n<alice> \\u{2}four\\u{2}\n");
+    assert_eq!(all, "<alice> two\n<alice> three\n<alice> <U+0002>four<U+0002>\n");
     assert_eq!(demo.channel(&["read", "general"]).ok(), "No messages in #general\n");
 }
 
