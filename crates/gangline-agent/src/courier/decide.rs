@@ -5,9 +5,7 @@ use gangline_broker::{
 };
 use gangline_core::{
     ApprovalNumber, Principal,
-    approval::{
-        self, Addressed, Announced, Decision, Moment, OpenApproval, Reach, Resolution, view,
-    },
+    approval::{self, Addressed, Announced, Decision, Moment, OpenApproval, Resolution, view},
     name::fold,
     trust::Action,
 };
@@ -73,13 +71,9 @@ impl Courier {
             Resolution::Unknown { number, decision, reason } => {
                 self.decide_closed(line, who, (number, decision, reason)).await
             }
-            // Without rules in the store, a permission for good is one for this time.
-            Resolution::Decided {
-                number,
-                decision,
-                reach: Reach::Once | Reach::Always,
-                reason,
-            } => self.decide(line, who, (number, decision, reason)).await,
+            Resolution::Decided { number, decision, reason } => {
+                self.decide(line, who, (number, decision, reason)).await
+            }
         }
     }
 

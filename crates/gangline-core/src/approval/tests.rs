@@ -3,18 +3,13 @@
 use super::*;
 
 fn line(decision: Decision, number: Option<i64>) -> Option<DecisionLine> {
-    Some(DecisionLine {
-        decision,
-        reach: Reach::Once,
-        number: number.map(ApprovalNumber),
-        reason: None,
-    })
+    Some(DecisionLine { decision, number: number.map(ApprovalNumber), reason: None })
 }
 
 fn refuses(number: i64, reason: &str) -> Option<DecisionLine> {
-    let (number, reach) = (Some(ApprovalNumber(number)), Reach::Once);
+    let number = Some(ApprovalNumber(number));
     let reason = Some(reason.to_owned());
-    Some(DecisionLine { decision: Decision::Deny, reach, number, reason })
+    Some(DecisionLine { decision: Decision::Deny, number, reason })
 }
 
 #[test]
@@ -39,6 +34,9 @@ fn decision_lines_are_read_only_if_they_are_the_whole_text() {
         ("no, 5 use make", None),
         ("yes please", None),
         ("yes 12 please", None),
+        ("yes 12 always", None),
+        ("12 yes always", None),
+        ("yes always", None),
         ("12", None),
         ("yes -1", None),
         ("yes 99999999999999999999", None),
@@ -49,24 +47,6 @@ fn decision_lines_are_read_only_if_they_are_the_whole_text() {
         ("ok", None),
     ] {
         assert_eq!(parse(text), expect, "{text:?}");
-    }
-}
-
-#[test]
-fn always_needs_a_permission_with_a_number() {
-    let always = DecisionLine {
-        decision: Decision::Allow,
-        reach: Reach::Always,
-        number: Some(ApprovalNumber(5)),
-        reason: None,
-    };
-    for text in ["yes 5 always", "y #5 Always", "5 yes always.", "allow 5 ALWAYS!"] {
-        assert_eq!(parse(text), Some(always.clone()), "{text:?}");
-    }
-    for text in
-        ["yes always", "always", "yes always 5", "no 5 always", "yes 5 always please", "always 5"]
-    {
-        assert_eq!(parse(text), None, "{text:?}");
     }
 }
 
@@ -101,7 +81,7 @@ fn check(
 
 fn allows(number: i64) -> Resolution {
     let number = ApprovalNumber(number);
-    Resolution::Decided { number, decision: Decision::Allow, reach: Reach::Once, reason: None }
+    Resolution::Decided { number, decision: Decision::Allow, reason: None }
 }
 
 fn needs(numbers: &[i64], why: Unclear) -> Resolution {
@@ -163,8 +143,7 @@ fn a_refusal_with_a_number_carries_its_reason() {
     let one = [open(5, None)];
     let number = ApprovalNumber(5);
     let reason = Some("use the trash".to_owned());
-    let (decision, reach) = (Decision::Deny, Reach::Once);
-    let expect = Resolution::Decided { number, decision, reach, reason };
+    let expect = Resolution::Decided { number, decision: Decision::Deny, reason };
     check("no 5 use the trash", Addressed::One, &one, None, &expect);
 }
 
