@@ -1,6 +1,6 @@
 //! TAGMSG: tags without a text (typing and the like). Shown, not kept.
 
-use gangline_core::Target;
+use gangline_core::{Target, Tier};
 
 use super::{super::state::State, Call};
 use crate::{
@@ -34,7 +34,15 @@ pub(super) fn run(state: &mut State, call: &Call) {
         }
         Ok(Target::Nick(nick)) => {
             let party: Option<Party> = state.party_of(&nick);
-            let Some(party) = party else { return super::no_such_nick(state, id, target) };
+            let Some(party) = party else {
+                // An agent's typing mark for somebody who has left: a refusal would look like that
+                // of the answer, which goes to the same nick at the same time and is kept.
+                let agent = state.client(id).is_some_and(|client| client.tier() == Tier::Agent);
+                if !agent {
+                    super::no_such_nick(state, id, target);
+                }
+                return;
+            };
             state.receivers(&party)
         }
         Err(_) => return super::no_such_nick(state, id, target),

@@ -212,3 +212,21 @@ async fn answers_and_other_lines_keep_their_order() {
     }
     room.shut().await;
 }
+
+/// A typing mark for somebody who has left is dropped in silence: a refusal of it would be taken for
+/// that of the answer which follows.
+#[tokio::test]
+async fn a_typing_mark_for_who_has_left_is_not_refused() {
+    let room = Room::open().await;
+    let mut ada = room.account("spark-ada", "spark-ada").await;
+    let mut zed = room.plain("zed").await;
+    let question = asks(&mut zed, &mut ada, "nap").await;
+    leaves(zed).await;
+    ada.send("@+typing=done TAGMSG zed").await;
+    assert_eq!(ada.caught_up().await, []);
+    assert_eq!(answers(&mut ada, ("zed", &question), ("k.1", "x")).await.command, "PRIVMSG");
+    let mut ann = room.modern("ann").await;
+    ann.send("@+typing=done TAGMSG zed").await;
+    ann.until("401").await;
+    room.shut().await;
+}

@@ -46,8 +46,9 @@ pub(super) fn check(fire: &Fire, private: &[String], seen: Vec<BTreeSet<String>>
         }
         println!("{nick}: {} private answers, all seen", wanted.len());
     }
-    let lost = "SELECT count(*) FROM outbox WHERE state = 'undeliverable'";
-    assert_eq!(fire.query(lost), ["0"]);
+    let lost = "SELECT idem_key || ' to ' || target || ', answers ' || coalesce(question, '-') || \
+                ', ' || why || ': ' || body FROM outbox WHERE state = 'undeliverable'";
+    assert_eq!(fire.query(lost), [""; 0]);
 }
 
 /// Notes the private answers that a connection has shown.
