@@ -46,7 +46,19 @@ pub fn wanted_of_row(tool: &str, detail: &str) -> Wanted {
 fn command(fields: &Map<String, Value>) -> Option<Wanted> {
     let command = text(fields, "command")?.to_owned();
     let folder = text(fields, "cwd").map(str::to_owned);
-    Some(Wanted::Run { command, folder, more: rest(fields, &["command"]) })
+    let shown: &[&str] = match is_list_of(fields.get("commands"), &command) {
+        true => &["command", "commands"],
+        false => &["command"],
+    };
+    let more = rest(fields, shown);
+    Some(Wanted::Run { command, folder, more })
+}
+
+/// Returns whether the list says what the command says: some programs give both.
+fn is_list_of(commands: Option<&Value>, command: &str) -> bool {
+    let parts = commands.and_then(Value::as_array);
+    let parts: Option<Vec<&str>> = parts.and_then(|list| list.iter().map(Value::as_str).collect());
+    parts.is_some_and(|parts| parts.join("; ") == command)
 }
 
 fn files(fields: &Map<String, Value>) -> Option<Wanted> {

@@ -12,6 +12,9 @@ fn a_call_is_shown_by_what_it_does_and_nothing_that_matters_is_dropped() {
     check("Bash", &json!({"command": "ls\nrm x", "description": "lists"}), "ls⏎rm x (2 lines)");
     let odd = json!({"command": "ls", "timeout": 9, "run_in_background": true, "quiet": false});
     check("Bash", &odd, "ls with {\"run_in_background\":true}");
+    check("Bash", &json!({"command": "ls; rm x", "commands": ["ls", "rm x"]}), "ls; rm x");
+    let other = json!({"command": "ls", "commands": ["ls", "rm x"]});
+    check("Bash", &other, "ls with {\"commands\":[\"ls\",\"rm x\"]}");
     check("Bash", &json!({"script": "ls"}), "{\"script\":\"ls\"}");
     let write = json!({"file_path": "/x", "content": "a\nb\n"});
     check("Write", &write, "/x (+2 lines, the whole file)");
