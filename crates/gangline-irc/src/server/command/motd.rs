@@ -16,5 +16,5 @@ pub(crate) fn run(state: &mut State, id: ClientId) {
     for line in lines {
         state.numeric(id, n::RPL_MOTD, &[], &format!("- {line}"));
     }
-    state.numeric(id, n::RPL_ENDOFMOTD, &[], "End of MOTD");
+    state.numeric(id, n::RPL_ENDOFMOTD, &[], "End of /MOTD command");
 }
