@@ -143,7 +143,7 @@ fn an_approval_is_decided_from_the_command_line_but_not_by_an_agent() {
     let mut demo = Demo::start();
     let mut alice = demo.member("alice");
     alice.say("#general", "@demo-guide run echo from-the-shell");
-    alice.hears(GUIDE, "#general", "approval");
+    alice.hears(GUIDE, "#general", "wants to run");
     let open = eventually("the approval to be listed", || {
         let list = demo.run(&["approvals", "--json"]).json();
         (list.as_array().unwrap().len() == 1).then(|| list[0].clone())
@@ -192,7 +192,8 @@ fn each_tool_call_is_in_the_log_before_and_after() {
     for (command, verdict) in [("echo one", "approve"), ("echo two", "deny")] {
         alice.say("#general", &format!("@demo-guide run {command}"));
         let asked = alice.hears(GUIDE, "#general", command);
-        let _ = demo.run(&[verdict, asked.split_whitespace().nth(1).unwrap()]).ok();
+        let number = irc::approval(&asked).expect("an announcement").to_string();
+        let _ = demo.run(&[verdict, &number]).ok();
     }
     alice.hears(GUIDE, "#general", "refused");
     let events = demo.run(&["logs", GUIDE, "--json"]).json();
