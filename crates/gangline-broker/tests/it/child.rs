@@ -272,7 +272,9 @@ async fn second_half(broker: &Broker, epoch: Epoch) {
     broker.append(vec![note]).await.unwrap();
     say("append");
     let id = broker.messages(Default::default(), 9).await.unwrap()[1].id;
-    let number = broker.open_approval(ask(&ada(), turn, id)).await.unwrap().number;
+    let announce = Some(announce(&ada(), "key", "#general"));
+    let announced = OpenApproval { announce, ..ask(&ada(), turn, id) };
+    let number = broker.open_approval(announced).await.unwrap().number;
     say("open_approval");
     broker.announced((&ada(), "key"), Some("12:00".to_owned()), None).await.unwrap();
     say("announced");

@@ -50,7 +50,7 @@ async fn a_look_changes_nothing() {
         all
     };
     let before = (names(), fs::read(store.path()).unwrap());
-    assert_eq!(Broker::look(options(&store.path())).unwrap(), 5);
+    assert_eq!(Broker::look(options(&store.path())).unwrap(), 6);
     assert_eq!(names(), before.0);
     assert!(fs::read(store.path()).unwrap() == before.1, "the file is kept");
     assert_eq!(Broker::look_at_orders(options(&store.path())).unwrap(), []);
@@ -58,7 +58,7 @@ async fn a_look_changes_nothing() {
     let open = store.open().await;
     let during = (names(), fs::read(store.path()).unwrap());
     let (said, exit) = Other::start(&store.path(), "look", "").rest().await;
-    assert!(exit.success() && said == ["5"], "{said:?}");
+    assert!(exit.success() && said == ["6"], "{said:?}");
     assert_eq!(names(), during.0);
     assert!(fs::read(store.path()).unwrap() == during.1, "the file is kept");
     let order = open.order_runtime(&ada(), Some("other"), "alice").await.unwrap();
@@ -78,7 +78,7 @@ async fn a_store_of_a_newer_program_is_refused_and_kept() {
     connection.execute_batch("PRAGMA user_version = 99").unwrap();
     connection.close().unwrap();
     let error = refused(&store).await;
-    let OpenError::NewerSchema { found: 99, known: 5, min_binary, .. } = error else {
+    let OpenError::NewerSchema { found: 99, known: 6, min_binary, .. } = error else {
         panic!("{error}");
     };
     assert_eq!(min_binary, "9.9.9");
@@ -130,7 +130,10 @@ async fn a_store_of_an_older_program_is_brought_up_to_date_and_keeps_its_rows() 
             "DROP TABLE orders; DROP TABLE sessions; ALTER TABLE agents DROP COLUMN runtime; \
          DROP INDEX messages_cause; DROP INDEX messages_line; DROP INDEX messages_held; \
          DROP TABLE causes; ALTER TABLE messages DROP COLUMN cause; \
-         ALTER TABLE turns DROP COLUMN cause; ALTER TABLE outbox DROP COLUMN question; PRAGMA user_version = 1",
+         ALTER TABLE turns DROP COLUMN cause; ALTER TABLE outbox DROP COLUMN question; \
+         DROP TABLE approval_places; ALTER TABLE approvals DROP COLUMN folder; \
+         ALTER TABLE approvals DROP COLUMN said_before; \
+         ALTER TABLE approvals DROP COLUMN decided_as; PRAGMA user_version = 1",
         )
         .unwrap();
     connection.close().unwrap();

@@ -290,9 +290,13 @@ fn a_nick_alone_is_a_stranger_unless_configured() {
     let _hub = up(&stage, &mut alice);
     alice.say("#general", "@fx-ada say exactly stolen");
     alice.hears(ADA, "alice", "I know nobody called ~alice");
+    // A word of hers is no order, and she has been told.
     alice.say("#general", "@fx-ada pause");
-    alice.hears(ADA, "#general", "strangers may not operate");
     assert_eq!(stage.query("SELECT count(*) FROM messages"), ["0"]);
+    let asked = ["--config", &stage.config, "prompt", ADA, "say exactly still here", "--wait"];
+    let answer = stage.world.run(&asked).ok();
+    assert!(answer.contains("still here"), "{answer}");
+    assert_eq!(stage.query("SELECT DISTINCT origin FROM messages"), ["cli"]);
 }
 
 /// A nick is no proof, and yet two agents of one installation do not talk for ever.
