@@ -271,8 +271,8 @@ pub fn help(name: &str) -> Vec<String> {
     let name = shown::label(name);
     vec![
         format!(
-            "Say `@{name}` and what you want done: that is a prompt. A line that is only one of \
-             these words is none:"
+            "Say `@{name}` and what you want done: that is a prompt. A line with only one of these \
+             words is a command instead:"
         ),
         "status: what I do | queue: what waits for me | cancel m42: take back message m42 (yours; \
          an owner any)"
@@ -284,7 +284,7 @@ pub fn help(name: &str) -> Vec<String> {
          shorten or empty my context | model NAME (owner)"
             .to_owned(),
         "stand down: I start nothing in this room until a person mentions me here again (owner) | \
-         go on m42: what is held of m42 goes on (owner)"
+         go on m42: continue what is held of m42 (owner)"
             .to_owned(),
     ]
 }

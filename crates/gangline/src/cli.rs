@@ -77,9 +77,9 @@ pub(crate) enum Command {
     Resume(Whom),
     /// End the turn that an agent is in, or all that follows from one message
     Interrupt(Interrupt),
-    /// Let messages go on that are held because what they follow from has used its turns
+    /// Give a request more turns, so that its held messages continue
     Release {
-        /// One of those messages, such as `m42`; its whole cause goes on
+        /// A held message, such as `m42`; the whole request continues
         message: MessageId,
     },
     /// Show which model an agent uses, or have it use another one from its next turn on

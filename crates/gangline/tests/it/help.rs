@@ -22,7 +22,7 @@ fn the_help_lists_every_command() {
       pause      Let agents begin no new turns; what comes is kept
       resume     Let agents go on that are paused, or parked after too many deaths of their backend
       interrupt  End the turn that an agent is in, or all that follows from one message
-      release    Let messages go on that are held because what they follow from has used its turns
+      release    Give a request more turns, so that its held messages continue
       model      Show which model an agent uses, or have it use another one from its next turn on
       compact    Let an agent shorten its context, once no turn is open
       clear      Let an agent begin a new session, once no turn is open
