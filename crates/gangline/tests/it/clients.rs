@@ -4,6 +4,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    sync::atomic::{AtomicU32, Ordering},
 };
 
 use gangline_testkit::{World, eventually};
@@ -90,6 +91,9 @@ fn an_owner_in_irssi_is_answered_and_approves() {
     screen.shows("six-6");
 }
 
+/// Numbers terminals: one that is about to end takes no new session.
+static SCREENS: AtomicU32 = AtomicU32::new(0);
+
 /// irssi in a terminal of its own.
 pub(crate) struct Screen {
     socket: String,
@@ -97,7 +101,8 @@ pub(crate) struct Screen {
 
 impl Screen {
     pub(crate) fn start(world: &World) -> Self {
-        let screen = Self { socket: world.path("tmux.sock").display().to_string() };
+        let socket = format!("tmux-{}.sock", SCREENS.fetch_add(1, Ordering::Relaxed));
+        let screen = Self { socket: world.path(&socket).display().to_string() };
         let home = world.path("irssi").display().to_string();
         let irssi = format!("irssi --home={home} --nick=boss");
         screen.tmux(&["-f", "/dev/null", "new-session", "-d", "-x", "160", "-y", "50", &irssi]);
