@@ -4,10 +4,11 @@ use gangline_broker::{
     ApprovalRow, ApprovalState, BrokerError, DecideError, Decision as Decided, Ruling,
 };
 use gangline_core::{
-    ApprovalNumber, Principal,
+    ApprovalNumber, Principal, Tier,
     approval::{self, Addressed, Announced, Decision, Moment, OpenApproval, Resolution, view},
     name::fold,
     trust::Action,
+    words::Asked,
 };
 use gangline_irc::client::Line;
 use gangline_os::clock;
@@ -136,8 +137,16 @@ impl Courier {
             // The same line taken in twice finds its own decision: nothing to say.
             Some(row) if line.from_history && is_decided_so(&row, decision, who) => Handled::Yes,
             Some(row) => self.answer_who_may(line, who, &approvals::closed(&row)).await,
-            // "no 5 is too few" is talk where there never was an approval 5.
-            None if reason.is_some() => Handled::No,
+            // "no 5 is too few" is talk where nothing was asked. Where something was, a refusal with a
+            // wrong number must not become a prompt.
+            None if reason.is_some() && who.tier == Tier::Agent => Handled::No,
+            None if reason.is_some() => match self.asked_lately().await {
+                Some(Asked::Lately) => {
+                    self.answer_who_may(line, who, &approvals::unknown(number)).await
+                }
+                Some(Asked::Not) => Handled::No,
+                None => Handled::NotNow,
+            },
             None => self.answer_who_may(line, who, &approvals::unknown(number)).await,
         }
     }

@@ -65,7 +65,7 @@ impl Courier {
 
     /// Returns whether an approval is open or was closed a short while ago; `None` if the store
     /// does not say.
-    async fn asked_lately(&self) -> Option<Asked> {
+    pub(super) async fn asked_lately(&self) -> Option<Asked> {
         let rows = self.office.broker.approvals(Some(&self.office.agent), false).await;
         let rows = rows.inspect_err(|error| warn!(%error, "cannot read approvals")).ok()?;
         let now = self.office.clock.now();

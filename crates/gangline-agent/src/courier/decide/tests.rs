@@ -156,6 +156,10 @@ async fn a_bare_yes_in_haste_or_elsewhere_is_answered_with_the_exact_words() {
     lab.rig.clock.forward(Duration::from_secs(2));
     let told = lab.says(ORI, "oak-ada", "yes").await;
     assert!(told[0].contains("it was not shown here"), "{told:?}");
+    let prompts = lab.prompts().await.len();
+    let told = lab.says(ORI, "#lab", "@ada no 9 use the trash").await;
+    assert!(told[0].contains("no open approval 9"), "{told:?}");
+    assert_eq!(lab.prompts().await.len(), prompts, "a refusal with a wrong number is no prompt");
     assert_eq!(row(&lab, 1).await.state, ApprovalState::Open);
     let told = lab.says(ORI, "#lab", "@ada no 1 use the trash").await;
     assert_eq!(told, ["#lab approval 1: denied by ori: use the trash"]);
