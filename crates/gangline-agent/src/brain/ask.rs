@@ -25,7 +25,7 @@ use crate::{
     place, texts,
 };
 
-/// What the agent said before it asked is kept up to so many bytes.
+/// The most bytes that are stored of what the agent said before it asked.
 const SAID_MAX: usize = 2000;
 
 /// What waits for a human, by the backend's id of the request.
@@ -221,7 +221,7 @@ impl Brain {
     }
 }
 
-/// Returns the arguments with every text masked by itself, before anything is cut off it.
+/// Returns the arguments with each text masked on its own, before any of it is cut.
 fn masked(value: Value, redactor: &Redactor) -> Value {
     match value {
         Value::String(text) => Value::String(redactor.redact(&text).into_string()),

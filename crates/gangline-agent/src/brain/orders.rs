@@ -28,7 +28,7 @@ impl Brain {
         self.think(Input::Operator(word));
     }
 
-    /// Ends the turn whose cause somebody has ended. It is told at every look until the turn ends.
+    /// Ends the turn whose cause was ended. Each look at the store asks again until the turn ends.
     pub(super) fn cause_ended(&mut self, turn: TurnId) {
         let view = self.core.view();
         if view.turn == Some(turn) && view.phase != PhaseName::Interrupting {

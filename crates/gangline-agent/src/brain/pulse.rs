@@ -7,7 +7,7 @@ use gangline_irc::client::TypingState;
 use super::Brain;
 use crate::{bus::Record, texts};
 
-/// Beyond so many lines of one turn, what is said between tools is no longer told.
+/// The most lines of one turn that are relayed between tools.
 const TALK_MAX: u32 = 50;
 
 /// What the agent says between its tools.

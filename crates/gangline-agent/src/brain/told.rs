@@ -118,8 +118,8 @@ impl Brain {
         self.alert(WebhookEvent::AgentError, text);
     }
 
-    /// Tells an asker, once, that their message waits for somebody to mend the agent; somebody who
-    /// asks often is told so of the first few.
+    /// Tells an asker, once a message, that it waits until somebody fixes the agent; somebody who asks
+    /// often is told for the first few only.
     pub(super) fn tell_parked(&mut self, row: &MessageRow) {
         let program = row.target.is_empty() || row.principal.tier == Tier::Agent;
         if program || self.told.parked.contains(&row.id) {

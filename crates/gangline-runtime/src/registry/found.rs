@@ -80,7 +80,7 @@ impl Found {
     }
 
     /// Returns whether it is driven through a terminal: then nothing asks before tools run, and
-    /// whoever prompts it has its shell.
+    /// anyone who can prompt it has its shell.
     #[must_use]
     pub fn is_in_terminal(&self) -> bool {
         self.entry.name == TERMINAL

@@ -214,7 +214,7 @@ fn agents_are_told_no_progress() {
     assert_eq!(rig.later(PROGRESS_AFTER), ["#lab types"]);
 }
 
-/// `progress: talk`: what stands before a tool is told; what ends the turn is the answer.
+/// `progress: talk`: text before a tool call is relayed; the turn's last text is the answer.
 #[test]
 fn what_is_said_between_tools_is_told_if_so_configured() {
     for (talks, expect) in [(true, &["#lab Looking at the files first."][..]), (false, &[])] {
@@ -243,7 +243,7 @@ fn the_running_tool_is_shown_with_its_command_at_once() {
     assert_eq!((tool.name.as_str(), tool.what.as_str()), ("Bash", "npm test"));
 }
 
-/// Whoever asks a parked agent hears so at once, five times a minute; agents do not.
+/// A person who asks a parked agent is told at once, at most five times a minute; agents are not.
 #[test]
 fn a_parked_agent_says_so_to_people() {
     let mut rig = Rig::starting(false);
