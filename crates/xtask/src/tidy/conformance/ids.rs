@@ -26,9 +26,39 @@ pub(super) fn looks_like_one(text: &str) -> bool {
     }
 }
 
-/// The ids that a text names as words of their own.
-pub(super) fn named_in(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_'))
+/// The ids that a text names as words of their own, and those inside a range: `R0-08 … R0-11` names
+/// four. Both ends of a range are of one seed; else only the ends are named.
+pub(super) fn named_in(text: &str) -> Vec<String> {
+    let text = text.replace('…', " … ");
+    let words = text
+        .split(|c: char| !(c.is_ascii_alphanumeric() || ['-', '_', '…'].contains(&c)))
         .map(|word| word.trim_matches('-'))
-        .filter(|word| looks_like_one(word))
+        .filter(|word| !word.is_empty());
+    let (mut named, mut range_from): (Vec<String>, Option<(&str, usize)>) = (Vec::new(), None);
+    let mut last = None;
+    for word in words {
+        if word == "…" {
+            range_from = last.take();
+            continue;
+        }
+        last = looks_like_one(word).then(|| numbered(word)).flatten();
+        if let (Some((seed, from)), Some((other, to))) = (range_from.take(), last)
+            && seed == other
+        {
+            named.extend((from + 1..to).map(|number| match seed {
+                "C" => format!("C{number}"),
+                _ => format!("{seed}{number:02}"),
+            }));
+        }
+        if looks_like_one(word) {
+            named.push(word.to_owned());
+        }
+    }
+    named
+}
+
+/// `R0-08` is 8 of `R0-`, `C7` is 7 of `C`.
+fn numbered(id: &str) -> Option<(&str, usize)> {
+    let begin = id.find('-').map_or(1, |dash| dash + 1);
+    Some((id.get(..begin)?, id.get(begin..)?.parse().ok()?))
 }

@@ -17,8 +17,7 @@ impl Proofs {
         let mut tests: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for file in files.rust() {
             let Some(module) = module(file.path) else { continue };
-            for (name, comment) in tests_in(file.text) {
-                let named = ids::named_in(&comment).map(str::to_owned);
+            for (name, named) in tests_in(file.text) {
                 tests.entry(format!("{module}::{name}")).or_default().extend(named);
             }
         }
@@ -80,9 +79,41 @@ fn module(path: &str) -> Option<String> {
     Some(parts.join("::"))
 }
 
-/// Test functions of a source, with their doc comments.
-fn tests_in(text: &str) -> Vec<(&str, String)> {
-    let mut found = Vec::new();
+/// A function of a source.
+struct Function<'a> {
+    name: &'a str,
+    is_test: bool,
+    /// What its doc comment names.
+    ids: Vec<String>,
+    /// The words in its body: what it may call.
+    words: BTreeSet<&'a str>,
+}
+
+/// Test functions of a source, with the ids that their doc comments name. What the comment of a
+/// helper names counts for each test of the same file that calls it, directly or through another.
+fn tests_in(text: &str) -> Vec<(&str, BTreeSet<String>)> {
+    let functions = functions_in(text);
+    let tests = functions.iter().filter(|function| function.is_test);
+    tests
+        .map(|test| {
+            let mut ids: BTreeSet<String> = test.ids.iter().cloned().collect();
+            let (mut seen, mut queue) = (BTreeSet::from([test.name]), vec![test]);
+            while let Some(caller) = queue.pop() {
+                let helpers = functions.iter().filter(|other| !other.is_test);
+                for helper in helpers.filter(|other| caller.words.contains(other.name)) {
+                    if seen.insert(helper.name) {
+                        ids.extend(helper.ids.iter().cloned());
+                        queue.push(helper);
+                    }
+                }
+            }
+            (test.name, ids)
+        })
+        .collect()
+}
+
+fn functions_in(text: &str) -> Vec<Function<'_>> {
+    let mut found: Vec<Function<'_>> = Vec::new();
     let (mut comment, mut is_test) = (String::new(), false);
     for line in text.lines().map(str::trim) {
         if let Some(words) = line.strip_prefix("///") {
@@ -93,8 +124,11 @@ fn tests_in(text: &str) -> Vec<(&str, String)> {
                 || line.starts_with("#[tokio::test]")
                 || line.starts_with("#[tokio::test(");
         } else if !line.starts_with("//") {
-            if let Some(name) = function(line).filter(|_| is_test) {
-                found.push((name, std::mem::take(&mut comment)));
+            if let Some(name) = function(line) {
+                let ids = ids::named_in(&comment);
+                found.push(Function { name, is_test, ids, words: BTreeSet::new() });
+            } else if let Some(last) = found.last_mut() {
+                last.words.extend(line.split(|c: char| !(c.is_alphanumeric() || c == '_')));
             }
             comment.clear();
             is_test = false;

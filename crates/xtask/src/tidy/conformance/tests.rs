@@ -21,8 +21,21 @@ const TURN: &str = "\
 #[test]
 fn prompts_keep_their_order() {}
 
-/// Names R0-15 but is no test.
+/// Names R0-15 but is no test, and nobody calls it.
 fn helper() {}
+
+/// R0-18 … R0-20, and C5 alone: R1-01.
+fn scene() {}
+
+fn between() {
+    scene();
+}
+
+/// R0-17
+#[test]
+fn a_scene_is_played() {
+    between();
+}
 
 proptest! {
     /// R0-16
@@ -139,4 +152,30 @@ fn proofs_are_written_from_doc_comments_and_states_stay() {
          | R0-14 | in order | part | `gangline-core::turn::tests::prompts_keep_their_order` |\n\
          | R0-15 | x | open | |\n"
     );
+}
+
+#[test]
+fn what_a_called_helper_and_a_range_name_counts() {
+    let files = Tree::of(&[("crates/gangline-core/src/turn/tests.rs", TURN)]);
+    let proofs = Proofs::find(&files);
+    let test = "gangline-core::turn::tests::a_scene_is_played";
+    for id in ["R0-17", "R0-18", "R0-19", "R0-20", "C5", "R1-01"] {
+        assert_eq!(proofs.of(id), [test], "{id}");
+    }
+    assert!(proofs.of("R0-15").is_empty());
+}
+
+#[test]
+fn a_range_names_all_that_lie_in_it() {
+    let cases: [(&str, &[&str]); 5] = [
+        ("R0-08 … R0-11, C5", &["R0-09", "R0-10", "R0-08", "R0-11", "C5"]),
+        ("C9…C11", &["C9", "C10", "C11"]),
+        ("R0-08 … R1-10", &["R0-08", "R1-10"]),
+        ("R0-11 … R0-08", &["R0-11", "R0-08"]),
+        ("R0-08 and so on … to R0-11", &["R0-08", "R0-11"]),
+    ];
+    for (text, expected) in cases {
+        let named: std::collections::BTreeSet<_> = ids::named_in(text).into_iter().collect();
+        assert_eq!(named, expected.iter().map(|id| (*id).to_owned()).collect(), "{text}");
+    }
 }
