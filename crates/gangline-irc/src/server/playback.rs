@@ -14,12 +14,16 @@ use super::{
     outgoing::Outgoing,
     reading::{Entry, PRIVATE, Reader, Reading},
     state::State,
-    store::{Missed, MissedQuery, NewLine, ReadMark, StoreError},
+    store::{Missed, MissedQuery, NewLine, ReadMark, StoreError, StoredLine},
 };
 use crate::wire::{BODY_MAX, ctcp, text::cut};
 
 /// The most lines of one place that are played; those before them are counted.
 const PLAYED_MAX: usize = 100;
+/// Of a client's queue, what was missed in one place takes at most one part in so many.
+const QUEUE_PARTS: usize = 2;
+/// Bytes of a line beside its words and names: its tags, more or less.
+const TAGS_BYTES: usize = 256;
 /// The least bytes of a text that a line carries, however long the names are.
 const TEXT_MIN: usize = 64;
 
@@ -81,15 +85,14 @@ impl State {
         self.flights.push(Job::Missed { asker, place: place.to_owned(), query });
     }
 
-    /// A client is another party now: what that one missed before this session is shown.
+    /// A client is another party now: what that one missed is shown. Of a room that is what was
+    /// said before this session, which has seen the rest; in private it is everything.
     pub(super) fn is_somebody_else(&mut self, id: ClientId) {
         let Some(client) = self.client(id) else { return };
         let places = client.reading.places();
-        if places.iter().all(|(place, _)| place != PRIVATE) {
-            self.catch_up(id, PRIVATE);
-        }
-        for (place, since) in places {
-            self.catch_up_to(id, &place, since);
+        self.catch_up(id, PRIVATE);
+        for (place, since) in places.iter().filter(|(place, _)| place != PRIVATE) {
+            self.catch_up_to(id, place, *since);
         }
     }
 
@@ -141,10 +144,11 @@ impl State {
         let Some(since) = self.client(id).and_then(|client| client.reading.since(place)) else {
             return;
         };
-        let missed = match found {
+        let mut missed = match found {
             Ok(missed) => missed,
             Err(error) => return self.playback_failed(id, place, &error),
         };
+        fit(&mut missed, self.config.limits.send_queue / QUEUE_PARTS);
         let now = self.now();
         let lines: Vec<Outgoing> =
             missed.iter().flat_map(|missed| self.played(id, place, missed, now)).collect();
@@ -205,6 +209,26 @@ impl State {
         }
         out
     }
+}
+
+/// Leaves out the oldest lines of each conversation until all of them fit into so many bytes: a
+/// client whose queue overflows is closed, and would be at each return.
+fn fit(missed: &mut [Missed], bytes: usize) {
+    let mut most = PLAYED_MAX;
+    while most > 1 && missed.iter().flat_map(|it| &it.lines).map(size).sum::<usize>() > bytes {
+        most /= 2;
+        for it in &mut *missed {
+            let extra = it.lines.len().saturating_sub(most);
+            it.lines.drain(..extra);
+            it.left_out += extra;
+        }
+    }
+}
+
+/// Returns about how many bytes a line takes; behind a time it may become two.
+fn size(stored: &StoredLine) -> usize {
+    let line = &stored.line;
+    line.text.len() + 2 * (line.source.len() + line.target.len() + TAGS_BYTES)
 }
 
 /// Returns whether a text is something that was said: a program would answer the other requests

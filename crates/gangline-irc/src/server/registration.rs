@@ -147,7 +147,7 @@ impl State {
             }
             return;
         }
-        let now = self.now();
+        let now = self.named_now();
         let Some(client) = self.clients.get_mut(&id) else { return };
         if let Err(why) = self.crowd.registers(client.origin, &self.config.limits) {
             return self.doom(id, &why);

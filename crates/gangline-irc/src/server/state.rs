@@ -88,6 +88,13 @@ impl State {
         self.last_at
     }
 
+    /// Returns the time at which a nick is taken: after that of every earlier line, also where the
+    /// clock stands still, so that no line of an earlier bearer counts as the new one's.
+    pub(super) fn named_now(&mut self) -> UnixMicros {
+        self.last_at = self.now().plus(Duration::from_micros(1));
+        self.last_at
+    }
+
     pub(super) fn next_client(&mut self) -> ClientId {
         self.last_client += 1;
         ClientId(self.last_client)

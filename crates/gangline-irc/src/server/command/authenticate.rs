@@ -87,14 +87,20 @@ fn proceed(state: &mut State, id: ClientId, step: LoginStep, bytes: &[u8]) {
             Err(error) => refuse(state, id, &error),
         },
         LoginStep::ScramFirst => challenge(state, id, bytes),
-        LoginStep::ScramProof { challenge, principal } => match challenge.check(bytes) {
-            Ok(message) => reply(state, id, LoginStep::ScramDone(principal), &message),
-            Err(ScramError::Malformed) => refuse(state, id, &SaslError::Malformed),
-            Err(ScramError::Wrong) => {
-                let proof = state.proved(id, None);
-                tell(state, id, &proof);
+        LoginStep::ScramProof { challenge, principal } => {
+            // The pause may have begun after the challenge.
+            if let Some(wait) = state.too_soon(id) {
+                return tell(state, id, &Proof::TooSoon { wait });
             }
-        },
+            match challenge.check(bytes) {
+                Ok(message) => reply(state, id, LoginStep::ScramDone(principal), &message),
+                Err(ScramError::Malformed) => refuse(state, id, &SaslError::Malformed),
+                Err(ScramError::Wrong) => {
+                    let proof = state.proved(id, None);
+                    tell(state, id, &proof);
+                }
+            }
+        }
         LoginStep::ScramDone(principal) => {
             let proof = state.proved(id, Some(principal));
             tell(state, id, &proof);

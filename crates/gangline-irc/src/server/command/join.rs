@@ -40,8 +40,11 @@ fn one(state: &mut State, id: ClientId, name: &ChannelName, key: Option<&str>) {
     if let Some((number, text)) = refusal(state, client, name, key) {
         return state.numeric(id, number, &[name.as_str()], text);
     }
+    let known = client.tier() != Tier::Stranger;
     enter(state, id, name);
-    topic::begin(state, name);
+    if known {
+        topic::begin(state, name);
+    }
     announce(state, id, name);
     if state.topics.get(name.folded()).is_some_and(|topic| !topic.text.is_empty()) {
         topic::show(state, id, name.as_str());

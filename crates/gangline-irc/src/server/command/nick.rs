@@ -35,7 +35,7 @@ fn change(state: &mut State, id: ClientId, nick: Nick) {
     if !state.claim(id, &nick) {
         return;
     }
-    let now = state.now();
+    let now = state.named_now();
     let Some(client) = state.client_mut(id) else { return };
     let line = Outgoing::new(&client.source(), "NICK", &[], Some(nick.as_str()))
         .at(now)

@@ -37,7 +37,8 @@ pub(super) fn run(state: &mut State, call: &mut Call) {
     state.send_all(state.members(name.folded(), None), &line);
 }
 
-/// Gives a channel that never had a topic the one for new channels.
+/// Gives a channel that never had a topic the one for new channels. It is kept for ever, so guests
+/// cause none: they could open one room after the other.
 pub(super) fn begin(state: &mut State, name: &ChannelName) {
     let Some(text) = state.config.topic.clone() else { return };
     if state.topics.contains_key(name.folded()) {

@@ -2,7 +2,13 @@
 
 use std::sync::Arc;
 
-use gangline_irc::server::{access::Access, config::ServerConfig, remarks::Remarks, trust::Origin};
+use gangline_irc::server::{
+    access::{Access, Guests},
+    config::ServerConfig,
+    remarks::Remarks,
+    store::Store as _,
+    trust::Origin,
+};
 
 use super::support::Room;
 
@@ -60,6 +66,23 @@ async fn a_new_room_has_a_topic_until_somebody_changes_it() {
     ann.until("366").await;
     ann.send("TOPIC #new").await;
     assert_eq!(ann.until("331").await.params, ["ann", "#new", "No topic is set"]);
+    room.shut().await;
+}
+
+/// Topics are kept for ever, and guests may open any number of rooms.
+#[tokio::test]
+async fn a_room_that_a_guest_opens_has_no_topic_until_somebody_else_comes() {
+    let access = Access { guests: Guests::Read, ..Access::default() };
+    let room = Room::configured(access, Origin::Own, guided).await;
+    let mut eve = room.dial_as(7).await;
+    eve.send("NICK eve\r\nUSER eve 0 * :Eve\r\nJOIN #a,#b").await;
+    for _ in 0..2 {
+        eve.until("366").await;
+    }
+    assert_eq!(room.disk.topics().await.unwrap(), []);
+    let mut ann = room.plain("ann").await;
+    ann.send("JOIN #a").await;
+    assert_eq!(ann.until("332").await.params, ["ann", "#a", "say what you want"]);
     room.shut().await;
 }
 

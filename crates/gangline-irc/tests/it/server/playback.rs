@@ -227,6 +227,40 @@ async fn a_member_who_gets_its_nick_later_is_shown_what_it_missed_then() {
     room.shut().await;
 }
 
+/// What was said privately to the one whom somebody becomes did not reach this session, however late
+/// it was said.
+#[tokio::test]
+async fn what_was_said_alone_to_who_was_not_there_is_shown_to_who_takes_the_nick() {
+    let room = Room::open().await;
+    let mut ada = room.account("spark-ada", "spark-ada").await;
+    let (zed, _) = {
+        let (mut zed, lines) = comes(&room, "zed").await;
+        says(&mut ada, "zed", "hello").await;
+        zed.caught_up().await;
+        (zed, lines)
+    };
+    leaves(zed).await;
+    let (mut other, _) = comes(&room, "zed_").await;
+    says(&mut ada, "zed", "missed alone").await;
+    other.send("NICK zed").await;
+    let mut lines = other.caught_up().await;
+    lines.extend(other.caught_up().await);
+    assert_eq!(said(&lines), ["spark-ada zed missed alone"]);
+    // The same for who logs in late.
+    let mut boss = room.account("boss", "owner").await;
+    says(&mut ada, "boss", "hello").await;
+    boss.caught_up().await;
+    leaves(boss).await;
+    let mut late = room.plain("boss2").await;
+    assert_eq!(late.authenticate("owner", "pw-owner").await, "903");
+    leaves(late).await;
+    let mut late = room.plain("boss2").await;
+    says(&mut ada, "owner", "for the owner").await;
+    assert_eq!(late.authenticate("owner", "pw-owner").await, "903");
+    assert_eq!(said(&late.caught_up().await), ["spark-ada boss2 for the owner"]);
+    room.shut().await;
+}
+
 /// At most 100 lines of a place are shown, and how many came before them.
 #[tokio::test]
 async fn of_many_lines_the_newest_are_shown_and_the_others_counted() {
@@ -277,5 +311,27 @@ async fn a_client_with_tags_is_told_time_and_id_by_tags() {
     assert_eq!(line.params, ["#room", "missed"]);
     assert_eq!((line.tag("time"), line.tag("msgid")), (echo.tag("time"), echo.tag("msgid")));
     assert!(line.tag("time").is_some());
+    room.shut().await;
+}
+
+/// A client that missed more than its queue holds would be closed at each return.
+#[tokio::test]
+async fn what_is_too_much_for_a_clients_queue_is_shortened() {
+    let limits = Limits { flood: None, send_queue: 16 * 1024, ..Limits::default() };
+    let room = Room::with(limits, Origin::Own).await;
+    let mut ada = room.account("spark-ada", "spark-ada").await;
+    let (mut zed, _) = comes(&room, "zed").await;
+    says(&mut ada, "zed", "hello").await;
+    zed.caught_up().await;
+    leaves(zed).await;
+    let long = "x".repeat(300);
+    for number in 0..90 {
+        says(&mut ada, "zed", &format!("{number} {long}")).await;
+    }
+    let (_, lines) = comes(&room, "zed").await;
+    let lines = said(&lines);
+    assert!(lines[0].contains("earlier lines of spark-ada are not shown"), "{}", lines[0]);
+    assert!(lines.last().unwrap().starts_with("spark-ada zed 89 x"));
+    assert!((4..=91).contains(&lines.len()), "{}", lines.len());
     room.shut().await;
 }

@@ -1,13 +1,19 @@
 //! Private answers: they belong to the conversation of their question, not to a nick.
 
+use std::sync::Arc;
+
 use gangline_irc::{
-    server::{config::Limits, trust::Origin},
+    server::{
+        access::{Access, Guests},
+        config::{Limits, ServerConfig},
+        trust::Origin,
+    },
     wire::Message,
 };
 
 use super::{
     history::{ask, texts},
-    support::{Peer, Room},
+    support::{Peer, Room, Standing},
 };
 
 async fn strangers() -> Room {
@@ -141,6 +147,23 @@ async fn a_stranger_is_answered_only_while_it_stays() {
     other.send("NICK eve").await;
     other.caught_up().await;
     assert_eq!(answers(&mut ada, ("eve", &question), ("k.5", "no")).await.command, "401");
+    room.shut().await;
+}
+
+/// The time of day stands still for a while after it was set back.
+#[tokio::test]
+async fn a_stranger_of_the_same_instant_is_another_one() {
+    let access = Access { guests: Guests::Talk, ..Access::default() };
+    let still = |config: &mut ServerConfig| config.clock = Arc::new(Standing);
+    let room = Room::configured(access, Origin::User(1), still).await;
+    let mut ada = room.account("spark-ada", "spark-ada").await;
+    let mut eve = room.modern("eve").await;
+    let question = asks(&mut eve, &mut ada, "who are you?").await;
+    assert_eq!(answers(&mut ada, ("eve", &question), ("k.1", "ada")).await.command, "PRIVMSG");
+    leaves(eve).await;
+    let mut other = room.modern("eve").await;
+    assert_eq!(answers(&mut ada, ("eve", &question), ("k.2", "ada!")).await.command, "401");
+    assert_eq!(heard(&mut other).await, [""; 0]);
     room.shut().await;
 }
 

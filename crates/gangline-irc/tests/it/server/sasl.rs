@@ -1,10 +1,15 @@
 //! Logging in by SASL: which mechanisms, and SCRAM-SHA-256 from a client's side.
 
+use std::sync::Arc;
+
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use gangline_irc::wire::sasl;
+use gangline_irc::{
+    server::{access::Access, config::ServerConfig, trust::Origin},
+    wire::sasl,
+};
 use sha2::{Digest, Sha256};
 
-use super::support::{Peer, Room};
+use super::support::{Peer, Room, Standing};
 
 /// HMAC, for keys that are shorter than a block.
 fn hmac(key: &[u8], text: &[u8]) -> [u8; 32] {
@@ -135,6 +140,31 @@ async fn a_wrong_password_by_scram_counts_as_one() {
     again.send("NICK again\r\nUSER a 0 * :A\r\nCAP END").await;
     again.until_closed().await;
     assert!(!again.seen.iter().any(|line| line.contains(" 001 ")), "{:?}", again.seen);
+    room.shut().await;
+}
+
+/// Challenges that were asked for in time are no way around a pause.
+#[tokio::test]
+async fn a_proof_is_not_looked_at_during_a_pause() {
+    let still = |config: &mut ServerConfig| config.clock = Arc::new(Standing);
+    let room = Room::configured(Access::default(), Origin::Own, still).await;
+    let mut early = room.dial().await;
+    early.send("CAP REQ :sasl\r\nAUTHENTICATE SCRAM-SHA-256").await;
+    assert_eq!(hears(&mut early).await.as_deref(), Ok(""));
+    says(&mut early, "n,,n=owner,r=n").await;
+    let challenge = hears(&mut early).await.unwrap();
+    for _ in 0..2 {
+        let mut eve = room.dial().await;
+        eve.send("CAP REQ :sasl").await;
+        for _ in 0..2 {
+            assert_eq!(scram(&mut eve, ("owner", "wrong"), "n").await.0, "904");
+        }
+    }
+    let (message, _) = answer("pw-owner", "n=owner,r=n", &challenge);
+    says(&mut early, &message).await;
+    let (number, why) = hears(&mut early).await.unwrap_err();
+    assert_eq!(number, "904");
+    assert!(why.contains("try again in"), "{why}");
     room.shut().await;
 }
 

@@ -68,6 +68,19 @@ impl Trust for Passwords {
     }
 }
 
+/// A clock that stands still.
+pub(super) struct Standing;
+
+impl clock::Clock for Standing {
+    fn now(&self) -> clock::UnixMicros {
+        clock::UnixMicros(1_790_000_000_000_000)
+    }
+
+    fn monotonic(&self) -> Duration {
+        Duration::from_secs(1_000)
+    }
+}
+
 /// A store whose disk can be filled.
 pub(super) struct Disk {
     store: MemoryStore,
