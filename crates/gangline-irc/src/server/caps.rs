@@ -40,7 +40,7 @@ impl Caps {
     }
 
     #[must_use]
-    pub(super) fn with(self, other: Self) -> Self {
+    pub(super) const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 

@@ -268,9 +268,10 @@ impl State {
         found: Result<Vec<StoredLine>, StoreError>,
     ) {
         match found {
-            Ok(lines) => {
-                let lines: Vec<Outgoing> = lines.iter().map(Outgoing::stored).collect();
+            Ok(found) => {
+                let lines: Vec<Outgoing> = found.iter().map(Outgoing::stored).collect();
                 self.send_batch(asker, &[batch::CHATHISTORY, target], &lines);
+                self.gave_history(asker.id, target, &found);
             }
             Err(error) => self.history_failed(asker, target, &error),
         }

@@ -4,6 +4,8 @@
 //! surely read (`reading`): private lines after the greeting, a room's lines after the list of its
 //! members. Start at [`State::catch_up`].
 
+use std::collections::BTreeSet;
+
 use gangline_core::Tier;
 use gangline_os::clock::{UnixMicros, local_minute};
 
@@ -27,15 +29,18 @@ const TAGS_BYTES: usize = 256;
 /// The least bytes of a text that a line carries, however long the names are.
 const TEXT_MIN: usize = 64;
 
+/// What a client asks for that shows when a line was said. irssi asks for `server-time` alone and
+/// shows its own clock.
+const SHOWS_TIME: Caps = Caps::TIME.with(Caps::TAGS);
+
 /// Returns who reads at this connection; `None` if nobody is followed there.
 fn reader(client: &Client) -> Option<Reader> {
     let person = match client.tier() {
         Tier::Owner | Tier::Member => client.is_ready() && !client.bot,
         Tier::Agent | Tier::Stranger => false,
     };
-    let plain = !client.caps.has(Caps::CHATHISTORY);
     let nick = gangline_core::name::fold(client.name());
-    (person && plain).then(|| Reader { party: client.party(), nick })
+    person.then(|| Reader { party: client.party(), nick })
 }
 
 impl State {
@@ -148,23 +153,55 @@ impl State {
             Ok(missed) => missed,
             Err(error) => return self.playback_failed(id, place, &error),
         };
+        if self.client(id).is_some_and(|client| client.caps.has(Caps::CHATHISTORY)) {
+            return self.must_ask(id, place, &missed);
+        }
         fit(&mut missed, self.config.limits.send_queue / QUEUE_PARTS);
         let now = self.now();
         let lines: Vec<Outgoing> =
             missed.iter().flat_map(|missed| self.played(id, place, missed, now)).collect();
         if lines.is_empty() {
-            if let Some(client) = self.client_mut(id) {
-                let bytes = client.queue.pushed();
-                client.reading.opened(place, bytes);
-            }
+            self.open(id, place);
             return self.mark(id, place, since);
         }
         for line in lines {
             self.tell(id, line);
         }
+        self.open(id, place);
+    }
+
+    /// What was missed in a place is queued.
+    fn open(&mut self, id: ClientId, place: &str) {
         let Some(client) = self.client_mut(id) else { return };
         let bytes = client.queue.pushed();
         client.reading.opened(place, bytes);
+    }
+
+    /// A client that asks for history itself has missed something: its mark moves once it was given
+    /// all of that, so that a client which does not ask is shown the rest.
+    fn must_ask(&mut self, id: ClientId, place: &str, missed: &[Missed]) {
+        let lines: BTreeSet<i64> =
+            missed.iter().flat_map(|missed| &missed.lines).map(|stored| stored.seq).collect();
+        if lines.is_empty() {
+            return self.open(id, place);
+        }
+        // It would have to be followed line by line: the next client is shown it again.
+        if missed.iter().any(|missed| missed.left_out > 0) {
+            return;
+        }
+        if let Some(client) = self.client_mut(id) {
+            client.reading.has_to_ask_for(place, lines);
+        }
+    }
+
+    /// A client was given lines of history.
+    pub(super) fn gave_history(&mut self, id: ClientId, target: &str, lines: &[StoredLine]) {
+        let folded = gangline_core::name::fold(target);
+        let place = if target.starts_with('#') { &folded } else { PRIVATE };
+        let seqs = lines.iter().map(|stored| stored.seq);
+        if self.client_mut(id).is_some_and(|client| client.reading.given(place, seqs)) {
+            self.open(id, place);
+        }
     }
 
     fn playback_failed(&mut self, id: ClientId, place: &str, error: &StoreError) {
@@ -200,7 +237,7 @@ impl State {
         for stored in missed.lines.iter().filter(|stored| may_be_played(&stored.line.text)) {
             let line = &stored.line;
             let target = if place == PRIVATE { client.name() } else { &line.target };
-            let stamp = match client.caps.has(Caps::TIME) {
+            let stamp = match client.caps.has(SHOWS_TIME) {
                 true => String::new(),
                 false => stamp(line.at, now),
             };

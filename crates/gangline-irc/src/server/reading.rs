@@ -2,9 +2,10 @@
 //! which outlive the session.
 //!
 //! A line counts as read once something was heard from its session after the line was written.
-//! Clients that ask for history themselves are not followed, nor are agents, bots and strangers.
+//! Clients that ask for history themselves are followed too: the same person may come back with one
+//! that does not. Agents, bots and strangers are not followed.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use gangline_os::clock::UnixMicros;
 
@@ -29,10 +30,21 @@ pub(super) struct Reading {
 struct Place {
     /// The newest line when the session came in: what was missed goes up to it.
     since: i64,
-    /// Whether what was missed has been shown. Nothing is read before.
-    open: bool,
+    missed: Shown,
     /// Lines that were shown and not read yet: how many bytes must have been proven, which line.
     waiting: VecDeque<(u64, i64)>,
+}
+
+/// Whether a session was shown what was missed in a place. Nothing is read there before.
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Shown {
+    /// It was.
+    Yes,
+    /// It was not.
+    #[default]
+    No,
+    /// The session asks for history itself; it has not been given these lines yet.
+    AllBut(BTreeSet<i64>),
 }
 
 /// Whether something that was missed has to be shown first.
@@ -49,7 +61,10 @@ impl Reading {
     pub(super) fn enter(&mut self, place: &str, since: i64, entry: Entry) {
         let place = self.places.entry(place.to_owned()).or_default();
         place.since = since;
-        place.open = entry == Entry::UpToDate;
+        place.missed = match entry {
+            Entry::Behind => Shown::No,
+            Entry::UpToDate => Shown::Yes,
+        };
     }
 
     pub(super) fn leave(&mut self, place: &str) {
@@ -78,19 +93,39 @@ impl Reading {
     pub(super) fn opened(&mut self, place: &str, bytes: u64) {
         let Some(place) = self.places.get_mut(place) else { return };
         let live = place.waiting.back().map_or(place.since, |(_, seq)| *seq);
-        place.open = true;
+        place.missed = Shown::Yes;
         place.waiting = VecDeque::from([(bytes, live.max(place.since))]);
+    }
+
+    /// The session has to ask for these lines itself.
+    pub(super) fn has_to_ask_for(&mut self, place: &str, lines: BTreeSet<i64>) {
+        let Some(place) = self.places.get_mut(place) else { return };
+        place.missed = Shown::AllBut(lines);
+    }
+
+    /// Lines of history were queued. Returns whether these were the last of those that the session
+    /// had to ask for.
+    pub(super) fn given(&mut self, place: &str, lines: impl Iterator<Item = i64>) -> bool {
+        let place = self.places.get_mut(place);
+        let Some(Shown::AllBut(missing)) = place.map(|place| &mut place.missed) else {
+            return false;
+        };
+        lines.for_each(|line| {
+            missing.remove(&line);
+        });
+        missing.is_empty()
     }
 
     /// Returns whether something would be read if anything were heard.
     pub(super) fn waits(&self) -> bool {
-        self.places.values().any(|place| place.open && !place.waiting.is_empty())
+        self.places.values().any(|place| place.missed == Shown::Yes && !place.waiting.is_empty())
     }
 
     /// Takes out what is read when `proven` bytes are; returns the newest line of each place.
     pub(super) fn read(&mut self, proven: u64) -> Vec<(String, i64)> {
         let mut read = Vec::new();
-        for (name, place) in self.places.iter_mut().filter(|(_, place)| place.open) {
+        let open = |(_, place): &(&String, &mut Place)| place.missed == Shown::Yes;
+        for (name, place) in self.places.iter_mut().filter(open) {
             let mut newest = None;
             while let Some((_, seq)) = place.waiting.front().filter(|(at, _)| *at <= proven) {
                 newest = newest.max(Some(*seq));

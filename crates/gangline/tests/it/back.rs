@@ -82,7 +82,7 @@ struct Irssi(Screen);
 impl Irssi {
     fn comes(stage: &Stage) -> Self {
         let logs = stage.world.path("irssi").join("logs").join("$0.log");
-        let screen = Screen::start(&stage.world);
+        let screen = Screen::irssi(&stage.world);
         let port = stage.irc.rsplit_once(':').unwrap().1;
         screen.types("/set nick zed");
         screen.types(&format!("/set autolog_path {}", logs.display()));
@@ -105,6 +105,36 @@ impl Client for Irssi {
     }
 
     /// The terminal is closed: irssi has no time for a word.
+    fn dies(self) {
+        self.0.kills();
+    }
+}
+
+/// WeeChat, which writes a log of each buffer.
+struct Weechat(Screen);
+
+impl Weechat {
+    fn comes(stage: &Stage) -> Self {
+        let screen = Screen::weechat(&stage.world);
+        screen
+            .types(&format!("/server add chat {} -notls -nicks=zed", stage.irc.replace(':', "/")));
+        screen.types("/connect chat");
+        screen.shows("MOTD File is missing|End of /MOTD|message of the day");
+        screen.types("/join #general");
+        screen.shows("has joined #general");
+        Self(screen)
+    }
+}
+
+impl Client for Weechat {
+    fn asks_alone(&self, text: &str) {
+        self.0.types(&format!("/msg {ADA} {text}"));
+    }
+
+    fn quits(&self) {
+        self.0.types("/quit -yes");
+    }
+
     fn dies(self) {
         self.0.kills();
     }
@@ -198,4 +228,9 @@ fn who_comes_back_with_ii_sees_once_what_was_missed() {
 #[test]
 fn who_comes_back_with_irssi_sees_once_what_was_missed() {
     story(Irssi::comes, "irssi/logs");
+}
+
+#[test]
+fn who_comes_back_with_weechat_sees_once_what_was_missed() {
+    story(Weechat::comes, "weechat/logs");
 }

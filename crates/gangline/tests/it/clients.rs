@@ -79,7 +79,7 @@ fn an_owner_in_irssi_is_answered_and_approves() {
     let hub = demo::start(&world);
     let port = hub.field("irc").rsplit_once(':').unwrap().1.to_owned();
     let password = format!("owner:{}", hub.field("token"));
-    let screen = Screen::start(&world);
+    let screen = Screen::irssi(&world);
     // irssi sends five lines at once and then one in two seconds: that is its own pace.
     screen.types(&format!("/connect 127.0.0.1 {port} {password}"));
     screen.shows("End of /MOTD command|There is no message of the day");
@@ -91,26 +91,67 @@ fn an_owner_in_irssi_is_answered_and_approves() {
     screen.shows("six-6");
 }
 
+/// R1-01, R1-56. The same from WeeChat, with the lines that are printed for it: the owner logs in by
+/// SASL SCRAM-SHA-256.
+#[test]
+fn an_owner_in_weechat_logs_in_by_the_printed_line_and_approves() {
+    let world = World::new(env!("CARGO_BIN_EXE_gangline"));
+    let hub = demo::start(&world);
+    let output = hub.output();
+    let line = output.lines().find_map(|line| Some(&line[line.find("/server add ")?..])).unwrap();
+    assert!(line.contains("sasl_mechanism=scram-sha-256"), "{line}");
+    let screen = Screen::weechat(&world);
+    screen.types(line.trim());
+    screen.types("/connect gangline");
+    screen.shows("You are now logged in as owner");
+    screen.types("/join #general");
+    screen.shows("has joined #general");
+    screen.types("@demo-guide run echo six-$((3+3))");
+    screen.shows("demo-guide wants to run");
+    screen.types("@demo-guide yes 1");
+    screen.shows("six-6");
+}
+
 /// Numbers terminals: one that is about to end takes no new session.
 static SCREENS: AtomicU32 = AtomicU32::new(0);
 
-/// irssi in a terminal of its own.
+/// A client in a terminal of its own.
 pub(crate) struct Screen {
     socket: String,
 }
 
 impl Screen {
-    pub(crate) fn start(world: &World) -> Self {
-        let socket = format!("tmux-{}.sock", SCREENS.fetch_add(1, Ordering::Relaxed));
-        let screen = Self { socket: world.path(&socket).display().to_string() };
+    pub(crate) fn irssi(world: &World) -> Self {
         let home = world.path("irssi").display().to_string();
-        let irssi = format!("irssi --home={home} --nick=boss");
-        screen.tmux(&["-f", "/dev/null", "new-session", "-d", "-x", "160", "-y", "50", &irssi]);
+        let screen = Self::start(world, &format!("irssi --home={home} --nick=boss"));
         screen.shows("Irssi|irssi");
         screen
     }
 
-    /// Kills irssi, and then the terminal.
+    /// WeeChat, which writes a log of each buffer at once.
+    pub(crate) fn weechat(world: &World) -> Self {
+        let home = world.path("weechat").display().to_string();
+        // What is typed here comes as fast as what is pasted, which it would ask about.
+        let settings = [
+            "weechat.look.paste_max_lines -1",
+            "logger.file.flush_delay 0",
+            "logger.look.backlog 0",
+        ]
+        .map(|setting| format!("--run-command '/set {setting}'"))
+        .join(" ");
+        let screen = Self::start(world, &format!("weechat --dir {home} {settings}"));
+        screen.shows("Plugins loaded");
+        screen
+    }
+
+    fn start(world: &World, client: &str) -> Self {
+        let socket = format!("tmux-{}.sock", SCREENS.fetch_add(1, Ordering::Relaxed));
+        let screen = Self { socket: world.path(&socket).display().to_string() };
+        screen.tmux(&["-f", "/dev/null", "new-session", "-d", "-x", "160", "-y", "50", client]);
+        screen
+    }
+
+    /// Kills the client, and then the terminal.
     pub(crate) fn kills(self) {
         let pid = self.tmux(&["list-panes", "-F", "#{pane_pid}"]);
         kill_hard(pid.trim().parse().unwrap());

@@ -175,7 +175,7 @@ fn the_owner_logs_in_with_what_is_printed() {
     logged_in(&mut chief);
 
     let paste = connect.split("   then ").next().unwrap().trim();
-    let screen = Screen::start(&world);
+    let screen = Screen::irssi(&world);
     screen.types(paste);
     screen.shows("logged in as owner");
 

@@ -26,8 +26,13 @@ const PROGRAMS: &[Program] = &[
         package: "irssi",
         why: "a person's IRC client for the embedded server",
     },
+    Program {
+        name: "weechat",
+        package: "weechat-curses",
+        why: "a person's IRC client with SCRAM for the embedded server",
+    },
     Program { name: "ii", package: "ii", why: "a scripted IRC client for the embedded server" },
-    Program { name: "tmux", package: "tmux", why: "a terminal for irssi" },
+    Program { name: "tmux", package: "tmux", why: "a terminal for irssi and WeeChat" },
     Program { name: "npm", package: "npm", why: "the way to the coding agents that are driven" },
 ];
 

@@ -41,6 +41,24 @@ fn nothing_is_read_before_what_was_missed() {
     assert_eq!(reading.read(1600), [(String::new(), 9)]);
 }
 
+/// A client that asks for history itself has read what is newer once it was given all that it missed.
+#[test]
+fn nothing_is_read_before_what_was_missed_was_asked_for() {
+    let mut reading = Reading::default();
+    reading.enter("#a", 7, Entry::Behind);
+    reading.has_to_ask_for("#a", [5, 7].into());
+    reading.shown("#a", 100, 8);
+    assert!(!reading.given("#a", [7].into_iter()));
+    assert!(!reading.given("#b", [5].into_iter()));
+    assert!(!reading.waits());
+    assert_eq!(reading.read(1000), []);
+    assert!(reading.given("#a", [4, 5].into_iter()));
+    reading.opened("#a", 1500);
+    assert_eq!(reading.read(1499), []);
+    assert_eq!(reading.read(1500), [("#a".to_owned(), 8)]);
+    assert!(!reading.given("#a", [5].into_iter()), "nothing is missing any more");
+}
+
 #[test]
 fn lines_beyond_the_bound_are_read_together_and_none_too_early() {
     let mut reading = Reading::default();

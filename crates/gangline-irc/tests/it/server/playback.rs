@@ -5,7 +5,10 @@ use gangline_irc::{
     wire::Message,
 };
 
-use super::support::{Peer, Room};
+use super::{
+    history::{ask, texts},
+    support::{Peer, Room},
+};
 
 /// A plain client; its greeting is kept in what it returns up to the answer to a PING.
 async fn comes(room: &Room, nick: &str) -> (Peer, Vec<Message>) {
@@ -172,6 +175,67 @@ async fn nobody_else_is_shown_anything() {
     room.shut().await;
 }
 
+/// A session with `draft/chathistory` leaves a mark as well: what it was never given is shown to the
+/// same nick without that.
+#[tokio::test]
+async fn what_a_client_that_asks_for_history_missed_is_shown_to_one_that_does_not() {
+    let room = Room::open().await;
+    let mut ada = room.account("spark-ada", "spark-ada").await;
+    ada.join("#room").await;
+    says(&mut ada, "#room", "long before").await;
+    let mut modern = room.modern("zed").await;
+    modern.join("#room").await;
+    says(&mut ada, "#room", "seen").await;
+    says(&mut ada, "zed", "seen alone").await;
+    modern.caught_up().await;
+    leaves(modern).await;
+    says(&mut ada, "#room", "missed").await;
+    says(&mut ada, "zed", "missed alone").await;
+    // It comes again, asks for nothing and goes.
+    let mut modern = room.modern("zed").await;
+    modern.join("#room").await;
+    says(&mut ada, "#room", "live").await;
+    modern.caught_up().await;
+    leaves(modern).await;
+    let (mut zed, lines) = comes(&room, "zed").await;
+    assert_eq!(said(&lines), ["spark-ada zed missed alone"]);
+    let lines = said(&joins(&mut zed, "#room").await);
+    assert_eq!(lines, ["spark-ada #room missed", "spark-ada #room live"]);
+    room.shut().await;
+}
+
+/// What it asked for and was given is read, and what was live after that.
+#[tokio::test]
+async fn what_a_client_has_asked_for_is_not_shown_to_one_that_does_not_ask() {
+    let room = Room::open().await;
+    let mut ada = room.account("spark-ada", "spark-ada").await;
+    ada.join("#room").await;
+    let mut modern = room.modern("zed").await;
+    modern.join("#room").await;
+    says(&mut ada, "zed", "hello").await;
+    modern.caught_up().await;
+    leaves(modern).await;
+    for text in ["one", "two"] {
+        says(&mut ada, "#room", text).await;
+        says(&mut ada, "zed", &format!("{text} alone")).await;
+    }
+    let mut modern = room.modern("zed").await;
+    modern.join("#room").await;
+    assert_eq!(texts(&ask(&mut modern, "LATEST #ROOM * 1").await), ["two"]);
+    let alone = ask(&mut modern, "LATEST spark-ada * 9").await;
+    assert_eq!(texts(&alone), ["hello", "one alone", "two alone"]);
+    says(&mut ada, "#room", "live").await;
+    modern.caught_up().await;
+    leaves(modern).await;
+    let (mut zed, lines) = comes(&room, "zed").await;
+    assert_eq!(said(&lines), [""; 0], "it was given all of them");
+    let lines = said(&joins(&mut zed, "#room").await);
+    let all = ["spark-ada #room one", "spark-ada #room two", "spark-ada #room live"];
+    assert_eq!(lines, all, "of the room it was given one of two");
+    leaves(zed).await;
+    room.shut().await;
+}
+
 #[tokio::test]
 async fn an_account_is_shown_what_it_missed_under_any_nick() {
     let room = Room::with(Limits { flood: None, ..Limits::default() }, Origin::User(1)).await;
@@ -333,5 +397,32 @@ async fn what_is_too_much_for_a_clients_queue_is_shortened() {
     assert!(lines[0].contains("earlier lines of spark-ada are not shown"), "{}", lines[0]);
     assert!(lines.last().unwrap().starts_with("spark-ada zed 89 x"));
     assert!((4..=91).contains(&lines.len()), "{}", lines.len());
+    room.shut().await;
+}
+
+/// irssi asks for `server-time` without `message-tags` and shows its own clock.
+#[tokio::test]
+async fn a_client_that_shows_its_own_clock_is_told_the_time_in_the_text() {
+    let room = Room::open().await;
+    let mut ada = room.account("spark-ada", "spark-ada").await;
+    ada.join("#room").await;
+    let timed = async || {
+        let mut peer = room.dial().await;
+        peer.nick = "zed".to_owned();
+        peer.send("CAP REQ :server-time\r\nNICK zed\r\nUSER z 0 * :z\r\nCAP END").await;
+        peer.until("422").await;
+        peer
+    };
+    let mut zed = timed().await;
+    joins(&mut zed, "#room").await;
+    leaves(zed).await;
+    says(&mut ada, "#room", "missed").await;
+    let mut zed = timed().await;
+    let lines = joins(&mut zed, "#room").await;
+    assert_eq!(said(&lines), ["spark-ada #room missed"]);
+    let line = lines.iter().find(|line| line.command == "PRIVMSG").unwrap();
+    assert!(line.tag("time").is_some());
+    let text = &line.params[1];
+    assert!(text.starts_with('[') && text.ends_with("] missed"), "{text}");
     room.shut().await;
 }
