@@ -9,7 +9,7 @@ use gangline_broker::{Cancel, MessageRow};
 use gangline_core::{
     AgentName, MessageId,
     agent::{PhaseName, View},
-    outcome::Outcome,
+    outcome::{By, Outcome},
     shown::label,
 };
 
@@ -202,6 +202,20 @@ pub(crate) fn approval_taken_back(approval: &str) -> String {
     format!("approval {approval} is not needed any more: my program waits for it no longer")
 }
 
+/// Returns why an approval needs no decision when its turn is over.
+pub(crate) fn turn_over(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Completed => "my turn ended before anybody decided",
+        Outcome::Failed(_) | Outcome::TimedOut => "my turn failed before anybody decided",
+        Outcome::Interrupted(By::Operator) => "a person stopped the turn",
+        Outcome::Interrupted(By::Supervisor) => "the supervisor stopped the turn",
+        Outcome::RateLimited(_)
+        | Outcome::NeedsLogin
+        | Outcome::Interrupted(By::Drain)
+        | Outcome::Lost(_) => "my turn ended early; the next attempt asks again",
+    }
+}
+
 /// Returns why nothing new is begun, and what ends that; `None` if something may be begun.
 pub(crate) fn why_kept(view: &View, login: Option<&str>) -> Option<String> {
     if view.degraded {
@@ -231,10 +245,7 @@ pub(crate) fn not_cancelled(id: MessageId, found: Cancel) -> String {
         Cancel::InTurn(_) => {
             format!("{id} is in my open turn, so it cannot be cancelled: `stop` ends the turn")
         }
-        Cancel::Settled(state) => {
-            let state = state.as_str().replace('_', " ");
-            format!("{id} cannot be cancelled: it is settled ({state})")
-        }
+        Cancel::Settled(state) => format!("{id} cannot be cancelled: it {}", state.told()),
         Cancel::Unknown => no_such_message(id),
         Cancel::Done => format!("{id} is cancelled"),
     }

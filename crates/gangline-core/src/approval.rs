@@ -6,6 +6,7 @@ use std::fmt;
 use crate::{approval::view::Extent, id::ApprovalNumber};
 
 pub mod diff;
+pub mod page;
 pub mod remind;
 pub mod view;
 

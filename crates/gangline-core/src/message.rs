@@ -93,6 +93,23 @@ impl MessageState {
             | Self::DeadLetter => true,
         }
     }
+
+    /// Returns what became of a message, for people: `m42 was answered already`.
+    #[must_use]
+    pub fn told(self) -> &'static str {
+        match self {
+            Self::Accepted => "waits",
+            Self::InTurn => "is in an open turn",
+            Self::Answered => "was answered already",
+            Self::NoReply => "was read already, and needed no reply",
+            Self::Failed => "has failed already",
+            Self::Expired => "has expired already",
+            Self::Refused => "was refused already",
+            Self::Cancelled => "was cancelled already",
+            Self::Held => "is held",
+            Self::DeadLetter => "was given up already, after too many attempts",
+        }
+    }
 }
 
 words! {

@@ -53,7 +53,7 @@ pub enum OperatorWord {
 
 impl OperatorWord {
     /// Returns the text as an operator's word, if it is nothing else; case does not matter, and
-    /// neither does a full stop, a question mark or an exclamation mark at the end.
+    /// neither do the marks that end a sentence.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let said: Vec<&str> = bare(text).split_whitespace().collect();
@@ -105,10 +105,11 @@ pub enum Reading {
 }
 
 /// What somebody may have meant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Miss {
-    /// This word, mistyped or without its argument.
-    Word(&'static str),
+    /// This word, in the form that is understood: mistyped, without its argument, or with a word of
+    /// politeness.
+    Word(String),
     /// A decision about an approval, with something that does not belong to it.
     Decision,
 }
@@ -121,8 +122,8 @@ const PLAIN: &[(&str, &str)] = &[
     ("more", "more"),
     ("pause", "pause"),
     ("resume", "resume"),
-    ("abort", "stop"),
-    ("stop", "stop"),
+    ("abort", STOP),
+    ("stop", STOP),
     ("stand down", "stand down"),
     ("model", "model"),
     ("/model", "model"),
@@ -133,16 +134,24 @@ const PLAIN: &[(&str, &str)] = &[
     ("/compact", "compact"),
 ];
 
-/// Words that need a number behind them.
-const NUMBERED: &[(&str, &str)] = &[
-    ("cancel", "cancel m42"),
-    ("show", "show 5"),
-    ("approve", "approve 5"),
-    ("deny", "deny 5"),
-    ("allow", "yes 5"),
-    ("yes", "yes 5"),
-    ("no", "no 5"),
+const STOP: &str = "stop";
+
+/// Words that need a number behind them, with how each is shown and what stands for its number.
+const NUMBERED: &[(&str, &str, &str)] = &[
+    ("cancel", "cancel", "mN"),
+    ("show", "show", "N"),
+    ("approve", "approve", "N"),
+    ("deny", "deny", "N"),
+    ("allow", "yes", "N"),
+    ("yes", "yes", "N"),
+    ("no", "no", "N"),
 ];
+
+/// Words of politeness and haste: with one of them a room word is still meant as one.
+const FILLERS: &[&str] = &["please", "pls", "plz", "now", "me", "it", "thanks"];
+
+/// Marks that end a word or a sentence and change nothing of it.
+const MARKS: &[char] = &['.', '!', '?', ',', ';', ':', '…'];
 
 /// How a line begins that may be meant as a decision.
 const DECIDING: &[&str] = &["yes", "no", "ok", "approve", "deny"];
@@ -184,34 +193,53 @@ pub fn decision(text: &str) -> String {
     if rest.is_empty() { word.to_owned() } else { format!("{word} {rest}") }
 }
 
-/// Returns the word that a line may be meant for.
-fn meant(text: &str, asked: Asked) -> Option<&'static str> {
-    let line = bare(text).to_lowercase();
-    let words: Vec<&str> = line.split_whitespace().collect();
+/// Returns the word that a line may be meant for, with the number that the line has.
+fn meant(text: &str, asked: Asked) -> Option<String> {
+    let line = text.to_lowercase();
+    let words: Vec<&str> = line.split_whitespace().map(bare).filter(|it| !it.is_empty()).collect();
     let (first, argument) = match words.as_slice() {
         [first] => (*first, None),
         [first, argument] => (*first, Some(*argument)),
         _ => return None,
     };
     let line = words.join(" ");
-    if let Some((_, shown)) = PLAIN.iter().find(|(word, _)| near::is_near(&line, word)) {
-        return Some(shown);
-    }
-    let numbered = argument.is_some_and(|it| it.contains(|c: char| c.is_ascii_digit()));
-    let glued = |word: &str| {
-        let rest = first.strip_prefix(word);
-        argument.is_none() && rest.is_some_and(is_number)
+    let plain = |fits: &dyn Fn(&str) -> bool| {
+        PLAIN.iter().find(|(word, _)| fits(word)).map(|(_, shown)| (*shown).to_owned())
     };
+    if let Some(word) = plain(&|word| near::is_near(&line, word)) {
+        return Some(word);
+    }
+    if let Some(word) = argument.and_then(|other| without_filler(first, other)) {
+        let numbered = NUMBERED.iter().filter(|(it, ..)| !matches!(*it, "yes" | "no" | "allow"));
+        let mut numbered = numbered.filter(|(it, ..)| *it == word);
+        let numbered = || numbered.next().map(|(_, shown, number)| format!("{shown} {number}"));
+        return plain(&|it| it == word).or_else(numbered);
+    }
+    let digits = argument.is_some_and(|it| it.contains(|c: char| c.is_ascii_digit()));
+    let glued = |word: &str| first.strip_prefix(word).filter(|rest| is_number(rest));
     let fits = |word: &str| match argument {
-        Some(_) => numbered && (first == word || word.len() > 2 && near::is_near(first, word)),
+        Some(_) => digits && (first == word || word.len() > 2 && near::is_near(first, word)),
         // `yes` and `no` alone decide; mistyped they are talk, unless something was asked.
-        None if glued(word) => true,
+        None if glued(word).is_some() => true,
         None if matches!(word, "yes" | "allow") => {
             asked == Asked::Lately && near::is_near(first, word)
         }
+        // With a mark that asks: talk.
+        None if word == "no" => false,
         None => first == word || word.len() > SHOW && near::is_near(first, word),
     };
-    NUMBERED.iter().find(|(word, _)| fits(word)).map(|(_, shown)| *shown)
+    let (word, shown, number) = NUMBERED.iter().find(|(word, ..)| fits(word))?;
+    let said = argument.filter(|it| is_number(it)).or_else(|| glued(word));
+    Some(format!("{shown} {}", said.unwrap_or(number)))
+}
+
+/// Returns the other one of two words, if one of them is a filler.
+fn without_filler<'a>(first: &'a str, second: &'a str) -> Option<&'a str> {
+    match (FILLERS.contains(&first), FILLERS.contains(&second)) {
+        (true, false) => Some(second),
+        (false, true) => Some(first),
+        (true, true) | (false, false) => None,
+    }
 }
 
 /// `show` and `deny` are too short for a mistyped one without a number to mean anything.
@@ -222,48 +250,67 @@ fn is_number(text: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns the text without spaces around it and without the mark that ends it.
+/// Returns the text without spaces around it and without the marks that end it.
 fn bare(text: &str) -> &str {
-    text.trim().trim_end_matches(['.', '!', '?']).trim_end()
+    text.trim_end_matches(|c: char| c.is_whitespace() || MARKS.contains(&c)).trim_start()
 }
 
 fn message(word: &str) -> Option<MessageId> {
     is_number(word).then(|| word.trim_start_matches(['m', '#']).parse().ok().map(MessageId))?
 }
 
-impl Miss {
-    /// Returns what somebody is told who may have meant a word. `open`: the open approvals.
+/// What is told to somebody who said something that is no word.
+#[derive(Debug, Clone, Copy)]
+pub struct Reply<'a> {
+    /// What they said.
+    pub said: &'a str,
+    /// How the agent is addressed where they said it: `@ada `, or nothing in private.
+    pub to: &'a str,
+    /// The open approvals.
+    pub open: &'a [ApprovalNumber],
+    /// What became of the one that was closed last, if that was a short while ago.
+    pub ended: Option<&'a str>,
+}
+
+impl Reply<'_> {
+    /// Returns what somebody is told who may have meant a word.
     #[must_use]
-    pub fn answer(self, said: &str, open: &[ApprovalNumber]) -> String {
-        let said = Quoted(said);
-        match (self, open) {
-            (Self::Word(word), _) => format!(
-                "I know no {said}; did you mean `{word}`? I have done nothing with it. {LIST}"
-            ),
-            (Self::Decision, [number, ..]) => format!(
+    pub fn missed(self, miss: &Miss) -> String {
+        let (said, to) = (Quoted(self.said), self.to);
+        match (miss, self.open) {
+            (Miss::Word(word), _) => {
+                let what = if word == STOP { ", which ends my turn" } else { "" };
+                format!(
+                    "I know no {said}; did you mean `{to}{word}`{what}? I have done nothing with \
+                     it. {LIST}"
+                )
+            }
+            (Miss::Decision, [number, ..]) => format!(
                 "{said} decides nothing: approval {number} is open. Say `yes {number}` or \
                  `no {number} REASON`, and nothing else on that line. {LIST}"
             ),
-            (Self::Decision, []) => format!(
-                "{said} decides nothing: no approval is open any more. If it was meant as a prompt, \
-                 begin the line with another word. {LIST}"
-            ),
+            (Miss::Decision, []) => self.nothing_to_decide(),
         }
+    }
+
+    /// Returns what somebody is told whose bare `yes` or `no` finds nothing to decide.
+    #[must_use]
+    pub fn nothing_to_decide(self) -> String {
+        let said = Quoted(self.said);
+        let why = match self.ended {
+            Some(ended) => format!("{ended}; nothing else is open"),
+            None => "no approval is open".to_owned(),
+        };
+        format!(
+            "{why}, so {said} decides nothing. If it was meant as a prompt, write a sentence that \
+             begins with another word"
+        )
     }
 }
 
-/// Returns what somebody is told whose bare `yes` or `no` finds nothing to decide.
-#[must_use]
-pub fn nothing_to_decide(said: &str) -> String {
-    format!(
-        "no approval is open, so {} decides nothing. If it was meant as a prompt, write a sentence",
-        Quoted(said)
-    )
-}
-
 /// All words in one line, for those who missed one.
-pub const LIST: &str = "My words: help, status, queue, cancel m42, stop, show 5, more, yes 5, no 5 \
-     REASON, go on m42, pause, resume, model, compact, new session, stand down. Anything else is a prompt";
+pub const LIST: &str = "My words: help, status, queue, cancel mN, stop, show N, more, yes N, no N \
+     REASON, go on mN, pause, resume, model, compact, new session, stand down. Anything else is a prompt";
 
 /// Returns the answer to `help`, a line each. `name`: how the agent is addressed in a room.
 #[must_use]

@@ -101,6 +101,7 @@ impl Brain {
                 send: self.say_there(row, turn, announce_key(turn, &request.0), &told.text),
                 place: place::of_row(row),
                 extent: told.extent,
+                question: None,
             }
         });
         let redact = |text: &str| self.me.redactor.redact(text);

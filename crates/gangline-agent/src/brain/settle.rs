@@ -28,7 +28,7 @@ impl Brain {
             outcome: outcome.to_string(),
             sends: self.sends(turn, &settled),
             events: self.new_event(Some(turn), &ended.into()).into_iter().collect(),
-            withdraw_approvals: None,
+            withdraw_approvals: Some(texts::turn_over(outcome).to_owned()),
             settle: settled.iter().map(|one| settle(one, &self.me.redactor)).collect(),
         };
         self.close_tools(turn);

@@ -15,6 +15,30 @@ pub(super) fn place_of(line: &Line) -> String {
     }
 }
 
+/// Returns a key that the same line has however often it is taken in.
+pub(super) fn key_of(line: &Line) -> String {
+    let letters = |id: &String| id.chars().filter(char::is_ascii_alphanumeric).take(48).collect();
+    let key = line.msgid.as_ref().map(letters);
+    key.unwrap_or_else(|| uuid::Uuid::new_v4().simple().to_string())
+}
+
+/// Returns the line whose conversation the answer belongs to: what is said to a private line.
+pub(super) fn question(line: &Line) -> Option<String> {
+    match line.target {
+        Target::Channel(_) => None,
+        Target::Nick(_) => line.msgid.clone(),
+    }
+}
+
+/// Returns the texts as they answer a line: in a channel the first one names who is meant.
+pub(super) fn addressed(line: &Line, texts: &[String]) -> Vec<String> {
+    let mut texts = texts.to_vec();
+    if let (Target::Channel(_), Some(first)) = (&line.target, texts.first_mut()) {
+        *first = format!("{}: {first}", line.nick);
+    }
+    texts
+}
+
 impl Courier {
     /// Answers a line where it was said, once however often it is taken in.
     pub(super) async fn answer(&self, line: &Line, text: &str) {
@@ -23,22 +47,9 @@ impl Courier {
 
     /// The same in several lines; in a channel the first one names who is meant.
     pub(super) async fn answer_lines(&self, line: &Line, texts: &[String]) {
-        let key = line
-            .msgid
-            .as_ref()
-            .map(|id| id.chars().filter(char::is_ascii_alphanumeric).take(48).collect::<String>());
-        let key = key.unwrap_or_else(|| uuid::Uuid::new_v4().simple().to_string());
-        let mut texts = texts.to_vec();
-        if let (Target::Channel(_), Some(first)) = (&line.target, texts.first_mut()) {
-            *first = format!("{}: {first}", line.nick);
-        }
-        let target = place_of(line);
-        // What is said to a private line belongs to its conversation.
-        let question = match line.target {
-            Target::Channel(_) => None,
-            Target::Nick(_) => line.msgid.clone(),
-        };
-        self.notify(format!("r-{key}"), target, (&texts, None), question).await;
+        let texts = addressed(line, texts);
+        self.notify(format!("r-{}", key_of(line)), place_of(line), (&texts, None), question(line))
+            .await;
     }
 
     /// Says notices somewhere, once for the key. `question` is the server's id of the line that they

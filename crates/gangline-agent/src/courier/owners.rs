@@ -88,7 +88,7 @@ impl Courier {
             in_reply_to: None,
             deliver: None,
         };
-        let announce = Announce { send, place, extent: told_line.extent };
+        let announce = Announce { send, place, extent: told_line.extent, question: None };
         match self.office.broker.announce(row.number, announce).await {
             Ok(_) => {
                 self.reminded.insert(row.number, told);

@@ -1,16 +1,25 @@
 //! `show 5` and `more`: all of an approval, page by page.
 
 use gangline_api::approval::wanted_of_row;
-use gangline_broker::{ApprovalRow, ApprovalState, BrokerError, MessageRow};
+use gangline_broker::{
+    Announce, ApprovalRow, ApprovalState, BrokerError, LineKind, MessageRow, Send as BrokerSend,
+};
 use gangline_core::{
-    ApprovalNumber, Principal, Target, Tier,
-    approval::view::{self, Around, Facts},
-    split::{self, LINE_BYTES},
+    ApprovalNumber, Principal, Target, Tier, TurnId,
+    approval::{
+        page,
+        view::{self, Around, Extent, Facts},
+    },
+    split::LINE_BYTES,
 };
 use gangline_irc::client::Line;
 use tracing::warn;
 
-use super::{Courier, decide::Handled};
+use super::{
+    Courier,
+    answer::{addressed, key_of, place_of, question},
+    decide::Handled,
+};
 use crate::{place, texts::approvals};
 
 /// So many lines are shown at once in private.
@@ -23,10 +32,12 @@ const READERS_MAX: usize = 256;
 const NAME_ROOM: usize = 64;
 
 /// How far somebody has read.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Page {
     number: ApprovalNumber,
     next: usize,
+    /// Where all before it was shown, and of which turn's approval; `None` of the first page.
+    before: Option<(String, TurnId)>,
 }
 
 impl Courier {
@@ -37,12 +48,12 @@ impl Courier {
         who: &Principal,
         number: ApprovalNumber,
     ) -> Handled {
-        self.show_page(line, who, Page { number, next: 0 }).await
+        self.show_page(line, who, Page { number, next: 0, before: None }).await
     }
 
     /// Shows the next page of what was shown.
     pub(super) async fn more(&mut self, line: &Line, who: &Principal) -> Handled {
-        match self.pages.get(&who.account).copied() {
+        match self.pages.get(&who.account).cloned() {
             Some(page) => self.show_page(line, who, page).await,
             None => {
                 self.answer(line, "there is no next page; `show 5` shows approval 5").await;
@@ -74,6 +85,8 @@ impl Courier {
         let mut shown: Vec<String> = lines.iter().skip(page.next).take(size).cloned().collect();
         let next = page.next + shown.len();
         let left = lines.len() - next;
+        let here = (place::key(&line.target, who), row.turn);
+        let all_here = page.before.is_none_or(|before| before == here);
         self.pages.remove(&who.account);
         if left > 0 && in_room {
             let agent = &self.office.agent;
@@ -85,10 +98,48 @@ impl Courier {
             if self.pages.len() >= READERS_MAX {
                 self.pages.clear();
             }
-            self.pages.insert(who.account.clone(), Page { number, next });
+            // A page that was shown elsewhere is missing here, whatever follows.
+            let before = if all_here { here } else { (String::new(), row.turn) };
+            let page = Page { number, next, before: Some(before) };
+            self.pages.insert(who.account.clone(), page);
             shown.push(format!("… {left} more lines: say `more`"));
+        } else if all_here && row.state == ApprovalState::Open {
+            return self.show_whole(line, (number, here.0), &shown).await;
         }
         self.answer_lines(line, &shown).await;
+        Handled::Yes
+    }
+
+    /// Shows the last lines of an open approval of which all was shown here: it is announced here
+    /// whole, so that a bare word may decide it.
+    async fn show_whole(
+        &self,
+        line: &Line,
+        (number, place): (ApprovalNumber, String),
+        lines: &[String],
+    ) -> Handled {
+        let office = &self.office;
+        let texts = addressed(line, lines);
+        let send = BrokerSend {
+            agent: office.agent.clone(),
+            turn: None,
+            idem_key: format!("{}show-{number}-{}", place::ANNOUNCES, key_of(line)),
+            target: place_of(line),
+            lines: texts.iter().map(|text| office.redactor.redact(text)).collect(),
+            kind: LineKind::Notice,
+            in_reply_to: None,
+            deliver: None,
+        };
+        let announce = Announce { send, place, extent: Extent::Whole, question: question(line) };
+        match office.broker.announce(number, announce).await {
+            // It was closed a moment ago: nothing is announced any more.
+            Ok(said) if said.outbox.is_empty() => self.answer_lines(line, lines).await,
+            Ok(_) => office.outbox.notify_one(),
+            Err(error) => {
+                warn!(%error, "cannot show an approval");
+                return Handled::NotNow;
+            }
+        }
         Handled::Yes
     }
 
@@ -133,7 +184,7 @@ impl Courier {
 
 /// Returns everything that is known of an approval as lines of IRC.
 fn wire_lines(row: &ApprovalRow, asked: Option<&MessageRow>) -> Vec<String> {
-    let title = format!("approval {}: {}", row.number, standing(row));
+    let title = format!("approval {}: {}", row.number, approvals::standing(row));
     let asked = asked.map(|it| view::asked(&it.sender, &it.target, it.id));
     let facts = Facts {
         title: &title,
@@ -148,18 +199,5 @@ fn wire_lines(row: &ApprovalRow, asked: Option<&MessageRow>) -> Vec<String> {
         home: None,
     };
     let card = view::card(facts, &wanted_of_row(&row.tool, row.detail.as_str()), around);
-    let cut = |line: &String| {
-        split::lines(line, LINE_BYTES - NAME_ROOM, usize::MAX, |_| String::new()).lines
-    };
-    card.iter().flat_map(cut).collect()
-}
-
-fn standing(row: &ApprovalRow) -> String {
-    match row.state {
-        ApprovalState::Open => format!("open; say `yes {0}` or `no {0} REASON`", row.number),
-        ApprovalState::Void => "its turn is gone; it is asked again".to_owned(),
-        ApprovalState::Allowed | ApprovalState::Denied | ApprovalState::Withdrawn => {
-            approvals::closed(row)
-        }
-    }
+    page::wire(&card, LINE_BYTES - NAME_ROOM)
 }

@@ -1,7 +1,7 @@
 //! What people say to the agent in the chat that is no prompt: room words, and lines that may have
 //! been meant as one. Start at [`Courier::words`].
 
-use gangline_broker::{ApprovalRow, Cancel, MessageFilter, MessageRow};
+use gangline_broker::{ApprovalState, Cancel, MessageFilter, MessageRow};
 use gangline_core::{
     ApprovalNumber, MessageState, Principal, Target, Tier,
     agent::PhaseName,
@@ -10,7 +10,7 @@ use gangline_core::{
     model::ModelName,
     name::{ChannelName, fold},
     trust::{self, Action},
-    words::{self, Asked, LATELY, Miss, OperatorWord, Reading},
+    words::{self, Asked, LATELY, Miss, OperatorWord, Reading, Reply},
 };
 use gangline_irc::client::Line;
 use gangline_os::doorbell;
@@ -21,11 +21,28 @@ use crate::{
     bus::{Care, Incoming, Word},
     model,
     showing::Around,
-    texts,
+    texts::{self, approvals},
 };
 
 /// So many of the last messages are looked at for the turn that ended last.
 const LAST_MESSAGES: u32 = 32;
+
+const NO_TURN: &str = "there is no turn to end";
+const NOT_YOUR_TURN: &str =
+    "only an owner may end this turn: not all that it works on was asked by you";
+
+/// The agent's approvals, as far as a line that looks like a decision may be meant for them.
+struct Lately {
+    open: Vec<ApprovalNumber>,
+    /// What became of the one that was closed last, within [`LATELY`].
+    ended: Option<String>,
+}
+
+impl Lately {
+    fn reply<'a>(&'a self, said: &'a str, to: &'a str) -> Reply<'a> {
+        Reply { said, to, open: &self.open, ended: self.ended.as_deref() }
+    }
+}
 
 impl Courier {
     /// Takes the line as a room word, a decision or a near miss, if it is one. `text` is without
@@ -66,12 +83,25 @@ impl Courier {
     /// Returns whether an approval is open or was closed a short while ago; `None` if the store
     /// does not say.
     pub(super) async fn asked_lately(&self) -> Option<Asked> {
+        let lately = self.lately().await?;
+        let any = !lately.open.is_empty() || lately.ended.is_some();
+        Some(if any { Asked::Lately } else { Asked::Not })
+    }
+
+    /// Returns what is open, and what became of the approval that was closed last; `None` if the
+    /// store does not say.
+    async fn lately(&self) -> Option<Lately> {
         let rows = self.office.broker.approvals(Some(&self.office.agent), false).await;
         let rows = rows.inspect_err(|error| warn!(%error, "cannot read approvals")).ok()?;
         let now = self.office.clock.now();
-        let lately =
-            |row: &ApprovalRow| row.closed_at.is_none_or(|closed| now.since(closed) < LATELY);
-        Some(if rows.iter().any(lately) { Asked::Lately } else { Asked::Not })
+        let ended = rows.iter().filter_map(|row| {
+            let ago = now.since(row.closed_at?);
+            (ago < LATELY).then_some((ago, row))
+        });
+        let ended = ended.min_by_key(|(ago, _)| *ago);
+        let ended = ended.map(|(ago, row)| approvals::ended(row, ago));
+        let open = rows.iter().filter(|row| row.state == ApprovalState::Open);
+        Some(Lately { open: open.map(|row| row.number).collect(), ended })
     }
 
     /// Answers a line that may have been meant as a word. An agent's line is never one.
@@ -79,15 +109,18 @@ impl Courier {
         if who.tier == Tier::Agent || self.office.policy.may(who, Action::Prompt, 0).is_err() {
             return Handled::No;
         }
-        let open = self.office.broker.approvals(Some(&self.office.agent), true).await;
-        let Ok(open) = open else { return Handled::NotNow };
-        let open: Vec<ApprovalNumber> = open.iter().map(|row| row.number).collect();
-        self.answer(line, &miss.answer(text, &open)).await;
+        let Some(lately) = self.lately().await else { return Handled::NotNow };
+        let to = match line.target {
+            Target::Channel(_) => format!("@{} ", self.office.agent.short()),
+            Target::Nick(_) => String::new(),
+        };
+        self.answer(line, &lately.reply(text, &to).missed(&miss)).await;
         Handled::Yes
     }
 
     /// A bare `yes` or `no` finds no open approval: it is a prompt if it replies to the agent's last
-    /// turn, which answered this person in this place.
+    /// turn, which answered this person in this place. Shortly after an approval it is none: it may
+    /// have been meant for that one.
     pub(super) async fn nothing_to_decide(
         &self,
         line: &Line,
@@ -97,14 +130,16 @@ impl Courier {
         if who.tier == Tier::Agent || self.office.policy.may(who, Action::Prompt, 0).is_err() {
             return Handled::No;
         }
-        match self.answered_last(line, who).await {
-            Some(true) => Handled::No,
-            Some(false) => {
-                self.answer(line, &words::nothing_to_decide(text)).await;
-                Handled::Yes
+        let Some(lately) = self.lately().await else { return Handled::NotNow };
+        if lately.ended.is_none() {
+            match self.answered_last(line, who).await {
+                Some(true) => return Handled::No,
+                Some(false) => {}
+                None => return Handled::NotNow,
             }
-            None => Handled::NotNow,
         }
+        self.answer(line, &lately.reply(text, "").nothing_to_decide()).await;
+        Handled::Yes
     }
 
     /// Returns whether the agent's last turn answered this person in this place. An open turn has
@@ -144,15 +179,20 @@ impl Courier {
             | OperatorWord::NewSession
             | OperatorWord::Compact => Action::Operate,
         };
+        let no_turn = self.office.showing.borrow().view.turn.is_none();
         // An agent gives no orders and asks by its tools: "compact", or "more", may be its whole
         // answer to a question.
         if who.tier == Tier::Agent && !matches!(word, OperatorWord::Status | OperatorWord::Model) {
             return Handled::No;
         }
         if let Err(refusal) = self.office.policy.may(who, action, 0) {
+            let asks = self.office.policy.may(who, Action::Prompt, 0).is_ok();
             // The author of all that the turn works on may end it.
             if word == OperatorWord::Abort && self.owns_turn(who).await {
                 self.order(line, Word::Abort, "ending the turn: it is all yours").await;
+            } else if word == OperatorWord::Abort && asks {
+                let text = if no_turn { NO_TURN } else { NOT_YOUR_TURN };
+                self.answer(line, text).await;
             } else {
                 self.answer(line, &refusal.to_string()).await;
             }
@@ -179,17 +219,31 @@ impl Courier {
             OperatorWord::SetModel(model) => return self.choose(line, model).await,
             OperatorWord::NewSession => return self.care(line, Care::Clear).await,
             OperatorWord::Compact => return self.care(line, Care::Compact).await,
-            OperatorWord::Pause => {
-                let text = "paused: I store what comes and start nothing until `resume`";
-                self.order(line, Word::Pause, text).await;
-            }
-            OperatorWord::Resume => self.order(line, Word::Resume, "resumed").await,
-            OperatorWord::Abort if self.office.showing.borrow().view.turn.is_none() => {
-                self.answer(line, "there is no turn to end").await;
-            }
+            OperatorWord::Pause => self.pause(line).await,
+            OperatorWord::Resume => self.resume(line).await,
+            OperatorWord::Abort if no_turn => self.answer(line, NO_TURN).await,
             OperatorWord::Abort => self.order(line, Word::Abort, "ending the turn").await,
         }
         Handled::Yes
+    }
+
+    async fn pause(&self, line: &Line) {
+        let text = match self.office.showing.borrow().view.paused {
+            true => "I am paused already; `resume` ends that",
+            false => "paused: I store what comes and start nothing until `resume`",
+        };
+        self.order(line, Word::Pause, text).await;
+    }
+
+    /// Also what is parked, or waits for a login, tries again.
+    async fn resume(&self, line: &Line) {
+        let view = self.office.showing.borrow().view.clone();
+        let waits = view.paused || view.needs_login || view.phase == PhaseName::Parked;
+        let text = match waits {
+            true => "resumed",
+            false => "I am not paused, so nothing changes; `status` says what I do",
+        };
+        self.order(line, Word::Resume, text).await;
     }
 
     /// Returns whether every message of the open turn is this person's.

@@ -1,11 +1,15 @@
 //! What people are told about approvals.
 
+use std::time::Duration;
+
 use gangline_broker::{ApprovalRow, ApprovalState};
 use gangline_core::{
     AgentName, ApprovalNumber,
     approval::{Decision, Unclear},
     shown,
 };
+
+use super::span;
 
 /// Tells somebody whose bare word decides nothing why, and the exact words that do.
 pub(crate) fn unclear(open: &[ApprovalNumber], decision: Decision, why: Unclear) -> String {
@@ -49,15 +53,43 @@ pub(crate) fn unknown(number: ApprovalNumber) -> String {
 /// Tells somebody who comes too late what became of it.
 pub(crate) fn closed(row: &ApprovalRow) -> String {
     let number = row.number;
+    match row.state {
+        ApprovalState::Open | ApprovalState::Void => unknown(number),
+        ApprovalState::Allowed | ApprovalState::Denied => {
+            format!("approval {number} was already {}", standing(row))
+        }
+        ApprovalState::Withdrawn => format!("approval {number} is {}", standing(row)),
+    }
+}
+
+/// Tells somebody whose bare word finds nothing open what became of the approval that may be meant,
+/// so long ago.
+pub(crate) fn ended(row: &ApprovalRow, ago: Duration) -> String {
+    let (number, ago) = (row.number, span(ago));
+    match row.state {
+        ApprovalState::Allowed | ApprovalState::Denied => format!("{}, {ago} ago", closed(row)),
+        ApprovalState::Withdrawn => {
+            format!("approval {number} was {}, {ago} ago", standing(row))
+        }
+        // It can be decided by its number, or is on its way to be asked again.
+        ApprovalState::Void | ApprovalState::Open => {
+            format!("approval {number} will be asked again, because its turn was lost {ago} ago")
+        }
+    }
+}
+
+/// Returns where an approval stands, behind its number.
+pub(crate) fn standing(row: &ApprovalRow) -> String {
     let by = row.decided_as.as_deref().or(row.decided_by.as_ref().map(|by| by.account.as_str()));
     let by = by.map_or_else(String::new, |by| format!(" by {}", shown::label(by)));
     match row.state {
-        ApprovalState::Open | ApprovalState::Void => unknown(number),
-        ApprovalState::Allowed => format!("approval {number} was already allowed{by}"),
-        ApprovalState::Denied => format!("approval {number} was already denied{by}"),
+        ApprovalState::Open => format!("open; say `yes {0}` or `no {0} REASON`", row.number),
+        ApprovalState::Void => "its turn was lost; the next attempt asks again".to_owned(),
+        ApprovalState::Allowed => format!("allowed{by}"),
+        ApprovalState::Denied => format!("denied{by}"),
         ApprovalState::Withdrawn => {
             let why = row.note.as_ref().map_or_else(String::new, |why| format!(" ({why})"));
-            format!("approval {number} needs no decision any more{why}")
+            format!("closed without a decision{why}")
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Statements of approvals.
 
-use gangline_core::{AgentName, ApprovalNumber, Epoch, TurnId, redact::Redacted};
+use gangline_core::{AgentName, ApprovalNumber, Epoch, TurnId, approval::view, redact::Redacted};
 use rusqlite::{Connection, Row, params};
 
 use super::{
@@ -312,7 +312,7 @@ pub(crate) fn withdraw_one(
     Ok(number.map(ApprovalNumber))
 }
 
-/// Closes what is open of a turn that ends. A decision that did not reach the runtime any more is
+/// Closes what is open of a turn that ends, and says so wherever it was announced. A decision that did not reach the runtime any more is
 /// kept for the message's next attempt.
 pub(super) fn withdraw(
     w: &mut Writer,
@@ -333,5 +333,11 @@ pub(super) fn withdraw(
         sql::column,
     )?;
     numbers.sort_unstable();
+    for number in &numbers {
+        let Some(row) = one(&w.connection, ApprovalNumber(*number))? else { continue };
+        let said = Redacted::from_store(view::closed(&number.to_string(), why));
+        let key = format!("aw-{number}-{}", w.now.0);
+        places::say_everywhere(w, &row, (&key, &said))?;
+    }
     Ok(numbers.into_iter().map(ApprovalNumber).collect())
 }

@@ -27,7 +27,11 @@ pub(super) fn put(w: &mut Writer, send: &Send) -> Result<SendReceipt, Fault> {
 }
 
 /// The same; a question that is not named is looked for in what the send answers.
-fn put_to(w: &mut Writer, send: &Send, asked: Option<&str>) -> Result<SendReceipt, Fault> {
+pub(super) fn put_to(
+    w: &mut Writer,
+    send: &Send,
+    asked: Option<&str>,
+) -> Result<SendReceipt, Fault> {
     let known = "SELECT id FROM outbox WHERE agent = ? AND idem_key = ? ORDER BY part";
     let known: Vec<i64> =
         sql::all(&w.connection, known, params![send.agent.folded(), &send.idem_key], sql::column)?;

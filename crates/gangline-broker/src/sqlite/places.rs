@@ -15,7 +15,8 @@ pub(super) fn put(
     number: ApprovalNumber,
     announce: &Announce,
 ) -> Result<SendReceipt, Fault> {
-    let receipt = outbox::put(w, &numbered(&announce.send, number))?;
+    let send = numbered(&announce.send, number);
+    let receipt = outbox::put_to(w, &send, announce.question.as_deref())?;
     if !receipt.repeated {
         let sql = "INSERT OR REPLACE INTO approval_places (number, place, installation_id, agent, \
                    target, idem_key, whole) VALUES (?, ?, ?, ?, ?, ?, ?)";

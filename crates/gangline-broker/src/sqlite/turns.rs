@@ -179,7 +179,7 @@ pub(crate) fn end(w: &mut Writer, end: &EndTurn) -> Result<Ended, Fault> {
         ended.delivered.extend(receipt.delivered);
     }
     events::put(w, &end.events)?;
-    let why = end.withdraw_approvals.as_deref().unwrap_or("turn ended");
+    let why = end.withdraw_approvals.as_deref().unwrap_or("the turn ended");
     ended.withdrawn = approvals::withdraw(w, &end.agent, end.turn, why)?;
     Ok(ended)
 }

@@ -72,6 +72,8 @@ pub struct Announce {
     pub place: String,
     /// Whether the lines show all of the action.
     pub extent: Extent,
+    /// The server's id of the private line that they answer: they go to its conversation.
+    pub question: Option<String>,
 }
 
 /// A place in which an approval was announced, or will be once the line is out.

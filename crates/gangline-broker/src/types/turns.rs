@@ -79,7 +79,8 @@ pub struct EndTurn {
     pub sends: Vec<Send>,
     /// What is recorded of the end.
     pub events: Vec<NewEvent>,
-    /// Why approvals that are still open are withdrawn; without it `turn ended`.
+    /// Why approvals that are still open are withdrawn, which is said wherever they were announced;
+    /// without it `the turn ended`.
     pub withdraw_approvals: Option<String>,
 }
 

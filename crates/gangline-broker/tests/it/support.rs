@@ -162,7 +162,7 @@ pub(crate) fn announce(agent: &AgentName, key: &str, place: &str) -> Announce {
     let line =
         format!("approval {NUMBER_PLACEHOLDER}: echo {{number}}, say yes {NUMBER_PLACEHOLDER}");
     let send = Send { target: place.to_owned(), ..send(agent, key, &[&line]) };
-    Announce { send, place: place.to_owned(), extent: Extent::Whole }
+    Announce { send, place: place.to_owned(), extent: Extent::Whole, question: None }
 }
 
 /// The owner's decision, without words.

@@ -137,8 +137,14 @@ impl Tell {
                 Reason::TimedOut => {
                     "no answer: the turn gave no sign of life and was ended".to_owned()
                 }
-                Reason::Interrupted(by) => {
-                    format!("no answer: the turn was ended by the {}", by.as_str())
+                Reason::Interrupted(By::Operator) => {
+                    "no answer: a person stopped the turn".to_owned()
+                }
+                Reason::Interrupted(By::Supervisor) => {
+                    "no answer: the supervisor stopped the turn".to_owned()
+                }
+                Reason::Interrupted(By::Drain) => {
+                    "no answer: the agent was shut down during the turn".to_owned()
                 }
                 Reason::TurnLost
                 | Reason::RateLimited

@@ -300,6 +300,12 @@ pub fn decided(number: &str, decision: Decision, by: &str, reason: Option<&str>)
     middle_out(&text, LINE_BYTES).0
 }
 
+/// Returns what is said wherever an approval was announced that nobody decides any more.
+#[must_use]
+pub fn closed(number: &str, why: &str) -> String {
+    format!("approval {number} is closed without a decision: {}", shown::label(why))
+}
+
 /// Returns everything of the action, a line each, with nothing left out.
 #[must_use]
 pub fn whole(wanted: &Wanted, around: Around<'_>) -> Vec<String> {

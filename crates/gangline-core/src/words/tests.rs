@@ -29,6 +29,9 @@ fn operators_words_are_read_only_if_they_are_the_whole_text() {
         ("abort", Some(OperatorWord::Abort)),
         ("stop", Some(OperatorWord::Abort)),
         ("Stop!", Some(OperatorWord::Abort)),
+        ("stop,", Some(OperatorWord::Abort)),
+        ("stop …", Some(OperatorWord::Abort)),
+        ("status:", Some(OperatorWord::Status)),
         ("stop the server", None),
         ("stand  down", Some(OperatorWord::StandDown)),
         ("Model", Some(OperatorWord::Model)),
@@ -77,14 +80,14 @@ const LINES: &[(&str, Is)] = &[
     ("help1", Near("help")),
     ("/help", Near("help")),
     ("hello", Talk),
-    ("help me", Talk),
+    ("help me", Near("help")),
     ("help me fix the build", Talk),
     ("stauts", Near("status")),
     ("satus", Near("status")),
     ("statuss", Near("status")),
     ("state", Near("status")),
     ("start", Talk),
-    ("status please", Talk),
+    ("status please", Near("status")),
     ("qeue", Near("queue")),
     ("queu", Near("queue")),
     ("queues", Near("queue")),
@@ -95,6 +98,19 @@ const LINES: &[(&str, Is)] = &[
     ("abrot", Near("stop")),
     ("aborted?", Talk),
     ("sort", Talk),
+    ("stop please", Near("stop")),
+    ("please stop", Near("stop")),
+    ("Stop, please!", Near("stop")),
+    ("abort now", Near("stop")),
+    ("stop it", Near("stop")),
+    ("show me", Near("show N")),
+    ("cancel it", Near("cancel mN")),
+    ("resume, please", Near("resume")),
+    ("compact now", Near("compact")),
+    ("please help me", Talk),
+    ("stop it now", Talk),
+    ("fix it", Talk),
+    ("now please", Talk),
     ("stop the server", Talk),
     ("stop postgres", Talk),
     ("puase", Near("pause")),
@@ -113,15 +129,16 @@ const LINES: &[(&str, Is)] = &[
     ("new sesion", Near("new session")),
     ("newsession", Near("new session")),
     ("/cleer", Near("new session")),
-    ("cancel", Near("cancel m42")),
-    ("cancle", Near("cancel m42")),
+    ("cancel", Near("cancel mN")),
+    ("cancle", Near("cancel mN")),
     ("cancle m42", Near("cancel m42")),
-    ("cancel m4x", Near("cancel m42")),
+    ("cancle 7", Near("cancel 7")),
+    ("cancel m4x", Near("cancel mN")),
     ("cancelm42", Near("cancel m42")),
     ("cancel that", Talk),
-    ("show", Near("show 5")),
-    ("shwo 5", Near("show 5")),
-    ("show5", Near("show 5")),
+    ("show", Near("show N")),
+    ("shwo 7", Near("show 7")),
+    ("show7", Near("show 7")),
     ("how", Talk),
     ("show logs", Talk),
     ("step 4", Talk),
@@ -132,18 +149,23 @@ const LINES: &[(&str, Is)] = &[
     ("deny", Decides("no")),
     ("yes", Decides("yes")),
     ("5 yes", Decides("5 yes")),
-    ("aprove 5", Near("approve 5")),
-    ("aprove", Near("approve 5")),
-    ("approve it", Begins),
+    ("aprove 7", Near("approve 7")),
+    ("aprove #7", Near("approve #7")),
+    ("aprove 7x", Near("approve N")),
+    ("aprove", Near("approve N")),
+    ("approve it", Near("approve N")),
     ("approve the plan and go", Begins),
-    ("dney 5", Near("deny 5")),
-    ("deny it", Begins),
+    ("dney 7", Near("deny 7")),
+    ("deny it", Near("deny N")),
     ("yes5", Near("yes 5")),
     ("yse 5", Near("yes 5")),
     ("no5", Near("no 5")),
     ("alow 5", Near("yes 5")),
-    ("yess", NearIfAsked("yes 5")),
-    ("yse", NearIfAsked("yes 5")),
+    ("yes 5,", Near("yes 5")),
+    ("yes?", Begins),
+    ("no,", Begins),
+    ("yess", NearIfAsked("yes N")),
+    ("yse", NearIfAsked("yes N")),
     ("yes please", Begins),
     ("yes, and run it again", Begins),
     ("no, use make", Begins),
@@ -161,7 +183,7 @@ const LINES: &[(&str, Is)] = &[
 
 #[test]
 fn near_misses_are_told_from_prompts() {
-    let near = |word| Reading::Miss(Miss::Word(word));
+    let near = |word: &str| Reading::Miss(Miss::Word(word.to_owned()));
     for (text, is) in LINES {
         let (not, lately) = match is {
             Near(word) => (near(word), near(word)),
@@ -180,54 +202,79 @@ fn near_misses_are_told_from_prompts() {
 #[test]
 fn a_near_miss_is_answered_with_the_word_and_the_list() {
     let five = [ApprovalNumber(5)];
-    for (miss, said, open, expect) in [
+    let word = |word: &str| Miss::Word(word.to_owned());
+    let listed = |text: &str| format!("{text} {LIST}");
+    for (miss, (said, to), open, expect) in [
         (
-            Miss::Word("stop"),
-            "stpo",
+            word("stop"),
+            ("stpo", "@ada "),
             &[][..],
-            "I know no `stpo`; did you mean `stop`? I have done nothing with it.",
+            listed(
+                "I know no `stpo`; did you mean `@ada stop`, which ends my turn? I have done \
+                 nothing with it.",
+            ),
         ),
         (
-            Miss::Word("cancel m42"),
-            "cancle m4",
+            word("cancel m4"),
+            ("cancle m4", ""),
             &five[..],
-            "I know no `cancle m4`; did you mean `cancel m42`? I have done nothing with it.",
+            listed("I know no `cancle m4`; did you mean `cancel m4`? I have done nothing with it."),
         ),
         (
             Miss::Decision,
-            "no, use the trash",
+            ("no, use the trash", ""),
             &five[..],
-            "`no, use the trash` decides nothing: approval 5 is open. Say `yes 5` or `no 5 \
-             REASON`, and nothing else on that line.",
+            listed(
+                "`no, use the trash` decides nothing: approval 5 is open. Say `yes 5` or `no 5 \
+                 REASON`, and nothing else on that line.",
+            ),
         ),
         (
             Miss::Decision,
-            "ok",
+            ("ok", ""),
             &[][..],
-            "`ok` decides nothing: no approval is open any more. If it was meant as a prompt, \
-             begin the line with another word.",
+            "no approval is open, so `ok` decides nothing. If it was meant as a prompt, write a \
+             sentence that begins with another word"
+                .to_owned(),
         ),
     ] {
-        assert_eq!(miss.answer(said, open), format!("{expect} {LIST}"), "{said:?}");
+        let reply = Reply { said, to, open, ended: None };
+        assert_eq!(reply.missed(&miss), expect, "{said:?}");
     }
+}
+
+#[test]
+fn what_became_of_the_last_approval_is_told() {
+    let ended = Some("approval 5 was already allowed by ori, 12 s ago");
+    let told = Reply { ended, ..said("yes") }.nothing_to_decide();
+    let expect = "approval 5 was already allowed by ori, 12 s ago; nothing else is open, so `yes` \
+                  decides nothing. ";
+    assert!(told.starts_with(expect), "{told}");
+}
+
+fn said(said: &str) -> Reply<'_> {
+    Reply { said, to: "", open: &[], ended: None }
 }
 
 /// What somebody said comes back to them so that all of it can be seen, and not endlessly.
 #[test]
 fn what_is_quoted_is_shown_and_cut() {
-    let told = nothing_to_decide("yes\u{202e}");
+    let told = said("yes\u{202e}").nothing_to_decide();
     assert!(told.contains("`yes<U+202E>`"), "{told}");
-    let told = Miss::Decision.answer(&"yes ".repeat(100), &[]);
+    let told = said(&"yes ".repeat(100)).missed(&Miss::Decision);
     let quoted = format!("`{}…`", "yes ".repeat(10));
-    assert!(told.starts_with(&quoted), "{told}");
+    assert!(told.contains(&quoted), "{told}");
 }
 
 /// One IRC line each: the list and every line of `help` fit without being cut.
 #[test]
 fn every_answer_fits_a_line() {
     let longest = "#".repeat(QUOTED_MAX);
-    for miss in [Miss::Word("new session"), Miss::Decision] {
-        let told = miss.answer(&longest, &[ApprovalNumber(123_456)]);
+    let open = [ApprovalNumber(123_456)];
+    let reply =
+        Reply { said: &longest, to: "@a-server-with-a-name-claude ", open: &open, ended: None };
+    for miss in [Miss::Word("stop".to_owned()), Miss::Decision] {
+        let told = reply.missed(&miss);
         assert!(told.len() <= crate::split::LINE_BYTES, "{}: {told}", told.len());
     }
     for line in help("a-server-with-a-name-claude") {
@@ -235,14 +282,19 @@ fn every_answer_fits_a_line() {
     }
 }
 
-/// Every word that is offered is read as one.
+/// Every word that is offered is read as one, and stands in the list.
 #[test]
 fn every_word_of_the_list_is_one() {
-    for (_, shown) in PLAIN.iter().chain(NUMBERED) {
-        match read(shown, Asked::Not) {
+    let plain = PLAIN.iter().map(|(_, shown)| ((*shown).to_owned(), (*shown).to_owned()));
+    let numbered = NUMBERED.iter().map(|(_, shown, number)| {
+        let with = number.replace('N', "7");
+        (format!("{shown} {with}"), format!("{shown} {number}"))
+    });
+    for (said, listed) in plain.chain(numbered) {
+        match read(&said, Asked::Not) {
             Reading::Word(_) | Reading::Decision(_) => {}
-            other @ (Reading::Miss(_) | Reading::Prompt) => panic!("{shown}: {other:?}"),
+            other @ (Reading::Miss(_) | Reading::Prompt) => panic!("{said}: {other:?}"),
         }
-        assert!(LIST.contains(shown) || shown.contains("approve") || shown.contains("deny"));
+        assert!(LIST.contains(&listed) || listed.contains("approve") || listed.contains("deny"));
     }
 }

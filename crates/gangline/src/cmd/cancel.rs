@@ -57,8 +57,7 @@ fn not_cancelled(id: MessageId, found: Cancel) -> Failure {
                 .hint("`gangline interrupt` and the agent's nick ends the turn")
         }
         Cancel::Settled(state) => {
-            let state = state.as_str().replace('_', " ");
-            Failure::user(format!("{id} cannot be cancelled: it is settled ({state})"))
+            Failure::user(format!("{id} cannot be cancelled: it {}", state.told()))
                 .hint(format!("`gangline trace {id}` shows what became of it"))
         }
         Cancel::Unknown | Cancel::Done => Failure::user(format!("there is no message {id}"))

@@ -51,8 +51,8 @@ fn told(member: &Member, word: Word, taken: &Taken) -> String {
         Taken::ByDaemon => format!("{name} {done}\n"),
         Taken::ByRow => format!("{name} {done}; its daemon is not running\n"),
         Taken::Unheard(why) => format!(
-            "{name} {done} within 30 s, by its row in the database: its socket cannot be used \
-             ({why})\n"
+            "{name} {done}. Its socket cannot be used ({why}), so it learns this from the database: \
+             that takes up to 30 s\n"
         ),
     }
 }

@@ -215,7 +215,7 @@ fn an_interrupt_in_mid_tool_ends_the_tool_and_tells_the_asker() {
     eventually("the tool to run", || rig.work("lab-ada", "busy").exists().then_some(()));
     assert!(!rig.world.processes_like("while :").is_empty(), "{:?}", rig.world.processes());
     owner.say("#general", "@lab-ada abort");
-    ori.hears("lab-ada", "#general", "the turn was ended by the operator");
+    ori.hears("lab-ada", "#general", "a person stopped the turn");
     eventually("the tool to end", || rig.world.processes_like("while :").is_empty().then_some(()));
     ori.say("#general", "@lab-ada say exactly still here");
     ori.hears("lab-ada", "#general", "still here");

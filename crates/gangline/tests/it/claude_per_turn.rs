@@ -85,7 +85,7 @@ fn an_abort_ends_the_process_of_the_turn() {
     ori.say("#general", "@lab-ada run sh -c 'touch busy; while :; do sleep 0.1; done'");
     eventually("the tool to run", || rig.work("lab-ada", "busy").exists().then_some(()));
     owner.say("#general", "@lab-ada abort");
-    ori.hears("lab-ada", "#general", "the turn was ended by the operator");
+    ori.hears("lab-ada", "#general", "a person stopped the turn");
     assert_eq!(program(&rig), [0; 0]);
     eventually("the tool to end", || rig.world.processes_like("while :").is_empty().then_some(()));
     ori.say("#general", "@lab-ada say exactly still here");
@@ -183,7 +183,7 @@ rules:
         last_request(&rig).contains("detailed summary").then_some(())
     });
     owner.say("#general", "@lab-ada abort");
-    ori.hears("lab-ada", "#general", "the turn was ended by the operator");
+    ori.hears("lab-ada", "#general", "a person stopped the turn");
     ori.say("#general", "@lab-ada three");
     ori.hears("lab-ada", "#general", "fine: ");
     assert!(last_request(&rig).contains("remember plum"));

@@ -308,7 +308,7 @@ fn an_owner_aborts_a_turn() {
         status.to_string().contains("\"working\"").then_some(())
     });
     boss.say("#general", "@demo-guide abort");
-    alice.hears(GUIDE, "#general", "the turn was ended by the operator");
+    alice.hears(GUIDE, "#general", "a person stopped the turn");
     alice.say("#general", "@demo-guide say exactly alive");
     alice.hears(GUIDE, "#general", "alive");
 }

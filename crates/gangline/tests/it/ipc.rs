@@ -417,7 +417,7 @@ fn the_owner_operates_the_agent_by_the_socket_and_by_its_row() {
         (ipc.ok(json!({"type": "status"}))["phase"] == "working").then_some(())
     });
     ipc.ok(scene.owner(json!({"type": "interrupt"})));
-    alice.hears(ADA, "#general", "the turn was ended by the operator");
+    alice.hears(ADA, "#general", "a person stopped the turn");
 }
 
 /// R2-04, R2-06: the owner chooses a model and begins a new session by the socket; an agent may

@@ -136,7 +136,7 @@ fn a_program_in_a_terminal_is_asked_and_answers() {
     ori.say("#general", "@lab-term be slow");
     eventually("the program to work", || rig.world.path("work/busy").exists().then_some(()));
     owner.say("#general", "@lab-term abort");
-    ori.hears("lab-term", "#general", "the turn was ended by the operator");
+    ori.hears("lab-term", "#general", "a person stopped the turn");
     ori.say("#general", "@lab-term still there?");
     let heard = ori.hears("lab-term", "#general", "I heard:");
     assert!(heard.contains("still there?"), "{heard}");

@@ -47,10 +47,15 @@ async fn asked_in(lab: &mut Lab, place: &str) -> MessageId {
 }
 
 /// The turn wants to run a command, which is announced there.
-async fn wants(
+async fn wants(lab: &mut Lab, asked: (MessageId, &str), place: (&str, &str)) -> ApprovalNumber {
+    wants_by(lab, asked, (place, Extent::Whole)).await
+}
+
+/// The same with an announcement that may be cut.
+async fn wants_by(
     lab: &mut Lab,
     (message, command): (MessageId, &str),
-    (target, place): (&str, &str),
+    ((target, place), extent): ((&str, &str), Extent),
 ) -> ApprovalNumber {
     let text = |text: &str| Redacted::from_store(text.to_owned());
     let send = Send {
@@ -74,7 +79,7 @@ async fn wants(
         detail: text(&serde_json::json!({ "command": command }).to_string()),
         folder: text("/srv"),
         said_before: text("I clean up first."),
-        announce: Some(Announce { send, place: place.to_owned(), extent: Extent::Whole }),
+        announce: Some(Announce { send, place: place.to_owned(), extent, question: None }),
     };
     let opened = lab.rig.courier.office.broker.open_approval(asks).await.unwrap();
     lab.rig.showing.send_modify(|showing| showing.view.approvals += 1);
@@ -231,6 +236,75 @@ async fn all_of_an_approval_is_shown_in_pages() {
     assert!(told[20].contains("show 1` to me in private"), "{told:?}");
 }
 
+const NO_TURN: &str = "there is no turn to end";
+
+/// What was cut where it was announced can be decided by a bare word once all of it was shown in
+/// that place, a second after its last line; a page that was read elsewhere does not count.
+#[tokio::test]
+async fn what_was_shown_whole_is_decided_by_a_bare_word_there() {
+    let long = (0..60).map(|number| format!("echo {number}\n")).collect::<String>();
+    let (short, long) = ("make all", long.trim_end());
+    for (command, said, allows) in [
+        (short, &[("oak-ada", "show 1")][..], true),
+        (long, &[("oak-ada", "show 1"), ("oak-ada", "more")], true),
+        (long, &[("oak-ada", "show 1")], false),
+        (long, &[("#lab", "@ada show 1"), ("#lab", "@ada show 1")], false),
+        (long, &[("oak-ada", "show 1"), ("#lab", "@ada more")], false),
+        (short, &[("#lab", "@ada show 1")], true),
+    ] {
+        let mut lab = Lab::open().await;
+        let message = asked_in(&mut lab, "#lab").await;
+        wants_by(&mut lab, (message, command), (("#lab", "#lab"), Extent::Cut)).await;
+        let (place, _) = *said.last().unwrap();
+        for (place, words) in said {
+            lab.says(ORI, place, words).await;
+        }
+        let yes = if place == "#lab" { "@ada yes" } else { "yes" };
+        let told = lab.says(ORI, place, yes).await;
+        assert_eq!(row(&lab, 1).await.state, ApprovalState::Open, "at once: {told:?}");
+        lab.rig.clock.forward(Duration::from_secs(2));
+        let told = lab.says(ORI, place, yes).await;
+        let state = if allows { ApprovalState::Allowed } else { ApprovalState::Open };
+        assert_eq!(row(&lab, 1).await.state, state, "{said:?}: {told:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_long_line_of_what_is_shown_says_that_it_continues() {
+    let mut lab = Lab::open().await;
+    let message = asked_in(&mut lab, "#lab").await;
+    let command = format!("echo {}", "x".repeat(400));
+    wants(&mut lab, (message, &command), ("#lab", "#lab")).await;
+    let told = lab.says(ORI, "oak-ada", "show 1").await;
+    let at = told.iter().position(|line| line.starts_with("ori command: echo x")).unwrap();
+    assert!(told[at + 1].starts_with("ori ↪ xxx"), "{told:?}");
+}
+
+/// The end of a turn closes what nobody decided, and every place that was asked hears of it.
+#[tokio::test]
+async fn a_turn_that_ends_first_is_told_wherever_it_was_asked() {
+    let mut lab = Lab::open().await;
+    let message = asked_in(&mut lab, "oak-ada").await;
+    wants(&mut lab, (message, "id"), ("bob", "=bob")).await;
+    lab.rig.courier.tell_owners().await;
+    lab.heard().await;
+    let end = gangline_broker::EndTurn {
+        agent: ada(),
+        turn: TURN,
+        outcome: "interrupted:operator".to_owned(),
+        settle: Vec::new(),
+        sends: Vec::new(),
+        events: Vec::new(),
+        withdraw_approvals: Some("a person stopped the turn".to_owned()),
+    };
+    lab.rig.courier.office.broker.end_turn(end).await.unwrap();
+    let text = "approval 1 is closed without a decision: a person stopped the turn";
+    assert_eq!(lab.heard().await, [format!("bob {text}"), format!("owner {text}")]);
+    let told = lab.says(ORI, "oak-ada", "show 1").await;
+    let title = "ori approval 1: closed without a decision (a person stopped the turn)";
+    assert_eq!(told[0], title);
+}
+
 #[tokio::test]
 async fn what_was_asked_in_private_is_shown_to_its_asker_and_owners_alone() {
     let mut lab = Lab::open().await;
@@ -253,7 +327,14 @@ async fn the_author_of_all_of_a_turn_may_end_it() {
     let mut lab = Lab::open().await;
     asked_in(&mut lab, "#lab").await;
     let told = lab.says(("gus", Tier::Member), "#lab", "@ada stop").await;
-    assert!(told[0].contains("only an owner may operate this agent"), "{told:?}");
+    assert!(told[0].contains("only an owner may end this turn"), "{told:?}");
     let told = lab.says(BOB, "#lab", "@ada stop").await;
     assert!(told[0].contains("ending the turn: it is all yours"), "{told:?}");
+    lab.rig.showing.send_modify(|showing| {
+        showing.view.turn = None;
+        showing.view.messages.clear();
+    });
+    for who in [ORI, BOB] {
+        assert_eq!(lab.says(who, "oak-ada", "stop").await, [format!("{} {NO_TURN}", who.0)]);
+    }
 }

@@ -44,7 +44,7 @@ async fn a_waiting_message_is_cancelled_by_its_author_or_an_owner() {
     assert_eq!(lab.says(CAT, "#lab", "@ada cancel m1").await, refused);
     let done = ["#lab bob: m1 is cancelled: I will not work on it"];
     assert_eq!(lab.says(BOB, "#lab", "@ada cancel m1").await, done);
-    let again = ["#lab bob: m1 cannot be cancelled: it is settled (cancelled)"];
+    let again = ["#lab bob: m1 cannot be cancelled: it was cancelled already"];
     assert_eq!(lab.says(BOB, "#lab", "@ada cancel m1").await, again);
     let unknown = ["#lab bob: I have no message m99; `queue` lists what waits"];
     assert_eq!(lab.says(BOB, "#lab", "@ada cancel m99").await, unknown);
@@ -75,7 +75,7 @@ fn what_cannot_be_cancelled_says_what_to_do() {
         ),
         (
             Cancel::Settled(MessageState::NoReply),
-            "m4 cannot be cancelled: it is settled (no reply)",
+            "m4 cannot be cancelled: it was read already, and needed no reply",
         ),
         (Cancel::Unknown, "I have no message m4; `queue` lists what waits"),
     ] {

@@ -45,17 +45,43 @@ async fn ask(lab: &Lab, number: i64) -> ApprovalNumber {
     lab.rig.courier.office.broker.open_approval(open).await.unwrap().number
 }
 
+/// That turn ends, and has answered its message.
+async fn answered(lab: &Lab, number: i64) {
+    let broker = &lab.rig.courier.office.broker;
+    let asked = broker.messages(MessageFilter::default(), 1).await.unwrap();
+    let end = gangline_broker::EndTurn {
+        agent: ada(),
+        turn: turn(number),
+        outcome: "completed".to_owned(),
+        settle: vec![gangline_broker::Settle {
+            message: asked[0].id,
+            state: MessageState::Answered,
+            reason: None,
+            answer: None,
+            not_before: None,
+            uncount_attempt: false,
+        }],
+        sends: Vec::new(),
+        events: Vec::new(),
+        withdraw_approvals: None,
+    };
+    broker.end_turn(end).await.unwrap();
+}
+
 /// R0-36: what is no word reaches the agent, what nearly is one does not, and is answered.
 #[tokio::test]
 async fn near_misses_are_answered_and_are_no_prompts() {
     let mut lab = Lab::open().await;
     let told = lab.says(BOB, "#lab", "@ada stpo").await;
     let expect = format!(
-        "#lab bob: I know no `stpo`; did you mean `stop`? I have done nothing with it. {LIST}"
+        "#lab bob: I know no `stpo`; did you mean `@ada stop`, which ends my turn? I have done \
+         nothing with it. {LIST}"
     );
     assert_eq!(told, [expect]);
     let told = lab.says(BOB, "#lab", "@ada cancle m4").await;
-    assert!(told[0].contains("did you mean `cancel m42`?"), "{told:?}");
+    assert!(told[0].contains("did you mean `@ada cancel m4`?"), "{told:?}");
+    let told = lab.says(BOB, "oak-ada", "stop please").await;
+    assert!(told[0].contains("did you mean `stop`, which ends my turn?"), "{told:?}");
     assert_eq!(lab.prompts().await, [""; 0]);
     assert_eq!(lab.says(BOB, "#lab", "@ada help me fix the build").await, [""; 0]);
     assert_eq!(lab.prompts().await, ["@ada help me fix the build"]);
@@ -95,7 +121,11 @@ async fn a_line_that_begins_like_a_decision_is_no_prompt_while_one_is_asked() {
     };
     lab.rig.courier.office.broker.decide(number, ruling).await.unwrap();
     let told = lab.says(ORI, "#lab", "@ada no, wait").await;
-    assert!(told[0].contains("no approval is open any more"), "{told:?}");
+    let expect = format!(
+        "#lab ori: approval {number} was already allowed by ori, 0 s ago; nothing else is open, so \
+         `no, wait` decides nothing."
+    );
+    assert!(told[0].starts_with(&expect), "{told:?}");
     assert_eq!(lab.prompts().await, [""; 0]);
     lab.rig.clock.forward(LATELY);
     assert_eq!(lab.says(ORI, "#lab", "@ada no, wait").await, [""; 0]);
@@ -113,24 +143,7 @@ async fn a_bare_yes_is_a_prompt_only_where_the_last_turn_answered_its_author() {
     take(&lab, 1).await;
     let told = lab.says(ORI, "#lab", "@ada yes").await;
     assert!(told[0].starts_with(nothing), "the turn has not answered yet: {told:?}");
-    let asked = lab.rig.courier.office.broker.messages(MessageFilter::default(), 1).await.unwrap();
-    let end = gangline_broker::EndTurn {
-        agent: ada(),
-        turn: turn(1),
-        outcome: "completed".to_owned(),
-        settle: vec![gangline_broker::Settle {
-            message: asked[0].id,
-            state: MessageState::Answered,
-            reason: None,
-            answer: None,
-            not_before: None,
-            uncount_attempt: false,
-        }],
-        sends: Vec::new(),
-        events: Vec::new(),
-        withdraw_approvals: None,
-    };
-    lab.rig.courier.office.broker.end_turn(end).await.unwrap();
+    answered(&lab, 1).await;
     for (who, place, is_prompt) in
         [(BOB, "#lab", false), (ORI, "oak-ada", false), (ORI, "#lab", true)]
     {
@@ -138,6 +151,41 @@ async fn a_bare_yes_is_a_prompt_only_where_the_last_turn_answered_its_author() {
         assert_eq!(told.is_empty(), is_prompt, "{who:?} {place}: {told:?}");
     }
     assert_eq!(lab.prompts().await, ["@ada yes"]);
+}
+
+/// A bare `yes` that comes after its approval was closed starts nothing, though the last turn
+/// answered its author: the agent must not take it for another permission.
+#[tokio::test]
+async fn a_bare_yes_shortly_after_an_approval_is_no_prompt() {
+    let mut lab = Lab::open().await;
+    lab.says(ORI, "#lab", "@ada clean up").await;
+    take(&lab, 1).await;
+    ask(&lab, 1).await;
+    answered(&lab, 1).await;
+    lab.rig.clock.forward(std::time::Duration::from_secs(12));
+    for words in ["yes", "no", "y", "ok", "yes!"] {
+        let told = lab.says(ORI, "#lab", &format!("@ada {words}")).await;
+        let expect = "#lab ori: approval 1 was closed without a decision (the turn ended), 12 s \
+                      ago; nothing else is open, so `";
+        assert!(told.len() == 1 && told[0].starts_with(expect), "{words}: {told:?}");
+    }
+    assert_eq!(lab.prompts().await, [""; 0]);
+    lab.rig.clock.forward(LATELY);
+    assert_eq!(lab.says(ORI, "#lab", "@ada yes").await, [""; 0]);
+    assert_eq!(lab.prompts().await, ["@ada yes"]);
+}
+
+#[tokio::test]
+async fn pause_and_resume_say_whether_anything_changes() {
+    let mut lab = Lab::open().await;
+    let told = lab.says(ORI, "#lab", "@ada resume").await;
+    assert!(told[0].contains("I am not paused, so nothing changes"), "{told:?}");
+    let told = lab.says(ORI, "#lab", "@ada pause").await;
+    assert!(told[0].contains("paused: I store what comes"), "{told:?}");
+    lab.rig.showing.send_modify(|showing| showing.view.paused = true);
+    let told = lab.says(ORI, "#lab", "@ada pause").await;
+    assert!(told[0].contains("I am paused already"), "{told:?}");
+    assert_eq!(lab.says(ORI, "#lab", "@ada resume").await, ["#lab ori: resumed"]);
 }
 
 /// Agents start nothing where the agent stands down, over a restart, until a person mentions it.

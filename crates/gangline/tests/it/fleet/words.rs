@@ -62,7 +62,7 @@ fn an_interrupted_turn_ends_and_the_asker_is_told() {
     alice.say("#general", "@oak-ada sleep 300");
     fleet.becomes("oak-ada", "working");
     assert_eq!(fleet.run(&["interrupt", "oak-ada"]).ok(), "oak-ada ends its turn\n");
-    alice.hears("oak-ada", "#general", "the turn was ended by the operator");
+    alice.hears("oak-ada", "#general", "a person stopped the turn");
     alice.say("#general", "@oak-ada say exactly alive");
     alice.hears("oak-ada", "#general", "alive");
 }
