@@ -36,6 +36,7 @@ pub(crate) struct Inbox {
     pub(crate) clock: SharedClock,
     /// Where the model stands that somebody chose, and which one that was.
     pub(crate) model_file: PathBuf,
+    pub(crate) model_outside: Option<PathBuf>,
     pub(crate) model: Option<ModelName>,
     pub(crate) brain: mpsc::Sender<Incoming>,
     pub(crate) rescan: Arc<Notify>,
@@ -101,7 +102,7 @@ impl Inbox {
     /// Another process may have paused the agent, or chosen a model for it.
     async fn look_at_orders(&mut self) {
         let _ = self.brain.send(Incoming::LookAtPause).await;
-        let model = model::read(&self.model_file);
+        let model = model::current(&self.model_file, self.model_outside.as_deref());
         if model != self.model {
             self.model.clone_from(&model);
             let _ = self.brain.send(Incoming::Choose(model)).await;

@@ -40,6 +40,12 @@ pub fn chosen(paths: &Paths, agent: &AgentName, owner: &str) -> Option<ModelName
     read(&file(paths, agent, owner))
 }
 
+/// Returns the model that was chosen: the one in the agent's own file, else the one in the file that
+/// the surroundings name ([`Settings::model_file`](crate::Settings)).
+pub(crate) fn current(own: &Path, outside: Option<&Path>) -> Option<ModelName> {
+    read(own).or_else(|| read(outside?))
+}
+
 /// Chooses a model, or goes back to the configuration's.
 ///
 /// # Errors

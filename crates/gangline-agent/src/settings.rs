@@ -1,6 +1,6 @@
 //! What one daemon is started with: read at the rim, split among the tasks by the root.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use gangline_api::config::{AgentConfig, Hooks, ServerKey};
 use gangline_core::AgentName;
@@ -83,6 +83,8 @@ pub struct Settings {
     pub hooks: Option<Hooks>,
     /// The key for the model, if the backend speaks to one itself.
     pub api_key: Option<Secret>,
+    /// A file that holds the model's name where nobody chose one by a command (R2-04).
+    pub model_file: Option<PathBuf>,
     /// Values that must never leave: masked in every line, event and answer.
     pub secrets: Vec<Secret>,
 }

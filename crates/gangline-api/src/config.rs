@@ -15,6 +15,7 @@ use serde::Serialize;
 
 pub use self::{
     backend::{Backend, Names, NotABackend},
+    environment::Environment,
     error::{ConfigError, Place, Problem, Warning},
     hooks::{Gastown, Hooks},
     mcp::{McpPlaceConfig, McpServerConfig, NotSet, parse_servers},
@@ -31,6 +32,7 @@ pub mod nearest;
 
 mod agent;
 mod backend;
+mod environment;
 mod error;
 mod hooks;
 mod mcp;
@@ -409,11 +411,11 @@ impl AgentConfig {
 /// # Errors
 /// Everything that is wrong with the text, in the order of its lines.
 pub fn parse(text: &str, source_name: &str) -> Result<Config, ConfigError> {
-    sections::read(text, source_name, None)
+    sections::read(text, source_name, None, &Environment::default())
 }
 
-/// As [`parse`], with the backends that there are: another one of an agent that shall run is a
-/// fault, of one that is switched off a warning.
+/// As [`parse`], with the backends that there are (another one of an agent that shall run is a
+/// fault, of one that is switched off a warning), and with the defaults of the environment.
 ///
 /// # Errors
 /// As [`parse`].
@@ -421,8 +423,9 @@ pub fn parse_known(
     text: &str,
     source_name: &str,
     names: &Names<'_>,
+    environment: &Environment,
 ) -> Result<Config, ConfigError> {
-    sections::read(text, source_name, Some(names))
+    sections::read(text, source_name, Some(names), environment)
 }
 
 /// Returns the path with a leading `~` or `~/` replaced by `home`, and a relative one put under

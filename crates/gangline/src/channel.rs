@@ -13,7 +13,7 @@ pub(crate) mod reach;
 mod told;
 mod verb;
 
-use std::{ffi::OsString, path::Path, process::ExitCode, time::Duration};
+use std::{ffi::OsString, io, path::Path, process::ExitCode, time::Duration};
 
 use clap::Parser;
 use gangline_api::ipc::{Command, Response, SetDirectoryData};
@@ -212,14 +212,24 @@ fn peek_for(asked: &Asked, command: &Command, nick: Option<&AgentName>) -> Resul
     }
 }
 
-/// Reads a folder's instructions (C14): the daemon has no part in it.
+/// Confirms a folder and reads its instructions, if it has any (R1-24, C14): the daemon has no part
+/// in it.
 fn instructions(folder: &Path) -> Result<Response, Failure> {
-    let path = folder.join(INSTRUCTIONS);
-    if !path.is_file() {
-        return Err(Failure::user(format!("there is no {INSTRUCTIONS} in {}", folder.display()))
-            .hint("name a folder that has one"));
-    }
-    let text = fsio::read_text_capped(&path, INSTRUCTIONS_MAX).map_err(Failure::environment)?;
-    let data = SetDirectoryData { path: path.display().to_string(), text };
+    let directory =
+        folder.canonicalize().ok().filter(|folder| folder.is_dir()).ok_or_else(|| {
+            Failure::user(format!("there is no folder {}", folder.display()))
+                .hint("name a folder that exists")
+        })?;
+    let path = directory.join(INSTRUCTIONS);
+    let (path, text) = match fsio::read_text_capped(&path, INSTRUCTIONS_MAX) {
+        Ok(text) => (Some(path.display().to_string()), text),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => (None, String::new()),
+        Err(error) => {
+            let doing = format!("cannot read {}", path.display());
+            return Err(Failure::environment(error).doing(doing));
+        }
+    };
+    let directory = directory.display().to_string();
+    let data = SetDirectoryData { directory, path, text };
     Response::done(None, &data).map_err(Failure::environment)
 }

@@ -8,8 +8,8 @@ use std::{
 };
 
 use gangline_api::config::{
-    self, AgentConfig, Config, ConfigError, MAX_CONFIG_BYTES, MentionWhenBusy, Process, PromptBy,
-    Warning,
+    self, AgentConfig, Config, ConfigError, Environment, MAX_CONFIG_BYTES, MentionWhenBusy,
+    Process, PromptBy, Warning,
     nearest::{nearest, slips},
     resolve_path,
 };
@@ -52,7 +52,9 @@ pub(crate) fn load(file: &Path) -> Result<Loaded, Failure> {
         Some(directory) => registry.at(&from_file(file, directory)).names(),
         None => registry.names(),
     };
-    let config = config::parse_known(&read(file)?, &file.display().to_string(), &names)?;
+    let environment = Environment::read(|name| std::env::var(name).ok());
+    let name = file.display().to_string();
+    let config = config::parse_known(&read(file)?, &name, &names, &environment)?;
     Loaded { config, file: file.to_owned(), registry }.resolved()
 }
 

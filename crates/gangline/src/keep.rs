@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use gangline_api::config::{AgentConfig, Config};
+use gangline_api::config::{AgentConfig, Config, Environment};
 use gangline_hub::kept::Kept;
 use gangline_os::{
     fsio,
@@ -25,6 +25,8 @@ mod tests;
 
 /// A log that is larger when a hub starts makes room; one older one is kept.
 const LOG_MAX: u64 = 16 * 1024 * 1024;
+/// Names the file of the model, as hyperhive's containers do (R2-04).
+pub(crate) const MODEL_FILE: &str = "HYPERHIVE_MODEL_FILE";
 
 /// What all kept processes have in common.
 #[derive(Debug, Clone)]
@@ -139,9 +141,9 @@ fn settings(agent: &AgentConfig, config: &Config, irc: &str) -> u64 {
 
 /// Returns what every child may have, our own switches, and the variables that are named.
 fn environment<'a>(named: impl Iterator<Item = &'a str>) -> Vec<(OsString, OsString)> {
-    const OURS: [&str; 2] = ["GANGLINE_FAILPOINTS", logging::VARIABLE];
+    const OURS: [&str; 3] = ["GANGLINE_FAILPOINTS", logging::VARIABLE, MODEL_FILE];
     let mut env = base_env();
-    for name in OURS.into_iter().chain(named) {
+    for name in OURS.into_iter().chain(Environment::VARIABLES).chain(named) {
         if let Some(value) = std::env::var_os(name) {
             env.retain(|(known, _)| known != name);
             env.push((name.into(), value));

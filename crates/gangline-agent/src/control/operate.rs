@@ -121,16 +121,29 @@ impl Desk {
         self.brain.try_send(incoming).map_err(|_| BUSY.to_owned())
     }
 
-    /// Answers with the folder's instructions; nothing else changes (C14).
+    /// Confirms the folder and answers with its instructions, if it has any (R1-24); nothing else
+    /// changes (C14).
     pub(super) async fn set_directory(&self, folder: &Path) -> Result<Told, String> {
         if !folder.is_absolute() {
             return Err("'path' must be absolute".to_owned());
         }
+        let directory = shown(folder);
+        match tokio::fs::metadata(folder).await {
+            Ok(found) if found.is_dir() => {}
+            Ok(_) => return Err(format!("{directory} is not a folder")),
+            Err(error) => return Err(format!("cannot look at {directory}: {error}")),
+        }
         let path = folder.join(INSTRUCTIONS);
         let cannot = |error: std::io::Error| format!("cannot read {}: {error}", shown(&path));
-        let found = tokio::fs::metadata(&path).await.map_err(cannot)?;
+        let found = match tokio::fs::metadata(&path).await {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let text = String::new();
+                return Told::new(&SetDirectoryData { directory, path: None, text });
+            }
+            found => found.map_err(cannot)?,
+        };
         if !found.is_file() {
-            return Err(format!("{} is no file", shown(&path)));
+            return Err(format!("{} is not a file", shown(&path)));
         }
         if found.len() > INSTRUCTIONS_MAX {
             return Err(format!(
@@ -140,6 +153,6 @@ impl Desk {
             ));
         }
         let text = tokio::fs::read_to_string(&path).await.map_err(cannot)?;
-        Told::new(&SetDirectoryData { path: shown(&path), text })
+        Told::new(&SetDirectoryData { directory, path: Some(shown(&path)), text })
     }
 }

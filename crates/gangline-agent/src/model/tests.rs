@@ -30,6 +30,19 @@ fn a_choice_is_kept_until_it_is_taken_back() {
     assert!(!super::file(&paths, &agent, "claude").exists());
 }
 
+/// R2-04: hyperhive's file of the model counts where nobody chose one here.
+#[test]
+fn a_file_of_the_surroundings_counts_where_nothing_was_chosen() {
+    let folder = tempfile::tempdir().unwrap();
+    let (own, outside) = (folder.path().join("own"), folder.path().join("hyperhive-model"));
+    assert_eq!(current(&own, Some(&outside)), None);
+    fs::write(&outside, "sonnet\n").unwrap();
+    assert_eq!(current(&own, Some(&outside)).unwrap().to_string(), "sonnet");
+    assert_eq!(current(&own, None), None);
+    fs::write(&own, "opus\n").unwrap();
+    assert_eq!(current(&own, Some(&outside)).unwrap().to_string(), "opus");
+}
+
 /// R3-17: no backend is given a model that was chosen for another.
 #[test]
 fn a_choice_is_one_backend_s_and_an_old_one_the_configured_backend_s() {

@@ -184,7 +184,10 @@ impl Parts {
             token,
             flush: flush.clone(),
             unasked,
-            model: model::chosen(&settings.paths, &settings.agent.nick, &settings.backend.owner()),
+            model: model::current(
+                &model::file(&settings.paths, &settings.agent.nick, &settings.backend.owner()),
+                settings.model_file.as_deref(),
+            ),
         };
         let (bell_of_hooks, hook_calls) = HookBell::new(&settings.agent, settings.hooks.as_ref());
         let doors = Doors {
@@ -368,6 +371,7 @@ fn spawn_outer(tasks: &mut TaskGroup, settings: &Settings, shared: &Shared, oute
         broker: shared.broker.clone(),
         clock: settings.clock.clone(),
         model_file: model::file(&settings.paths, &settings.agent.nick, &settings.backend.owner()),
+        model_outside: settings.model_file.clone(),
         model: shared.model.clone(),
         brain: shared.brain.clone(),
         rescan: Arc::clone(&shared.rescan),

@@ -54,7 +54,7 @@ pub(super) const KEYS: &[&str] = &[
 ];
 
 /// No context holds more tokens.
-const WATERMARK_MAX: u32 = 100_000_000;
+pub(super) const WATERMARK_MAX: u32 = 100_000_000;
 
 /// Reads one agent; `None` if it has no usable nick. The place is that of the nick.
 pub(super) fn read(
@@ -79,6 +79,8 @@ pub(super) fn read(
     // A stand-in lets the rest of the item be checked too; its fault is recorded.
     let known = parsed.clone().or_else(|| "spark-unnamed".parse().ok())?;
     let mut agent = AgentConfig::new(known, directory.unwrap_or_default());
+    set(&mut agent.operator_pronouns, reader.environment.operator_pronouns.clone());
+    set(&mut agent.compact_watermark, reader.environment.compact_watermark);
     let said = section.take("agent");
     agent.agent = said.as_ref().and_then(|node| backend::read(reader, node));
     fields(reader, &mut section, &mut agent);

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, ops::RangeInclusive, str::FromStr};
 use serde_json::Value as Json;
 
 use super::{
-    Names,
+    Environment, Names,
     error::{Place, Problem, SHOWN_MAX, Secrecy, Warning, quote, shown},
     nearest::{nearest, slips},
     node::{Key, Node, Value, bare_channel},
@@ -22,6 +22,8 @@ pub(super) struct Reader<'a> {
     pub(super) names: Option<&'a Names<'a>>,
     /// The limit of the installation, which an agent's may not exceed.
     pub(super) turns_per_cause: u32,
+    /// The defaults that the environment changes.
+    pub(super) environment: Environment,
 }
 
 /// One mapping of the file; what is taken out of it is known, what stays is not.
@@ -52,6 +54,7 @@ impl<'a> Reader<'a> {
             warnings: Vec::new(),
             names: None,
             turns_per_cause: super::default_turns_per_cause(),
+            environment: Environment::default(),
         }
     }
 

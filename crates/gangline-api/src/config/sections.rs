@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Config, ConfigError, Http, MAX_CONFIG_BYTES, Mcp, Names, Network, Sasl, Supervisor, Webhooks,
-    agent, backend,
+    Config, ConfigError, Environment, Http, MAX_CONFIG_BYTES, Mcp, Names, Network, Sasl,
+    Supervisor, Webhooks, agent, backend,
     error::{Place, Problem},
     hooks,
     node::{Node, load},
@@ -57,6 +57,7 @@ pub(super) fn read(
     text: &str,
     source_name: &str,
     names: Option<&Names<'_>>,
+    environment: &Environment,
 ) -> Result<Config, ConfigError> {
     if text.len() > MAX_CONFIG_BYTES {
         return Err(ConfigError::too_large(source_name, text.len() as u64));
@@ -68,6 +69,10 @@ pub(super) fn read(
     let root = load(text).map_err(one)?;
     let mut reader = Reader::new(text, source_name);
     reader.names = names;
+    reader.environment = environment.clone();
+    for message in &environment.unusable {
+        reader.warn_plain(root.place, message.clone());
+    }
     let config = top(&mut reader, root);
     let Reader { problems, warnings, .. } = reader;
     match config {

@@ -94,9 +94,11 @@ pub struct TopicData {
 /// Data of `set_directory` (C14).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetDirectoryData {
-    /// The file that was read: `CLAUDE.md` in that folder.
-    pub path: String,
-    /// What it says.
+    /// The folder: the confirmation that it is there and can be worked in.
+    pub directory: String,
+    /// The file that was read: `CLAUDE.md` in that folder; `null` = the folder has none.
+    pub path: Option<String>,
+    /// What it says; empty if there is none.
     pub text: String,
 }
 

@@ -1,13 +1,15 @@
 //! What is said about a configuration that cannot be used: every text, as a person sees it.
 
-use gangline_api::config::{Backend, ConfigError, MAX_CONFIG_BYTES, parse, parse_known};
+use gangline_api::config::{
+    Backend, ConfigError, Environment, MAX_CONFIG_BYTES, parse, parse_known,
+};
 
 /// Shows each text and what is said about it.
 fn told(cases: &[(&str, &str)]) -> String {
     let mut out = String::new();
     for (what, text) in cases {
         let names = |_: Option<&std::path::Path>| Backend::BUILT_IN.map(str::to_owned).to_vec();
-        let said = match parse_known(text, "agents.yaml", &names) {
+        let said = match parse_known(text, "agents.yaml", &names, &Environment::default()) {
             Ok(config) => {
                 let warnings = config.warnings.iter().map(|warning| format!("warning: {warning}"));
                 format!("accepted\n{}", warnings.collect::<Vec<_>>().join("\n"))

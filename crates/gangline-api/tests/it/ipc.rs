@@ -360,7 +360,12 @@ fn every_commands_data_has_its_golden_form() {
         told(WhoData { users: vec![WhoUser { nick: "eve".into(), modes: "H@".into() }] }),
         told(TopicData { topic: Some("release day".into()) }),
         told(TopicData { topic: None }),
-        told(SetDirectoryData { path: "/srv/ada/CLAUDE.md".into(), text: "Be kind.\n".into() }),
+        told(SetDirectoryData {
+            directory: "/srv/ada".into(),
+            path: Some("/srv/ada/CLAUDE.md".into()),
+            text: "Be kind.\n".into(),
+        }),
+        told(SetDirectoryData { directory: "/srv/bob".into(), path: None, text: String::new() }),
         told(ModelData { model: Some("opus".into()), chosen: None }),
         told(SubscribeData { cursor: "42".into() }),
     ];

@@ -68,7 +68,7 @@ pub(super) enum ChannelCommand {
     Compact,
     /// Let the agent's backend begin a new context
     Clear,
-    /// Print the CLAUDE.md of a folder
+    /// Confirm a folder, and print its CLAUDE.md
     #[command(visible_alias = "set_directory")]
     SetDirectory {
         /// The folder

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use gangline_api::ipc::{
-    ChannelsData, ChatLine, Command, ReadData, Response, WhoData, no_such_channel,
+    ChannelsData, ChatLine, Command, ReadData, Response, SetDirectoryData, WhoData, no_such_channel,
 };
 use gangline_core::{AgentName, Tier, name::Target};
 use gangline_irc::client::Address;
@@ -60,8 +60,11 @@ pub(super) fn text(verb: &Verb, command: &Command, response: &Response) -> Resul
         Command::Compact => plain("Context window compacted".to_owned()),
         Command::Clear => plain("Context window cleared".to_owned()),
         Command::SetDirectory { .. } => {
-            let text = response.data.as_ref().and_then(|data| data["text"].as_str());
-            plain(text.unwrap_or_default().trim_end().to_owned())
+            let SetDirectoryData { directory, path, text } = data(response)?;
+            plain(match path {
+                Some(_) => format!("Directory: {directory}\n\n{}", text.trim_end()),
+                None => format!("Directory: {directory} (it has no CLAUDE.md)"),
+            })
         }
         // No verb makes these.
         Command::Hello { .. }

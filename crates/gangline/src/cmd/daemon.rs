@@ -1,6 +1,10 @@
 //! `gangline daemon`: the process of one agent.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use gangline_agent::{Causes, Ended, IrcSettings, Opened, Settings};
 use gangline_api::config::{AgentConfig, PromptBy};
@@ -19,6 +23,7 @@ use crate::{
     cli::{Daemon, Global},
     configuration::{self, Loaded, driven::Driven, servers},
     failure::Failure,
+    keep::MODEL_FILE,
     output, place, program,
 };
 
@@ -112,6 +117,7 @@ fn settings(
         causes: causes(loaded, &agent),
         api_key,
         secrets,
+        model_file: std::env::var_os(MODEL_FILE).filter(|path| !path.is_empty()).map(PathBuf::from),
         clock: clock::system(),
         make_runtime: Arc::new(make),
         backend: found,

@@ -419,12 +419,16 @@ fn a_folders_instructions_are_printed() {
     let world = shell();
     let _ = world.file("work/CLAUDE.md", "Be kind.\n\nRun the tests.\n");
     let text = world.run(&["channel", "set_directory", "work"]).ok();
-    assert_eq!(text, "Be kind.\n\nRun the tests.\n");
+    let work = world.path("work").canonicalize().unwrap().display().to_string();
+    assert_eq!(text, format!("Directory: {work}\n\nBe kind.\n\nRun the tests.\n"));
     let frame = world.run(&["channel", "set-directory", "work", "--json"]).json();
-    assert_eq!(frame["data"]["path"], "work/CLAUDE.md");
-    let ran = world.run(&["channel", "set-directory", "run"]);
+    assert_eq!(frame["data"]["path"], format!("{work}/CLAUDE.md"));
+    std::fs::remove_file(world.path("work/CLAUDE.md")).unwrap();
+    let text = world.run(&["channel", "set-directory", "work"]).ok();
+    assert_eq!(text, format!("Directory: {work} (it has no CLAUDE.md)\n"));
+    let ran = world.run(&["channel", "set-directory", "nowhere"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
-    assert!(ran.stderr.starts_with("error: there is no CLAUDE.md in run\n"), "{}", ran.stderr);
+    assert!(ran.stderr.starts_with("error: there is no folder nowhere\n"), "{}", ran.stderr);
 }
 
 #[test]
@@ -447,7 +451,7 @@ fn the_help_names_both_spellings() {
       topic          Show a channel's topic, or set it
       compact        Let the agent's backend make its context shorter
       clear          Let the agent's backend begin a new context
-      set-directory  Print the CLAUDE.md of a folder [alias: set_directory]
+      set-directory  Confirm a folder, and print its CLAUDE.md [alias: set_directory]
       help           Print this message or the help of the given subcommand(s)
 
     Options:

@@ -123,6 +123,24 @@ fn the_model_is_changed(backend: &str, each: &str) {
     rig.put_away(hub);
 }
 
+/// R2-04: hyperhive's file names the model of the next turn until somebody chooses one.
+#[test]
+fn hyperhives_file_of_the_model_wins_over_the_configuration() {
+    let mut rig = rig("claude", "model: haiku\n");
+    let file = rig.world.path("hyperhive-model");
+    std::fs::write(&file, "sonnet\n").unwrap();
+    rig.world.set("HYPERHIVE_MODEL_FILE", &file.display().to_string());
+    let hub = rig.up();
+    let mut ori = rig.member("ori");
+    ask(&mut ori, "one");
+    assert!(last_model(&rig).contains("sonnet"), "{}", last_model(&rig));
+    let _ = told(&rig, &["opus"]);
+    uses(&rig, "opus");
+    ask(&mut ori, "two");
+    assert!(last_model(&rig).contains("opus"), "{}", last_model(&rig));
+    rig.put_away(hub);
+}
+
 #[test]
 fn the_model_of_a_resident_claude_is_changed() {
     the_model_is_changed("claude", "");

@@ -360,15 +360,20 @@ async fn set_directory_answers_with_the_folders_instructions() {
     let (mut client, _end) = door.connect();
     let ask = |path: &str| format!("\"type\":\"set_directory\",\"path\":\"{path}\"");
     assert!(client.ask(&ask("relative")).await.contains("must be absolute"));
-    assert!(client.ask(&ask(&folder)).await.contains("cannot read"));
+    assert!(client.ask(&ask("/nowhere/at/all")).await.contains("cannot look at /nowhere/at/all"));
+    let none = format!(r#""ok":true,"data":{{"directory":"{folder}","path":null,"text":""}}}}"#);
+    assert_eq!(client.ask(&ask(&folder)).await, none);
     std::fs::create_dir(door.folder.path().join("CLAUDE.md")).unwrap();
-    assert!(client.ask(&ask(&folder)).await.contains("is no file"));
+    assert!(client.ask(&ask(&folder)).await.contains("is not a file"));
     std::fs::remove_dir(door.folder.path().join("CLAUDE.md")).unwrap();
     std::fs::write(door.folder.path().join("CLAUDE.md"), "be kind\n").unwrap();
     let answer = client.ask(&ask(&folder)).await;
-    let expect =
-        format!(r#""ok":true,"data":{{"path":"{folder}/CLAUDE.md","text":"be kind\n"}}}}"#);
+    let expect = format!(
+        r#""ok":true,"data":{{"directory":"{folder}","path":"{folder}/CLAUDE.md","text":"be kind\n"}}}}"#
+    );
     assert_eq!(answer, expect);
+    let file = client.ask(&ask(&format!("{folder}/CLAUDE.md"))).await;
+    assert!(file.contains("CLAUDE.md is not a folder"), "{file}");
     std::fs::write(door.folder.path().join("CLAUDE.md"), "x".repeat(50_000)).unwrap();
     assert!(client.ask(&ask(&folder)).await.contains("read it yourself"));
 }

@@ -84,7 +84,10 @@ fn what_was_done_is_told_in_cultures_words() {
         assert_eq!(told(&verb, data), line, "{verb:?}");
     }
     let verb = Verb::SetDirectory("/srv".into());
-    assert_eq!(told(&verb, json!({"path": "/srv/CLAUDE.md", "text": "Be kind.\n"})), "Be kind.\n");
+    let data = json!({"directory": "/srv", "path": "/srv/CLAUDE.md", "text": "Be kind.\n"});
+    assert_eq!(told(&verb, data), "Directory: /srv\n\nBe kind.\n");
+    let data = json!({"directory": "/srv", "path": null, "text": ""});
+    assert_eq!(told(&verb, data), "Directory: /srv (it has no CLAUDE.md)\n");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use std::fs;
 
-use gangline_api::config;
+use gangline_api::config::{self, Environment};
 use gangline_runtime::registry::{Places, Registry};
 
 use super::*;
@@ -23,7 +23,8 @@ fn loaded(keys: &str) -> Loaded {
     let yaml =
         format!("server: {{name: oak}}\nagents:\n  - nick: oak-ada\n    directory: /w\n{keys}");
     let names = |_: Option<&std::path::Path>| registry.names();
-    let config = config::parse_known(&yaml, "agents.yaml", &names).unwrap();
+    let config =
+        config::parse_known(&yaml, "agents.yaml", &names, &Environment::default()).unwrap();
     Loaded { config, file: "/c/agents.yaml".into(), registry }
 }
 
