@@ -40,11 +40,18 @@ pub(super) fn link_config(settings: &Settings, unasked: Option<&str>) -> LinkCon
     config.channels.clone_from(&settings.agent.channels);
     // Answers to what the agent asks of the server.
     config.others = Others::Pass;
-    if settings.irc.is_own() {
-        // The installation's own server is back soon after its hub: 0.08 … 5 s instead of 1 … 60.
-        config.timing.backoff_unit = OWN_BACKOFF_UNIT;
+    if let Some(unit) = backoff_unit(&settings.irc.server) {
+        config.timing.backoff_unit = unit;
     }
     config
+}
+
+/// The installation's own server is back soon after its hub: 0.08 … 5 s instead of 1 … 60 (C37).
+fn backoff_unit(server: &Address) -> Option<Duration> {
+    match server {
+        Address::Own(_) => Some(OWN_BACKOFF_UNIT),
+        Address::Tcp(_) => None,
+    }
 }
 
 /// Returns what every process of this daemon carries.
@@ -202,11 +209,25 @@ pub(super) fn permissions(agent: &AgentConfig) -> PermissionMode {
 
 #[cfg(test)]
 mod tests {
-    //! Who shortens a context, and when.
+    //! Who shortens a context, and when; how soon a lost connection is tried again.
 
     use gangline_api::config::Compaction;
 
     use super::*;
+
+    /// C37, R1-47: only the installation's own server is asked more often than each second.
+    #[test]
+    fn the_wait_before_a_new_connection_is_shorter_to_the_own_server() {
+        assert_eq!(backoff_unit(&Address::Own("/s/irc.sock".into())), Some(OWN_BACKOFF_UNIT));
+        assert_eq!(60 * OWN_BACKOFF_UNIT, Duration::from_millis(4800));
+        assert_eq!(backoff_unit(&Address::Tcp("irc.example.org:6667".into())), None);
+        let link = LinkConfig::new(
+            Address::Tcp("h:1".into()),
+            "lab-ada".parse().unwrap(),
+            gangline_os::clock::system(),
+        );
+        assert_eq!(link.timing.backoff_unit, Duration::from_secs(1));
+    }
 
     /// R2-09, C13: the daemon only where a backend counts and can, by a part of the window or by a
     /// number; 0 is never.

@@ -22,7 +22,7 @@ fn the_shortest_file_has_every_default() {
     insta::assert_json_snapshot!(config);
 }
 
-/// R0-61 … R0-65, R1-43: the seeds' own file is read as it is.
+/// R0-61 … R0-65, R1-43, C43: the seeds' own file is read as it is.
 #[test]
 fn the_seeds_file_is_read() {
     let text = r##"

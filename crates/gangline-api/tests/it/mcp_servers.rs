@@ -53,7 +53,7 @@ docs-2:
     assert_eq!(expected()["git"].variables(), ["GIT_KEY", "HOME"].into());
 }
 
-/// R2-34: a file in hyperhive's form is read, and one in the form of other programs.
+/// R2-34, C40: a file in hyperhive's form is read, and one in the form of other programs.
 #[test]
 fn a_file_of_servers_is_read() {
     let bare = r#"{

@@ -156,7 +156,7 @@ fn the_model_of_the_native_loop_is_changed() {
     the_model_is_changed("native", "");
 }
 
-/// R2-04: the program's own model comes back, though a resumed session would keep the other.
+/// R2-04, C39: the program's own model comes back, though a resumed session would keep the other.
 #[test]
 fn the_model_that_nobody_named_comes_back() {
     for each in ["", "process: per_turn"] {

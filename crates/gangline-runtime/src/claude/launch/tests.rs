@@ -162,7 +162,7 @@ fn a_session_is_new_or_goes_on() {
     assert_eq!(session(&options, &login), (one, GoesOn::Yes));
 }
 
-/// R2-03, R2-15, R2-42, R2-34: the flags of a process for one turn, in each mode of permissions.
+/// R2-03, R2-15, R2-42, R2-34, C38: the flags of a process for one turn, in each mode of permissions.
 #[test]
 fn a_process_for_one_turn_has_the_tools_that_are_named_and_no_others() {
     let folder = tempfile::tempdir().unwrap();

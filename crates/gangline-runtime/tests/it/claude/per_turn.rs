@@ -77,7 +77,7 @@ async fn each_turn_has_a_process_and_the_session_lasts() {
     assert!(rig.requests().pop().unwrap().contains("remember plum"));
 }
 
-/// R2-03, R2-07, R2-15, R2-42: the program's settings, servers, tools and system prompt are ours;
+/// R2-03, R2-07, R2-15, R2-42, C38: the program's settings, servers, tools and system prompt are ours;
 /// the prompt is on its input, not among its arguments.
 #[tokio::test]
 async fn the_process_is_started_with_our_files_and_tools_only() {

@@ -78,7 +78,7 @@ fn another_backend_is_kept_by_a_restart_and_taken_back_by_a_start() {
     fleet.all_answered(&["still-there".to_owned()]);
 }
 
-/// R3-17: with `up` it is every agent's, in a new hub or in one that runs, which ends nobody.
+/// R3-17, C41: with `up` it is every agent's, in a new hub or in one that runs, which ends nobody.
 #[test]
 fn up_gives_another_backend_to_all() {
     let fleet = Fleet::with_entries(&["oak-ada", "oak-bob"], ("", ""));
