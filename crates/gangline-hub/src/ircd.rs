@@ -25,6 +25,7 @@ use crate::credentials::{self, OWNER};
 pub mod guide;
 pub mod history;
 mod marks;
+mod modes;
 mod port;
 mod rows;
 mod schema;

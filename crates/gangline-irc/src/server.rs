@@ -34,6 +34,7 @@ mod http;
 mod intake;
 pub mod memory;
 mod outgoing;
+mod paced;
 mod playback;
 mod reading;
 mod registration;

@@ -13,7 +13,8 @@ use std::{
 use gangline_core::{Nick, Tier};
 use gangline_irc::server::store::{
     Account, Accounts, Appended, BoxFuture, Commit, FindLine, HistoryQuery, Marks, Missed,
-    MissedQuery, NewLine, ReadMark, Store, StoreError, StoredLine, TargetRow, TargetsQuery, Topic,
+    MissedQuery, NewLine, ReadMark, RoomModes, Store, StoreError, StoredLine, TargetRow,
+    TargetsQuery, Topic,
 };
 use gangline_os::{
     clock::SharedClock,
@@ -224,5 +225,13 @@ impl Store for SqliteHistory {
 
     fn put_topic(&self, topic: Topic) -> BoxFuture<'_, Result<(), StoreError>> {
         self.ask(|reply| Job::PutTopic(topic, reply))
+    }
+
+    fn modes(&self) -> BoxFuture<'_, Result<Vec<RoomModes>, StoreError>> {
+        self.ask(Job::Modes)
+    }
+
+    fn put_modes(&self, modes: RoomModes) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.ask(|reply| Job::PutModes(modes, reply))
     }
 }

@@ -153,7 +153,7 @@ pub(super) fn stored(row: &Row<'_>) -> rusqlite::Result<StoredLine> {
     Ok(StoredLine { seq: row.get("seq")?, msgid: row.get("msgid")?, line: Arc::new(line) })
 }
 
-fn decode(error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
+pub(super) fn decode(error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(error))
 }
 
@@ -178,6 +178,10 @@ fn place(db: &Connection, conversation: &str, bound: &Bound) -> rusqlite::Result
                 (true, Ok(seq)) => (seq, seq.saturating_add(1)),
                 _ => (0, 0),
             })
+        }
+        Bound::Behind(seq) => {
+            let from = seq.saturating_add(1);
+            Ok((from, from))
         }
         Bound::At(at) => {
             let from = at.0.div_euclid(1000).saturating_mul(1000);

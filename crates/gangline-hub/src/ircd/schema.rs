@@ -8,7 +8,7 @@ use rusqlite::{Connection, params};
 use super::history::OpenError;
 
 /// The schema that this program writes, kept in `user_version`.
-const SCHEMA: i64 = 2;
+const SCHEMA: i64 = 3;
 
 /// Marks the file as ours (`application_id`): "GLic".
 const APPLICATION: i64 = 0x474c_6963;
@@ -74,6 +74,17 @@ const MIGRATIONS: &[&str] = &[
         seq INTEGER NOT NULL,
         at_us INTEGER NOT NULL,
         PRIMARY KEY (party, nick, place)
+    ) STRICT",
+    // The modes that operators have set, of rooms that have some.
+    "CREATE TABLE modes (
+        channel TEXT PRIMARY KEY,
+        shown TEXT NOT NULL,
+        flags TEXT NOT NULL,
+        key TEXT,
+        most INTEGER,
+        set_by TEXT NOT NULL,
+        agents TEXT NOT NULL,
+        at_us INTEGER NOT NULL
     ) STRICT",
 ];
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gangline_irc::server::store::{
     Account, Accounts, Appended, Commit, FindLine, HistoryQuery, Marks, Missed, MissedQuery,
-    NewLine, ReadMark, StoreError, StoredLine, TargetRow, TargetsQuery, Topic,
+    NewLine, ReadMark, RoomModes, StoreError, StoredLine, TargetRow, TargetsQuery, Topic,
 };
 use gangline_os::{failpoint, lock::FileLock};
 use rusqlite::Connection;
@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{
     history::{HistoryOptions, OpenError},
-    marks,
+    marks, modes,
     rows::{self, Numbering},
     schema,
 };
@@ -33,6 +33,8 @@ pub(super) enum Job {
     PutAccount(Account, Reply<()>),
     Topics(Reply<Vec<Topic>>),
     PutTopic(Topic, Reply<()>),
+    Modes(Reply<Vec<RoomModes>>),
+    PutModes(RoomModes, Reply<()>),
     Close(oneshot::Sender<()>),
 }
 
@@ -168,6 +170,14 @@ impl Writer {
             }
             Job::PutTopic(topic, reply) => {
                 let done = rows::put_topic(&self.db, &topic);
+                answer(reply, done.map_err(|error| failed(&error)));
+            }
+            Job::Modes(reply) => {
+                let done = modes::all(&self.db);
+                answer(reply, done.map_err(|error| failed(&error)));
+            }
+            Job::PutModes(room, reply) => {
+                let done = modes::put(&self.db, &room);
                 answer(reply, done.map_err(|error| failed(&error)));
             }
             Job::Close(done) => answer(done, ()),

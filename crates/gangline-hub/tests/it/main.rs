@@ -2,4 +2,5 @@
 
 mod ircd;
 mod marks;
+mod modes;
 mod socket;

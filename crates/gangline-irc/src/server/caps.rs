@@ -30,6 +30,8 @@ impl Caps {
     pub(super) const SETNAME: Self = Self(1 << 13);
     pub(super) const STANDARD_REPLIES: Self = Self(1 << 14);
     pub(super) const INVITE_NOTIFY: Self = Self(1 << 15);
+    pub(super) const USERHOST_IN_NAMES: Self = Self(1 << 16);
+    pub(super) const EXTENDED_MONITOR: Self = Self(1 << 17);
 
     /// Those that change how a line of somebody else is written.
     pub(super) const FORM: Self =
@@ -97,4 +99,6 @@ const OFFERS: &[Offer] = &[
     offer("setname", Caps::SETNAME),
     offer("standard-replies", Caps::STANDARD_REPLIES),
     offer("invite-notify", Caps::INVITE_NOTIFY),
+    offer("userhost-in-names", Caps::USERHOST_IN_NAMES),
+    offer("extended-monitor", Caps::EXTENDED_MONITOR),
 ];

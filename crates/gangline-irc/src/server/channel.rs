@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use gangline_core::ChannelName;
 use gangline_os::clock::UnixMicros;
 
-use super::{access::RoomRule, client::ClientId};
+use super::{access::RoomRule, client::ClientId, store::RoomModes};
 
 /// What a member may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -46,6 +46,41 @@ pub(super) struct Modes {
 }
 
 impl Modes {
+    pub(super) fn kept(kept: &RoomModes) -> Self {
+        Self { flags: kept.flags.chars().collect(), key: kept.key.clone(), limit: kept.limit }
+    }
+
+    /// Returns what makes these modes of others: letters with their signs, then the parameters.
+    /// `None` if they are the same.
+    pub(super) fn since(&self, before: &Self) -> Option<Vec<String>> {
+        let (mut set, mut unset) = (String::new(), String::new());
+        let mut params = Vec::new();
+        set.extend(self.flags.difference(&before.flags));
+        unset.extend(before.flags.difference(&self.flags));
+        if let Some(key) = self.key.as_ref().filter(|_| self.key != before.key) {
+            set.push('k');
+            params.push(key.clone());
+        }
+        if let Some(limit) = self.limit.filter(|_| self.limit != before.limit) {
+            set.push('l');
+            params.push(limit.to_string());
+        }
+        if self.key.is_none() && before.key.is_some() {
+            unset.push('k');
+            params.push("*".to_owned());
+        }
+        if self.limit.is_none() && before.limit.is_some() {
+            unset.push('l');
+        }
+        let signed = |sign: char, letters: &str| match letters {
+            "" => String::new(),
+            letters => format!("{sign}{letters}"),
+        };
+        let letters = signed('+', &set) + &signed('-', &unset);
+        params.insert(0, letters);
+        (!params[0].is_empty()).then_some(params)
+    }
+
     pub(super) fn has(&self, flag: char) -> bool {
         self.flags.contains(&flag)
     }
@@ -80,12 +115,12 @@ impl Modes {
 }
 
 impl Channel {
-    pub(super) fn new(name: ChannelName, created_at: UnixMicros) -> Self {
+    pub(super) fn new(name: ChannelName, created_at: UnixMicros, modes: Modes) -> Self {
         Self {
             name,
             created_at,
             members: BTreeMap::new(),
-            modes: Modes::default(),
+            modes,
             invited: std::collections::BTreeSet::new(),
         }
     }

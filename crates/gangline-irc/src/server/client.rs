@@ -15,7 +15,9 @@ use gangline_os::clock::UnixMicros;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use super::{caps::Caps, outgoing::Outgoing, reading::Reading, store::Party, trust::Origin};
+use super::{
+    caps::Caps, outgoing::Outgoing, paced::Paced, reading::Reading, store::Party, trust::Origin,
+};
 use crate::wire::{Message, sasl::Answer, scram::Challenge};
 
 /// A connection, never used twice.
@@ -30,6 +32,8 @@ pub(super) struct Shared {
     pub(super) written: AtomicU64,
     /// Bytes that had been written when something was heard the last time.
     pub(super) proven: AtomicU64,
+    /// Whether the server's task is told once little waits to be written.
+    pub(super) wanted: AtomicBool,
     /// Whether lines are read at any pace.
     pub(super) exempt: AtomicBool,
     /// Room for lines that are being worked on.
@@ -60,7 +64,7 @@ impl SendQueue {
     /// Queues a line, without waiting.
     pub(super) fn push(&self, line: Bytes) -> Result<(), QueueFull> {
         let bytes = line.len();
-        let before = self.shared.queued.fetch_add(bytes, Ordering::Relaxed);
+        let before = self.shared.queued.fetch_add(bytes, Ordering::AcqRel);
         if before + bytes > self.cap || self.lines.try_send(line).is_err() {
             return Err(QueueFull);
         }
@@ -71,6 +75,16 @@ impl SendQueue {
     /// Returns how many bytes were ever queued.
     pub(super) fn pushed(&self) -> u64 {
         self.pushed.load(Ordering::Relaxed)
+    }
+
+    /// Returns how many bytes wait to be written.
+    pub(super) fn queued(&self) -> usize {
+        self.shared.queued.load(Ordering::Acquire)
+    }
+
+    /// Has the server's task told once little waits to be written.
+    pub(super) fn call_when_low(&self) {
+        self.shared.wanted.store(true, Ordering::Release);
     }
 
     pub(super) fn shared(&self) -> &Shared {
@@ -104,6 +118,8 @@ pub(super) enum LoginStep {
     ScramProof { challenge: Box<Challenge>, principal: Principal },
     /// An empty one: the client is content with our proof.
     ScramDone(Principal),
+    /// What is left of a message that was too long.
+    Rest,
 }
 
 /// How far registration has come.
@@ -126,6 +142,8 @@ pub(super) enum Stage {
 pub(super) struct Scope {
     pub(super) label: String,
     pub(super) answers: Vec<Outgoing>,
+    /// The batch that has been begun for them: they are too many to be collected.
+    pub(super) batch: Option<String>,
 }
 
 /// A request that waits until the client's earlier lines are kept.
@@ -171,6 +189,8 @@ pub(super) struct Client {
     pub(super) in_flight: usize,
     pub(super) held: VecDeque<Held>,
     pub(super) scope: Option<Scope>,
+    /// Lists that are being sent, counted in `in_flight`.
+    pub(super) paced: VecDeque<Paced>,
     /// The peer is gone; why. The client goes when nothing of it is held or in flight.
     pub(super) leaving: Option<String>,
 }

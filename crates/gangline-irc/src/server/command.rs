@@ -37,7 +37,9 @@ mod who;
 mod whois;
 
 pub(super) use lusers::run as lusers;
+pub(super) use mode::finish as finish_modes;
 pub(super) use motd::run as motd;
+pub(super) use topic::finish as finish_topic;
 
 /// One request.
 pub(super) struct Call {
@@ -85,7 +87,7 @@ pub(super) fn run(state: &mut State, mut call: Call) {
         "KICK" => kick::run(state, &call),
         "LIST" => list::run(state, &call),
         "LUSERS" => lusers(state, call.id),
-        "MODE" => mode::run(state, &call),
+        "MODE" => mode::run(state, &mut call),
         "MONITOR" => monitor::run(state, &call),
         "MOTD" => motd(state, call.id),
         "NAMES" => names::run(state, &call),

@@ -15,6 +15,7 @@ use super::{
     client::{ClientId, Shared},
     config::Flood,
     framing::{Framed, Framer},
+    paced::LOW,
     stream::{Reading, Writing},
 };
 
@@ -25,6 +26,8 @@ const LINES_PER_WRITE: usize = 64;
 pub(super) enum FromClient {
     /// A line, or the news of one that was too long.
     Line { id: ClientId, framed: Framed, credit: OwnedSemaphorePermit },
+    /// Little waits to be written to a client that has more coming.
+    Low { id: ClientId },
     /// The peer is gone.
     Gone { id: ClientId, why: String },
 }
@@ -135,11 +138,18 @@ impl Bucket {
     }
 }
 
+/// Whom a writer works for, and whom it tells that little is left.
+pub(super) struct Called {
+    pub(super) id: ClientId,
+    pub(super) shared: Arc<Shared>,
+    pub(super) events: mpsc::Sender<FromClient>,
+}
+
 /// Writes what is queued until the server lets go of the queue or kills the connection.
 pub(super) async fn write(
     mut half: Writing,
     mut lines: mpsc::Receiver<Bytes>,
-    shared: Arc<Shared>,
+    Called { id, shared, events }: Called,
 ) {
     let mut taken: Vec<Bytes> = Vec::new();
     let mut buffer: Vec<u8> = Vec::new();
@@ -159,7 +169,7 @@ pub(super) async fn write(
             written = half.write_all(&buffer) => written.is_ok(),
             () = shared.kill.cancelled() => false,
         };
-        shared.queued.fetch_sub(buffer.len(), Ordering::Relaxed);
+        let left = shared.queued.fetch_sub(buffer.len(), Ordering::AcqRel) - buffer.len();
         if written {
             shared.written.fetch_add(buffer.len() as u64, Ordering::Relaxed);
         }
@@ -167,6 +177,13 @@ pub(super) async fn write(
             // Nothing may follow half a line: it would look like a whole one.
             whole = false;
             break;
+        }
+        if left < LOW && shared.wanted.swap(false, Ordering::AcqRel) {
+            let told = tokio::select! {
+                told = events.send(FromClient::Low { id }) => told.is_ok(),
+                () = shared.kill.cancelled() => false,
+            };
+            tracing::trace!(client = id.0, told, "little waits to be written");
         }
         if buffer.capacity() > 16 * 1024 || lines.is_empty() {
             buffer = Vec::new();

@@ -6,6 +6,7 @@ use gangline_os::clock::rfc3339;
 use super::{
     caps::Caps,
     client::{Client, ClientId},
+    command,
     flight::{Asker, Done, Draft, Flight, Job, Known, Refusal},
     outgoing::{Mark, Outgoing},
     reading::PRIVATE,
@@ -61,9 +62,11 @@ impl State {
                 self.finish_refusal(&asker, &refusal, found);
                 self.landed(asker);
             }
+            Done::Topic(asker, topic, kept) => command::finish_topic(self, asker, topic, kept),
+            Done::Modes(asker, modes, kept) => command::finish_modes(self, asker, modes, kept),
             Done::Kept(Ok(())) => {}
             Done::Kept(Err(error)) => {
-                tracing::error!(%error, "a topic, a nick or how far was read was not kept")
+                tracing::error!(%error, "a nick or how far was read was not kept")
             }
         }
     }

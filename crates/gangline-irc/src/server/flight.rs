@@ -9,7 +9,7 @@ use super::{
     client::ClientId,
     store::{
         Account, Appended, BoxFuture, Commit, FindLine, HistoryQuery, Missed, MissedQuery, NewLine,
-        Range, ReadMark, Store, StoreError, StoredLine, TargetRow, TargetsQuery, Topic,
+        Range, ReadMark, RoomModes, Store, StoreError, StoredLine, TargetRow, TargetsQuery, Topic,
     },
 };
 
@@ -61,12 +61,36 @@ pub(super) struct Refusal {
 pub(super) enum Job {
     Append(Flight),
     Draft(Box<Draft>),
-    History { asker: Asker, target: String, query: HistoryQuery },
-    Targets { asker: Asker, query: TargetsQuery },
-    Find { asker: Asker, refusal: Refusal, query: FindLine },
-    Missed { asker: Asker, place: String, query: MissedQuery },
+    History {
+        asker: Asker,
+        target: String,
+        query: HistoryQuery,
+    },
+    Targets {
+        asker: Asker,
+        query: TargetsQuery,
+    },
+    Find {
+        asker: Asker,
+        refusal: Refusal,
+        query: FindLine,
+    },
+    Missed {
+        asker: Asker,
+        place: String,
+        query: MissedQuery,
+    },
     Marks(Vec<ReadMark>),
-    Topic { topic: Topic, credit: Option<OwnedSemaphorePermit> },
+    /// `None` asks for the first topic of a new room.
+    Topic {
+        asker: Option<Asker>,
+        topic: Topic,
+    },
+    /// `None` asks for what follows from another request.
+    Modes {
+        asker: Option<Asker>,
+        modes: RoomModes,
+    },
     Account(Account),
 }
 
@@ -78,6 +102,8 @@ pub(super) enum Done {
     Targets(Asker, Result<Vec<TargetRow>, StoreError>),
     Missed(Asker, String, Result<Vec<Missed>, StoreError>),
     Found(Asker, Refusal, Result<Option<StoredLine>, StoreError>),
+    Topic(Option<Asker>, Topic, Result<(), StoreError>),
+    Modes(Option<Asker>, RoomModes, Result<(), StoreError>),
     Kept(Result<(), StoreError>),
 }
 
@@ -176,10 +202,13 @@ impl Flights {
             Job::Find { asker, refusal, query } => {
                 Box::pin(async move { Done::Found(asker, refusal, store.find(query).await) })
             }
-            Job::Topic { topic, credit } => Box::pin(async move {
-                let kept = store.put_topic(topic).await;
-                drop(credit);
-                Done::Kept(kept)
+            Job::Topic { asker, topic } => Box::pin(async move {
+                let kept = store.put_topic(topic.clone()).await;
+                Done::Topic(asker, topic, kept)
+            }),
+            Job::Modes { asker, modes } => Box::pin(async move {
+                let kept = store.put_modes(modes.clone()).await;
+                Done::Modes(asker, modes, kept)
             }),
             Job::Account(account) => {
                 Box::pin(async move { Done::Kept(store.put_account(account).await) })

@@ -12,8 +12,9 @@ const KEPT_MAX: usize = 8 * 1024 + BODY_MAX;
 pub(super) enum Framed {
     /// A line without its line end.
     Line(Vec<u8>),
-    /// A line longer than may be sent; its bytes are gone.
-    TooLong,
+    /// A line longer than may be sent; its bytes are gone, but for its tags if they are not what
+    /// was too long: the answer carries the label.
+    TooLong { tags: Vec<u8> },
 }
 
 /// Collects bytes of one connection.
@@ -22,6 +23,8 @@ pub(super) struct Framer {
     buffer: BytesMut,
     searched: usize,
     skipping: bool,
+    /// The tags of the line that is being skipped.
+    tags: Vec<u8>,
 }
 
 impl Framer {
@@ -45,8 +48,11 @@ impl Framer {
             self.buffer.advance(1);
             self.searched = 0;
             let skipped = std::mem::take(&mut self.skipping);
-            if skipped || is_too_long(&line) {
-                return Some(Framed::TooLong);
+            if skipped {
+                return Some(Framed::TooLong { tags: std::mem::take(&mut self.tags) });
+            }
+            if is_too_long(&line) {
+                return Some(Framed::TooLong { tags: tags_of(&line) });
             }
             if line.last() == Some(&b'\r') {
                 line.pop();
@@ -58,8 +64,9 @@ impl Framer {
     }
 
     fn keep_or_skip(&mut self) {
-        if self.buffer.len() > KEPT_MAX {
+        if !self.skipping && self.buffer.len() > KEPT_MAX {
             self.skipping = true;
+            self.tags = tags_of(&self.buffer);
         }
         if self.skipping {
             self.buffer.clear();
@@ -68,6 +75,15 @@ impl Framer {
         if self.buffer.is_empty() {
             self.buffer = BytesMut::new();
         }
+    }
+}
+
+/// Returns the tag section of a line, or nothing if there is none or it is too long itself.
+fn tags_of(line: &[u8]) -> Vec<u8> {
+    let end = line.iter().position(|byte| *byte == b' ').map_or(line.len(), |at| at + 1);
+    match line.first() {
+        Some(b'@') if end <= CLIENT_TAGS_MAX + 2 => line[..end].to_vec(),
+        _ => Vec::new(),
     }
 }
 

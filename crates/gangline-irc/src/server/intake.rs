@@ -10,7 +10,7 @@ use super::{
     http,
     state::State,
 };
-use crate::wire::{Message, ParseError, numeric as n};
+use crate::wire::{Message, ParseError, numeric as n, tags};
 
 impl State {
     /// Takes one line of a client.
@@ -23,7 +23,13 @@ impl State {
         client.heard_at = now;
         client.pinged_at = None;
         self.has_read(id);
-        let Some(message) = self.read(id, framed) else { return };
+        let label = match &framed {
+            Framed::Line(line) | Framed::TooLong { tags: line } => tags::label_of(line),
+        };
+        let message = match read(framed) {
+            Ok(message) => message,
+            Err(refusal) => return self.refuse_line(id, label.as_deref(), refusal),
+        };
         let held = Held { message, credit };
         let Some(client) = self.client_mut(id) else { return };
         client.held.push_back(held);
@@ -32,7 +38,7 @@ impl State {
 
     /// Does what a client has asked, up to the first request that must wait for its earlier lines.
     /// Lines to be kept do not wait for each other.
-    fn work(&mut self, id: ClientId) {
+    pub(super) fn work(&mut self, id: ClientId) {
         while let Some(client) = self.client_mut(id) {
             let is_line = |held: &Held| matches!(&*held.message.command, "PRIVMSG" | "NOTICE");
             if client.held.is_empty() && client.in_flight == 0 {
@@ -42,7 +48,7 @@ impl State {
                 return;
             }
             let free = client.in_flight == 0 || client.held.front().is_some_and(is_line);
-            if !free || self.is_doomed(id) {
+            if !free || self.is_doomed(id) || self.must_read_first(id) {
                 return;
             }
             let Some(client) = self.client_mut(id) else { return };
@@ -65,7 +71,7 @@ impl State {
         let first = !std::mem::replace(&mut stage.heard, true);
         let is_http = match framed {
             Framed::Line(line) => http::is_host(line) || (first && http::is_request(line)),
-            Framed::TooLong => false,
+            Framed::TooLong { .. } => false,
         };
         if is_http {
             tracing::warn!(client = id.0, "an HTTP request on the chat port was refused");
@@ -82,36 +88,68 @@ impl State {
         self.work(asker.id);
     }
 
-    /// Returns the message; a line that is none is answered here.
-    fn read(&mut self, id: ClientId, framed: Framed) -> Option<Message> {
-        let line = match framed {
-            Framed::Line(line) => line,
-            Framed::TooLong => {
+    /// Says why a line was not taken, under its label.
+    fn refuse_line(&mut self, id: ClientId, label: Option<&str>, refusal: Refusal) {
+        let (command, code, text) = match refusal {
+            Refusal::Nothing => return,
+            Refusal::TooLong => {
+                self.open_scope(id, label);
                 self.numeric(id, n::ERR_INPUTTOOLONG, &[], "Input line was too long");
-                return None;
+                return self.close_scope(id);
             }
-        };
-        let command = || {
-            let message = Message::parse(&line).ok();
-            message.map_or_else(|| "*".to_owned(), |message| message.command)
-        };
-        if std::str::from_utf8(&line).is_err() {
-            let words = [&*command(), "INVALID_UTF8"];
-            self.fail(id, &words, "The line is not UTF-8; it was not taken");
-            return None;
-        }
-        match Message::parse(&line) {
-            Ok(message) => Some(message),
-            Err(ParseError::Empty) => None,
-            Err(error @ ParseError::ControlByte { .. }) => {
-                self.fail(id, &["*", "INVALID_LINE"], &format!("{error}; it was not taken"));
-                None
-            }
-            Err(error) => {
+            Refusal::NoCommand(error) => {
+                self.open_scope(id, label);
                 let text = format!("Unknown command: {error}");
                 self.numeric(id, n::ERR_UNKNOWNCOMMAND, &["*"], &text);
-                None
+                return self.close_scope(id);
             }
-        }
+            Refusal::Control(error) => {
+                ("*".to_owned(), "INVALID_LINE", format!("{error}; it was not taken"))
+            }
+            Refusal::NotUtf8(command) => {
+                let text = "The line is not UTF-8; it was not taken";
+                (command, "INVALID_UTF8", text.to_owned())
+            }
+        };
+        self.open_scope(id, label);
+        self.fail(id, &[&*command, code], &text);
+        self.close_scope(id);
     }
+}
+
+/// Why a line is no request.
+enum Refusal {
+    /// There is nothing on it.
+    Nothing,
+    TooLong,
+    NoCommand(ParseError),
+    Control(ParseError),
+    /// The command, if that could be read.
+    NotUtf8(String),
+}
+
+/// Reads a line.
+fn read(framed: Framed) -> Result<Message, Refusal> {
+    let line = match framed {
+        Framed::Line(line) => line,
+        Framed::TooLong { .. } => return Err(Refusal::TooLong),
+    };
+    let read = Message::parse(&line);
+    if std::str::from_utf8(&line).is_err() {
+        return match read {
+            // Refused, these would leave the client waiting: for its registration, for the end. In
+            // names the replaced characters do no harm, in what is said they would.
+            Ok(message) if matches!(&*message.command, "NICK" | "USER" | "QUIT") => Ok(message),
+            Ok(message) => Err(Refusal::NotUtf8(message.command)),
+            Err(_) => Err(Refusal::NotUtf8("*".to_owned())),
+        };
+    }
+    read.map_err(|error| match error {
+        ParseError::Empty => Refusal::Nothing,
+        ParseError::ControlByte { .. } => Refusal::Control(error),
+        ParseError::TagsTooLong { .. }
+        | ParseError::NoCommand
+        | ParseError::BadCommand
+        | ParseError::EmptySource => Refusal::NoCommand(error),
+    })
 }

@@ -11,8 +11,8 @@ use tokio::sync::watch;
 
 use super::store::{
     Account, Accounts, Appended, Bound, BoxFuture, Commit, Conversation, FindLine, HistoryQuery,
-    Marks, Missed, MissedQuery, NewLine, Range, ReadMark, Store, StoreError, StoredLine, TargetRow,
-    TargetsQuery, Topic,
+    Marks, Missed, MissedQuery, NewLine, Range, ReadMark, RoomModes, Store, StoreError, StoredLine,
+    TargetRow, TargetsQuery, Topic,
 };
 
 /// A store in memory.
@@ -29,6 +29,7 @@ struct Inner {
     /// (sender, key, conversation) → place.
     keys: HashMap<(String, String, String), i64>,
     topics: BTreeMap<String, Topic>,
+    modes: BTreeMap<String, RoomModes>,
     marks: HashMap<(String, String, String), ReadMark>,
 }
 
@@ -44,6 +45,7 @@ impl MemoryStore {
             lines: HashMap::new(),
             keys: HashMap::new(),
             topics: BTreeMap::new(),
+            modes: BTreeMap::new(),
             marks: HashMap::new(),
         };
         Self { inner: Mutex::new(inner), accounts: watch::Sender::new(Arc::default()) }
@@ -99,6 +101,10 @@ impl Inner {
                 let seq = self.seq_of(msgid);
                 let from = lines.partition_point(|line| line.seq < seq);
                 (from, lines.partition_point(|line| line.seq <= seq))
+            }
+            Bound::Behind(seq) => {
+                let from = lines.partition_point(|line| line.seq <= *seq);
+                (from, from)
             }
             Bound::At(at) => {
                 let ms = millis(*at);
@@ -268,6 +274,19 @@ impl Store for MemoryStore {
 
     fn put_topic(&self, topic: Topic) -> BoxFuture<'_, Result<(), StoreError>> {
         self.lock().topics.insert(topic.channel.folded().to_owned(), topic);
+        ready(())
+    }
+
+    fn modes(&self) -> BoxFuture<'_, Result<Vec<RoomModes>, StoreError>> {
+        ready(self.lock().modes.values().cloned().collect())
+    }
+
+    fn put_modes(&self, modes: RoomModes) -> BoxFuture<'_, Result<(), StoreError>> {
+        let mut inner = self.lock();
+        match modes.is_default() {
+            true => inner.modes.remove(modes.channel.folded()),
+            false => inner.modes.insert(modes.channel.folded().to_owned(), modes),
+        };
         ready(())
     }
 }

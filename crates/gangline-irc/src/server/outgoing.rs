@@ -85,12 +85,11 @@ impl Outgoing {
     /// Returns a kept line with another text.
     pub(super) fn said(target: &str, text: &str, msgid: &str, line: &NewLine) -> Self {
         let words = [target];
-        let mut out = Self::new(&line.source, line.kind.as_str(), &words, Some(text))
+        Self::new(&line.source, line.kind.as_str(), &words, Some(text))
             .at(line.at)
             .account(line.account.as_deref())
-            .stamped(line.principal.clone(), line.bot, line.tags.clone());
-        out.msgid = Some(msgid.to_owned());
-        out
+            .stamped(line.principal.clone(), line.bot, line.tags.clone())
+            .identified(msgid)
     }
 
     pub(super) fn stored(stored: &StoredLine) -> Self {
@@ -115,6 +114,12 @@ impl Outgoing {
     #[must_use]
     pub(super) fn account(mut self, account: Option<&str>) -> Self {
         self.account = account.map(str::to_owned);
+        self
+    }
+
+    #[must_use]
+    pub(super) fn identified(mut self, msgid: &str) -> Self {
+        self.msgid = Some(msgid.to_owned());
         self
     }
 

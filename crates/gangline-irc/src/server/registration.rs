@@ -107,7 +107,7 @@ impl State {
         if ready {
             let now = self.now();
             let line = Outgoing::new(&source, "ACCOUNT", &[&account], None).at(now);
-            let mut ids = self.peers(id);
+            let mut ids = self.audience(id);
             ids.insert(id);
             self.send_capable(ids, Caps::ACCOUNT_NOTIFY, &line);
             self.note_last_nick(id);
@@ -155,6 +155,7 @@ impl State {
         client.stage = Stage::Ready;
         client.named_at = now;
         self.nicks.insert(nick.folded().to_owned(), id);
+        self.peak = self.peak.max(self.nicks.len());
         self.remember_session(id);
         self.note_last_nick(id);
         self.welcome(id);
@@ -264,13 +265,14 @@ impl State {
             "MODES=4",
         ];
         let second = [
-            "TARGMAX=PRIVMSG:1,NOTICE:1,TAGMSG:1,JOIN:,PART:,KICK:1,NAMES:1,WHOIS:1",
+            "TARGMAX=PRIVMSG:1,NOTICE:1,TAGMSG:1,JOIN:,PART:,KICK:1,NAMES:,WHOIS:1",
             "CHATHISTORY=100",
             "MSGREFTYPES=msgid,timestamp",
             "MONITOR=100",
             "WHOX",
             "BOT=B",
             "UTF8ONLY",
+            "SAFELIST",
             "GANGLINE",
         ];
         for words in [&first[..], &second[..]] {

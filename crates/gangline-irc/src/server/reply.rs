@@ -8,7 +8,7 @@ use super::{
     outgoing::{Copies, Mark, Outgoing},
     state::State,
 };
-use crate::wire::numeric as n;
+use crate::wire::{batch, numeric as n};
 
 /// Numerics that only a server needs.
 pub(super) const RPL_LUSERCLIENT: u16 = 251;
@@ -34,11 +34,15 @@ impl State {
     /// kept for that answer. A client that does not read is closed after the current event.
     pub(super) fn tell(&mut self, id: ClientId, out: Outgoing) {
         let Some(client) = self.clients.get_mut(&id) else { return };
+        let mut mark = Mark::default();
         if let Some(scope) = &mut client.scope {
-            scope.answers.push(out);
-            return;
+            mark.batch = scope.batch.as_deref();
+            if mark.batch.is_none() {
+                scope.answers.push(out);
+                return;
+            }
         }
-        let line = out.render(client.caps, Mark::default());
+        let line = out.render(client.caps, mark);
         self.push(id, line);
     }
 
@@ -54,8 +58,8 @@ impl State {
         let mut copies = Copies::of(out);
         for id in ids {
             let Some(client) = self.clients.get_mut(&id) else { continue };
-            if let Some(scope) = &mut client.scope {
-                scope.answers.push(out.clone());
+            if client.scope.is_some() {
+                self.tell(id, out.clone());
                 continue;
             }
             if client.queue.push(copies.for_caps(client.caps)).is_err() {
@@ -85,6 +89,9 @@ impl State {
 
     /// Has a client closed when the current event is done.
     pub(super) fn doom(&mut self, id: ClientId, why: &str) {
+        // Whoever is gone already went for another reason than what is noticed now.
+        let leaving = self.client(id).and_then(|client| client.leaving.clone());
+        let why = leaving.as_deref().unwrap_or(why);
         if self.doomed.iter().all(|(known, _)| *known != id) {
             self.doomed.push((id, why.to_owned()));
         }
@@ -107,7 +114,7 @@ impl State {
         self.tell(id, out);
     }
 
-    fn numeric_line(
+    pub(super) fn numeric_line(
         &mut self,
         id: ClientId,
         number: u16,
@@ -123,7 +130,7 @@ impl State {
         Outgoing::new(&self.config.name, &n::wire(number), &all, text).at(now)
     }
 
-    /// Sends a standard reply, or a notice to a client that does not know them.
+    /// Sends a standard reply, or 400 to a client that does not know them.
     pub(super) fn fail(&mut self, id: ClientId, words: &[&str], text: &str) {
         let out = self.fail_line(id, words, text);
         self.tell(id, out);
@@ -139,15 +146,17 @@ impl State {
         if knows.iter().any(|cap| client.caps.has(*cap)) {
             return Outgoing::new(&self.config.name, "FAIL", words, Some(text)).at(now);
         }
-        let text = format!("*** {}: {text}", words.join(" "));
-        Outgoing::new(&self.config.name, "NOTICE", &[client.name()], Some(&text)).at(now)
+        // Such a client knows numerics alone; this one names the command.
+        let about = words.first().copied().unwrap_or("*").to_owned();
+        self.numeric_line(id, n::ERR_UNKNOWNERROR, &[&about], Some(text))
     }
 
     /// Begins to collect the answers to a labelled request.
     pub(super) fn open_scope(&mut self, id: ClientId, label: Option<&str>) {
         let Some(client) = self.clients.get_mut(&id) else { return };
         let label = label.filter(|label| client.caps.has(Caps::LABEL) && label.len() <= 64);
-        client.scope = label.map(|label| Scope { label: label.to_owned(), answers: Vec::new() });
+        client.scope =
+            label.map(|label| Scope { label: label.to_owned(), answers: Vec::new(), batch: None });
     }
 
     /// Takes the label for an answer that comes later.
@@ -164,7 +173,24 @@ impl State {
         let Some(scope) = self.clients.get_mut(&id).and_then(|client| client.scope.take()) else {
             return;
         };
-        self.answer(id, Some(&scope.label), &scope.answers);
+        match &scope.batch {
+            Some(batch) => self.end_batch(id, batch),
+            None => self.answer(id, Some(&scope.label), &scope.answers),
+        }
+    }
+
+    /// Begins the batch that answers a labelled request.
+    pub(super) fn open_batch(&mut self, id: ClientId, label: &str, batch: &str) {
+        let reference = format!("+{batch}");
+        let words = [&*reference, batch::LABELED];
+        let start = Outgoing::new(&self.config.name, "BATCH", &words, None);
+        self.tell_marked(id, &start, Mark { label: Some(label), batch: None });
+    }
+
+    /// Ends a batch.
+    pub(super) fn close_batch(&mut self, id: ClientId, batch: &str) {
+        let end = Outgoing::new(&self.config.name, "BATCH", &[&format!("-{batch}")], None);
+        self.tell_marked(id, &end, Mark::default());
     }
 
     /// Sends the answers to one request.
@@ -177,31 +203,24 @@ impl State {
             }
             [one] => self.tell_marked(id, one, mark),
             many => {
-                let batched = label.is_some()
-                    && self.client(id).is_some_and(|client| client.caps.has(Caps::BATCH));
+                let batches = self.client(id).is_some_and(|client| client.caps.has(Caps::BATCH));
+                let Some(label) = label.filter(|_| batches) else {
+                    return many.iter().for_each(|one| self.tell_marked(id, one, Mark::default()));
+                };
                 let batch = self.next_batch();
-                let batch = batched.then_some(batch.as_str());
-                if let Some(batch) = batch {
-                    let words = [format!("+{batch}"), "labeled-response".to_owned()];
-                    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-                    self.tell_marked(id, &Outgoing::new(&name, "BATCH", &words, None), mark);
-                }
+                self.open_batch(id, label, &batch);
                 for one in many {
-                    self.tell_marked(id, one, Mark { label: None, batch });
+                    self.tell_marked(id, one, Mark { label: None, batch: Some(&batch) });
                 }
-                if let Some(batch) = batch {
-                    let end = Outgoing::new(&name, "BATCH", &[&format!("-{batch}")], None);
-                    self.tell_marked(id, &end, Mark::default());
-                }
+                self.close_batch(id, &batch);
             }
         }
     }
 
     /// Tells those who watch this nick that it came (`source`) or went.
     pub(super) fn tell_monitors(&mut self, nick: &Nick, source: Option<&str>) {
-        let watching = |client: &&Client| client.monitors.contains(nick.folded());
-        let ids: Vec<ClientId> =
-            self.clients.values().filter(watching).map(|client| client.id).collect();
+        let watching = self.watchers.get(nick.folded());
+        let ids: Vec<ClientId> = watching.into_iter().flatten().copied().collect();
         for id in ids {
             match source {
                 Some(source) => self.numeric(id, RPL_MONONLINE, &[], source),

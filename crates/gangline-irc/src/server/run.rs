@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     caps::Caps,
     client::{Client, ClientId, Identity, Registering, SendQueue, Shared, Stage},
-    connection::{self, FromClient, Reader},
+    connection::{self, Called, FromClient, Reader},
     doors::{Arrival, Doors, Ends},
     flight::Done,
     outgoing::Outgoing,
@@ -58,6 +58,7 @@ pub(super) async fn run(mut doors: Doors, mut state: State, stop: CancellationTo
     let mut accounts = state.accounts.clone();
     let mut access = state.config.access.clone();
     load_topics(&mut state).await;
+    load_modes(&mut state).await;
     state.load_marks().await;
     let mut taken: Vec<FromClient> = Vec::new();
     loop {
@@ -117,9 +118,21 @@ async fn load_topics(state: &mut State) {
     }
 }
 
+async fn load_modes(state: &mut State) {
+    let store = Arc::clone(state.flights.store());
+    match store.modes().await {
+        Ok(modes) => {
+            let rows = modes.into_iter().map(|modes| (modes.channel.folded().to_owned(), modes));
+            state.modes = rows.collect();
+        }
+        Err(error) => tracing::error!(%error, "the modes of rooms could not be read"),
+    }
+}
+
 fn hear(state: &mut State, heard: FromClient) {
     match heard {
         FromClient::Line { id, framed, credit } => state.take(id, framed, credit),
+        FromClient::Low { id } => state.refill(id),
         FromClient::Gone { id, why } => state.depart(id, &why),
     }
 }
@@ -145,6 +158,7 @@ fn admit(
         queued: AtomicUsize::new(0),
         written: AtomicU64::new(0),
         proven: AtomicU64::new(0),
+        wanted: AtomicBool::new(false),
         exempt: AtomicBool::new(false),
         credit: Arc::new(Semaphore::new(limits.in_flight.max(1))),
         closing: CancellationToken::new(),
@@ -165,11 +179,13 @@ fn admit(
         grace,
     };
     tasks.spawn(format!("read {}", id.0), reader.run());
-    tasks.spawn(format!("write {}", id.0), connection::write(writing, queued, shared));
+    tasks.spawn(
+        format!("write {}", id.0),
+        connection::write(writing, queued, Called { id, shared, events: events.clone() }),
+    );
     let now = state.config.clock.monotonic();
     state.clients.insert(id, client(id, origin, queue, now));
     state.arrivals.push_back((id, now));
-    state.peak = state.peak.max(state.clients.len());
 }
 
 fn client(id: ClientId, origin: Origin, queue: SendQueue, now: Duration) -> Client {
@@ -200,6 +216,7 @@ fn client(id: ClientId, origin: Origin, queue: SendQueue, now: Duration) -> Clie
         in_flight: 0,
         held: VecDeque::new(),
         scope: None,
+        paced: VecDeque::new(),
         leaving: None,
     }
 }

@@ -7,21 +7,25 @@ use std::{
 };
 
 use gangline_core::{ChannelName, Nick};
-use gangline_os::clock::UnixMicros;
+use gangline_os::{clock::UnixMicros, secret::random_token};
 use tokio::sync::watch;
 
 use super::{
-    channel::Channel,
+    caps::Caps,
+    channel::{Channel, Modes},
     client::{Client, ClientId, Identity},
     config::ServerConfig,
     crowd::Crowd,
     flight::Flights,
     outgoing::Outgoing,
     reading::ReadMarks,
-    store::{Accounts, Party, Store, Topic},
+    store::{Accounts, Party, RoomModes, Store, Topic},
     throttle::Throttle,
     trust::Trust,
 };
+
+/// What the id of a line that is not kept begins with.
+pub(super) const TAGS_ID: &str = "tags.";
 
 /// The state of one server.
 pub(super) struct State {
@@ -31,12 +35,19 @@ pub(super) struct State {
     pub(super) clients: BTreeMap<ClientId, Client>,
     /// Folded nick → registered client.
     pub(super) nicks: HashMap<String, ClientId>,
+    /// Folded nick → those who watch it (MONITOR).
+    pub(super) watchers: HashMap<String, BTreeSet<ClientId>>,
     /// Folded account → its sessions.
     pub(super) sessions: HashMap<String, BTreeSet<ClientId>>,
     /// Folded channel → channel.
-    pub(super) channels: HashMap<String, Channel>,
+    pub(super) channels: BTreeMap<String, Channel>,
     /// Folded channel → topic, also of channels that are empty now.
     pub(super) topics: HashMap<String, Topic>,
+    /// Folded channel → the modes that are kept of it, also of channels that are empty now.
+    pub(super) modes: HashMap<String, RoomModes>,
+    /// Folded channel → how many changes of its modes are on their way to the store, and what its
+    /// modes will be then.
+    pub(super) asked_modes: HashMap<String, (usize, Modes)>,
     pub(super) flights: Flights,
     pub(super) started_at: UnixMicros,
     /// How far people have surely read.
@@ -49,9 +60,13 @@ pub(super) struct State {
     pub(super) crowd: Crowd,
     /// Those that had not registered when last looked at, the oldest first, and when they came.
     pub(super) arrivals: VecDeque<(ClientId, Duration)>,
+    /// The most that were registered at a time.
     pub(super) peak: usize,
     last_client: u64,
     last_batch: u64,
+    /// What stands in the id of every line that is not kept, and how many there were.
+    run: String,
+    last_tags: u64,
     last_at: UnixMicros,
 }
 
@@ -65,9 +80,12 @@ impl State {
             trust,
             clients: BTreeMap::new(),
             nicks: HashMap::new(),
+            watchers: HashMap::new(),
             sessions: HashMap::new(),
-            channels: HashMap::new(),
+            channels: BTreeMap::new(),
             topics: HashMap::new(),
+            modes: HashMap::new(),
+            asked_modes: HashMap::new(),
             started_at: now,
             marks: ReadMarks::default(),
             newest: 0,
@@ -78,6 +96,8 @@ impl State {
             peak: 0,
             last_client: 0,
             last_batch: 0,
+            run: random_token().expose().chars().take(12).collect(),
+            last_tags: 0,
             last_at: now,
         }
     }
@@ -104,6 +124,12 @@ impl State {
     pub(super) fn next_batch(&mut self) -> String {
         self.last_batch += 1;
         format!("b{}", self.last_batch)
+    }
+
+    /// Returns the id of a line that is shown and not kept: its place is behind the newest line.
+    pub(super) fn next_tags_id(&mut self) -> String {
+        self.last_tags += 1;
+        format!("{TAGS_ID}{}.{}-{}", self.newest, self.run, self.last_tags)
     }
 
     pub(super) fn client(&self, id: ClientId) -> Option<&Client> {
@@ -170,6 +196,41 @@ impl State {
         peers
     }
 
+    /// Returns whom a change of a client is shown to: its peers, and those with `extended-monitor`
+    /// who watch its nick.
+    pub(super) fn audience(&self, id: ClientId) -> BTreeSet<ClientId> {
+        let mut audience = self.peers(id);
+        let nick = self.client(id).and_then(|client| client.nick.as_ref());
+        let watching = nick.and_then(|nick| self.watchers.get(nick.folded()));
+        let extended = |id: &ClientId| {
+            self.client(*id).is_some_and(|client| client.caps.has(Caps::EXTENDED_MONITOR))
+        };
+        audience.extend(watching.into_iter().flatten().copied().filter(extended));
+        audience.remove(&id);
+        audience
+    }
+
+    /// Notes that a client watches a nick (folded).
+    pub(super) fn watch(&mut self, id: ClientId, nick: String) {
+        if let Some(client) = self.clients.get_mut(&id) {
+            client.monitors.insert(nick.clone());
+            self.watchers.entry(nick).or_default().insert(id);
+        }
+    }
+
+    /// Notes that a client no longer watches a nick (folded).
+    pub(super) fn unwatch(&mut self, id: ClientId, nick: &str) {
+        if let Some(client) = self.clients.get_mut(&id) {
+            client.monitors.remove(nick);
+        }
+        if let Some(watching) = self.watchers.get_mut(nick) {
+            watching.remove(&id);
+            if watching.is_empty() {
+                self.watchers.remove(nick);
+            }
+        }
+    }
+
     /// Returns the members of a channel but one.
     pub(super) fn members(&self, channel: &str, but: Option<ClientId>) -> Vec<ClientId> {
         let Some(channel) = self.channel(channel) else { return Vec::new() };
@@ -229,6 +290,8 @@ impl State {
         let error = format!("Closing link: {host} ({why})");
         let error = Outgoing::new(&self.config.name, "ERROR", &[], Some(&error));
         self.forget_session(id);
+        let watched = self.client(id).map(|client| client.monitors.clone()).unwrap_or_default();
+        watched.iter().for_each(|nick| self.unwatch(id, nick));
         let Some(client) = self.clients.remove(&id) else { return };
         self.crowd.leaves(client.origin, ready);
         for channel in &client.channels {

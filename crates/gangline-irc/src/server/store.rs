@@ -1,6 +1,11 @@
 //! What the server keeps: the [`Store`] trait and the rows it speaks in.
 
-use std::{collections::HashMap, future::Future, pin::Pin, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    future::Future,
+    pin::Pin,
+    sync::Arc,
+};
 
 use gangline_core::{ChannelName, Nick, Principal, Tier};
 use gangline_os::clock::UnixMicros;
@@ -171,6 +176,18 @@ pub enum Bound {
     Msgid(String),
     /// A moment, compared in milliseconds as the wire shows it.
     At(UnixMicros),
+    /// Behind the line at this place: where a line stands that was shown and not kept.
+    Behind(i64),
+}
+
+impl Bound {
+    /// Returns the place of the line with this id.
+    #[must_use]
+    pub fn of(msgid: &str) -> Self {
+        let behind = msgid.strip_prefix(super::state::TAGS_ID);
+        let behind = behind.and_then(|rest| rest.split_once('.')?.0.parse().ok());
+        behind.map_or_else(|| Self::Msgid(msgid.to_owned()), Self::Behind)
+    }
 }
 
 /// Which lines; bounds are exclusive but for [`Range::Around`]. Answers are in the order of
@@ -308,6 +325,42 @@ pub struct Topic {
     pub at: UnixMicros,
 }
 
+/// A room's modes, as an operator of it has set them.
+#[derive(Clone, PartialEq, Eq)]
+pub struct RoomModes {
+    /// The room as first written.
+    pub channel: ChannelName,
+    /// Letters that are set, in order.
+    pub flags: String,
+    /// The key that JOIN must bring.
+    pub key: Option<String>,
+    /// The most members.
+    pub limit: Option<usize>,
+    /// Who set them: may come in again, as an operator.
+    pub by: Party,
+    /// Accounts (folded) of the agents that were in the room: they may come in again.
+    pub agents: BTreeSet<String>,
+    /// When.
+    pub at: UnixMicros,
+}
+
+impl RoomModes {
+    /// Returns whether nothing is set, so that there is nothing to be kept.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        self.flags.is_empty() && self.key.is_none() && self.limit.is_none()
+    }
+}
+
+impl std::fmt::Debug for RoomModes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RoomModes")
+            .field("channel", &self.channel.as_str())
+            .field("flags", &self.flags)
+            .finish_non_exhaustive()
+    }
+}
+
 /// A registered account; its name is a reserved nick.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Account {
@@ -410,4 +463,10 @@ pub trait Store: Send + Sync + 'static {
 
     /// Keeps a topic.
     fn put_topic(&self, topic: Topic) -> BoxFuture<'_, Result<(), StoreError>>;
+
+    /// Returns the modes of all rooms that have some.
+    fn modes(&self) -> BoxFuture<'_, Result<Vec<RoomModes>, StoreError>>;
+
+    /// Keeps a room's modes, in place of its former ones.
+    fn put_modes(&self, modes: RoomModes) -> BoxFuture<'_, Result<(), StoreError>>;
 }

@@ -79,6 +79,8 @@ numerics! {
     RPL_ENDOFMOTD = 376;
     /// The server's time.
     RPL_TIME = 391;
+    /// A command could not be done; the text says why.
+    ERR_UNKNOWNERROR = 400;
     /// No such nick or channel.
     ERR_NOSUCHNICK = 401;
     /// No such server.
@@ -153,6 +155,10 @@ numerics! {
     ERR_UMODEUNKNOWNFLAG = 501;
     /// Another user's modes are not ours.
     ERR_USERSDONTMATCH = 502;
+    /// A mode's parameter is not legal.
+    ERR_INVALIDMODEPARAM = 696;
+    /// A mode is locked as it is.
+    ERR_MLOCKRESTRICTED = 742;
     /// Logged in to an account.
     RPL_LOGGEDIN = 900;
     /// Logged out.

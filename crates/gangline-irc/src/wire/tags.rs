@@ -36,6 +36,14 @@ pub(super) fn read(section: &str) -> Vec<(String, Option<String>)> {
     data.split(';').map(tag).filter(|(key, _)| !key.is_empty()).collect()
 }
 
+/// Returns the label of a line that may be no message at all, so that its refusal can carry it.
+#[must_use]
+pub fn label_of(line: &[u8]) -> Option<String> {
+    let section = String::from_utf8_lossy(super::parse::split_tags(line).0).into_owned();
+    let found = read(&section).into_iter().rev().find(|(key, _)| key == LABEL)?;
+    found.1.filter(|label| !label.contains('\0'))
+}
+
 /// Appends `key` or `key=value`.
 pub(super) fn write(out: &mut String, key: &str, value: Option<&str>) -> Result<(), Unwritable> {
     let illegal = [';', '=', ' ', '\r', '\n', '\0'];

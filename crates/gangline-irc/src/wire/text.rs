@@ -33,3 +33,36 @@ pub fn cut(text: &str, max: usize) -> &str {
     }
     &text[..end]
 }
+
+/// Returns whether a text fits a mask, in which `*` is any text and `?` any character. Takes time by
+/// the product of both lengths at most.
+#[must_use]
+pub fn matches(text: &str, mask: &str) -> bool {
+    let (mut text, mut mask) = (text.chars(), mask.chars());
+    // Where to go on if what follows the last `*` does not fit here.
+    let mut again = None;
+    loop {
+        let mut rest = mask.clone();
+        match rest.next() {
+            Some('*') => {
+                mask = rest;
+                again = Some((text.clone(), mask.clone()));
+                continue;
+            }
+            Some(wanted) => {
+                let mut after = text.clone();
+                if after.next().is_some_and(|c| wanted == '?' || wanted == c) {
+                    (text, mask) = (after, rest);
+                    continue;
+                }
+            }
+            None if text.clone().next().is_none() => return true,
+            None => {}
+        }
+        let Some((from, behind)) = &mut again else { return false };
+        if from.next().is_none() {
+            return false;
+        }
+        (text, mask) = (from.clone(), behind.clone());
+    }
+}

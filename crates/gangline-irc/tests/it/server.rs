@@ -3,9 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests")]
 
 mod access;
+mod answers;
 mod guide;
 mod history;
 mod hostile;
+mod kept;
 mod playback;
 mod private;
 mod registration;

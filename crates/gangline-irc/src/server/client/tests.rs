@@ -5,6 +5,7 @@ use super::*;
 #[tokio::test]
 async fn a_queue_is_bounded_in_bytes_and_has_room_again_once_they_are_written() {
     let shared = Arc::new(Shared {
+        wanted: AtomicBool::new(false),
         queued: AtomicUsize::new(0),
         written: AtomicU64::new(0),
         proven: AtomicU64::new(0),

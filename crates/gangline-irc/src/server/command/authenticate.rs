@@ -14,6 +14,9 @@ use crate::{
     },
 };
 
+/// The longest name that a mechanism of SASL may have.
+const MECHANISM_MAX: usize = 20;
+
 pub(super) fn run(state: &mut State, call: &Call) {
     let Some(word) = call.word(0) else { return super::need_more(state, call) };
     let id = call.id;
@@ -22,6 +25,9 @@ pub(super) fn run(state: &mut State, call: &Call) {
         return state.numeric(id, n::ERR_SASLALREADY, &[], "You are already logged in");
     }
     let Some(login) = &mut client.sasl else { return begin(state, id, word) };
+    if matches!(login.step, LoginStep::Rest) {
+        return rest(state, id, word);
+    }
     match login.answer.push(word) {
         Ok(None) => {}
         Ok(Some(bytes)) => {
@@ -30,7 +36,10 @@ pub(super) fn run(state: &mut State, call: &Call) {
             }
         }
         Err(error) => {
-            client.sasl = None;
+            // Its further chunks are no names of mechanisms.
+            let more = error == SaslError::TooLong && word.len() >= sasl::CHUNK;
+            let rest = || Login { answer: sasl::Answer::default(), step: LoginStep::Rest };
+            client.sasl = more.then(rest);
             refuse(state, id, &error);
         }
     }
@@ -47,6 +56,20 @@ fn begin(state: &mut State, id: ClientId, mechanism: &str) {
         }
     };
     next(state, id, step, "+".to_owned());
+}
+
+/// Passes over the chunks of a message that was refused as too long, up to its last one.
+fn rest(state: &mut State, id: ClientId, word: &str) {
+    if word.len() >= sasl::CHUNK {
+        return;
+    }
+    let Some(client) = state.client_mut(id) else { return };
+    client.sasl = None;
+    // A client that has heard of the refusal may begin again without sending the rest.
+    let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || "-_".contains(c);
+    if word == "*" || (word.len() <= MECHANISM_MAX && word.chars().all(is_name)) {
+        begin(state, id, word);
+    }
 }
 
 /// Waits for the client's next message, once it has this part of ours.
@@ -101,6 +124,7 @@ fn proceed(state: &mut State, id: ClientId, step: LoginStep, bytes: &[u8]) {
                 }
             }
         }
+        LoginStep::Rest => {}
         LoginStep::ScramDone(principal) => {
             let proof = state.proved(id, Some(principal));
             tell(state, id, &proof);

@@ -14,7 +14,7 @@ pub(super) fn run(state: &mut State, call: &Call) {
     let Some(client) = state.client_mut(call.id) else { return };
     client.away.clone_from(&away);
     let line = Outgoing::new(&client.source(), "AWAY", &[], away.as_deref()).at(now);
-    state.send_capable(state.peers(call.id), Caps::AWAY_NOTIFY, &line);
+    state.send_capable(state.audience(call.id), Caps::AWAY_NOTIFY, &line);
     match away {
         Some(_) => state.numeric(call.id, n::RPL_NOWAWAY, &[], "You have been marked as away"),
         None => state.numeric(call.id, n::RPL_UNAWAY, &[], "You are no longer marked as away"),

@@ -53,7 +53,7 @@ enum Asked {
 fn targets(state: &State, call: &Call) -> Result<TargetsQuery, Wrong> {
     let at = |index: usize| match bound(call, index)? {
         Bound::At(at) => Ok(at),
-        Bound::Msgid(_) => {
+        Bound::Msgid(_) | Bound::Behind(_) => {
             let word = call.word(index).unwrap_or("");
             Err(Wrong("INVALID_MSGREFTYPE", word.to_owned(), "Use timestamp="))
         }
@@ -114,7 +114,7 @@ fn conversation(state: &State, call: &Call) -> Result<Conversation, Wrong> {
 fn bound(call: &Call, index: usize) -> Result<Bound, Wrong> {
     let word = call.word(index).ok_or_else(|| invalid("*"))?;
     match word.split_once('=') {
-        Some(("msgid", id)) if !id.is_empty() => Ok(Bound::Msgid(id.to_owned())),
+        Some(("msgid", id)) if !id.is_empty() => Ok(Bound::of(id)),
         Some(("timestamp", time)) => {
             timestamp::parse(time).map(Bound::At).ok_or_else(|| invalid(word))
         }

@@ -32,9 +32,10 @@ pub(super) fn run(state: &mut State, call: &Call) {
         channel.invited.insert(gangline_core::name::fold(&shown));
     }
     let now = state.now();
-    let source = state.client(id).map(crate::server::client::Client::source).unwrap_or_default();
+    let Some(client) = state.client(id) else { return };
     let words = [&*shown, &*shown_channel];
-    let line = Outgoing::new(&source, "INVITE", &words, None).at(now);
+    let line =
+        Outgoing::new(&client.source(), "INVITE", &words, None).at(now).account(client.account());
     state.send_all([guest], &line);
     let members = state.members(&shown_channel, Some(id));
     state.send_capable(members, Caps::INVITE_NOTIFY, &line);

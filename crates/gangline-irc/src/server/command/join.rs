@@ -1,12 +1,14 @@
 //! JOIN.
 
+use std::collections::BTreeSet;
+
 use gangline_core::{ChannelName, Tier};
 
 use super::{super::state::State, Call, names, topic};
 use crate::{
     server::{
         caps::Caps,
-        channel::{Channel, Member},
+        channel::{Channel, Member, Modes},
         client::{Client, ClientId},
         outgoing::Outgoing,
     },
@@ -68,20 +70,27 @@ fn refusal(
     if let Some(refusal) = state.kept_out(name.folded(), key) {
         return Some(refusal);
     }
-    let channel = channel?;
-    let modes = &channel.modes;
+    let kept = state.modes.get(name.folded());
+    let account = client.account().map(gangline_core::name::fold);
+    let agent =
+        |agents: &BTreeSet<String>| account.is_some_and(|account| agents.contains(&account));
+    if kept.is_some_and(|kept| kept.by == client.party() || agent(&kept.agents)) {
+        return None;
+    }
+    let modes = channel.map(|channel| channel.modes.clone()).or_else(|| kept.map(Modes::kept))?;
     if modes.has('i') {
         return Some((n::ERR_INVITEONLYCHAN, "Cannot join channel (+i)"));
     }
     if modes.key.is_some() && modes.key.as_deref() != key {
         return Some((n::ERR_BADCHANNELKEY, "Cannot join channel (+k)"));
     }
-    let full = modes.limit.is_some_and(|limit| channel.members.len() >= limit);
+    let members = channel.map_or(0, |channel| channel.members.len());
+    let full = modes.limit.is_some_and(|limit| members >= limit);
     full.then_some((n::ERR_CHANNELISFULL, "Cannot join channel (+l)"))
 }
 
-/// Makes the client a member. The owner is an operator everywhere, and a person who opens a
-/// channel is one there, if the configuration has no rule for it; agents need no powers to speak and to set a topic.
+/// Makes the client a member. The owner is an operator everywhere. A person is one in a room that the
+/// configuration has no rule for: who opens it while no modes are kept of it, and who set these; agents need no powers to speak and to set a topic.
 fn enter(state: &mut State, id: ClientId, name: &ChannelName) {
     let now = state.now();
     let closed = state.closed_room(name.folded()).is_some();
@@ -89,12 +98,15 @@ fn enter(state: &mut State, id: ClientId, name: &ChannelName) {
     let nick = gangline_core::name::fold(client.name());
     client.channels.insert(name.folded().to_owned());
     let opening = !state.channels.contains_key(name.folded());
+    let kept = state.modes.get(name.folded());
+    let keeper = kept.is_some_and(|kept| kept.by == client.party());
     let op = match client.tier() {
         Tier::Owner => true,
-        Tier::Member => opening && !closed,
+        Tier::Member => !closed && (keeper || (opening && kept.is_none())),
         Tier::Agent | Tier::Stranger => false,
     };
-    let new = || Channel::new(name.clone(), now);
+    let modes = kept.map(Modes::kept).unwrap_or_default();
+    let new = || Channel::new(name.clone(), now, modes);
     let channel = state.channels.entry(name.folded().to_owned()).or_insert_with(new);
     channel.members.insert(id, Member { op, voice: false });
     channel.invited.remove(&nick);

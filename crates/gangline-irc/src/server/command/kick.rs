@@ -28,13 +28,17 @@ pub(super) fn run(state: &mut State, call: &Call) {
         let words = [nick, name.as_str()];
         return state.numeric(id, n::ERR_USERNOTINCHANNEL, &words, "They aren't on that channel");
     };
+    let account = kicked.account().map(str::to_owned);
     let (kicked, shown) = (kicked.id, kicked.name().to_owned());
+    let now = state.now();
     let Some(client) = state.client(id) else { return };
     let why = text::sanitize(call.word(2).unwrap_or(client.name()));
     let source = client.source();
-    let now = state.now();
     let words = [name.as_str(), &shown];
-    let line = Outgoing::new(&source, "KICK", &words, Some(text::cut(&why, WHY_MAX))).at(now);
+    let line = Outgoing::new(&source, "KICK", &words, Some(text::cut(&why, WHY_MAX)))
+        .at(now)
+        .account(client.account());
     state.send_all(state.members(name.folded(), None), &line);
     state.leave(kicked, &name);
+    super::mode::disown(state, name.folded(), account.as_deref());
 }

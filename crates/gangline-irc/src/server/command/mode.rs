@@ -1,22 +1,32 @@
 //! MODE of users and channels.
 
-use gangline_core::Tier;
+use std::collections::BTreeSet;
+
+use gangline_core::{Tier, name::fold};
 
 use super::{super::state::State, Call};
 use crate::{
-    server::{channel::Channel, client::ClientId, outgoing::Outgoing},
+    server::{
+        channel::Modes,
+        client::{Client, ClientId},
+        flight::{Asker, Job},
+        outgoing::Outgoing,
+        store::{RoomModes, StoreError},
+    },
     wire::numeric as n,
 };
 
 /// Changes with a parameter that one line may make (005 `MODES`).
 const WITH_PARAMETER: usize = 4;
 const KEY_MAX: usize = 64;
+/// Rooms whose modes are kept.
+const ROOMS_MAX: usize = 10_000;
 
-pub(super) fn run(state: &mut State, call: &Call) {
-    match call.word(0) {
+pub(super) fn run(state: &mut State, call: &mut Call) {
+    match call.word(0).map(str::to_owned) {
         None => super::need_more(state, call),
-        Some(name) if name.starts_with('#') => of_channel(state, call, name),
-        Some(nick) => of_user(state, call, nick),
+        Some(name) if name.starts_with('#') => of_channel(state, call, &name),
+        Some(nick) => of_user(state, call, &nick),
     }
 }
 
@@ -72,14 +82,14 @@ fn of_user(state: &mut State, call: &Call, nick: &str) {
     }
 }
 
-fn of_channel(state: &mut State, call: &Call, name: &str) {
+fn of_channel(state: &mut State, call: &mut Call, name: &str) {
     let id = call.id;
-    let Some(channel) = state.channel(name) else {
+    let Some(channel) = state.channel(name).filter(|channel| state.sees(id, channel)) else {
         return super::no_such_channel(state, id, name);
     };
     let member = channel.member(id).is_some();
     let shown_name = channel.name.to_string();
-    let Some(changes) = call.word(1) else {
+    let Some(changes) = call.word(1).map(str::to_owned) else {
         let created = channel.created_at.as_seconds().to_string();
         let modes = state
             .closed_room(name)
@@ -90,7 +100,7 @@ fn of_channel(state: &mut State, call: &Call, name: &str) {
         state.numeric_words(id, n::RPL_CHANNELMODEIS, &words);
         return state.numeric_words(id, n::RPL_CREATIONTIME, &[&shown_name, &created]);
     };
-    if matches!(changes, "b" | "+b") && call.word(2).is_none() {
+    if matches!(&*changes, "b" | "+b") && call.word(2).is_none() {
         // There are no bans here; clients ask after every JOIN.
         return state.numeric(id, n::RPL_ENDOFBANLIST, &[&shown_name], "End of channel ban list");
     }
@@ -98,7 +108,7 @@ fn of_channel(state: &mut State, call: &Call, name: &str) {
     if !channel.is_op(id) && !owner {
         return super::need_op(state, id, &shown_name);
     }
-    change(state, call, &shown_name, changes);
+    change(state, call, &shown_name, &changes);
 }
 
 /// One change of a channel's modes.
@@ -108,25 +118,31 @@ struct Change {
     word: Option<String>,
 }
 
-fn change(state: &mut State, call: &Call, name: &str, letters: &str) {
+/// Takes the changes of one line: what members may do at once, the modes once they are kept.
+fn change(state: &mut State, call: &mut Call, name: &str, letters: &str) {
     let id = call.id;
-    let mut words = call.message.params.iter().skip(2).filter(|word| !word.is_empty());
+    let words = call.message.params.clone();
+    let mut words = words.into_iter().skip(2).filter(|word| !word.is_empty());
     let (mut on, mut taken) = (true, 0);
     let mut made: Vec<Change> = Vec::new();
+    let before = modes_to_be(state, name);
+    let mut modes = before.clone();
     for letter in letters.chars() {
         let takes = matches!((letter, on), ('o' | 'v' | 'k', _) | ('l', true));
-        let word = if takes { words.next().cloned() } else { None };
+        let word = if takes { words.next() } else { None };
         taken += usize::from(takes);
-        let lacks = takes && word.is_none() && letter != 'k';
+        let lacks = takes && word.is_none() && (on || letter != 'k');
         let change = Change { on, letter, word };
         match letter {
             '+' | '-' => on = letter == '+',
-            'n' => {}
-            _ if lacks || taken > WITH_PARAMETER => {}
+            'n' if on => {}
+            'n' => locked(state, id, name),
+            _ if lacks || taken > WITH_PARAMETER => refuse(state, id, name, &change),
             'o' | 'v' => made.extend(set_member(state, id, name, change)),
             'i' | 'm' | 's' | 't' | 'k' | 'l' => {
-                let channel = state.channel_mut(name);
-                made.extend(channel.and_then(|channel| set(channel, change)));
+                if !set(&mut modes, &change) {
+                    refuse(state, id, name, &change);
+                }
             }
             _ => {
                 let shown = letter.to_string();
@@ -136,23 +152,50 @@ fn change(state: &mut State, call: &Call, name: &str, letters: &str) {
         }
     }
     show(state, id, name, &made);
+    if modes != before {
+        keep(state, call, name, modes);
+    }
 }
 
-fn set(channel: &mut Channel, change: Change) -> Option<Change> {
-    let modes = &mut channel.modes;
-    let before = modes.clone();
+/// Returns the modes that a channel has once all changes are kept that are on their way.
+fn modes_to_be(state: &State, name: &str) -> Modes {
+    let asked = state.asked_modes.get(&fold(name)).map(|(_, modes)| modes.clone());
+    asked.or_else(|| Some(state.channel(name)?.modes.clone())).unwrap_or_default()
+}
+
+/// Says that lines from outside are never taken.
+fn locked(state: &mut State, id: ClientId, name: &str) {
+    let text = "Rooms never take messages from outside here, so +n cannot be unset";
+    state.numeric(id, n::ERR_MLOCKRESTRICTED, &[name, "n", "n"], text);
+}
+
+/// Says that a parameter is missing, or is not legal.
+fn refuse(state: &mut State, id: ClientId, name: &str, change: &Change) {
+    let (letter, word) = (change.letter.to_string(), change.word.as_deref().unwrap_or("*"));
+    let text = match (change.letter, &change.word) {
+        (_, None) => "This mode needs a parameter",
+        ('k', Some(_)) => "A key has at most 64 bytes, and no comma, colon or space",
+        ('l', Some(_)) => "A limit is a number above 0",
+        (_, Some(_)) => "A line may have at most 4 modes with a parameter",
+    };
+    state.numeric(id, n::ERR_INVALIDMODEPARAM, &[name, &letter, word], text);
+}
+
+/// Makes a change; returns whether its parameter is legal.
+fn set(modes: &mut Modes, change: &Change) -> bool {
+    let word = change.word.as_deref().unwrap_or("");
     match (change.letter, change.on) {
         ('k', true) => {
-            let legal = |key: &&String| {
-                key.len() <= KEY_MAX && !key.contains([',', ' ', ':']) && !key.is_empty()
-            };
-            modes.key = Some(change.word.as_ref().filter(legal)?.clone());
+            if word.len() > KEY_MAX || word.contains([',', ' ', ':']) {
+                return false;
+            }
+            modes.key = Some(word.to_owned());
         }
         ('k', false) => modes.key = None,
-        ('l', true) => {
-            let limit = change.word.as_ref()?.parse::<usize>().ok().filter(|limit| *limit > 0)?;
-            modes.limit = Some(limit);
-        }
+        ('l', true) => match word.parse::<usize>() {
+            Ok(limit) if limit > 0 => modes.limit = Some(limit),
+            _ => return false,
+        },
         ('l', false) => modes.limit = None,
         (flag, true) => {
             modes.flags.insert(flag);
@@ -161,9 +204,91 @@ fn set(channel: &mut Channel, change: Change) -> Option<Change> {
             modes.flags.remove(&flag);
         }
     }
-    let changed = *modes != before;
-    let word = if change.letter == 'k' && !change.on { Some("*".to_owned()) } else { change.word };
-    changed.then_some(Change { word, ..change })
+    true
+}
+
+/// Sends modes to the store; they are shown when they are kept.
+fn keep(state: &mut State, call: &mut Call, name: &str, modes: Modes) {
+    let id = call.id;
+    let key = fold(name);
+    let now = state.now();
+    let Some(by) = state.client(id).map(Client::party) else { return };
+    let Some(channel) = state.channel(name).map(|channel| channel.name.clone()) else { return };
+    let row = RoomModes {
+        channel,
+        flags: modes.flags.iter().collect(),
+        key: modes.key.clone(),
+        limit: modes.limit,
+        by,
+        agents: agents(state, name),
+        at: now,
+    };
+    if !row.is_default() && !state.modes.contains_key(&key) && state.modes.len() >= ROOMS_MAX {
+        let words = ["MODE", "STORE_FAILED", name];
+        let text = "Modes of too many rooms are kept already; nothing was changed";
+        return state.fail(id, &words, text);
+    }
+    let asked = state.asked_modes.entry(key).or_insert((0, Modes::default()));
+    *asked = (asked.0 + 1, modes);
+    let asker = Some(call.asker(state));
+    state.flights.push(Job::Modes { asker, modes: row });
+}
+
+/// Returns the agents that belong to a room although its modes would keep them out: those in it, and
+/// those that did before.
+fn agents(state: &State, name: &str) -> BTreeSet<String> {
+    let mut agents =
+        state.modes.get(&fold(name)).map(|kept| kept.agents.clone()).unwrap_or_default();
+    let members = state.channel(name).into_iter().flat_map(|channel| channel.members.keys());
+    let members = members.filter_map(|id| state.client(*id));
+    let members = members.filter(|client| client.tier() == Tier::Agent);
+    agents.extend(members.filter_map(|client| client.account().map(fold)));
+    agents
+}
+
+/// Shows modes that are kept now, or says that they are not.
+pub(in crate::server) fn finish(
+    state: &mut State,
+    asker: Option<Asker>,
+    row: RoomModes,
+    kept: Result<(), StoreError>,
+) {
+    let Some(asker) = asker else {
+        if let Err(error) = kept {
+            tracing::error!(%error, "that an agent no longer belongs to a room was not kept");
+        }
+        return;
+    };
+    let key = row.channel.folded().to_owned();
+    if let Some(asked) = state.asked_modes.get_mut(&key) {
+        asked.0 = asked.0.saturating_sub(1);
+        if asked.0 == 0 {
+            state.asked_modes.remove(&key);
+        }
+    }
+    state.open_scope(asker.id, asker.label.as_deref());
+    match kept {
+        Ok(()) => {
+            let modes = Modes::kept(&row);
+            let channel = state.channels.get_mut(&key);
+            let before = channel.map(|it| std::mem::replace(&mut it.modes, modes.clone()));
+            let changed = before.and_then(|before| modes.since(&before));
+            let shown = row.channel.to_string();
+            match row.is_default() {
+                true => state.modes.remove(&key),
+                false => state.modes.insert(key, row),
+            };
+            tell(state, asker.id, &shown, &changed.unwrap_or_default());
+        }
+        Err(error) => {
+            tracing::error!(%error, "the modes of a room were not kept");
+            let words = ["MODE", "STORE_FAILED", row.channel.as_str()];
+            let text = format!("The modes were not kept and not changed: {}", error.why);
+            state.fail(asker.id, &words, &text);
+        }
+    }
+    state.close_scope(asker.id);
+    state.landed(asker);
 }
 
 fn set_member(state: &mut State, id: ClientId, name: &str, change: Change) -> Option<Change> {
@@ -186,9 +311,6 @@ fn set_member(state: &mut State, id: ClientId, name: &str, change: Change) -> Op
 }
 
 fn show(state: &mut State, id: ClientId, name: &str, made: &[Change]) {
-    if made.is_empty() {
-        return;
-    }
     let (mut letters, mut sign) = (String::new(), None);
     for change in made {
         if sign != Some(change.on) {
@@ -197,10 +319,28 @@ fn show(state: &mut State, id: ClientId, name: &str, made: &[Change]) {
         }
         letters.push(change.letter);
     }
-    let mut words = vec![name, &letters];
-    words.extend(made.iter().filter_map(|change| change.word.as_deref()));
+    if !letters.is_empty() {
+        let words = made.iter().filter_map(|change| change.word.clone());
+        let words: Vec<String> = std::iter::once(letters).chain(words).collect();
+        tell(state, id, name, &words);
+    }
+}
+
+/// Tells the members of a channel what has changed: letters and their parameters.
+fn tell(state: &mut State, id: ClientId, name: &str, changed: &[String]) {
+    let Some(client) = state.client(id).filter(|_| !changed.is_empty()) else { return };
+    let mut words = vec![name];
+    words.extend(changed.iter().map(String::as_str));
+    let line = Outgoing::new(&client.source(), "MODE", &words, None).account(client.account());
     let now = state.now();
-    let source = state.client(id).map(crate::server::client::Client::source).unwrap_or_default();
-    let line = Outgoing::new(&source, "MODE", &words, None).at(now);
-    state.send_all(state.members(name, None), &line);
+    state.send_all(state.members(name, None), &line.at(now));
+}
+
+/// Notes that a room's modes keep somebody out from now on who belonged to it.
+pub(super) fn disown(state: &mut State, name: &str, account: Option<&str>) {
+    let Some(kept) = state.modes.get_mut(&fold(name)) else { return };
+    if account.is_some_and(|account| kept.agents.remove(&fold(account))) {
+        let modes = kept.clone();
+        state.flights.push(Job::Modes { asker: None, modes });
+    }
 }

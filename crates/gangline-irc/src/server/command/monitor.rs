@@ -17,16 +17,10 @@ pub(super) fn run(state: &mut State, call: &Call) {
     match call.word(0) {
         Some("+") => add(state, id, &targets),
         Some("-") => {
-            if let Some(client) = state.client_mut(id) {
-                for nick in &targets {
-                    client.monitors.remove(&gangline_core::name::fold(nick));
-                }
-            }
+            targets.iter().for_each(|nick| state.unwatch(id, &gangline_core::name::fold(nick)));
         }
         Some("C" | "c") => {
-            if let Some(client) = state.client_mut(id) {
-                client.monitors.clear();
-            }
+            watched(state, id).iter().for_each(|nick| state.unwatch(id, nick));
         }
         Some("L" | "l") => list(state, id),
         Some("S" | "s") => {
@@ -49,7 +43,7 @@ fn add(state: &mut State, id: ClientId, targets: &[String]) {
             let limit = LIMIT.to_string();
             return state.numeric(id, ERR_MONLISTFULL, &[&limit, nick], "Monitor list is full.");
         }
-        client.monitors.insert(gangline_core::name::fold(nick));
+        state.watch(id, gangline_core::name::fold(nick));
         added.push(nick.clone());
     }
     report(state, id, &added);

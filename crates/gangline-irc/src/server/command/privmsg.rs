@@ -31,18 +31,19 @@ pub(super) fn run(state: &mut State, call: &mut Call) {
     let kind = if call.message.command == "NOTICE" { LineKind::Notice } else { LineKind::Privmsg };
     let id = call.id;
     let Some(target) = call.word(0).map(str::to_owned) else {
-        return refuse(state, id, kind, (n::ERR_NORECIPIENT, "*", "No recipient given"));
+        let text = format!("No recipient given ({})", kind.as_str());
+        return refuse(state, id, kind, (n::ERR_NORECIPIENT, &[], &text));
     };
     let text = call.word(1).map(clean).filter(|text| !text.is_empty());
     let Some(text) = text else {
-        return refuse(state, id, kind, (n::ERR_NOTEXTTOSEND, &target, "No text to send"));
+        return refuse(state, id, kind, (n::ERR_NOTEXTTOSEND, &[], "No text to send"));
     };
     if let Some((conversation, question)) = must_look(state, call, &target) {
         return fly(state, call, kind, (conversation, text), Way::Look(question));
     }
     match destination(state, id, &target) {
         Ok(conversation) => fly(state, call, kind, (conversation, text), Way::Straight),
-        Err(Refused::Rule(number, why)) => refuse(state, id, kind, (number, &target, why)),
+        Err(Refused::Rule(number, why)) => refuse(state, id, kind, (number, &[&target], why)),
         Err(Refused::Now(number, why)) => {
             refuse_unless_kept(state, call, kind, (number, &target, why));
         }
@@ -51,11 +52,11 @@ pub(super) fn run(state: &mut State, call: &mut Call) {
 
 /// Answers a refused line; a NOTICE only to a client that matches answers to requests, since
 /// programs must not answer notices with lines.
-fn refuse(state: &mut State, id: ClientId, kind: LineKind, what: (u16, &str, &str)) {
-    let (number, target, text) = what;
+fn refuse(state: &mut State, id: ClientId, kind: LineKind, what: (u16, &[&str], &str)) {
+    let (number, words, text) = what;
     let labels = state.client(id).is_some_and(|client| client.caps.has(Caps::LABEL));
     if kind == LineKind::Privmsg || labels {
-        state.numeric(id, number, &[target], text);
+        state.numeric(id, number, words, text);
     }
 }
 
@@ -70,7 +71,7 @@ fn refuse_unless_kept(
     let (number, target, text) = what;
     let sender = state.client(call.id).map(super::super::client::Client::party);
     let (Some(key), Some(sender)) = (call.message.tag(tags::GANGLINE_ID), sender) else {
-        return refuse(state, call.id, kind, what);
+        return refuse(state, call.id, kind, (number, &[target], text));
     };
     let folded = gangline_core::name::fold(target);
     let query = FindLine { sender, key: key.to_owned(), target: folded };
@@ -152,7 +153,7 @@ fn fly(state: &mut State, call: &mut Call, kind: LineKind, what: (Conversation, 
     if body > BODY_MAX {
         // Cut it would be another text than its sender wrote.
         let text = "The line is too long once your name stands before it; nothing was sent";
-        return refuse(state, id, kind, (n::ERR_INPUTTOOLONG, &line.target, text));
+        return refuse(state, id, kind, (n::ERR_INPUTTOOLONG, &[&line.target], text));
     }
     if line.key.as_ref().is_some_and(|key| key.len() > KEY_MAX) {
         let words = [kind.as_str(), "INVALID_ID", &line.target];

@@ -13,7 +13,7 @@ pub(super) fn run(state: &mut State, call: &Call) {
     let Some(client) = state.client_mut(call.id) else { return };
     client.realname.clone_from(&name);
     let line = Outgoing::new(&client.source(), "SETNAME", &[], Some(&name)).at(now);
-    let mut ids = state.peers(call.id);
+    let mut ids = state.audience(call.id);
     ids.insert(call.id);
     state.send_capable(ids, Caps::SETNAME, &line);
 }

@@ -7,7 +7,7 @@ use crate::{
     server::{
         caps::Caps,
         client::ClientId,
-        outgoing::{Outgoing, client_only},
+        outgoing::{Mark, Outgoing, client_only},
         store::Party,
     },
     wire::numeric as n,
@@ -16,7 +16,7 @@ use crate::{
 pub(super) fn run(state: &mut State, call: &Call) {
     let id = call.id;
     let Some(target) = call.word(0) else {
-        return state.numeric(id, n::ERR_NORECIPIENT, &[], "No recipient given");
+        return state.numeric(id, n::ERR_NORECIPIENT, &[], "No recipient given (TAGMSG)");
     };
     let tags = client_only(&call.message.tags);
     if tags.is_empty() {
@@ -47,19 +47,28 @@ pub(super) fn run(state: &mut State, call: &Call) {
         }
         Err(_) => return super::no_such_nick(state, id, target),
     };
-    let now = state.now();
+    let (now, msgid) = (state.now(), state.next_tags_id());
     let Some(client) = state.client(id) else { return };
     let line = |target: &str| {
         Outgoing::new(&client.source(), "TAGMSG", &[target], None)
             .at(now)
             .account(client.account())
             .stamped(client.principal(), client.bot, tags.clone())
+            .identified(&msgid)
     };
+    let client_has_tags = client.caps.has(Caps::TAGS);
     let echo = client.caps.has(Caps::ECHO).then(|| line(target));
     if private {
         let named = |to: ClientId| Some((to, line(state.client(to)?.name())));
         let lines: Vec<(ClientId, Outgoing)> = ids.into_iter().filter_map(named).collect();
-        lines.into_iter().for_each(|(to, line)| state.send_capable([to], Caps::TAGS, &line));
+        for (to, line) in lines {
+            if to != id {
+                state.send_capable([to], Caps::TAGS, &line);
+            } else if client_has_tags {
+                // What comes to oneself is no answer to the request; only the echo is.
+                state.tell_marked(id, &line, Mark::default());
+            }
+        }
     } else {
         let line = line(target);
         state.send_capable(ids, Caps::TAGS, &line);

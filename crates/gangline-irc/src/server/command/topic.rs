@@ -4,7 +4,12 @@ use gangline_core::ChannelName;
 
 use super::{super::state::State, Call};
 use crate::{
-    server::{client::ClientId, flight::Job, outgoing::Outgoing, store::Topic},
+    server::{
+        client::{Client, ClientId},
+        flight::{Asker, Job},
+        outgoing::Outgoing,
+        store::{StoreError, Topic},
+    },
     wire::{numeric as n, text},
 };
 
@@ -24,17 +29,48 @@ pub(super) fn run(state: &mut State, call: &mut Call) {
         return super::need_op(state, id, name);
     }
     let name = channel.name.clone();
-    let Some(client) = state.client(id) else { return };
-    let (by, account) = (client.source(), client.account().map(str::to_owned));
+    let Some(by) = state.client(id).map(Client::source) else { return };
     let new = text::cut(&text::sanitize(new), TOPIC_MAX).to_owned();
-    let at = state.now();
-    let line = Outgoing::new(&by, "TOPIC", &[name.as_str()], Some(&new))
-        .at(at)
-        .account(account.as_deref());
-    let topic = Topic { channel: name.clone(), text: new, by, at };
-    state.topics.insert(name.folded().to_owned(), topic.clone());
-    state.flights.push(Job::Topic { topic, credit: call.credit.take() });
-    state.send_all(state.members(name.folded(), None), &line);
+    let topic = Topic { channel: name, text: new, by, at: state.now() };
+    let asker = Some(call.asker(state));
+    state.flights.push(Job::Topic { asker, topic });
+}
+
+/// Shows a topic that is kept now, or says that it is not.
+pub(in crate::server) fn finish(
+    state: &mut State,
+    asker: Option<Asker>,
+    topic: Topic,
+    kept: Result<(), StoreError>,
+) {
+    let Some(asker) = asker else {
+        if let Err(error) = kept {
+            // It is made anew at the next start.
+            tracing::error!(%error, "the first topic of a room was not kept");
+        }
+        return;
+    };
+    state.open_scope(asker.id, asker.label.as_deref());
+    match kept {
+        Ok(()) => {
+            let account = state.client(asker.id).and_then(Client::account).map(str::to_owned);
+            let words = [topic.channel.as_str()];
+            let line = Outgoing::new(&topic.by, "TOPIC", &words, Some(&topic.text))
+                .at(topic.at)
+                .account(account.as_deref());
+            let members = state.members(topic.channel.folded(), None);
+            state.topics.insert(topic.channel.folded().to_owned(), topic);
+            state.send_all(members, &line);
+        }
+        Err(error) => {
+            tracing::error!(%error, "a topic was not kept");
+            let words = ["TOPIC", "STORE_FAILED", topic.channel.as_str()];
+            let text = format!("The topic was not kept and not changed: {}", error.why);
+            state.fail(asker.id, &words, &text);
+        }
+    }
+    state.close_scope(asker.id);
+    state.landed(asker);
 }
 
 /// Gives a channel that never had a topic the one for new channels. It is kept for ever, so guests
@@ -47,7 +83,7 @@ pub(super) fn begin(state: &mut State, name: &ChannelName) {
     let topic =
         Topic { channel: name.clone(), text, by: state.config.name.clone(), at: state.now() };
     state.topics.insert(name.folded().to_owned(), topic.clone());
-    state.flights.push(Job::Topic { topic, credit: None });
+    state.flights.push(Job::Topic { asker: None, topic });
 }
 
 /// Shows a topic, or that there is none.

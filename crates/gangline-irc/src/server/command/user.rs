@@ -8,7 +8,7 @@ pub(super) const REALNAME_MAX: usize = 150;
 const USER_MAX: usize = 10;
 
 pub(super) fn run(state: &mut State, call: &Call) {
-    let (Some(user), Some(realname)) = (call.word(0), call.message.at(3)) else {
+    let (Some(user), Some(realname)) = (call.word(0), call.word(3)) else {
         return super::need_more(state, call);
     };
     let legal = |c: &char| c.is_ascii_alphanumeric() || "-_.".contains(*c);

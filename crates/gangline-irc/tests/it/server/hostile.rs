@@ -39,9 +39,9 @@ async fn control_bytes_inject_nothing() {
     ann.join("#room").await;
     eve.join("#room").await;
     eve.raw(b"PRIVMSG #room :one\rPRIVMSG #room :two\r\n").await;
-    assert!(eve.until("NOTICE").await.params[1].contains("INVALID_LINE"));
+    assert!(eve.until("400").await.params[2].contains("CR, LF or NUL"));
     eve.raw(b"PRIVMSG #room :nul\0here\r\n").await;
-    eve.until("NOTICE").await;
+    eve.until("400").await;
     eve.raw(b"PRIVMSG #room :\x1b[31mred\x07 \x02bold\x02 \x01ACTION waves\x01\r\n").await;
     assert_eq!(
         ann.until("PRIVMSG").await.params[1],

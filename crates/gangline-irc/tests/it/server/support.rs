@@ -18,8 +18,8 @@ use gangline_irc::{
         memory::MemoryStore,
         store::{
             Account, Accounts, Appended, BoxFuture, Commit, FindLine, HistoryQuery, Marks, Missed,
-            MissedQuery, NewLine, ReadMark, Store, StoreError, StoredLine, TargetRow, TargetsQuery,
-            Topic,
+            MissedQuery, NewLine, ReadMark, RoomModes, Store, StoreError, StoredLine, TargetRow,
+            TargetsQuery, Topic,
         },
         trust::{Origin, Trust},
     },
@@ -89,10 +89,20 @@ pub(super) struct Disk {
     pub(super) slow: watch::Sender<bool>,
 }
 
+impl Disk {
+    pub(super) async fn kept_modes(&self) -> Vec<RoomModes> {
+        self.store.modes().await.unwrap()
+    }
+
+    fn room(&self) -> Result<(), StoreError> {
+        let error = || StoreError { why: "database or disk is full".to_owned() };
+        if self.full.load(Ordering::SeqCst) { Err(error()) } else { Ok(()) }
+    }
+}
+
 impl Store for Disk {
     fn append(&self, batch: Vec<Arc<NewLine>>) -> BoxFuture<'_, Result<Vec<Appended>, StoreError>> {
-        if self.full.load(Ordering::SeqCst) {
-            let error = StoreError { why: "database or disk is full".to_owned() };
+        if let Err(error) = self.room() {
             return Box::pin(std::future::ready(Err(error)));
         }
         let mut slow = self.slow.subscribe();
@@ -136,7 +146,19 @@ impl Store for Disk {
         self.store.topics()
     }
     fn put_topic(&self, topic: Topic) -> BoxFuture<'_, Result<(), StoreError>> {
+        if let Err(error) = self.room() {
+            return Box::pin(std::future::ready(Err(error)));
+        }
         self.store.put_topic(topic)
+    }
+    fn modes(&self) -> BoxFuture<'_, Result<Vec<RoomModes>, StoreError>> {
+        self.store.modes()
+    }
+    fn put_modes(&self, modes: RoomModes) -> BoxFuture<'_, Result<(), StoreError>> {
+        if let Err(error) = self.room() {
+            return Box::pin(std::future::ready(Err(error)));
+        }
+        self.store.put_modes(modes)
     }
 }
 
@@ -183,6 +205,16 @@ impl Room {
             let account = Account { name, tier, credential_sha256, last_nick: None };
             disk.put_account(account).await.unwrap();
         }
+        Self::again(disk, access, peers, set).await
+    }
+
+    /// A room on a disk that has been used before.
+    pub(super) async fn again(
+        disk: Arc<Disk>,
+        access: Access,
+        peers: Origin,
+        set: impl FnOnce(&mut ServerConfig),
+    ) -> Self {
         let trust = Arc::new(Passwords { accounts: disk.accounts(), peers });
         let listen = "127.0.0.1:0".parse().unwrap();
         let mut config = ServerConfig::new(listen, "irctest", clock::system());
