@@ -12,7 +12,7 @@ use gangline_core::{
     agent::{ApprovalRequestId, Input},
     approval::{
         Decision,
-        view::{self, Around},
+        view::{self, Around, Extent},
     },
 };
 use gangline_runtime::{Answer, ApprovalAsk, Verdict};
@@ -43,9 +43,19 @@ pub(super) struct Asks {
 struct Ask {
     /// Its arguments are masked.
     ask: ApprovalAsk,
+    /// What tells its arguments from others, also from those that differ in what is masked only.
+    args_hash: String,
     number: Option<ApprovalNumber>,
     /// Why a human said no.
     reason: Option<String>,
+}
+
+impl Ask {
+    fn of(ask: ApprovalAsk, redactor: &Redactor) -> Self {
+        let args_hash = args_hash(&ask);
+        let ask = ApprovalAsk { input: masked(ask.input, redactor), ..ask };
+        Self { ask, args_hash, number: None, reason: None }
+    }
 }
 
 impl Asks {
@@ -80,13 +90,12 @@ impl Brain {
 
     /// Takes what the backend asks.
     pub(super) fn asked(&mut self, ask: ApprovalAsk) {
-        let input = masked(ask.input, &self.me.redactor);
-        let ask = ApprovalAsk { input, ..ask };
-        self.asks.open.insert(ask.request.clone(), Ask { ask, number: None, reason: None });
+        let ask = Ask::of(ask, &self.me.redactor);
+        self.asks.open.insert(ask.ask.request.clone(), ask);
     }
 
     pub(super) fn ask_human(&mut self, turn: TurnId, request: &ApprovalRequestId) {
-        let Some(Ask { ask, .. }) = self.asks.open.get(&request.0) else { return };
+        let Some(Ask { ask, args_hash, .. }) = self.asks.open.get(&request.0) else { return };
         let message = self.core.view().messages.first().copied();
         let wanted = wanted(&ask.tool, &ask.input);
         let announce = self.asker().map(|row| {
@@ -97,12 +106,10 @@ impl Brain {
                 home: self.asks.home.as_deref(),
             };
             let told = view::announcement(&wanted, around, NUMBER_PLACEHOLDER);
-            Announce {
-                send: self.say_there(row, turn, announce_key(turn, &request.0), &told.text),
-                place: place::of_row(row),
-                extent: told.extent,
-                question: None,
-            }
+            let send = self.say_there(row, turn, announce_key(turn, &request.0), &told.text);
+            let whole = send.lines.iter().all(|line| told.extent_of(line) == Extent::Whole);
+            let extent = if whole { Extent::Whole } else { Extent::Cut };
+            Announce { send, place: place::of_row(row), extent, question: None }
         });
         let redact = |text: &str| self.me.redactor.redact(text);
         let open = OpenApproval {
@@ -110,7 +117,7 @@ impl Brain {
             turn,
             message,
             request: request.0.clone(),
-            args_hash: args_hash(ask),
+            args_hash: args_hash.clone(),
             summary: redact(&view::summary(&wanted)),
             detail: redact(&ask.input.to_string()),
             folder: redact(&self.asks.folder),

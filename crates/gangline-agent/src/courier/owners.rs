@@ -78,17 +78,19 @@ impl Courier {
                 view::owners_notice(&wanted, around, (&number, &from), waits.as_deref())
             }
         };
+        let said = self.office.redactor.redact(&told_line.text);
+        let extent = told_line.extent_of(&said);
         let send = BrokerSend {
             agent: self.office.agent.clone(),
             turn: Some(row.turn),
             idem_key: format!("{}own-{number}-{}-{round}", place::ANNOUNCES, row.turn),
             target,
-            lines: vec![self.office.redactor.redact(&told_line.text)],
+            lines: vec![said],
             kind: LineKind::Notice,
             in_reply_to: None,
             deliver: None,
         };
-        let announce = Announce { send, place, extent: told_line.extent, question: None };
+        let announce = Announce { send, place, extent, question: None };
         match self.office.broker.announce(row.number, announce).await {
             Ok(_) => {
                 self.reminded.insert(row.number, told);

@@ -10,6 +10,7 @@ use gangline_core::{
         page,
         view::{self, Around, Extent, Facts},
     },
+    redact::MASK,
     split::LINE_BYTES,
 };
 use gangline_irc::client::Line;
@@ -82,8 +83,7 @@ impl Courier {
         let lines = wire_lines(&row, asked.as_ref());
         let in_room = matches!(line.target, Target::Channel(_));
         let size = if in_room { ROOM_PAGE } else { PAGE };
-        let mut shown: Vec<String> = lines.iter().skip(page.next).take(size).cloned().collect();
-        let next = page.next + shown.len();
+        let (mut shown, next) = part(&lines, (page.next, size));
         let left = lines.len() - next;
         let here = (place::key(&line.target, who), row.turn);
         let all_here = page.before.is_none_or(|before| before == here);
@@ -103,7 +103,7 @@ impl Courier {
             let page = Page { number, next, before: Some(before) };
             self.pages.insert(who.account.clone(), page);
             shown.push(format!("… {left} more lines: say `more`"));
-        } else if all_here && row.state == ApprovalState::Open {
+        } else if all_here && row.state == ApprovalState::Open && !hides(&row) {
             return self.show_whole(line, (number, here.0), &shown).await;
         }
         self.answer_lines(line, &shown).await;
@@ -182,6 +182,20 @@ impl Courier {
     }
 }
 
+/// Returns whether nobody can see all of the action: something in it is masked.
+fn hides(row: &ApprovalRow) -> bool {
+    row.detail.as_str().contains(MASK)
+}
+
+/// Returns a page of the lines, and where the next one begins. An approval that was asked anew
+/// meanwhile may have fewer lines: then it begins again.
+fn part(lines: &[String], (from, size): (usize, usize)) -> (Vec<String>, usize) {
+    let from = if from < lines.len() { from } else { 0 };
+    let shown: Vec<String> = lines.iter().skip(from).take(size).cloned().collect();
+    let next = from + shown.len();
+    (shown, next)
+}
+
 /// Returns everything that is known of an approval as lines of IRC.
 fn wire_lines(row: &ApprovalRow, asked: Option<&MessageRow>) -> Vec<String> {
     let title = format!("approval {}: {}", row.number, approvals::standing(row));
@@ -201,3 +215,6 @@ fn wire_lines(row: &ApprovalRow, asked: Option<&MessageRow>) -> Vec<String> {
     let card = view::card(facts, &wanted_of_row(&row.tool, row.detail.as_str()), around);
     page::wire(&card, LINE_BYTES - NAME_ROOM)
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,6 +12,7 @@ use crate::{
         diff::{Change, Counts},
     },
     id::MessageId,
+    redact::{MASK, Redacted},
     shown,
     split::LINE_BYTES,
 };
@@ -105,6 +106,14 @@ pub struct Announcement {
     pub extent: Extent,
 }
 
+impl Announcement {
+    /// Returns how much of the action the line shows as it was said: nobody has seen what is masked.
+    #[must_use]
+    pub fn extent_of(&self, said: &Redacted) -> Extent {
+        if said.as_str().contains(MASK) { Extent::Cut } else { self.extent }
+    }
+}
+
 /// Returns the line by which those learn that an approval waits who read along where it was asked.
 /// `number` is at most as long as the number that replaces it.
 #[must_use]
@@ -148,7 +157,8 @@ fn line(wanted: &Wanted, around: Around<'_>, (tail, pointer): (&str, &str)) -> A
     let room = LINE_BYTES.saturating_sub(head.len() + tail.len());
     let whole = format!("`{}`{}", parts.what, parts.note);
     if whole.len() <= room && parts.extent == Extent::Whole {
-        return Announcement { text: format!("{head}{whole}{tail}"), extent: Extent::Whole };
+        let extent = if parts.what.contains(MASK) { Extent::Cut } else { Extent::Whole };
+        return Announcement { text: format!("{head}{whole}{tail}"), extent };
     }
     let note = match parts.note.strip_suffix(')') {
         Some(note) => format!("{note}; all of it: {pointer})"),
@@ -180,15 +190,19 @@ impl Parts {
                 if lines > 1 {
                     notes.push(format!("{lines} lines"));
                 }
-                let folder = path(folder.as_deref().unwrap_or(around.folder), around.home);
+                // A folder that the call names changes what is done.
+                let named = folder.as_deref().map(|it| path(it, around.home));
+                let is_cut = named.as_ref().is_some_and(|it| it.starts_with('…'));
+                let folder = named.unwrap_or_else(|| path(around.folder, around.home));
                 let mut what = shown::code(command);
                 add_more(&mut what, more.as_deref());
+                note_mask(&what, &mut notes);
                 Self {
                     verb: "run".to_owned(),
                     folder: Some(folder).filter(|it| !it.is_empty()),
                     what,
                     note: noted(&notes),
-                    extent: Extent::Whole,
+                    extent: if is_cut { Extent::Cut } else { Extent::Whole },
                 }
             }
             Wanted::Write { files, more } => {
@@ -205,13 +219,17 @@ impl Parts {
                     extent: Extent::Cut,
                 }
             }
-            Wanted::Use { tool, arguments } => Self {
-                verb: format!("use {}", short_end(tool, NAME_MAX)),
-                folder: None,
-                what: shown::code(arguments),
-                note: String::new(),
-                extent: if tool.len() > NAME_MAX { Extent::Cut } else { Extent::Whole },
-            },
+            Wanted::Use { tool, arguments } => {
+                let (what, mut notes) = (shown::code(arguments), Vec::new());
+                note_mask(&what, &mut notes);
+                Self {
+                    verb: format!("use {}", short_end(tool, NAME_MAX)),
+                    folder: None,
+                    what,
+                    note: noted(&notes),
+                    extent: if tool.len() > NAME_MAX { Extent::Cut } else { Extent::Whole },
+                }
+            }
         }
     }
 }
@@ -219,6 +237,12 @@ impl Parts {
 fn add_more(what: &mut String, more: Option<&str>) {
     if let Some(more) = more {
         let _ = write!(what, " with {}", shown::code(more));
+    }
+}
+
+fn note_mask(what: &str, notes: &mut Vec<String>) {
+    if what.contains(MASK) {
+        notes.push("a part is masked".to_owned());
     }
 }
 

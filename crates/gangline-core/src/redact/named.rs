@@ -82,7 +82,7 @@ fn in_addresses(text: &str, spans: &mut Vec<Range<usize>>) {
         let Some(login) = authority.rfind('@').map(|at| &authority[..at]) else { continue };
         let Some(colon) = login.find(':') else { continue };
         let password = &login[colon + 1..];
-        if !password.is_empty() && !is_placeholder(password) {
+        if !password.is_empty() && !is_placeholder(password) && !is_run(password) {
             spans.push(from + colon + 1..from + login.len());
         }
     }
@@ -194,7 +194,12 @@ fn is_no_secret(name: &str, text: &str, value: &Range<usize>) -> bool {
     let is_folder = name.ends_with(PWD) && word.starts_with(['/', '~', '.']);
     let is_call = text[value.end..].starts_with('(');
     let is_name = means_secret(&small) && !has_digit(word);
-    is_folder || is_call || is_name || is_placeholder(word)
+    is_folder || is_call || is_name || is_placeholder(word) || is_run(word)
+}
+
+/// Returns whether a shell would run something of a value: who has to allow that must see it.
+fn is_run(word: &str) -> bool {
+    word.contains("$(") || word.contains('`')
 }
 
 fn is_placeholder(word: &str) -> bool {

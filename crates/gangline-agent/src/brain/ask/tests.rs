@@ -16,3 +16,17 @@ fn every_text_of_the_arguments_is_masked_by_itself() {
     });
     assert_eq!(masked(input, &redactor), expect);
 }
+
+/// A decision counts for the next attempt only if its arguments are the same, masked ones too.
+#[test]
+fn arguments_that_differ_in_what_is_masked_are_not_the_same() {
+    let redactor = Redactor::default();
+    let ask = |command: &str| {
+        let (request, tool) = ("r1".to_owned(), "Bash".to_owned());
+        Ask::of(ApprovalAsk { request, tool, input: json!({ "command": command }) }, &redactor)
+    };
+    let (one, other) = (ask("deploy --token=abc123def"), ask("deploy --token=zzz999yyy"));
+    assert_eq!(one.ask.input, other.ask.input, "both are masked");
+    assert_ne!(one.args_hash, other.args_hash);
+    assert_eq!(one.args_hash, ask("deploy --token=abc123def").args_hash);
+}

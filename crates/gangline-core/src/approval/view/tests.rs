@@ -46,6 +46,34 @@ fn nothing_in_a_command_is_hidden() {
     assert!(text.contains("`a<U+202E>b<U+200B><U+001B>[2J<U+0009>c`"), "{text}");
 }
 
+/// Nobody has seen what is masked, so a bare word does not decide it.
+#[test]
+fn a_line_with_something_masked_does_not_show_all() {
+    check(
+        &run("TOKEN=[masked] make"),
+        "vm-claude wants to run (for ori, in ~/proj): `TOKEN=[masked] make` (a part is masked). \
+         Owner: `@vm-claude yes 5` or `no 5 REASON`",
+        Extent::Cut,
+    );
+    let tool = "mcp__db__run".to_owned();
+    let wanted = Wanted::Use { tool, arguments: r#"{"password":"x"}"#.to_owned() };
+    let told = announcement(&wanted, around(), "5");
+    assert_eq!(told.extent, Extent::Whole);
+    let said = Redacted::from_store(told.text.replace("\"x\"", "\"[masked]\""));
+    assert_eq!(told.extent_of(&said), Extent::Cut, "masked only as a line");
+}
+
+/// A call that names its folder does something else in another one; the agent's own folder is known.
+#[test]
+fn a_folder_of_the_call_that_is_cut_is_not_shown_whole() {
+    let folder = format!("/srv/{}/data", "deep/".repeat(20));
+    let wanted =
+        Wanted::Run { command: "rm -rf .".to_owned(), folder: Some(folder.clone()), more: None };
+    assert_eq!(announcement(&wanted, around(), "5").extent, Extent::Cut);
+    let own = Around { folder: &folder, ..around() };
+    assert_eq!(announcement(&run("ls"), own, "5").extent, Extent::Whole);
+}
+
 #[test]
 fn a_long_command_shows_both_ends_and_says_where_the_rest_is() {
     let command = format!("echo {}; rm -rf build", "A".repeat(500));

