@@ -49,6 +49,9 @@ struct TestArgs {
     /// Leave out installing programs, the documentation build and documentation tests.
     #[arg(long)]
     quick: bool,
+    /// Fail when a test was left out, for whatever reason.
+    #[arg(long)]
+    no_skips: bool,
 }
 
 #[derive(Args)]
@@ -68,7 +71,9 @@ struct ConformanceArgs {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Test(args) => {
-            test::run(if args.quick { test::Pace::Quick } else { test::Pace::Full })
+            let pace = if args.quick { test::Pace::Quick } else { test::Pace::Full };
+            let skips = if args.no_skips { test::Skips::Fail } else { test::Skips::Count };
+            test::run(pace, skips)
         }
         Task::Demo(passed) => launch::run("demo", &passed.args),
         Task::Up(passed) => launch::run("up", &passed.args),

@@ -1,6 +1,6 @@
 //! The order of system calls, which is what an acknowledgement rests on.
 
-use std::{fs, path::Path};
+use std::fs;
 
 use crate::{child::Other, support::*};
 
@@ -11,10 +11,6 @@ const STRACE: &str = "/usr/bin/strace";
 /// all by one thread, which hands no statement to another.
 #[tokio::test]
 async fn an_acknowledgement_follows_the_sync_of_the_log() {
-    if !Path::new(STRACE).exists() {
-        println!("skipped: strace is not installed (Debian package `strace`)");
-        return;
-    }
     let (lines, said) = traced("write x 5").await;
     let mut from = 0;
     for key in said {
@@ -42,10 +38,6 @@ async fn an_acknowledgement_follows_the_sync_of_the_log() {
 /// both, and before anybody hears of either.
 #[tokio::test]
 async fn a_message_and_the_turn_that_follows_at_once_share_a_sync() {
-    if !Path::new(STRACE).exists() {
-        println!("skipped: strace is not installed (Debian package `strace`)");
-        return;
-    }
     let (lines, said) = traced("follow x 4").await;
     let mut from = told(&lines, &said[0]);
     for key in &said[1..] {
@@ -62,10 +54,6 @@ async fn a_message_and_the_turn_that_follows_at_once_share_a_sync() {
 /// What is written together has one commit and one sync, whatever it is.
 #[tokio::test]
 async fn what_is_written_together_has_one_sync() {
-    if !Path::new(STRACE).exists() {
-        println!("skipped: strace is not installed (Debian package `strace`)");
-        return;
-    }
     let (lines, _) = traced("together 3").await;
     for n in 1..=3 {
         let since =

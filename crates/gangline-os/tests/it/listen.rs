@@ -9,7 +9,7 @@ use gangline_os::lines::{Line, LineReader};
 use gangline_os::listen::PrivateListener;
 use gangline_os::process::Spawn;
 
-use crate::support::{sh, soon, start};
+use crate::support::{NOT_ROOT, sh, skip, soon, start};
 
 const NOBODY: u32 = 65_534;
 
@@ -23,7 +23,7 @@ fn as_nobody(script: &str) -> Spawn {
 #[tokio::test]
 async fn another_user_who_gets_at_the_socket_is_hung_up_on() {
     if own_uid() != 0 {
-        return;
+        return skip("another_user_who_gets_at_the_socket_is_hung_up_on", NOT_ROOT);
     }
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("irc.sock");
@@ -51,7 +51,7 @@ async fn another_user_who_gets_at_the_socket_is_hung_up_on() {
 #[tokio::test]
 async fn a_listener_of_another_user_is_not_spoken_to() {
     if own_uid() != 0 {
-        return;
+        return skip("a_listener_of_another_user_is_not_spoken_to", NOT_ROOT);
     }
     let home = tempfile::tempdir().unwrap();
     fs::set_permissions(home.path(), fs::Permissions::from_mode(0o777)).unwrap();

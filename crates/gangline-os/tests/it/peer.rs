@@ -7,7 +7,7 @@ use gangline_os::process::Spawn;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 
-use crate::support::{sh, soon, start};
+use crate::support::{NOT_ROOT, sh, skip, soon, start};
 
 fn us() -> u32 {
     use std::os::unix::fs::MetadataExt;
@@ -86,7 +86,7 @@ fn as_nobody(script: &str) -> Spawn {
 #[tokio::test]
 async fn another_users_connection_is_told_apart() {
     if us() != 0 {
-        return;
+        return skip("another_users_connection_is_told_apart", NOT_ROOT);
     }
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();

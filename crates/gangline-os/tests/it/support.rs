@@ -133,3 +133,15 @@ pub(crate) fn state(pid: u32) -> Option<char> {
 pub(crate) fn text(path: &Path) -> String {
     path.to_str().unwrap().to_owned()
 }
+
+/// Why tests with a second user cannot run.
+pub(crate) const NOT_ROOT: &str = "only root can be another user";
+
+/// Records that a test cannot run here, in the file that `GANGLINE_SKIPPED` names.
+pub(crate) fn skip(test: &str, why: &str) {
+    use std::io::Write as _;
+    eprintln!("skipped: {test}: {why}");
+    let Some(path) = std::env::var_os("GANGLINE_SKIPPED") else { return };
+    let file = std::fs::OpenOptions::new().append(true).create(true).open(path);
+    writeln!(file.unwrap(), "gangline-os::{test}: {why}").unwrap();
+}

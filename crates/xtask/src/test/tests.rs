@@ -1,4 +1,6 @@
-use super::closing_lines;
+use std::process::ExitCode;
+
+use super::{Report, Skips, closing_lines, verdict};
 
 fn lines(text: &str) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
@@ -14,4 +16,18 @@ fn the_closing_lines_begin_at_the_runners_summary() {
 fn without_a_summary_the_last_lines_are_shown() {
     assert_eq!(closing_lines(&lines("1\n2\n3\n4\n5\n6\n7")), ["3", "4", "5", "6", "7"]);
     assert_eq!(closing_lines(&lines("error: x")), ["error: x"]);
+}
+
+#[test]
+fn a_skipped_test_fails_a_run_that_allows_none() {
+    let clean = Report::default();
+    let skipped = Report { skipped: vec!["a: no root".to_owned()], ..Report::default() };
+    for (report, skips, expected) in [
+        (&clean, Skips::Fail, ExitCode::SUCCESS),
+        (&clean, Skips::Count, ExitCode::SUCCESS),
+        (&skipped, Skips::Count, ExitCode::SUCCESS),
+        (&skipped, Skips::Fail, ExitCode::FAILURE),
+    ] {
+        assert_eq!(verdict(report, skips), expected);
+    }
 }
