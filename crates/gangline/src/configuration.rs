@@ -26,6 +26,7 @@ use driven::Ordered;
 
 pub(crate) mod access;
 pub(crate) mod driven;
+pub(crate) mod retired;
 pub(crate) mod servers;
 
 #[cfg(test)]
@@ -212,7 +213,21 @@ impl Loaded {
             Some(format!("{}: {}: {error}", self.file.display(), agent.nick))
         });
         let parsed = self.config.warnings.iter().map(Warning::to_string);
-        parsed.chain(absent).chain(self.files()).chain(self.idle_keys()).collect()
+        parsed
+            .chain(absent)
+            .chain(self.files())
+            .chain(self.idle_keys())
+            .chain(self.retired())
+            .collect()
+    }
+
+    /// Returns a text for each agent whose model was retired.
+    fn retired(&self) -> impl Iterator<Item = String> {
+        let file = self.file.display();
+        self.enabled().filter_map(move |agent| {
+            let advice = retired::advice(agent.model.as_deref()?)?;
+            Some(format!("{file}: the model of {}: {advice}", agent.nick))
+        })
     }
 
     /// Returns the parser's warnings, and what has no effect, one text each.

@@ -41,6 +41,11 @@ struct Told {
 
 pub(super) async fn run(global: &Global, args: ModelArgs) -> Result<u8, Failure> {
     let ModelArgs { agent, name, default } = args;
+    if let Some(advice) =
+        name.as_ref().and_then(|name| configuration::retired::advice(&name.to_string()))
+    {
+        output::note(&format!("warning: {advice}"));
+    }
     if name.is_some() || default {
         unmark::refuse("change models")?;
     }
