@@ -5,6 +5,7 @@ mod adapter;
 mod backend;
 mod bare;
 mod bridge;
+mod chat;
 mod cli;
 mod control;
 mod disk;
@@ -19,6 +20,7 @@ mod model;
 mod place;
 mod procfs;
 mod row;
+mod servers;
 mod storage;
 #[cfg(test)]
 mod tests;
@@ -88,6 +90,7 @@ const GOALS: &[Goal] = &[
         needs: &[Program::Gangline, Program::BareTokio],
         measure: idle::fifty_daemons,
     },
+    Goal { id: "P10", needs: &[Program::Gangline, Program::IrcLoad], measure: chat::beside_others },
     Goal { id: "P11", needs: &[Program::Gangline, Program::BareLines], measure: lines::to_buffer },
 ];
 

@@ -22,6 +22,7 @@ pub(super) enum Program {
     BareLines,
     StorageBench,
     AdapterBench,
+    IrcLoad,
 }
 
 impl Program {
@@ -34,6 +35,7 @@ impl Program {
             Self::BareLines => "bare_lines",
             Self::StorageBench => "storage_bench",
             Self::AdapterBench => "bench_adapters",
+            Self::IrcLoad => "irc_load",
         }
     }
 
@@ -41,9 +43,11 @@ impl Program {
     fn build(self) -> [&'static str; 4] {
         match self {
             Self::Gangline => ["--package", "gangline", "--bin", "gangline"],
-            Self::BareTokio | Self::BareBridge | Self::BareEcho | Self::BareLines => {
-                ["--package", "xtask", "--example", self.name()]
-            }
+            Self::BareTokio
+            | Self::BareBridge
+            | Self::BareEcho
+            | Self::BareLines
+            | Self::IrcLoad => ["--package", "xtask", "--example", self.name()],
             Self::StorageBench => ["--package", "gangline-broker", "--example", self.name()],
             Self::AdapterBench => ["--package", "gangline-runtime", "--example", self.name()],
         }
@@ -57,7 +61,8 @@ impl Program {
             | Self::BareEcho
             | Self::BareLines
             | Self::StorageBench
-            | Self::AdapterBench => folder.join("examples").join(self.name()),
+            | Self::AdapterBench
+            | Self::IrcLoad => folder.join("examples").join(self.name()),
         }
     }
 }
