@@ -24,6 +24,7 @@ use crate::credentials::{self, OWNER};
 
 pub mod guide;
 pub mod history;
+mod markers;
 mod marks;
 mod modes;
 mod port;

@@ -446,7 +446,8 @@ pub struct Line {
     /// The place behind this line in its conversation's history, as this server counts places;
     /// `None` if it gives neither ids nor times.
     pub cursor: Option<Cursor>,
-    /// The text, one line, without control characters other than IRC's formatting.
+    /// The text, one line, without control characters other than IRC's formatting. Where the message
+    /// has several lines (`draft/multiline`), `⏎` stands between them.
     pub text: String,
     /// The speaker's own id of the line, as it claims.
     pub gangline_id: Option<String>,

@@ -9,6 +9,7 @@ pub mod batch;
 pub mod caps;
 pub mod ctcp;
 mod format;
+pub mod multiline;
 pub mod numeric;
 mod parse;
 pub mod sasl;

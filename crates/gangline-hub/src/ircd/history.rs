@@ -12,7 +12,7 @@ use std::{
 
 use gangline_core::{Nick, Tier};
 use gangline_irc::server::store::{
-    Account, Accounts, Appended, BoxFuture, Commit, FindLine, HistoryQuery, Marks, Missed,
+    Account, Accounts, Appended, BoxFuture, Commit, FindLine, HistoryQuery, Marker, Marks, Missed,
     MissedQuery, NewLine, ReadMark, RoomModes, Store, StoreError, StoredLine, TargetRow,
     TargetsQuery, Topic,
 };
@@ -225,6 +225,18 @@ impl Store for SqliteHistory {
 
     fn put_topic(&self, topic: Topic) -> BoxFuture<'_, Result<(), StoreError>> {
         self.ask(|reply| Job::PutTopic(topic, reply))
+    }
+
+    fn markers(&self) -> BoxFuture<'_, Result<Vec<Marker>, StoreError>> {
+        self.ask(Job::Markers)
+    }
+
+    fn put_marker(&self, marker: Marker) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.ask(|reply| Job::PutMarker(marker, reply))
+    }
+
+    fn redact(&self, seq: i64) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.ask(|reply| Job::Redact(seq, reply))
     }
 
     fn modes(&self) -> BoxFuture<'_, Result<Vec<RoomModes>, StoreError>> {

@@ -40,7 +40,7 @@ fn of_one(
 ) -> rusqlite::Result<Option<Missed>> {
     let me = query.party.key();
     let count = "SELECT count(*) FROM lines
-         WHERE conversation = ? AND seq > ? AND seq <= ? AND sender <> ?";
+         WHERE conversation = ? AND seq > ? AND seq <= ? AND sender <> ? AND text <> ''";
     let with = params![conversation, query.after, query.upto, me];
     let all: i64 = db.prepare_cached(count)?.query_row(with, |row| row.get(0))?;
     let all = usize::try_from(all).unwrap_or(0);
@@ -48,7 +48,7 @@ fn of_one(
         return Ok(None);
     }
     let sql = "SELECT * FROM lines
-         WHERE conversation = ? AND seq > ? AND seq <= ? AND sender <> ?
+         WHERE conversation = ? AND seq > ? AND seq <= ? AND sender <> ? AND text <> ''
          ORDER BY seq DESC LIMIT ?";
     let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
     let mut statement = db.prepare_cached(sql)?;

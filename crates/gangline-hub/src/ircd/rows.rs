@@ -240,11 +240,13 @@ fn span(
 ) -> rusqlite::Result<Vec<StoredLine>> {
     let sql = match end {
         End::Oldest => {
-            "SELECT * FROM lines WHERE conversation = ? AND seq >= ? AND seq < ?
+            "SELECT * FROM lines
+             WHERE conversation = ? AND seq >= ? AND seq < ? AND text <> ''
              ORDER BY seq LIMIT ?"
         }
         End::Newest => {
-            "SELECT * FROM lines WHERE conversation = ? AND seq >= ? AND seq < ?
+            "SELECT * FROM lines
+             WHERE conversation = ? AND seq >= ? AND seq < ? AND text <> ''
              ORDER BY seq DESC LIMIT ?"
         }
     };
@@ -299,6 +301,13 @@ pub(super) fn line(db: &Connection, msgid: &str) -> rusqlite::Result<Option<Stor
     };
     let sql = "SELECT * FROM lines WHERE seq = ? AND msgid = ?";
     db.prepare_cached(sql)?.query_row(params![seq, msgid], stored).optional()
+}
+
+/// Takes a line back. It keeps its place and its sender's key.
+pub(super) fn redact(db: &Connection, seq: i64) -> rusqlite::Result<()> {
+    let sql = "UPDATE lines SET text = '', tags = '' WHERE seq = ?";
+    db.prepare_cached(sql)?.execute([seq])?;
+    Ok(())
 }
 
 /// Answers [`FindLine`].

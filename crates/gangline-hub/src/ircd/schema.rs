@@ -8,7 +8,7 @@ use rusqlite::{Connection, params};
 use super::history::OpenError;
 
 /// The schema that this program writes, kept in `user_version`.
-const SCHEMA: i64 = 3;
+const SCHEMA: i64 = 4;
 
 /// Marks the file as ours (`application_id`): "GLic".
 const APPLICATION: i64 = 0x474c_6963;
@@ -85,6 +85,13 @@ const MIGRATIONS: &[&str] = &[
         set_by TEXT NOT NULL,
         agents TEXT NOT NULL,
         at_us INTEGER NOT NULL
+    ) STRICT",
+    // Up to when people say that they have read a channel or a private conversation.
+    "CREATE TABLE read_at (
+        party TEXT NOT NULL,
+        target TEXT NOT NULL,
+        at_us INTEGER NOT NULL,
+        PRIMARY KEY (party, target)
     ) STRICT",
 ];
 

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use gangline_irc::server::store::{
-    Account, Accounts, Appended, Commit, FindLine, HistoryQuery, Marks, Missed, MissedQuery,
-    NewLine, ReadMark, RoomModes, StoreError, StoredLine, TargetRow, TargetsQuery, Topic,
+    Account, Accounts, Appended, Commit, FindLine, HistoryQuery, Marker, Marks, Missed,
+    MissedQuery, NewLine, ReadMark, RoomModes, StoreError, StoredLine, TargetRow, TargetsQuery,
+    Topic,
 };
 use gangline_os::{failpoint, lock::FileLock};
 use rusqlite::Connection;
@@ -12,7 +13,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{
     history::{HistoryOptions, OpenError},
-    marks, modes,
+    markers, marks, modes,
     rows::{self, Numbering},
     schema,
 };
@@ -33,6 +34,9 @@ pub(super) enum Job {
     PutAccount(Account, Reply<()>),
     Topics(Reply<Vec<Topic>>),
     PutTopic(Topic, Reply<()>),
+    Markers(Reply<Vec<Marker>>),
+    PutMarker(Marker, Reply<()>),
+    Redact(i64, Reply<()>),
     Modes(Reply<Vec<RoomModes>>),
     PutModes(RoomModes, Reply<()>),
     Close(oneshot::Sender<()>),
@@ -170,6 +174,18 @@ impl Writer {
             }
             Job::PutTopic(topic, reply) => {
                 let done = rows::put_topic(&self.db, &topic);
+                answer(reply, done.map_err(|error| failed(&error)));
+            }
+            Job::Markers(reply) => {
+                let done = markers::all(&self.db);
+                answer(reply, done.map_err(|error| failed(&error)));
+            }
+            Job::PutMarker(marker, reply) => {
+                let done = markers::put(&self.db, &marker);
+                answer(reply, done.map_err(|error| failed(&error)));
+            }
+            Job::Redact(seq, reply) => {
+                let done = rows::redact(&self.db, seq);
                 answer(reply, done.map_err(|error| failed(&error)));
             }
             Job::Modes(reply) => {

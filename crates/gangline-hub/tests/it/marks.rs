@@ -142,7 +142,10 @@ async fn a_history_of_schema_1_gets_marks_and_keeps_its_lines() {
     store.append(vec![line("ada", room(), "from before")]).await.unwrap();
     store.close().await;
     let db = Connection::open(folder.path().join("irc.db")).unwrap();
-    db.execute_batch("DROP TABLE read_marks; DROP TABLE modes; PRAGMA user_version = 1").unwrap();
+    db.execute_batch(
+        "DROP TABLE read_marks; DROP TABLE modes; DROP TABLE read_at; PRAGMA user_version = 1",
+    )
+    .unwrap();
     drop(db);
     let store = open(folder.path()).await;
     let everything = MissedQuery {
@@ -158,7 +161,7 @@ async fn a_history_of_schema_1_gets_marks_and_keeps_its_lines() {
     store.close().await;
     let db = Connection::open(folder.path().join("irc.db")).unwrap();
     let schema: i64 = db.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
-    assert_eq!(schema, 3);
+    assert_eq!(schema, 4);
     drop(db);
     let store = open(folder.path()).await;
     assert_eq!(store.marks().await.unwrap().marks.len(), 1);

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use gangline_hub::ircd::history::{HistoryOptions, SqliteHistory};
-use gangline_irc::server::store::{Party, RoomModes, Store};
+use gangline_irc::server::store::{Marker, Party, RoomModes, Store};
 use gangline_os::clock::{self, UnixMicros};
 use rusqlite::Connection;
 
@@ -46,10 +46,30 @@ async fn a_history_of_schema_2_gets_modes() {
     let folder = tempfile::tempdir().unwrap();
     open(folder.path()).await.close().await;
     let db = Connection::open(folder.path().join("irc.db")).unwrap();
-    db.execute_batch("DROP TABLE modes; PRAGMA user_version = 2").unwrap();
+    db.execute_batch("DROP TABLE modes; DROP TABLE read_at; PRAGMA user_version = 2").unwrap();
     drop(db);
     let store = open(folder.path()).await;
     store.put_modes(closed()).await.unwrap();
     assert_eq!(store.modes().await.unwrap(), [closed()]);
+    store.close().await;
+}
+
+#[tokio::test]
+async fn markers_are_there_after_a_reopening_the_newest_of_each() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).await;
+    let marker = |target: &str, at: i64| Marker {
+        party: Party::Account("owner".to_owned()),
+        target: target.to_owned(),
+        at: UnixMicros(at),
+    };
+    for (target, at) in [("#room", 5), ("#room", 7), ("ada", 6)] {
+        store.put_marker(marker(target, at)).await.unwrap();
+    }
+    store.close().await;
+    let store = open(folder.path()).await;
+    let mut markers = store.markers().await.unwrap();
+    markers.sort_by_key(|marker| marker.at.0);
+    assert_eq!(markers, [marker("ada", 6), marker("#room", 7)]);
     store.close().await;
 }

@@ -4,7 +4,7 @@
 //! Every function takes `now`, the monotonic time. Parts: `register` (capabilities, SASL, nick
 //! until the server has accepted us), `nick`, `rooms` (channels), `sending` (queue, pace and
 //! confirmation of lines), `history`, `replay` (history that is shown to who joins), `incoming`,
-//! `members` (how many are in our channels).
+//! `multiline` (several lines that are one message), `members` (how many are in our channels).
 
 use std::time::Duration;
 
@@ -16,6 +16,7 @@ use crate::wire::{Message, caps, caps::CapSet, numeric};
 mod history;
 mod incoming;
 mod members;
+mod multiline;
 mod nick;
 pub(super) mod register;
 mod replay;
@@ -95,6 +96,7 @@ pub(super) struct Session {
     sending: sending::Sending,
     history: history::History,
     replays: replay::Replays,
+    multiline: multiline::Multiline,
     /// Whether this connection is one that a password may be sent over.
     password: register::MaySendPassword,
     /// Whether the server has taken our password.
@@ -119,6 +121,7 @@ impl Session {
             sending: sending::Sending::new(config.pace),
             history: history::History::default(),
             replays: replay::Replays::default(),
+            multiline: multiline::Multiline::default(),
             password: register::MaySendPassword::No,
             logged_in: false,
             banned: None,
@@ -152,6 +155,7 @@ impl Session {
         self.sending.begin(self.config.pace, now);
         self.history = history::History::default();
         self.replays = replay::Replays::default();
+        self.multiline = multiline::Multiline::default();
         self.banned = None;
         self.password = password;
         self.logged_in = false;
@@ -183,6 +187,7 @@ impl Session {
             Phase::Offline | Phase::Closing => return,
             Phase::Registering(_) | Phase::Online => {}
         }
+        let Some(message) = self.multiline(message) else { return self.pump(now) };
         match message.command.as_str() {
             "PING" => {
                 let token = message.params.last().cloned().unwrap_or_default();

@@ -141,7 +141,7 @@ impl State {
         let target = call.message.at(0).unwrap_or("*").to_owned();
         let more = call.message.at(1).is_some();
         let acts = match command {
-            "PRIVMSG" | "NOTICE" | "TAGMSG" | "INVITE" | "KICK" => true,
+            "PRIVMSG" | "NOTICE" | "TAGMSG" | "INVITE" | "KICK" | "REDACT" => true,
             "AWAY" => !call.message.at(0).unwrap_or_default().is_empty(),
             "TOPIC" => more,
             // What a room's modes are, and one's own, is no secret.

@@ -1,6 +1,12 @@
 //! The capabilities that the server offers, and a set of them.
 
-use crate::wire::sasl;
+use crate::wire::{multiline, sasl};
+
+/// Bytes of capabilities on one line of `CAP LS`.
+const LINE: usize = 400;
+
+/// [`multiline::BYTES_MAX`] and [`multiline::LINES_MAX`].
+const MULTILINE_LIMITS: &str = "max-bytes=16384,max-lines=100";
 
 /// A set of capabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -32,10 +38,13 @@ impl Caps {
     pub(super) const INVITE_NOTIFY: Self = Self(1 << 15);
     pub(super) const USERHOST_IN_NAMES: Self = Self(1 << 16);
     pub(super) const EXTENDED_MONITOR: Self = Self(1 << 17);
+    pub(super) const MULTILINE: Self = Self(1 << 18);
+    pub(super) const READ_MARKER: Self = Self(1 << 19);
+    pub(super) const REDACTION: Self = Self(1 << 20);
 
     /// Those that change how a line of somebody else is written.
     pub(super) const FORM: Self =
-        Self(Self::TAGS.0 | Self::TIME.0 | Self::ACCOUNT_TAG.0 | Self::BATCH.0);
+        Self(Self::TAGS.0 | Self::TIME.0 | Self::ACCOUNT_TAG.0 | Self::BATCH.0 | Self::MULTILINE.0);
 
     pub(super) fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
@@ -68,13 +77,26 @@ impl Caps {
     }
 }
 
-/// Returns what is offered, with values if the client speaks 302.
-pub(super) fn offered(version: u32) -> String {
+/// Returns what is offered, with values if the client speaks 302, on as many lines as that needs.
+pub(super) fn offered(version: u32) -> Vec<String> {
     let one = |offer: &Offer| match offer.value {
         Some(value) if version >= 302 => format!("{}={value}", offer.name),
         _ => offer.name.to_owned(),
     };
-    OFFERS.iter().map(one).collect::<Vec<_>>().join(" ")
+    let mut lines = vec![String::new()];
+    for offer in OFFERS.iter().map(one) {
+        // Older clients know of one line only.
+        let full = |line: &String| version >= 302 && line.len() + offer.len() > LINE;
+        match lines.last_mut().filter(|line| !full(line)) {
+            Some(line) if line.is_empty() => line.push_str(&offer),
+            Some(line) => {
+                line.push(' ');
+                line.push_str(&offer);
+            }
+            None => lines.push(offer),
+        }
+    }
+    lines
 }
 
 const fn offer(name: &'static str, cap: Caps) -> Offer {
@@ -101,4 +123,7 @@ const OFFERS: &[Offer] = &[
     offer("invite-notify", Caps::INVITE_NOTIFY),
     offer("userhost-in-names", Caps::USERHOST_IN_NAMES),
     offer("extended-monitor", Caps::EXTENDED_MONITOR),
+    Offer { name: multiline::MULTILINE, cap: Caps::MULTILINE, value: Some(MULTILINE_LIMITS) },
+    offer("draft/read-marker", Caps::READ_MARKER),
+    offer("draft/message-redaction", Caps::REDACTION),
 ];

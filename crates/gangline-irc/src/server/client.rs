@@ -16,7 +16,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    caps::Caps, outgoing::Outgoing, paced::Paced, reading::Reading, store::Party, trust::Origin,
+    caps::Caps, command::Draft, outgoing::Outgoing, paced::Paced, reading::Reading, store::Party,
+    trust::Origin,
 };
 use crate::wire::{Message, sasl::Answer, scram::Challenge};
 
@@ -189,6 +190,8 @@ pub(super) struct Client {
     pub(super) in_flight: usize,
     pub(super) held: VecDeque<Held>,
     pub(super) scope: Option<Scope>,
+    /// A message of several lines that it is sending.
+    pub(super) draft: Option<Draft>,
     /// Lists that are being sent, counted in `in_flight`.
     pub(super) paced: VecDeque<Paced>,
     /// The peer is gone; why. The client goes when nothing of it is held or in flight.

@@ -7,6 +7,7 @@ use crate::wire::{Message, numeric as n};
 
 mod authenticate;
 mod away;
+mod batch;
 mod cap;
 mod chathistory;
 mod help;
@@ -16,6 +17,7 @@ mod join;
 mod kick;
 mod list;
 mod lusers;
+mod markread;
 mod mode;
 mod monitor;
 mod motd;
@@ -26,6 +28,7 @@ mod pass;
 mod ping;
 mod privmsg;
 mod quit;
+mod redact;
 mod setname;
 mod tagmsg;
 mod time;
@@ -36,9 +39,12 @@ mod version;
 mod who;
 mod whois;
 
+pub(super) use batch::Draft;
 pub(super) use lusers::run as lusers;
+pub(super) use markread::finish as finish_marker;
 pub(super) use mode::finish as finish_modes;
 pub(super) use motd::run as motd;
+pub(super) use redact::{Redaction, finish as finish_redaction, found as found_to_redact};
 pub(super) use topic::finish as finish_topic;
 
 /// One request.
@@ -75,8 +81,12 @@ pub(super) fn run(state: &mut State, mut call: Call) {
     if state.refuse_reader(&call) {
         return;
     }
+    if batch::takes(state, &call) {
+        return;
+    }
     match command.as_str() {
         "AUTHENTICATE" => authenticate::run(state, &call),
+        "BATCH" => batch::run(state, &mut call),
         "AWAY" => away::run(state, &call),
         "CAP" => cap::run(state, &call),
         "CHATHISTORY" => chathistory::run(state, &mut call),
@@ -87,6 +97,7 @@ pub(super) fn run(state: &mut State, mut call: Call) {
         "KICK" => kick::run(state, &call),
         "LIST" => list::run(state, &call),
         "LUSERS" => lusers(state, call.id),
+        "MARKREAD" => markread::run(state, &mut call),
         "MODE" => mode::run(state, &mut call),
         "MONITOR" => monitor::run(state, &call),
         "MOTD" => motd(state, call.id),
@@ -100,6 +111,7 @@ pub(super) fn run(state: &mut State, mut call: Call) {
         "PING" => ping::run(state, &call),
         "PONG" => {}
         "QUIT" => quit::run(state, &call),
+        "REDACT" => redact::run(state, &mut call),
         "SETNAME" => setname::run(state, &call),
         "TAGMSG" => tagmsg::run(state, &call),
         "TIME" => time::run(state, &call),

@@ -64,6 +64,15 @@ impl State {
             }
             Done::Topic(asker, topic, kept) => command::finish_topic(self, asker, topic, kept),
             Done::Modes(asker, modes, kept) => command::finish_modes(self, asker, modes, kept),
+            Done::Marker(asker, target, marker, kept) => {
+                command::finish_marker(self, (asker, target), marker, kept);
+            }
+            Done::Line(asker, redaction, found) => {
+                command::found_to_redact(self, asker, redaction, found);
+            }
+            Done::Redacted(asker, redaction, line, kept) => {
+                command::finish_redaction(self, asker, (redaction, line), kept);
+            }
             Done::Kept(Ok(())) => {}
             Done::Kept(Err(error)) => {
                 tracing::error!(%error, "a nick or how far was read was not kept")

@@ -7,9 +7,11 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::{
     client::ClientId,
+    command::Redaction,
     store::{
-        Account, Appended, BoxFuture, Commit, FindLine, HistoryQuery, Missed, MissedQuery, NewLine,
-        Range, ReadMark, RoomModes, Store, StoreError, StoredLine, TargetRow, TargetsQuery, Topic,
+        Account, Appended, BoxFuture, Commit, FindLine, HistoryQuery, Marker, Missed, MissedQuery,
+        NewLine, Range, ReadMark, RoomModes, Store, StoreError, StoredLine, TargetRow,
+        TargetsQuery, Topic,
     },
 };
 
@@ -91,6 +93,21 @@ pub(super) enum Job {
         asker: Option<Asker>,
         modes: RoomModes,
     },
+    Marker {
+        asker: Asker,
+        target: String,
+        marker: Marker,
+    },
+    /// The line that is to be taken back is looked at first.
+    Line {
+        asker: Asker,
+        redaction: Redaction,
+    },
+    Redact {
+        asker: Asker,
+        redaction: Redaction,
+        line: Box<StoredLine>,
+    },
     Account(Account),
 }
 
@@ -104,6 +121,9 @@ pub(super) enum Done {
     Found(Asker, Refusal, Result<Option<StoredLine>, StoreError>),
     Topic(Option<Asker>, Topic, Result<(), StoreError>),
     Modes(Option<Asker>, RoomModes, Result<(), StoreError>),
+    Marker(Asker, String, Marker, Result<(), StoreError>),
+    Line(Asker, Redaction, Result<Option<StoredLine>, StoreError>),
+    Redacted(Asker, Redaction, Box<StoredLine>, Result<(), StoreError>),
     Kept(Result<(), StoreError>),
 }
 
@@ -209,6 +229,18 @@ impl Flights {
             Job::Modes { asker, modes } => Box::pin(async move {
                 let kept = store.put_modes(modes.clone()).await;
                 Done::Modes(asker, modes, kept)
+            }),
+            Job::Marker { asker, target, marker } => Box::pin(async move {
+                let kept = store.put_marker(marker.clone()).await;
+                Done::Marker(asker, target, marker, kept)
+            }),
+            Job::Line { asker, redaction } => Box::pin(async move {
+                let found = store.line(redaction.msgid.clone()).await;
+                Done::Line(asker, redaction, found)
+            }),
+            Job::Redact { asker, redaction, line } => Box::pin(async move {
+                let kept = store.redact(line.seq).await;
+                Done::Redacted(asker, redaction, line, kept)
             }),
             Job::Account(account) => {
                 Box::pin(async move { Done::Kept(store.put_account(account).await) })

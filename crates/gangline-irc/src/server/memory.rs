@@ -2,6 +2,7 @@
 //! conversation until the process ends.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, HashMap, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -11,8 +12,8 @@ use tokio::sync::watch;
 
 use super::store::{
     Account, Accounts, Appended, Bound, BoxFuture, Commit, Conversation, FindLine, HistoryQuery,
-    Marks, Missed, MissedQuery, NewLine, Range, ReadMark, RoomModes, Store, StoreError, StoredLine,
-    TargetRow, TargetsQuery, Topic,
+    Marker, Marks, Missed, MissedQuery, NewLine, Party, Range, ReadMark, RoomModes, Store,
+    StoreError, StoredLine, TargetRow, TargetsQuery, Topic,
 };
 
 /// A store in memory.
@@ -30,6 +31,7 @@ struct Inner {
     keys: HashMap<(String, String, String), i64>,
     topics: BTreeMap<String, Topic>,
     modes: BTreeMap<String, RoomModes>,
+    markers: HashMap<(Party, String), Marker>,
     marks: HashMap<(String, String, String), ReadMark>,
 }
 
@@ -46,6 +48,7 @@ impl MemoryStore {
             keys: HashMap::new(),
             topics: BTreeMap::new(),
             modes: BTreeMap::new(),
+            markers: HashMap::new(),
             marks: HashMap::new(),
         };
         Self { inner: Mutex::new(inner), accounts: watch::Sender::new(Arc::default()) }
@@ -116,6 +119,8 @@ impl Inner {
 
     fn history(&self, query: &HistoryQuery) -> Vec<StoredLine> {
         let Some(lines) = self.lines.get(&query.conversation.key()) else { return Vec::new() };
+        let lines = without_redacted(lines);
+        let lines = &*lines;
         let limit = query.limit;
         let newest = |low: usize, high: usize| (high.saturating_sub(limit).max(low), high);
         let oldest = |low: usize, high: usize| (low, high.min(low.saturating_add(limit)));
@@ -185,13 +190,22 @@ impl Inner {
     }
 }
 
+/// Returns the lines that were not taken back.
+fn without_redacted(lines: &VecDeque<StoredLine>) -> Cow<'_, VecDeque<StoredLine>> {
+    let is_there = |line: &&StoredLine| !line.line.is_redacted();
+    match lines.iter().all(|line| is_there(&line)) {
+        true => Cow::Borrowed(lines),
+        false => Cow::Owned(lines.iter().filter(is_there).cloned().collect()),
+    }
+}
+
 /// Returns what one conversation has for somebody who was away, if anything.
 fn missed_of(lines: &VecDeque<StoredLine>, query: &MissedQuery) -> Option<Missed> {
     let is_new = |line: &&StoredLine| line.seq > query.after && line.seq <= query.upto;
     let mut found: Vec<StoredLine> = lines
         .iter()
         .filter(is_new)
-        .filter(|line| line.line.sender != query.party)
+        .filter(|line| line.line.sender != query.party && !line.line.is_redacted())
         .cloned()
         .collect();
     let left_out = found.len().saturating_sub(query.limit);
@@ -274,6 +288,27 @@ impl Store for MemoryStore {
 
     fn put_topic(&self, topic: Topic) -> BoxFuture<'_, Result<(), StoreError>> {
         self.lock().topics.insert(topic.channel.folded().to_owned(), topic);
+        ready(())
+    }
+
+    fn markers(&self) -> BoxFuture<'_, Result<Vec<Marker>, StoreError>> {
+        ready(self.lock().markers.values().cloned().collect())
+    }
+
+    fn put_marker(&self, marker: Marker) -> BoxFuture<'_, Result<(), StoreError>> {
+        let key = (marker.party.clone(), marker.target.clone());
+        self.lock().markers.insert(key, marker);
+        ready(())
+    }
+
+    fn redact(&self, seq: i64) -> BoxFuture<'_, Result<(), StoreError>> {
+        let mut inner = self.lock();
+        let found = inner.lines.values_mut().flatten().find(|kept| kept.seq == seq);
+        if let Some(kept) = found {
+            let line = Arc::make_mut(&mut kept.line);
+            line.text.clear();
+            line.tags.clear();
+        }
         ready(())
     }
 

@@ -8,7 +8,12 @@ use super::{
     caps::Caps,
     store::{NewLine, StoredLine},
 };
-use crate::wire::{BODY_MAX, tags, text::cut};
+use crate::wire::{
+    BODY_MAX,
+    multiline::{self, Follows},
+    tags,
+    text::cut,
+};
 
 /// A line and everything that might be tagged to it.
 #[derive(Debug, Clone)]
@@ -21,7 +26,30 @@ pub(super) struct Outgoing {
     bot: bool,
     principal: Option<Principal>,
     client: Vec<(String, Option<String>)>,
+    /// The lines of a message that has several; `body` is the first of them then.
+    several: Option<Box<Several>>,
 }
+
+/// A message of several lines.
+#[derive(Debug, Clone)]
+struct Several {
+    /// `:source BATCH +reference draft/multiline target`.
+    start: String,
+    lines: Vec<Piece>,
+}
+
+/// One line of such a message.
+#[derive(Debug, Clone)]
+struct Piece {
+    /// `:source COMMAND …`.
+    body: String,
+    follows: Follows,
+    /// Whether it has no text.
+    blank: bool,
+}
+
+/// The name of the batch of a message, which is open nowhere beside it: it is sent in one piece.
+const REFERENCE: &str = "ml";
 
 /// What only one receiver's copy carries.
 #[derive(Debug, Clone, Copy, Default)]
@@ -61,6 +89,7 @@ impl Outgoing {
             bot: false,
             principal: None,
             client: Vec::new(),
+            several: None,
         }
     }
 
@@ -85,11 +114,30 @@ impl Outgoing {
     /// Returns a kept line with another text.
     pub(super) fn said(target: &str, text: &str, msgid: &str, line: &NewLine) -> Self {
         let words = [target];
-        Self::new(&line.source, line.kind.as_str(), &words, Some(text))
+        let one = |text: &str| Self::new(&line.source, line.kind.as_str(), &words, Some(text));
+        let mut out = match multiline::is_several(text) {
+            false => one(text),
+            true => {
+                let piece = |(text, follows): (&str, Follows)| Piece {
+                    body: one(text).body,
+                    follows,
+                    blank: text.is_empty(),
+                };
+                let lines: Vec<Piece> = multiline::lines(text).map(piece).collect();
+                let start = format!("+{REFERENCE}");
+                let start = [start.as_str(), multiline::MULTILINE, target];
+                let start = Self::new(&line.source, "BATCH", &start, None).body;
+                let mut texts = multiline::lines(text).map(|(text, _)| text);
+                let first = texts.find(|text| !text.is_empty()).unwrap_or("");
+                Self { several: Some(Box::new(Several { start, lines })), ..one(first) }
+            }
+        };
+        out = out
             .at(line.at)
             .account(line.account.as_deref())
             .stamped(line.principal.clone(), line.bot, line.tags.clone())
-            .identified(msgid)
+            .identified(msgid);
+        out
     }
 
     pub(super) fn stored(stored: &StoredLine) -> Self {
@@ -139,7 +187,47 @@ impl Outgoing {
 
     /// Returns the line for a receiver with these capabilities.
     pub(super) fn render(&self, caps: Caps, mark: Mark<'_>) -> Bytes {
-        let mut line = String::with_capacity(self.body.len() + 160);
+        let mut out = String::with_capacity(self.body.len() + 160);
+        match &self.several {
+            None => self.write(&mut out, &self.body, caps, mark),
+            Some(several) if caps.has(Caps::MULTILINE.with(Caps::BATCH)) => {
+                self.write(&mut out, &several.start, caps, mark);
+                for Piece { body, follows, .. } in &several.lines {
+                    out.push_str("@batch=");
+                    out.push_str(REFERENCE);
+                    match follows {
+                        Follows::Anew => {}
+                        Follows::On => {
+                            out.push(';');
+                            out.push_str(multiline::CONCAT);
+                        }
+                    }
+                    out.push(' ');
+                    out.push_str(body);
+                    out.push_str("\r\n");
+                }
+                let server = several.start.split(' ').next().unwrap_or("");
+                out.push_str(&format!("{server} BATCH -{REFERENCE}\r\n"));
+            }
+            Some(several) => self.write_each(&mut out, several, caps, mark),
+        }
+        Bytes::from(out)
+    }
+
+    /// Writes the lines of a message for somebody who takes one at a time. The first carries what
+    /// belongs to the message, the others who speaks.
+    fn write_each(&self, out: &mut String, several: &Several, caps: Caps, mark: Mark<'_>) {
+        let rest = Self { msgid: None, client: Vec::new(), several: None, ..self.clone() };
+        for (at, line) in several.lines.iter().filter(|line| !line.blank).enumerate() {
+            match at {
+                0 => self.write(out, &line.body, caps, mark),
+                _ => rest.write(out, &line.body, caps, Mark { label: None, batch: mark.batch }),
+            }
+        }
+    }
+
+    fn write(&self, out: &mut String, body: &str, caps: Caps, mark: Mark<'_>) {
+        let mut line = String::new();
         if let Some(label) = mark.label.filter(|_| caps.has(Caps::LABEL)) {
             push(&mut line, tags::LABEL, Some(label));
         }
@@ -158,9 +246,9 @@ impl Outgoing {
         if !line.is_empty() {
             line.push(' ');
         }
-        line.push_str(&self.body);
-        line.push_str("\r\n");
-        Bytes::from(line)
+        out.push_str(&line);
+        out.push_str(body);
+        out.push_str("\r\n");
     }
 
     fn push_tags(&self, line: &mut String) {

@@ -56,7 +56,7 @@ impl State {
         let batch = client.scope.as_ref().and_then(|scope| scope.batch.clone());
         client.in_flight += 1;
         client.paced.push_back(Paced { rows, batch, last: false });
-        self.refill(id);
+        self.fill(id);
     }
 
     /// Sends what has been collected under a label as the beginning of a batch. Without batches
@@ -91,11 +91,19 @@ impl State {
         }
     }
 
-    /// Goes on with the lists of a client, as far as there is room in its queue.
+    /// Goes on with the lists of a client, and with its requests when they are at their end.
     pub(super) fn refill(&mut self, id: ClientId) {
+        self.fill(id);
+        if self.client(id).is_some_and(|client| client.paced.is_empty()) {
+            self.work(id);
+        }
+    }
+
+    /// Sends of the lists of a client what there is room for in its queue.
+    fn fill(&mut self, id: ClientId) {
         while !self.is_doomed(id) {
             let Some(client) = self.client_mut(id) else { return };
-            let Some(mut paced) = client.paced.pop_front() else { return self.work(id) };
+            let Some(mut paced) = client.paced.pop_front() else { return };
             // Before anything is queued: what is written from now on calls us again.
             client.queue.call_when_low();
             let mark = Mark { label: None, batch: paced.batch.as_deref() };

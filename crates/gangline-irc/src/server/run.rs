@@ -59,6 +59,7 @@ pub(super) async fn run(mut doors: Doors, mut state: State, stop: CancellationTo
     let mut access = state.config.access.clone();
     load_topics(&mut state).await;
     load_modes(&mut state).await;
+    load_markers(&mut state).await;
     state.load_marks().await;
     let mut taken: Vec<FromClient> = Vec::new();
     loop {
@@ -126,6 +127,17 @@ async fn load_modes(state: &mut State) {
             state.modes = rows.collect();
         }
         Err(error) => tracing::error!(%error, "the modes of rooms could not be read"),
+    }
+}
+
+async fn load_markers(state: &mut State) {
+    let store = Arc::clone(state.flights.store());
+    match store.markers().await {
+        Ok(markers) => {
+            let rows = markers.into_iter().map(|it| ((it.party, it.target), it.at));
+            state.markers = rows.collect();
+        }
+        Err(error) => tracing::error!(%error, "read markers could not be read"),
     }
 }
 
@@ -216,6 +228,7 @@ fn client(id: ClientId, origin: Origin, queue: SendQueue, now: Duration) -> Clie
         in_flight: 0,
         held: VecDeque::new(),
         scope: None,
+        draft: None,
         paced: VecDeque::new(),
         leaving: None,
     }

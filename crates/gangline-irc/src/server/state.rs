@@ -48,6 +48,8 @@ pub(super) struct State {
     /// Folded channel → how many changes of its modes are on their way to the store, and what its
     /// modes will be then.
     pub(super) asked_modes: HashMap<String, (usize, Modes)>,
+    /// Who has read up to when, each by the folded target.
+    pub(super) markers: HashMap<(Party, String), UnixMicros>,
     pub(super) flights: Flights,
     pub(super) started_at: UnixMicros,
     /// How far people have surely read.
@@ -86,6 +88,7 @@ impl State {
             topics: HashMap::new(),
             modes: HashMap::new(),
             asked_modes: HashMap::new(),
+            markers: HashMap::new(),
             started_at: now,
             marks: ReadMarks::default(),
             newest: 0,

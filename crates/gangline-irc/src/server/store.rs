@@ -141,6 +141,14 @@ pub struct NewLine {
     pub tags: Vec<(String, Option<String>)>,
 }
 
+impl NewLine {
+    /// Returns whether the line was taken back: a line that was said has a text.
+    #[must_use]
+    pub fn is_redacted(&self) -> bool {
+        self.text.is_empty()
+    }
+}
+
 /// A line that is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredLine {
@@ -256,6 +264,17 @@ pub struct ReadMark {
     /// The place of the newest line that was read; `None` forgets the mark.
     pub seq: Option<i64>,
     /// When the mark was made.
+    pub at: UnixMicros,
+}
+
+/// Up to when somebody says that they have read a channel or a private conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Marker {
+    /// Who.
+    pub party: Party,
+    /// The channel or nick, folded.
+    pub target: String,
+    /// The time of the newest line that was read.
     pub at: UnixMicros,
 }
 
@@ -463,6 +482,16 @@ pub trait Store: Send + Sync + 'static {
 
     /// Keeps a topic.
     fn put_topic(&self, topic: Topic) -> BoxFuture<'_, Result<(), StoreError>>;
+
+    /// Returns all markers of what was read.
+    fn markers(&self) -> BoxFuture<'_, Result<Vec<Marker>, StoreError>>;
+
+    /// Keeps a marker, in place of its reader's former one of that target.
+    fn put_marker(&self, marker: Marker) -> BoxFuture<'_, Result<(), StoreError>>;
+
+    /// Takes a line back: its text and tags are gone, and no history has it any more. It keeps its
+    /// place and its sender's key.
+    fn redact(&self, seq: i64) -> BoxFuture<'_, Result<(), StoreError>>;
 
     /// Returns the modes of all rooms that have some.
     fn modes(&self) -> BoxFuture<'_, Result<Vec<RoomModes>, StoreError>>;

@@ -10,7 +10,7 @@ use gangline_os::secret::Secret;
 
 use crate::client_peer::{Conversation, Peer, Rig, quick};
 
-const ALL: &str = "account-tag batch draft/chathistory echo-message labeled-response \
+const ALL: &str = "account-tag batch draft/chathistory draft/multiline echo-message labeled-response \
                    message-tags server-time";
 
 fn say(key: &str, text: &str) -> LinkCommand {
@@ -69,7 +69,7 @@ async fn a_link_registers_with_all_capabilities_and_a_password_and_its_lines_are
     let up = rig.up().await;
     assert!(
         matches!(&up, LinkEvent::Up { nick, network, first: true, own_server: false, caps }
-            if nick == "ada" && network == "Den" && caps.len() == 8),
+            if nick == "ada" && network == "Den" && caps.len() == 9),
         "{up:?}"
     );
     peer.expect("JOIN #den").await;

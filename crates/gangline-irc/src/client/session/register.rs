@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::{Phase, Retry, Session};
 use crate::{
     client::{LinkEvent, NickTrouble, Timing},
-    wire::{Message, caps, caps::CapSet, numeric, sasl},
+    wire::{Message, caps, caps::CapSet, multiline, numeric, sasl},
 };
 
 /// The token of the PING that ends the greeting.
@@ -17,7 +17,7 @@ pub(super) const UP_TOKEN: &str = "gangline-up";
 /// How long after 001 a server may stay silent.
 const GREETING: Duration = Duration::from_secs(2);
 /// What is asked for when it is offered.
-const WANTED: [&str; 9] = [
+const WANTED: [&str; 10] = [
     caps::MESSAGE_TAGS,
     caps::SERVER_TIME,
     caps::ECHO_MESSAGE,
@@ -25,6 +25,7 @@ const WANTED: [&str; 9] = [
     caps::BATCH,
     caps::ACCOUNT_TAG,
     caps::CHATHISTORY,
+    multiline::MULTILINE,
     "standard-replies",
     "cap-notify",
 ];

@@ -19,6 +19,7 @@ mod confirm;
 mod history;
 mod lines;
 mod members;
+mod multiline;
 mod names;
 mod properties;
 mod registration;

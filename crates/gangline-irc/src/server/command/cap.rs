@@ -23,11 +23,16 @@ pub(super) fn run(state: &mut State, call: &Call) {
                     client.caps = client.caps.with(Caps::CAP_NOTIFY);
                 }
             }
-            say(state, id, "LS", &offered(version));
+            let mut lines = offered(version);
+            let last = lines.pop().unwrap_or_default();
+            for line in lines {
+                say(state, id, &["LS", "*"], &line);
+            }
+            say(state, id, &["LS"], &last);
         }
         "LIST" => {
             let names = state.client(id).map(|client| client.caps.names()).unwrap_or_default();
-            say(state, id, "LIST", &names);
+            say(state, id, &["LIST"], &names);
         }
         "REQ" => {
             negotiate(state, id, true);
@@ -61,15 +66,16 @@ fn request(state: &mut State, id: ClientId, list: &str) {
     match changed {
         Some(caps) => {
             client.caps = caps;
-            say(state, id, "ACK", list);
+            say(state, id, &["ACK"], list);
         }
-        None => say(state, id, "NAK", list),
+        None => say(state, id, &["NAK"], list),
     }
 }
 
-fn say(state: &mut State, id: ClientId, verb: &str, list: &str) {
+fn say(state: &mut State, id: ClientId, verb: &[&str], list: &str) {
     let Some(client) = state.client(id) else { return };
     let nick = if client.is_ready() { client.name() } else { "*" };
-    let line = Outgoing::new(&state.config.name, "CAP", &[nick, verb], Some(list));
+    let words = [&[nick], verb].concat();
+    let line = Outgoing::new(&state.config.name, "CAP", &words, Some(list));
     state.tell(id, line);
 }

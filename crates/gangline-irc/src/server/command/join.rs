@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use gangline_core::{ChannelName, Tier};
 
-use super::{super::state::State, Call, names, topic};
+use super::{super::state::State, Call, markread, names, topic};
 use crate::{
     server::{
         caps::Caps,
@@ -51,6 +51,7 @@ fn one(state: &mut State, id: ClientId, name: &ChannelName, key: Option<&str>) {
     if state.topics.get(name.folded()).is_some_and(|topic| !topic.text.is_empty()) {
         topic::show(state, id, name.as_str());
     }
+    markread::on_join(state, id, name);
     names::show(state, id, name.as_str());
     state.catch_up(id, name.folded());
 }

@@ -13,7 +13,7 @@ use crate::{
         outgoing,
         store::{Conversation, FindLine, LineKind, NewLine, Party},
     },
-    wire::{BODY_MAX, numeric as n, tags},
+    wire::{BODY_MAX, multiline, numeric as n, tags},
 };
 
 /// The longest `+gangline/id`, in bytes.
@@ -30,14 +30,21 @@ enum Refused {
 pub(super) fn run(state: &mut State, call: &mut Call) {
     let kind = if call.message.command == "NOTICE" { LineKind::Notice } else { LineKind::Privmsg };
     let id = call.id;
-    let Some(target) = call.word(0).map(str::to_owned) else {
+    if call.word(0).is_none() {
         let text = format!("No recipient given ({})", kind.as_str());
         return refuse(state, id, kind, (n::ERR_NORECIPIENT, &[], &text));
-    };
+    }
     let text = call.word(1).map(clean).filter(|text| !text.is_empty());
     let Some(text) = text else {
         return refuse(state, id, kind, (n::ERR_NOTEXTTOSEND, &[], "No text to send"));
     };
+    say(state, call, kind, text);
+}
+
+/// Says a text, which may have several lines, to the target of the request.
+pub(super) fn say(state: &mut State, call: &mut Call, kind: LineKind, text: String) {
+    let id = call.id;
+    let target = call.word(0).unwrap_or("").to_owned();
     if let Some((conversation, question)) = must_look(state, call, &target) {
         return fly(state, call, kind, (conversation, text), Way::Look(question));
     }
@@ -149,7 +156,8 @@ fn fly(state: &mut State, call: &mut Call, kind: LineKind, what: (Conversation, 
         text: what.1,
         tags: outgoing::client_only(&call.message.tags),
     };
-    let body = line.source.len() + line.target.len() + line.text.len() + kind.as_str().len() + 7;
+    let longest = multiline::lines(&line.text).map(|(text, _)| text.len()).max().unwrap_or(0);
+    let body = line.source.len() + line.target.len() + longest + kind.as_str().len() + 7;
     if body > BODY_MAX {
         // Cut it would be another text than its sender wrote.
         let text = "The line is too long once your name stands before it; nothing was sent";
@@ -168,7 +176,7 @@ fn fly(state: &mut State, call: &mut Call, kind: LineKind, what: (Conversation, 
 
 /// Returns the text with control characters made harmless: formatting, CTCP's 0x01 and tabs
 /// stay, the rest (escape sequences above all) becomes `?`.
-fn clean(text: &str) -> String {
+pub(super) fn clean(text: &str) -> String {
     const KEPT: &str = "\u{1}\u{2}\u{3}\u{4}\t\u{f}\u{11}\u{16}\u{1d}\u{1e}\u{1f}";
     let one = |c: char| if c.is_control() && !KEPT.contains(c) { '?' } else { c };
     text.chars().map(one).collect()

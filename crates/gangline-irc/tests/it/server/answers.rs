@@ -390,3 +390,33 @@ async fn many_long_answers_to_one_who_does_not_read_wait_for_it() {
     }
     room.shut().await;
 }
+
+#[tokio::test]
+async fn a_request_behind_a_list_is_answered_under_its_own_label() {
+    // More than is collected for a label, less than has to wait for its reader.
+    let room = Room::open().await;
+    let mut peers = Vec::new();
+    for number in 0..100 {
+        let mut peer = room.plain(&format!("n{number}")).await;
+        peer.join("#room").await;
+        peers.push(peer);
+    }
+    let mut ann = room.modern("ann").await;
+    ann.send("@label=who WHO *\r\n@label=ping PING x\r\n@label=whois WHOIS ann").await;
+    let mut open = Vec::new();
+    let mut labels = Vec::new();
+    while open.len() < 2 {
+        let line = ann.line().await.unwrap();
+        labels.extend(line.label().map(str::to_owned));
+        match line.params[0].split_at(1) {
+            ("+", reference) if line.command == "BATCH" => open.push(reference.to_owned()),
+            ("-", reference) if line.command == "BATCH" => {
+                assert_eq!(open.last().unwrap(), reference)
+            }
+            _ if line.command == "PONG" => assert_eq!(line.label(), Some("ping")),
+            _ => assert_eq!(line.tag("batch"), open.last().map(String::as_str)),
+        }
+    }
+    assert_eq!(labels, ["who", "ping", "whois"]);
+    room.shut().await;
+}

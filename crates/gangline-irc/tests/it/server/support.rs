@@ -17,9 +17,9 @@ use gangline_irc::{
         config::{Limits, ServerConfig},
         memory::MemoryStore,
         store::{
-            Account, Accounts, Appended, BoxFuture, Commit, FindLine, HistoryQuery, Marks, Missed,
-            MissedQuery, NewLine, ReadMark, RoomModes, Store, StoreError, StoredLine, TargetRow,
-            TargetsQuery, Topic,
+            Account, Accounts, Appended, BoxFuture, Commit, FindLine, HistoryQuery, Marker, Marks,
+            Missed, MissedQuery, NewLine, ReadMark, RoomModes, Store, StoreError, StoredLine,
+            TargetRow, TargetsQuery, Topic,
         },
         trust::{Origin, Trust},
     },
@@ -150,6 +150,21 @@ impl Store for Disk {
             return Box::pin(std::future::ready(Err(error)));
         }
         self.store.put_topic(topic)
+    }
+    fn markers(&self) -> BoxFuture<'_, Result<Vec<Marker>, StoreError>> {
+        self.store.markers()
+    }
+    fn put_marker(&self, marker: Marker) -> BoxFuture<'_, Result<(), StoreError>> {
+        if let Err(error) = self.room() {
+            return Box::pin(std::future::ready(Err(error)));
+        }
+        self.store.put_marker(marker)
+    }
+    fn redact(&self, seq: i64) -> BoxFuture<'_, Result<(), StoreError>> {
+        if let Err(error) = self.room() {
+            return Box::pin(std::future::ready(Err(error)));
+        }
+        self.store.redact(seq)
     }
     fn modes(&self) -> BoxFuture<'_, Result<Vec<RoomModes>, StoreError>> {
         self.store.modes()
