@@ -256,7 +256,7 @@ impl Brain {
                 self.keeper.push(Record::LookAtPause { words: self.words });
             }
             Incoming::PausedRow { paused, words } => self.paused_row(paused, words),
-            Incoming::CauseEnded { turn } => self.cause_ended(turn),
+            Incoming::EndTurn { turn } => self.end_one(turn),
             Incoming::Read { messages } => self.think(Input::Read { messages }),
             Incoming::Joined { turn, messages } => {
                 self.messages_taken(turn, &messages);

@@ -58,8 +58,8 @@ pub(crate) enum Incoming {
     LookAtPause,
     /// So the row stood, after the so many words of operators that were written before.
     PausedRow { paused: bool, words: u64 },
-    /// Somebody ended the cause of this turn.
-    CauseEnded { turn: TurnId },
+    /// This turn is to end, if it is still open: somebody ended its cause, or its author wants it.
+    EndTurn { turn: TurnId },
     /// The agent reads these messages by tool: those that wait join the open turn.
     Read { messages: Vec<MessageId> },
     /// These joined the turn that they are to be given to.

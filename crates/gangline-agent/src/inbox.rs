@@ -136,7 +136,7 @@ impl Inbox {
         match self.broker.turns_to_end(&self.agent).await {
             Ok(turns) => {
                 for turn in turns {
-                    if self.brain.send(Incoming::CauseEnded { turn }).await.is_err() {
+                    if self.brain.send(Incoming::EndTurn { turn }).await.is_err() {
                         return;
                     }
                 }

@@ -28,8 +28,9 @@ impl Brain {
         self.think(Input::Operator(word));
     }
 
-    /// Ends the turn whose cause was ended. Each look at the store asks again until the turn ends.
-    pub(super) fn cause_ended(&mut self, turn: TurnId) {
+    /// Ends this turn and no other. Of an ended cause each look at the store asks again until the turn
+    /// ends.
+    pub(super) fn end_one(&mut self, turn: TurnId) {
         let view = self.core.view();
         if view.turn == Some(turn) && view.phase != PhaseName::Interrupting {
             self.think(Input::Operator(Operator::Interrupt(By::Operator)));

@@ -42,8 +42,12 @@ pub(super) fn ada() -> AgentName {
 impl Rig {
     /// `own` says whether the server is that of the hub.
     pub(super) async fn open(own: bool) -> Self {
+        Self::tuned(own, Tuning::default()).await
+    }
+
+    /// The same with another patience of the store.
+    pub(super) async fn tuned(own: bool, tuning: Tuning) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let tuning = Tuning { lock_wait: Duration::from_millis(200), ..Tuning::default() };
         let path = folder.path().join("gangline.db");
         let options = OpenOptions { path, clock: clock::system() };
         let broker = Broker::open_tuned(options, tuning).await.unwrap();

@@ -3,7 +3,7 @@
 
 use gangline_broker::{ApprovalState, Cancel, MessageFilter, MessageRow};
 use gangline_core::{
-    ApprovalNumber, MessageState, Principal, Target, Tier,
+    ApprovalNumber, MessageState, Principal, Target, Tier, TurnId,
     agent::PhaseName,
     approval::Addressed,
     cause,
@@ -54,6 +54,10 @@ impl Courier {
         text: &str,
         addressed: Addressed,
     ) -> Handled {
+        // Whatever a stranger says is answered as a prompt of theirs is: in private, once an hour.
+        if who.tier == Tier::Stranger {
+            return Handled::No;
+        }
         if let Some(id) = cause::parse_go_on(text) {
             return self.go_on(line, who, id).await;
         }
@@ -73,7 +77,6 @@ impl Courier {
         };
         match reading {
             Reading::Decision(text) => self.decision(line, who, &text, addressed).await,
-            Reading::Word(_) | Reading::Miss(_) if who.tier == Tier::Stranger => Handled::No,
             Reading::Word(word) => self.operator(line, who, word).await,
             Reading::Miss(miss) => self.missed(line, who, (text, miss)).await,
             Reading::Prompt => Handled::No,
@@ -188,9 +191,11 @@ impl Courier {
         if let Err(refusal) = self.office.policy.may(who, action, 0) {
             let asks = self.office.policy.may(who, Action::Prompt, 0).is_ok();
             // The author of all that the turn works on may end it.
-            if word == OperatorWord::Abort && self.owns_turn(who).await {
-                self.order(line, Word::Abort, "ending the turn: it is all yours").await;
-            } else if word == OperatorWord::Abort && asks {
+            let abort = word == OperatorWord::Abort;
+            let own = if abort { self.own_turn(who).await } else { None };
+            if let Some(turn) = own {
+                self.end_own(line, turn).await;
+            } else if abort && asks {
                 let text = if no_turn { NO_TURN } else { NOT_YOUR_TURN };
                 self.answer(line, text).await;
             } else {
@@ -246,21 +251,27 @@ impl Courier {
         self.order(line, Word::Resume, text).await;
     }
 
-    /// Returns whether every message of the open turn is this person's.
-    async fn owns_turn(&self, who: &Principal) -> bool {
+    /// Returns the open turn, if every message of it is this person's.
+    async fn own_turn(&self, who: &Principal) -> Option<TurnId> {
         if who.tier != Tier::Member {
-            return false;
+            return None;
         }
-        let messages = self.office.showing.borrow().view.messages.clone();
+        let view = self.office.showing.borrow().view.clone();
         let mut authors = Vec::new();
-        for message in messages {
-            match self.office.broker.message(message).await {
-                Ok(Some(row)) => authors.push(row.principal),
-                // Of one that is not known nobody is the author.
-                Ok(None) | Err(_) => return false,
-            }
+        for message in view.messages {
+            // Of one that is not known nobody is the author.
+            authors.push(self.office.broker.message(message).await.ok()??.principal);
         }
-        trust::owns_turn(who, &authors)
+        view.turn.filter(|_| trust::owns_turn(who, &authors))
+    }
+
+    /// Ends a turn for its author, and none that has begun since.
+    async fn end_own(&self, line: &Line, turn: TurnId) {
+        // A word from history was said to another state of things.
+        if !line.from_history {
+            self.tell_brain(Incoming::EndTurn { turn }).await;
+            self.answer(line, "ending the turn: it is all yours").await;
+        }
     }
 
     /// Tells the brain, and says so. A word from history was said to another state of things.

@@ -15,8 +15,10 @@ pub(super) async fn run(global: &Global, id: MessageId) -> Result<u8, Failure> {
     let row = broker.message(id).await?;
     let found = broker.cancel(id, OWNER).await?;
     let (Some(row), Cancel::Done) = (row, found) else { return Err(not_cancelled(id, found)) };
-    tell_author(&broker, &row).await?;
+    let told = tell_author(&broker, &row).await;
+    // It is cancelled, whether or not its author can be told.
     doorbell::ring(&paths.doorbell(row.agent.folded()));
+    told?;
     if global.json {
         output::json(&json!({ "message": id, "agent": row.agent, "state": "cancelled" }))?;
     } else {

@@ -12,7 +12,10 @@ use gangline_core::{
 };
 
 use super::*;
-use crate::courier::tests::{Lab, ada};
+use crate::{
+    bus::Incoming,
+    courier::tests::{Lab, ada},
+};
 
 type Who = (&'static str, Tier);
 const ORI: Who = ("ori", Tier::Owner);
@@ -330,6 +333,10 @@ async fn the_author_of_all_of_a_turn_may_end_it() {
     assert!(told[0].contains("only an owner may end this turn"), "{told:?}");
     let told = lab.says(BOB, "#lab", "@ada stop").await;
     assert!(told[0].contains("ending the turn: it is all yours"), "{told:?}");
+    // That turn and no other, should another one have begun meanwhile.
+    let ended = std::iter::from_fn(|| lab.rig.brain.try_recv().ok());
+    let ended = ended.filter(|it| matches!(it, Incoming::EndTurn { turn } if *turn == TURN));
+    assert_eq!(ended.count(), 1);
     lab.rig.showing.send_modify(|showing| {
         showing.view.turn = None;
         showing.view.messages.clear();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gangline_broker::MessageFilter;
+use gangline_broker::{MessageFilter, Tuning};
 use gangline_irc::client::LinkEvent;
 
 use super::*;
@@ -41,7 +41,8 @@ fn up(caps: &[&str]) -> LinkEvent {
 #[tokio::test]
 async fn what_no_server_says_again_is_kept_until_the_store_takes_it() {
     for history in [false, true] {
-        let Rig { mut courier, mut rooms, folder, .. } = Rig::open(false).await;
+        let tuning = Tuning { lock_wait: Duration::from_millis(500), ..Tuning::default() };
+        let Rig { mut courier, mut rooms, folder, .. } = Rig::tuned(false, tuning).await;
         let caps: &[&str] = if history { &["batch", "draft/chathistory"] } else { &[] };
         courier.link_event(up(caps)).await;
         let lock = std::fs::File::open(folder.path().join("gangline.db.wlock")).unwrap();

@@ -93,7 +93,9 @@ async fn a_stranger_is_told_in_private_once_an_hour() {
     let told = lab.says(eve, "#lab", "@ada hi").await;
     assert!(told.len() == 1 && told[0].starts_with("eve "), "{told:?}");
     assert_eq!(lab.says(eve, "#lab", "@ada stauts").await, [""; 0]);
-    assert_eq!(lab.says(eve, "#lab", "@ada help").await, [""; 0]);
+    for text in ["@ada help", "@ada yes 5", "@ada go on m1", "@ada no 5 please"] {
+        assert_eq!(lab.says(eve, "#lab", text).await, [""; 0], "{text}");
+    }
     lab.rig.clock.forward(STRANGER_EVERY);
     assert_eq!(lab.says(eve, "#lab", "@ada hi").await.len(), 1);
     assert_eq!(lab.prompts().await, [""; 0]);
