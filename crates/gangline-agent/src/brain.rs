@@ -359,6 +359,11 @@ impl Brain {
             RuntimeEvent::Alive { turn } => {
                 self.think(Input::Runtime(RuntimeInput::Output { turn }));
             }
+            RuntimeEvent::NeedsLogin { hint } => {
+                self.shown.login_hint = Some(hint.clone());
+                self.notice(None, "needs_login", hint);
+                self.think(Input::Runtime(RuntimeInput::NeedsLogin { life }));
+            }
             RuntimeEvent::LoggedIn => {
                 self.notice(None, "logged_in", texts::LOGGED_IN.to_owned());
                 self.shown.login_hint = None;

@@ -151,7 +151,14 @@ pub enum RuntimeEvent {
         /// The turn.
         turn: TurnId,
     },
-    /// The backend is logged in again, after [`TurnResult::NeedsLogin`].
+    /// The backend found out at its start that it has no login (R2-43): no prompt can be answered
+    /// before [`RuntimeEvent::LoggedIn`]. Comes before [`RuntimeEvent::Ready`].
+    NeedsLogin {
+        /// What somebody has to do, in one line.
+        hint: String,
+    },
+    /// The backend is logged in again, after [`TurnResult::NeedsLogin`] or
+    /// [`RuntimeEvent::NeedsLogin`].
     LoggedIn,
     /// The context is being shortened.
     Compacting,

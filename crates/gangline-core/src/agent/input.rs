@@ -241,6 +241,11 @@ pub enum RuntimeInput {
     Shortened,
     /// Its context was to be shortened, and could not be.
     NotShortened,
+    /// Its backend found out at its start that it has no login (R2-43): nothing is fed.
+    NeedsLogin {
+        /// Which life.
+        life: Life,
+    },
     /// Its backend has a login again.
     LoggedIn {
         /// Which life.

@@ -22,10 +22,13 @@ impl Agent {
         match input {
             RuntimeInput::Ready { life } => self.ready(now, life, out),
             RuntimeInput::Started { life } => self.started(life, out),
+            RuntimeInput::NeedsLogin { life } if self.life() == Some(life) => {
+                self.needs_login = true;
+            }
             RuntimeInput::LoggedIn { life } if self.life() == Some(life) => {
                 self.needs_login = false;
             }
-            RuntimeInput::LoggedIn { life } => {
+            RuntimeInput::NeedsLogin { life } | RuntimeInput::LoggedIn { life } => {
                 out.push(Effect::Notice(Notice::LateLife { life }));
             }
             RuntimeInput::Ended { life } if self.ends_well(now, life) => {

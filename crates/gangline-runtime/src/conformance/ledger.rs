@@ -79,6 +79,7 @@ impl Ledger {
             }
             RuntimeEvent::Session { .. }
             | RuntimeEvent::Began
+            | RuntimeEvent::NeedsLogin { .. }
             | RuntimeEvent::LoggedIn
             | RuntimeEvent::Notice { .. } => {}
         }

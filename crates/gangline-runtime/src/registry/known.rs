@@ -109,7 +109,13 @@ pub(super) const CLAUDE: Known = Known {
     ],
     install: "npm install -g @anthropic-ai/claude-code@2.1.330",
     login: Login {
-        variables: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
+        variables: &[
+            "ANTHROPIC_API_KEY",
+            "ANTHROPIC_AUTH_TOKEN",
+            "CLAUDE_CODE_OAUTH_TOKEN",
+            "CLAUDE_CODE_USE_BEDROCK",
+            "CLAUDE_CODE_USE_VERTEX",
+        ],
         folder_variable: Some("CLAUDE_CONFIG_DIR"),
         folder: ".claude",
         files: &[".credentials.json"],

@@ -188,6 +188,7 @@ impl Rig {
             match self.next().await {
                 RuntimeEvent::Ready { session } => return (session, notices),
                 RuntimeEvent::Notice { text } => notices.push(text),
+                RuntimeEvent::NeedsLogin { hint } => notices.push(format!("no login: {hint}")),
                 other => panic!("not ready but {other:?} after {notices:?}"),
             }
         }

@@ -166,3 +166,16 @@ fn two_failed_resumes_fall_back_to_a_new_session() {
     story.is(Input::Message(queued(1)), "");
     story.after(5).is(Input::Tick, "start 4 Resume");
 }
+
+/// R2-43: a backend that says at its start that it has no login is not fed.
+#[test]
+fn a_backend_without_a_login_at_its_start_is_not_fed() {
+    let mut story = Story::new();
+    story.is(Input::Message(queued(1)), "start 1 Resume");
+    story.runtime(RuntimeInput::NeedsLogin { life: Life(7) }, "(LateLife { life: Life(7) })");
+    story.runtime(RuntimeInput::NeedsLogin { life: Life(1) }, "");
+    story.runtime(RuntimeInput::Ready { life: Life(1) }, "");
+    assert!(story.agent.view().needs_login);
+    story.runtime(RuntimeInput::LoggedIn { life: Life(1) }, "take t1.1 m1");
+    assert!(!story.agent.view().needs_login);
+}

@@ -220,6 +220,7 @@ impl World {
             RuntimeInput::NotShortened => self.orders.1 = true,
             RuntimeInput::Started { .. }
             | RuntimeInput::Finished { .. }
+            | RuntimeInput::NeedsLogin { .. }
             | RuntimeInput::LoggedIn { .. } => {}
         }
     }

@@ -185,6 +185,9 @@ impl Session {
         self.out.push(Act::WatchLogin);
         if !self.ready {
             self.ready = true;
+            // Told first: whoever waits until it is ready sees both.
+            self.missed = true;
+            self.tell(RuntimeEvent::NeedsLogin { hint: verdict::hint(why, &self.login) });
             let kept = self.setup.resume.clone();
             let session = kept.unwrap_or_else(|| SessionId(NO_SESSION.to_owned()));
             self.tell(RuntimeEvent::Ready { session });

@@ -150,6 +150,7 @@ pub(super) fn event_turn(event: &RuntimeEvent) -> Option<TurnId> {
         RuntimeEvent::Ready { .. }
         | RuntimeEvent::Session { .. }
         | RuntimeEvent::Began
+        | RuntimeEvent::NeedsLogin { .. }
         | RuntimeEvent::LoggedIn
         | RuntimeEvent::Compacting
         | RuntimeEvent::Compacted { .. }

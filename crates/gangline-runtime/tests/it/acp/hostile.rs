@@ -209,7 +209,10 @@ async fn a_missing_login_is_told_with_the_way() {
     let mut rig = of("kiro", Play::Good);
     let login = rig.path("logged-in");
     rig.options.env.push(("AGENT_LOGIN".to_owned(), login.display().to_string()));
-    assert_eq!(rig.opened().await.0.0, "none");
+    let (session, notices) = rig.opened().await;
+    assert_eq!(session.0, "none");
+    let told = notices.iter().find(|notice| notice.starts_with("no login: "));
+    assert!(told.is_some_and(|hint| hint.contains("kiro-cli login")), "at its start: {notices:?}");
     let done = rig.ask(1, "hello").await;
     let TurnResult::NeedsLogin { hint } = done.result() else { panic!("{done:#?}") };
     assert!(hint.contains("kiro-cli login") && hint.contains("`agent login`"), "{hint}");
