@@ -13,7 +13,7 @@ use gangline_core::{AgentName, trust};
 use gangline_os::{
     fsio,
     paths::Paths,
-    secret::{Secret, random_token},
+    secret::{Secret, random_password, random_token},
 };
 use sha2::{Digest, Sha256};
 
@@ -48,6 +48,18 @@ pub fn socket_mark(state: &Path, agent: &str) -> PathBuf {
 /// # Errors
 /// When the file can be neither read nor made.
 pub fn load_or_make(path: &Path) -> io::Result<Secret> {
+    load_or(path, random_token)
+}
+
+/// As [`load_or_make`], of the owner's password, which people paste: it is short.
+///
+/// # Errors
+/// When the file can be neither read nor made.
+pub fn load_or_make_owner(path: &Path) -> io::Result<Secret> {
+    load_or(path, random_password)
+}
+
+fn load_or(path: &Path, make: fn() -> Secret) -> io::Result<Secret> {
     match fsio::read_text_capped(path, TOKEN_MAX) {
         Ok(text) if !text.trim().is_empty() => return Ok(Secret::new(text.trim())),
         Ok(_) => {}
@@ -57,21 +69,21 @@ pub fn load_or_make(path: &Path) -> io::Result<Secret> {
     if let Some(folder) = path.parent() {
         fsio::private_dir(folder)?;
     }
-    let secret = random_token();
+    let secret = make();
     fsio::write_private(path, format!("{}\n", secret.expose()).as_bytes())?;
     Ok(secret)
 }
 
-/// Replaces the secret in the file by a new one.
+/// Replaces the owner's password in the file by a new one.
 ///
 /// # Errors
 /// When the file cannot be written; the old one is then still there.
 pub fn replace(path: &Path) -> io::Result<()> {
-    fsio::write_private(path, format!("{}\n", random_token().expose()).as_bytes())
+    fsio::write_private(path, format!("{}\n", random_password().expose()).as_bytes())
 }
 
-/// Returns the form that is stored: hexadecimal SHA-256. Enough for a random 32-byte secret,
-/// and quick when fifty daemons come back at once.
+/// Returns the form that is stored: hexadecimal SHA-256. Enough for 128 random bits or
+/// more, and quick when fifty daemons come back at once.
 #[must_use]
 pub fn hash(secret: &Secret) -> String {
     let mut hex = String::with_capacity(64);

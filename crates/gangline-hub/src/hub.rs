@@ -144,10 +144,12 @@ pub struct Listening {
 pub enum Progress {
     /// IRC clients can join.
     Listening,
-    /// All agents that shall run are in their rooms.
+    /// All agents that shall run are in their rooms, but for those that wait for a human.
     Ready {
         /// They.
         agents: Vec<String>,
+        /// Those that cannot answer until somebody does something.
+        failed: Vec<String>,
         /// Those that an operator has stopped.
         stopped: Vec<String>,
     },
@@ -244,7 +246,7 @@ fn take_lock(paths: &Paths) -> Result<FileLock, HubError> {
 
 fn owner(paths: &Paths) -> Result<Secret, HubError> {
     let path = credentials::owner_token_file(paths);
-    credentials::load_or_make(&path).map_err(|source| HubError::State { path, source })
+    credentials::load_or_make_owner(&path).map_err(|source| HubError::State { path, source })
 }
 
 /// Binds the server; nobody is let in before it is run.

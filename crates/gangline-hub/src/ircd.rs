@@ -175,8 +175,8 @@ impl Ircd {
             .map_err(|source| IrcdError::State { path: state.clone(), source })?;
         let (store, disk) = open_store(&options, tuning.keep).await?;
         let path = state.join("owner.token");
-        let token =
-            credentials::load_or_make(&path).map_err(|source| IrcdError::State { path, source })?;
+        let token = credentials::load_or_make_owner(&path)
+            .map_err(|source| IrcdError::State { path, source })?;
         if options.accounts.iter().all(|(name, ..)| name != OWNER) {
             options.accounts.push((OWNER.to_owned(), Tier::Owner, credentials::hash(&token)));
         }

@@ -84,6 +84,18 @@ pub fn cpu_ticks(pid: u32) -> Option<u64> {
     stat(pid).map(|stat| stat.ticks)
 }
 
+/// Returns whether a process was started with this variable in its environment, and not empty; `None`
+/// if that cannot be told. What it set or removed since does not count.
+#[must_use]
+pub fn has_variable(pid: u32, name: &str) -> Option<bool> {
+    let environ = fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let value = |entry: &[u8]| -> Option<bool> {
+        let value = entry.strip_prefix(name.as_bytes())?.strip_prefix(b"=")?;
+        Some(!value.trim_ascii().is_empty())
+    };
+    Some(environ.split(|byte| *byte == 0).find_map(value).unwrap_or(false))
+}
+
 /// Sends a signal to the process with this pid *and* start time; `false` when it is gone.
 ///
 /// # Errors

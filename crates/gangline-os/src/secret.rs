@@ -65,3 +65,25 @@ impl fmt::Display for Secret {
 pub fn random_token() -> Secret {
     Secret(format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple()))
 }
+
+/// The digits of a password: no letter that is taken for another one.
+const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+/// How many random bits a password has.
+const PASSWORD_BITS: u32 = 128;
+/// How many bits a digit carries.
+const DIGIT_BITS: u32 = 5;
+
+/// Returns a fresh password for people to paste: 128 random bits in 26 characters, so that a command
+/// with it fits a line of a terminal.
+#[must_use]
+pub fn random_password() -> Secret {
+    // 14 bytes of a random UUID are random whole; the other two are taken from a second one.
+    let (one, two) = (Uuid::new_v4().into_bytes(), Uuid::new_v4().into_bytes());
+    let mut bytes = one;
+    bytes[6] = two[0];
+    bytes[8] = two[1];
+    let bits = u128::from_be_bytes(bytes);
+    let shifts = (0..PASSWORD_BITS.div_ceil(DIGIT_BITS)).rev().map(|digit| digit * DIGIT_BITS);
+    let digit = |shift: u32| char::from(DIGITS[usize::try_from(bits >> shift & 31).unwrap_or(0)]);
+    Secret(shifts.map(digit).collect())
+}

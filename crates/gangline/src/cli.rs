@@ -6,17 +6,21 @@ use clap::{Args, Parser, Subcommand};
 use gangline_core::{MessageId, model::ModelName, name::AgentName};
 
 use self::{
+    begin::{Demo, ImportArgs, Init},
     deciding::{Approvals, Decide},
     serve::{HarnessCommand, Ircd, StandinCommand},
     skills::SkillsCommand,
+    who::Who,
 };
 use crate::{channel::ChannelArgs, mcp::McpArgs};
 
+pub(crate) mod begin;
 pub(crate) mod deciding;
 pub(crate) mod message;
 pub(crate) mod serve;
 pub(crate) mod skills;
 pub(crate) mod started;
+pub(crate) mod who;
 
 /// Hitches AI coding agents to a chat network that people and agents share.
 #[derive(Debug, Parser)]
@@ -63,9 +67,11 @@ pub(crate) enum Command {
     /// In the foreground Ctrl-C ends the agents, then the hub; a second one is in haste, a third
     /// one kills.
     Up(Up),
-    /// End the agents, then the hub
+    /// Print the lines that let you into the chat: WeeChat, irssi, ii, any other client
+    Join,
+    /// Stop all agents and the hub
     Down(Down),
-    /// Let agents run that are stopped
+    /// Start stopped agents, and the hub if none runs
     Start(Start),
     /// End agents and keep them stopped, also over a restart of the hub
     Stop(Stop),
@@ -80,6 +86,7 @@ pub(crate) enum Command {
     /// Give a request more turns, so that its held messages continue
     Release {
         /// A held message, such as `m42`; the whole request continues
+        #[arg(value_parser = message::id)]
         message: MessageId,
     },
     /// Show which model an agent uses, or have it use another one from its next turn on
@@ -87,25 +94,29 @@ pub(crate) enum Command {
     /// Let an agent shorten its context, once no turn is open
     Compact {
         /// The agent's nick
-        agent: AgentName,
+        agent: Who,
     },
     /// Let an agent begin a new session, once no turn is open
     Clear {
         /// The agent's nick
-        agent: AgentName,
+        agent: Who,
     },
     /// Run the small IRC server alone, in the foreground
     Ircd(Ircd),
     /// List the agents and what each of them does
     ///
     /// TURN is the open turn, AGE how long it has been going on, or without one how long ago the
-    /// last one began. QUEUE counts messages that wait, UP is the daemon's age. A version with
-    /// `old` was replaced on the disk: a restart takes the new one.
-    Ps,
+    /// last one began. QUEUE counts messages that wait, UP is the daemon's age. With --wide a version
+    /// with `old` was replaced on the disk: a restart takes the new one.
+    Ps {
+        /// All columns: process, version and channels, too
+        #[arg(long, short)]
+        wide: bool,
+    },
     /// Show one agent, or all
     Status {
         /// The agent's nick
-        agent: Option<AgentName>,
+        agent: Option<Who>,
     },
     /// Show what an agent did, oldest first
     Logs(Logs),
@@ -160,6 +171,21 @@ pub(crate) enum Command {
     /// The native model loop by itself
     #[command(subcommand)]
     Harness(HarnessCommand),
+    /// Print what a shell needs to complete commands and options
+    ///
+    /// For instance: gangline completions bash > ~/.local/share/bash-completion/completions/gangline
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Write a manual page for each command into a folder
+    ///
+    /// For instance: gangline man ~/.local/share/man/man1
+    Man {
+        /// The folder; made if it is not there
+        #[arg(value_name = "DIR")]
+        dir: PathBuf,
+    },
     /// The process of one agent; started by `up`
     Daemon(Daemon),
 }
@@ -178,45 +204,6 @@ impl Command {
             other => matches!(other, Self::Demo(_) | Self::Daemon(_) | Self::Ircd(_)),
         }
     }
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Init {
-    /// The folder of the configuration [default: that of --config, else $XDG_CONFIG_HOME/gangline]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) dir: Option<PathBuf>,
-    /// The server's name, which every nick begins with [default: from the machine's name]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) server: Option<String>,
-    /// Do not ask
-    #[arg(long, short)]
-    pub(crate) yes: bool,
-    /// Move a configuration that is there aside, under a name with the time
-    #[arg(long)]
-    pub(crate) force: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ImportArgs {
-    /// server.yaml, agents.yaml, mesh.yaml, culture.yaml, or a folder of them [default: ~/.culture]
-    #[arg(value_name = "PATH")]
-    pub(crate) paths: Vec<PathBuf>,
-    /// Where to write [default: that of --config, else $XDG_CONFIG_HOME/gangline/agents.yaml]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) out: Option<PathBuf>,
-    /// Print what would be written, and write nothing
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    /// Move a configuration that is there aside, under a name with the time
-    #[arg(long)]
-    pub(crate) force: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Demo {
-    /// Write one JSON line to this file when everything is ready
-    #[arg(long, value_name = "FILE")]
-    pub(crate) ready_file: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -257,7 +244,7 @@ pub(crate) struct Up {
 pub(crate) struct Whom {
     /// The agents' nicks
     #[arg(value_name = "NICK", required_unless_present = "all", conflicts_with = "all")]
-    pub(crate) agents: Vec<AgentName>,
+    pub(crate) agents: Vec<Who>,
     /// All agents
     #[arg(long)]
     pub(crate) all: bool,
@@ -266,7 +253,7 @@ pub(crate) struct Whom {
 #[derive(Debug, Args)]
 pub(crate) struct ModelArgs {
     /// The agent's nick
-    pub(crate) agent: AgentName,
+    pub(crate) agent: Who,
     /// The model, as its backend calls it; kept until another is chosen
     #[arg(conflicts_with = "default")]
     pub(crate) name: Option<ModelName>,
@@ -302,10 +289,10 @@ pub(crate) struct Start {
 pub(crate) struct Interrupt {
     /// The agent's nick
     #[arg(value_name = "NICK", required_unless_present = "cause", conflicts_with = "cause")]
-    pub(crate) agent: Option<AgentName>,
+    pub(crate) agent: Option<Who>,
     /// End every turn, of all agents, that follows from the root of this message; what waits for
     /// one is cancelled, and so is what comes later
-    #[arg(long, value_name = "MESSAGE")]
+    #[arg(long, value_name = "MESSAGE", value_parser = message::id)]
     pub(crate) cause: Option<MessageId>,
 }
 
@@ -326,7 +313,7 @@ pub(crate) struct Restart {
     /// The agents' nicks
     #[arg(value_name = "NICK", required_unless_present_any = ["all", "hub"],
           conflicts_with_all = ["all", "hub"])]
-    pub(crate) agents: Vec<AgentName>,
+    pub(crate) agents: Vec<Who>,
     /// All agents that are not stopped
     #[arg(long)]
     pub(crate) all: bool,
@@ -349,7 +336,7 @@ pub(crate) struct Restart {
 #[derive(Debug, Args)]
 pub(crate) struct Logs {
     /// The agent's nick; all agents if absent
-    pub(crate) agent: Option<AgentName>,
+    pub(crate) agent: Option<Who>,
     /// How many events
     #[arg(short = 'n', long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=500))]
     pub(crate) lines: u32,
@@ -361,7 +348,7 @@ pub(crate) struct Logs {
 #[derive(Debug, Args)]
 pub(crate) struct Attach {
     /// The agent's nick
-    pub(crate) agent: AgentName,
+    pub(crate) agent: Who,
     /// Of an agent in tmux: keys go to its program, too
     #[arg(long)]
     pub(crate) write: bool,
@@ -370,9 +357,10 @@ pub(crate) struct Attach {
 #[derive(Debug, Args)]
 pub(crate) struct Prompt {
     /// The agent's nick
-    pub(crate) agent: AgentName,
-    /// The text; `-` reads standard input
-    pub(crate) text: String,
+    pub(crate) agent: Who,
+    /// The text, quoted or not; `-` reads standard input
+    #[arg(required = true)]
+    pub(crate) text: Vec<String>,
     /// Wait for the answer and print it
     #[arg(long)]
     pub(crate) wait: bool,

@@ -5,6 +5,7 @@ mod attach;
 mod cancel;
 mod care;
 mod choice;
+mod completions;
 mod config;
 mod daemon;
 mod decide;
@@ -16,6 +17,7 @@ mod import;
 mod init;
 mod interrupt;
 mod ircd;
+mod join;
 mod logs;
 mod model;
 mod pause;
@@ -47,6 +49,7 @@ use crate::{
     control::Word,
     failure::Failure,
     mcp,
+    show::fleet::Columns,
 };
 
 /// Runs the command; returns its exit code. Each is boxed: in one value that could be any of them,
@@ -63,7 +66,11 @@ pub(crate) async fn run(cli: Cli) -> Result<u8, Failure> {
         Command::Stop(args) => Box::pin(stop::run(&global, args)).await,
         Command::Restart(args) => Box::pin(restart::run(&global, args)).await,
         Command::Ircd(args) => Box::pin(ircd::run(&global, args)).await,
-        Command::Ps => Box::pin(ps::run(&global)).await,
+        Command::Join => join::run(&global),
+        Command::Ps { wide } => {
+            let columns = if wide { Columns::Wide } else { Columns::Usual };
+            Box::pin(ps::run(&global, columns)).await
+        }
         Command::Status { agent } => Box::pin(status::run(&global, agent)).await,
         Command::Logs(args) => Box::pin(logs::run(&global, args)).await,
         Command::Attach(args) => attach::run(&global, &args),
@@ -93,6 +100,8 @@ pub(crate) async fn run(cli: Cli) -> Result<u8, Failure> {
         Command::Harness(HarnessCommand::Serve(args)) => {
             Box::pin(harness::serve(&global, args)).await
         }
+        Command::Completions { shell } => completions::completions(shell),
+        Command::Man { dir } => completions::man(&dir),
         Command::Daemon(args) => Box::pin(daemon::run(&global, args)).await,
     }
 }

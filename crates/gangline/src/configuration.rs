@@ -26,6 +26,7 @@ use driven::Ordered;
 
 pub(crate) mod access;
 pub(crate) mod driven;
+pub(crate) mod fitness;
 pub(crate) mod retired;
 pub(crate) mod servers;
 
@@ -96,7 +97,7 @@ fn read(file: &Path) -> Result<String, Failure> {
 
 fn missing(file: &Path) -> Failure {
     Failure::config(anyhow::anyhow!("there is no configuration {}", file.display()))
-        .hint("write an agents.yaml here, or name one by --config FILE")
+        .hint("`gangline init` writes one; `--config FILE` names another")
         .hint("`gangline demo` needs none")
 }
 
@@ -148,18 +149,6 @@ impl Loaded {
             .hint("write `host: 127.0.0.1` under `server:`")
             .hint("or join a server elsewhere by `network: {embedded: false}`")),
         }
-    }
-
-    /// Makes sure that this build can run every agent that shall run, before anything starts: with
-    /// the backend that was ordered for it, else with the configured one. An ordered one that
-    /// cannot run is no failure of the configuration; see [`Self::ordered_in_vain`].
-    pub(crate) fn can_run(&self, ordered: &Ordered) -> Result<(), Failure> {
-        self.enabled().try_for_each(|agent| {
-            if !ordered.contains_key(&agent.nick) {
-                self.driven(agent, None)?.can_run()?;
-            }
-            has_folder(agent)
-        })
     }
 
     /// Returns why agents that shall run cannot with the backend that was ordered for them. The
@@ -297,23 +286,25 @@ pub(crate) fn can(agent: &AgentConfig, found: &Found) -> Option<Capabilities> {
     Some(found.maker().ok()?().capabilities_of(command.as_deref(), &extra))
 }
 
-fn has_folder(agent: &AgentConfig) -> Result<(), Failure> {
-    if agent.directory.is_dir() {
-        return Ok(());
-    }
-    Err(Failure::config(anyhow::anyhow!(
-        "cannot run {}: its directory {} is not there",
-        agent.nick,
-        agent.directory.display()
-    ))
-    .hint("make it, or write another `directory`"))
-}
-
 /// Returns the failure for a name that no agent has, with the nearest and all that there are.
 pub(crate) fn unknown<'a>(name: &AgentName, known: impl Iterator<Item = &'a AgentName>) -> Failure {
     let known: Vec<_> = known.collect();
     near(Failure::user(format!("there is no agent {name}")), name, &known)
         .hint(known_agents(known.into_iter()))
+}
+
+/// Returns the same failure for a word that is no nick.
+pub(crate) fn unknown_word<'a>(word: &str, known: impl Iterator<Item = &'a AgentName>) -> Failure {
+    let known: Vec<_> = known.collect();
+    let failure = Failure::user(format!("there is no agent `{word}`"));
+    let short: Vec<_> = known.iter().map(|known| known.short()).collect();
+    let near = nearest(word, short, slips(word));
+    let meant = near.and_then(|near| known.iter().find(|known| known.short() == near));
+    let failure = match meant {
+        Some(meant) => failure.hint(format!("did you mean {meant}?")),
+        None => failure,
+    };
+    failure.hint(known_agents(known.into_iter()))
 }
 
 /// Adds the name that was probably meant: one with a few other letters, or the same behind another

@@ -20,9 +20,10 @@ use crate::{
     cli::{Global, Whom},
     configuration::{self, Loaded},
     failure::Failure,
-    output, place, show, store,
+    names, output, place, show, store,
 };
 
+pub(crate) mod cause;
 #[cfg(test)]
 mod tests;
 
@@ -49,6 +50,8 @@ pub(crate) struct Member {
     pub(crate) order: Option<Order>,
     /// What the hub says of it; none without a hub that keeps it.
     pub(crate) kept: Option<KeptProcess>,
+    /// Why it is not started again, if its daemon has said so.
+    pub(crate) given_up: Option<String>,
 }
 
 /// How far something is that is waited for, with words for people.
@@ -92,11 +95,15 @@ impl Fleet {
         names
             .into_iter()
             .map(|name| {
+                let kept = about.as_ref().and_then(|about| about.kept.get(name.as_str()).cloned());
+                let given_up = kept.as_ref().filter(|kept| kept.standing == StandingWord::GivenUp);
+                let hub = about.as_ref().map(|about| about.pid);
                 Ok(Member {
                     holder: holder(&self.paths, &name)?,
                     row: rows.iter().find(|row| row.agent == name).cloned(),
                     order: orders.iter().find(|order| order.agent == name).cloned(),
-                    kept: about.as_ref().and_then(|about| about.kept.get(name.as_str()).cloned()),
+                    given_up: given_up.and_then(|_| cause::of(&self.paths, &name, hub)),
+                    kept,
                     name,
                 })
             })
@@ -113,12 +120,16 @@ impl Fleet {
         if whom.all {
             return Ok(members.into_iter().filter(|member| all(self, member)).collect());
         }
-        let known: Vec<&AgentName> = members.iter().map(|member| &member.name).collect();
-        let unknown = whom.agents.iter().find(|name| !known.contains(name));
-        if let Some(unknown) = unknown {
-            return Err(configuration::unknown(unknown, known.into_iter()));
+        let known: Vec<AgentName> = members.iter().map(|member| member.name.clone()).collect();
+        let mut chosen = Vec::new();
+        for who in &whom.agents {
+            let name = names::meant(who, &known)?;
+            if !known.contains(&name) {
+                return Err(configuration::unknown(&name, known.iter()));
+            }
+            chosen.push(name);
         }
-        Ok(members.into_iter().filter(|member| whom.agents.contains(&member.name)).collect())
+        Ok(members.into_iter().filter(|member| chosen.contains(&member.name)).collect())
     }
 
     /// Returns whether the configuration has the agent run.
@@ -220,6 +231,11 @@ impl Member {
         text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
     }
 
+    /// Returns whether its present or last daemon has had a turn.
+    pub(crate) fn has_worked(&self) -> bool {
+        self.note().turn_count > 0
+    }
+
     /// Returns the backend of its present or last daemon, if that has said it.
     pub(crate) fn runtime(&self) -> Option<String> {
         self.note().runtime
@@ -262,19 +278,20 @@ impl Member {
         if self.pid().map(i64::from) != Some(row.pid) {
             return Told::Waiting("starting".to_owned());
         }
-        if row.ready_at.is_some_and(|at| at >= since) {
-            return Told::Done(format!("ready, process {}", row.pid));
-        }
+        // It may have been ready once: now it answers nobody.
         let note = self.note();
         if let Some(hint) = note.needs_login {
             return Told::Failed(format!("its backend needs a login: {hint}"));
         }
+        if row.phase.as_deref() == Some("parked") {
+            let why = note.parked.unwrap_or_else(|| "its backend died too often".to_owned());
+            let then = format!("fix that, then `gangline resume {}`", self.name);
+            return Told::Failed(format!("parked: {}; {then}", show::text::one_line(&why)));
+        }
+        if row.ready_at.is_some_and(|at| at >= since) {
+            return Told::Done(format!("ready, process {}", row.pid));
+        }
         match row.phase.as_deref() {
-            Some("parked") => {
-                let why = note.parked.unwrap_or_else(|| "its backend died too often".to_owned());
-                let mended = format!("mend that, then `gangline resume {}`", self.name);
-                Told::Failed(format!("parked: {}; {mended}", show::text::one_line(&why)))
-            }
             Some("idle" | "working") => Told::Waiting("joins its rooms".to_owned()),
             Some(_) | None => Told::Waiting("its backend starts".to_owned()),
         }
@@ -287,6 +304,7 @@ impl Member {
             return None;
         }
         match (kept.standing, kept.code) {
+            (StandingWord::GivenUp, _) if self.given_up.is_some() => self.given_up.clone(),
             (StandingWord::GivenUp, Some(code)) => {
                 Some(format!("ended with exit code {code} and is not started again"))
             }

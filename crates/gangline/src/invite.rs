@@ -2,40 +2,69 @@
 
 use std::fmt::Write as _;
 
+use gangline_hub::credentials::OWNER;
 use gangline_os::secret::Secret;
 
 #[cfg(test)]
 mod tests;
 
-/// Returns the lines for weechat, irssi, ii and any other client; `room` is where to go then.
+/// How a line to paste is indented.
+const MARGIN: &str = "    ";
+
+/// Returns the lines for WeeChat, clients with windows, irssi and ii, each to be pasted as it is;
+/// `room` is where to go then. The way that does not send the password comes first.
 pub(crate) fn lines(irc: &str, owner: &Secret, room: Option<&str>) -> String {
-    let (host, port) = irc.rsplit_once(':').unwrap_or((irc, "6667"));
-    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let (host, port) = place(irc);
     let token = owner.expose();
-    let join = room.map_or_else(String::new, |room| format!("   then  /join {room}"));
-    let ii_join = room.map_or_else(String::new, |room| {
-        format!("\n                  then  echo '/j {room}' > ~/irc/{host}/in")
-    });
+    let join: Vec<String> = room.iter().map(|room| format!("/join {room}")).collect();
     let mut out = format!("Join with any IRC client: {host}, port {port}, no TLS.\n");
-    let _ = writeln!(out, "  as the owner, who may approve and pause:");
-    let _ = writeln!(
-        out,
-        "    weechat       /server add gangline {host}/{port} -notls -sasl_mechanism=scram-sha-256 \
-         -sasl_username=owner -sasl_password={token}\n            then  /connect gangline{join}"
+    let mut block = |title: &str, lines: &[String]| {
+        let _ = writeln!(out, "  {title}");
+        lines.iter().for_each(|line| {
+            let _ = writeln!(out, "{MARGIN}{line}");
+        });
+    };
+    let set = |key: &str, value: &str| format!("/set irc.server.gangline.{key} {value}");
+    let weechat = [
+        format!("/server add gangline {host}/{port} -notls"),
+        set("sasl_mechanism", "scram-sha-256"),
+        set("sasl_username", OWNER),
+        set("sasl_password", token),
+        "/connect gangline".to_owned(),
+    ];
+    block("WeeChat, as the owner, who may approve and pause:", &[&weechat, &join[..]].concat());
+    block(
+        "a client with windows (Halloy, HexChat, Textual …), as the owner:",
+        &[
+            "no TLS; SASL by SCRAM-SHA-256, else PLAIN".to_owned(),
+            format!("account {OWNER}, password {token}"),
+        ],
     );
-    let _ = writeln!(
-        out,
-        "  the same by the server password owner:TOKEN, which goes to whatever has the port:"
+    let irssi = [format!("/connect {host} {port} {OWNER}:{token}")];
+    block(
+        "irssi, as the owner; it sends the password to the program that has the port:",
+        &[&irssi, &join[..]].concat(),
     );
-    let _ = writeln!(out, "    irssi         /connect {host} {port} owner:{token}{join}");
-    let _ = writeln!(
-        out,
-        "    ii            IIPASS=owner:{token} ii -s {host} -p {port} -n you -k IIPASS{ii_join}"
-    );
+    let ii = [
+        format!("export IIPASS={OWNER}:{token}"),
+        format!("ii -s {host} -p {port} -n you -k IIPASS"),
+    ];
+    let ii_join: Vec<String> =
+        room.iter().map(|room| format!("echo '/j {room}' > ~/irc/{host}/in")).collect();
+    block("ii, as the owner; the same:", &[&ii, &ii_join[..]].concat());
     // Elsewhere the system does not tell whose a connection is.
     if cfg!(target_os = "linux") {
-        let _ = writeln!(out, "  as yourself, who may talk to the agents, without a password:");
-        let _ = writeln!(out, "    irssi         /connect {host} {port}{join}");
+        let plain = [format!("/connect {host} {port}")];
+        block(
+            "any client without a password: you may talk to the agents, and not approve:",
+            &[&plain, &join[..]].concat(),
+        );
     }
     out
+}
+
+/// Returns host and port, as clients take them.
+pub(crate) fn place(irc: &str) -> (&str, &str) {
+    let (host, port) = irc.rsplit_once(':').unwrap_or((irc, "6667"));
+    (host.trim_start_matches('[').trim_end_matches(']'), port)
 }

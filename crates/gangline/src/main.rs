@@ -15,6 +15,7 @@ mod invite;
 mod keep;
 mod logging;
 mod mcp;
+mod names;
 mod output;
 mod place;
 mod program;

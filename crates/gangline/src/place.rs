@@ -1,10 +1,16 @@
 //! Where things lie for a command: the configuration and the state folder.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use gangline_os::paths::{Overrides, Paths};
 
 use crate::{cli::Global, configuration, failure::Failure, output};
+
+/// Whether it was said that the demo's state is looked at.
+static TOLD: AtomicBool = AtomicBool::new(false);
 
 #[cfg(test)]
 mod tests;
@@ -40,7 +46,7 @@ pub(crate) fn of_existing(global: &Global) -> Result<Paths, Failure> {
         }
         let usual = paths.state.clone();
         paths.state = choose(&usual, &|state| state.join("gangline.db").is_file());
-        if paths.state != usual {
+        if paths.state != usual && !TOLD.swap(true, Ordering::Relaxed) {
             output::note(&format!("note: looking at the demo's state, {}", paths.state.display()));
         }
     }

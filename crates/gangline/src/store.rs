@@ -16,14 +16,23 @@ use crate::{
 /// Opens the store of a state folder that has one; never makes it.
 pub(crate) async fn existing(paths: &Paths) -> Result<Broker, Failure> {
     if !paths.database().is_file() {
-        return Err(absent(paths));
+        return Err(nothing_here(paths));
     }
     open(paths).await
 }
 
-fn absent(paths: &Paths) -> Failure {
-    Failure::user(format!("there is no database in {}", paths.state.display()))
-        .hint("start a hub by `gangline up` or `gangline demo`, or name its folder by --state DIR")
+/// Returns the failure of a command that needs an installation where there is none: what to do
+/// depends on how far its setting up has come.
+pub(crate) fn nothing_here(paths: &Paths) -> Failure {
+    let (state, config) = (paths.state.display(), paths.config_file.display());
+    if paths.config_file.is_file() {
+        return Failure::user(format!("nothing has run yet: there is no database in {state}"))
+            .hint(format!("`gangline up -d` starts the agents of {config}"))
+            .hint("is it another installation that you mean? name its folder by --state DIR");
+    }
+    Failure::user(format!("Gangline is not set up here: there is no configuration {config}"))
+        .hint("`gangline init` writes one; `gangline demo` needs none")
+        .hint(format!("there is no database in {state} either: --state DIR names another folder"))
 }
 
 /// Opens the store for a message to an agent of the configuration, making it if it is missing.
@@ -33,7 +42,7 @@ pub(crate) async fn for_message(paths: &Paths, to: &AgentName) -> Result<Broker,
     }
     let configured = configuration::quiet(&paths.config_file);
     if configured.is_none_or(|loaded| loaded.config.agent(to).is_none()) {
-        return Err(absent(paths));
+        return Err(nothing_here(paths));
     }
     fsio::private_dir(&paths.state).map_err(Failure::environment)?;
     open(paths).await

@@ -133,7 +133,7 @@ pub async fn is_idle(now: UnixMicros, broker: &Broker, row: &AgentRow) -> bool {
     }
 }
 
-fn needs_login(row: &AgentRow) -> bool {
+pub(super) fn needs_login(row: &AgentRow) -> bool {
     let told = row.status_json.as_deref().and_then(|text| serde_json::from_str(text).ok());
     told.is_some_and(|told: serde_json::Value| !told["needs_login"].is_null())
 }

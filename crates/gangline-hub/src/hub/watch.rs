@@ -16,12 +16,13 @@ use tracing::{info, warn};
 
 use super::{
     HubError, HubOptions, Listening, OnTerm, Plan, Progress, Refused, allow, publish, register,
-    roll::Roll, write_ready,
+    roll::{Roll, needs_login},
+    write_ready,
 };
 use crate::{
     about::{About, KeptProcess},
     ircd::AccessSetter,
-    kept::{Reconciler, Stamp, Standing, whole},
+    kept::{Known, Reconciler, Stamp, Standing, whole},
 };
 
 /// How long a hub that has work to do waits between two looks at the store.
@@ -119,15 +120,7 @@ impl<'a> Watch<'a> {
                 if let Err(error) = write_ready(self.options, &self.listening) {
                     return Ends::Failed(error);
                 }
-                let agents = || self.reconciler.known().filter(|known| known.agent.is_some());
-                let names = |wanted: bool| -> Vec<String> {
-                    let of = agents().filter(|known| known.wanted == wanted);
-                    of.map(|known| known.name.to_owned()).collect()
-                };
-                told(
-                    &self.listening,
-                    &Progress::Ready { agents: names(true), stopped: names(false) },
-                );
+                told(&self.listening, &self.progress(&rows));
             }
             self.publish();
             self.alive.beat(self.options.clock.monotonic());
@@ -242,12 +235,26 @@ impl<'a> Watch<'a> {
         Ok(agents)
     }
 
+    /// Returns which agents are ready, which cannot be, and which are stopped.
+    fn progress(&self, rows: &[AgentRow]) -> Progress {
+        let names = |chosen: &dyn Fn(&Known<'_>) -> bool| -> Vec<String> {
+            let agents = self.reconciler.known().filter(|known| known.agent.is_some());
+            agents.filter(chosen).map(|known| known.name.to_owned()).collect()
+        };
+        Progress::Ready {
+            agents: names(&|known| known.wanted && !waits(known, rows)),
+            failed: names(&|known| known.wanted && waits(known, rows)),
+            stopped: names(&|known| !known.wanted),
+        }
+    }
+
     /// Every process that shall run holds its lock, and every agent among them said under its
     /// present epoch that it is ready: with an IRC server of ours, since that server began, for an
-    /// adopted daemon has to come back.
+    /// adopted daemon has to come back. One that waits for a human does not hold up the others.
     fn all_ready(&self, rows: &[AgentRow]) -> bool {
         let since = if self.options.irc.is_some() { self.begun } else { UnixMicros(0) };
-        self.reconciler.known().filter(|known| known.wanted).all(|known| {
+        let wanted = self.reconciler.known().filter(|known| known.wanted);
+        wanted.filter(|known| !waits(known, rows)).all(|known| {
             let Standing::Up { pid } = known.standing else { return false };
             let Some(agent) = known.agent else { return true };
             rows.iter().any(|row| {
@@ -344,5 +351,20 @@ impl Pulse {
     /// How long the hub may wait without missing a beat.
     fn patience(&self) -> Duration {
         self.every.map_or(Duration::MAX, |every| every / 2)
+    }
+}
+
+/// Returns whether an agent cannot answer until somebody does something: its daemon is not started
+/// again, or its backend is parked or has no login.
+fn waits(known: &Known<'_>, rows: &[AgentRow]) -> bool {
+    let Some(agent) = known.agent else { return false };
+    match known.standing {
+        Standing::GivenUp { .. } => true,
+        Standing::Up { pid } => rows.iter().any(|row| {
+            row.agent == *agent
+                && pid.map(i64::from) == Some(row.pid)
+                && (row.phase.as_deref() == Some("parked") || needs_login(row))
+        }),
+        Standing::Starting | Standing::Waiting | Standing::Stopping | Standing::Stopped => false,
     }
 }

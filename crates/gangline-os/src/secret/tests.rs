@@ -31,3 +31,22 @@ fn tokens_are_64_hex_digits_and_never_the_same() {
         assert!(token.bytes().all(|byte| byte.is_ascii_hexdigit()), "{token}");
     }
 }
+
+#[test]
+fn passwords_are_26_plain_characters_and_never_the_same() {
+    let all: BTreeSet<String> = (0..200).map(|_| random_password().expose().to_owned()).collect();
+    assert_eq!(all.len(), 200);
+    let mut seen: Vec<BTreeSet<u8>> = vec![BTreeSet::new(); 26];
+    for password in all {
+        assert_eq!(password.len(), 26, "{password}");
+        for (digit, seen) in password.bytes().zip(&mut seen) {
+            assert!(DIGITS.contains(&digit), "{password}");
+            seen.insert(digit);
+        }
+    }
+    // The first has three bits, each other one five: none is fixed, as a UUID's version is.
+    for (place, seen) in seen.iter().enumerate() {
+        let most = if place == 0 { 8 } else { 32 };
+        assert!(seen.len() > most / 2 && seen.len() <= most, "place {place}: {seen:?}");
+    }
+}

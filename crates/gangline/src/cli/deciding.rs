@@ -24,5 +24,11 @@ pub(crate) struct Decide {
 }
 
 fn approval_number(text: &str) -> Result<ApprovalNumber, &'static str> {
+    if text.parse::<gangline_core::MessageId>().is_ok() {
+        return Err(
+            "this is a message, which `gangline trace` shows; an approval has a bare number, \
+                    such as 12: `gangline approvals` lists them",
+        );
+    }
     text.parse().map(ApprovalNumber).map_err(|_| "give the approval's number, such as 12")
 }

@@ -20,7 +20,7 @@ use crate::{
     },
     cli::{Attach, Global},
     failure::Failure,
-    output, place,
+    names, output, place,
     show::{self, text::one_line},
 };
 
@@ -37,13 +37,14 @@ struct Show {
 
 /// Shows events for as long as somebody looks.
 pub(super) fn run(global: &Global, args: &Attach) -> Result<u8, Failure> {
+    let agent = names::agent(global, &args.agent)?;
     if !global.json
-        && let Some(failed) = terminal::show(global, args)?
+        && let Some(failed) = terminal::show(global, args, &agent)?
     {
         return Err(failed);
     }
     let env = |name: &str| std::env::var_os(name);
-    let reach = Reach::find(&env, Some(&args.agent), LegacyTmp::No)?;
+    let reach = Reach::find(&env, Some(&agent), LegacyTmp::No)?;
     let Some(reach) = reach else { return Err(Failure::user("no agent is named")) };
     let mut client =
         Client::dial(&reach.sockets).map_err(|error| absent(global, &reach.nick, error))?;

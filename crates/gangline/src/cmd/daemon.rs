@@ -23,6 +23,7 @@ use crate::{
     cli::{Daemon, Global},
     configuration::{self, Loaded, driven::Driven, servers},
     failure::Failure,
+    fleet::cause::unset,
     keep::MODEL_FILE,
     output, place, program,
 };
@@ -94,7 +95,11 @@ fn settings(
             None => failure,
         }
     })?;
-    driven.available()?;
+    match driven.instead_of {
+        Some(_) => driven.available()?,
+        None => driven.can_run()?,
+    }
+    driven.has_folder()?;
     let Driven { mut agent, found, instead_of } = driven;
     agent.agent = Some(found.name.parse().map_err(Failure::config)?);
     let make = found.maker().map_err(Failure::config)?;
@@ -173,7 +178,7 @@ fn owners_only(loaded: &Loaded, this: &AgentConfig, found: &Found) -> Vec<AgentN
 fn from_environment(name: &str) -> Result<Secret, Failure> {
     match std::env::var(name) {
         Ok(value) if !value.trim().is_empty() => Ok(Secret::new(value.trim())),
-        Ok(_) | Err(_) => Err(Failure::config(anyhow::anyhow!("the variable {name} is not set"))
+        Ok(_) | Err(_) => Err(Failure::config(anyhow::anyhow!(unset(name)))
             .hint("the configuration names it: set it where the hub is started")),
     }
 }

@@ -13,7 +13,7 @@ use gangline_os::{clock, fsio, lock, paths::Paths};
 
 use super::up;
 use crate::{
-    cli::{Demo, Global},
+    cli::{Global, begin::Demo},
     configuration::{self, Loaded, access},
     failure::Failure,
     keep::Keep,
@@ -103,6 +103,9 @@ fn tell(global: &Global, paths: &Paths, listening: &Listening, progress: &Progre
         (true, Progress::Listening | Progress::Draining(_) | Progress::Leaving(_)) => Ok(()),
         (false, Progress::Listening) => {
             output::print(&scene::introduction(&flag(global, paths), paths, listening))
+        }
+        (false, Progress::Ready { failed, .. }) if !failed.is_empty() => {
+            output::print("demo-guide cannot answer: `gangline ps` says why\n")
         }
         (false, Progress::Ready { .. }) => {
             output::print("ready: demo-guide is in #general. Ctrl-C ends the demo.\n")

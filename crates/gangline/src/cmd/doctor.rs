@@ -4,7 +4,7 @@
 mod agent;
 mod hub;
 mod installation;
-mod login;
+pub(super) mod login;
 mod program;
 mod reading;
 mod sheet;

@@ -18,7 +18,7 @@ use gangline_os::{
 use serde::Serialize;
 
 use crate::{
-    cli::{Global, ImportArgs},
+    cli::{Global, begin::ImportArgs},
     configuration,
     failure::Failure,
     init::file,

@@ -13,14 +13,15 @@ use gangline_hub::credentials;
 use gangline_os::{clock, paths::Paths, process::base_env, secret::Secret};
 use gangline_runtime::registry;
 
+use super::doctor::login;
 use crate::{
-    cli::{Global, Init},
+    cli::{Global, begin::Init},
     configuration::{self, Loaded},
     failure::Failure,
     init::{
         ask::{Said, ask},
         file, name,
-        programs::{self, Found},
+        programs::{self, Found, Program},
         repository::{self, Repository},
         text::Plan,
     },
@@ -51,6 +52,8 @@ struct Done {
     site: Site,
     loaded: Loaded,
     found: Vec<(Found, crate::init::text::Place)>,
+    /// Whether Gangline's own model loop is the agent, since there is no program.
+    native: bool,
     aside: Option<PathBuf>,
     owner: Secret,
     token: Token,
@@ -73,7 +76,9 @@ pub(super) async fn run(global: &Global, args: Init) -> Result<u8, Failure> {
         return Err(file::taken(&target));
     }
     let old = if there { configuration::quiet(&target) } else { None };
-    let found = programs::look().await;
+    let registry = configuration::registry();
+    let login = |program: &Program| login::missing_of(registry.find(program.backend).ok()?);
+    let found = programs::look(login).await;
     let server = match (&args.server, &old) {
         (Some(name), _) => name.clone(),
         (None, Some(old)) => old.config.server.name.clone(),
@@ -92,8 +97,13 @@ pub(super) async fn run(global: &Global, args: Init) -> Result<u8, Failure> {
         state: site.state.as_deref(),
         found: &found,
         has: &has,
+        native_key: programs::native_key(),
     };
-    if asks(global, &args) && !agreed(&plan, &target)? {
+    let wishes = match asks(global, &args) {
+        true => asked(&plan, &target, &args)?,
+        false => Wishes { write: true, git: args.git },
+    };
+    if !wishes.write {
         return Err(Failure::user("nothing was written"));
     }
     let aside = there.then(|| file::set_aside(&target, clock::system().now())).transpose()?;
@@ -101,9 +111,13 @@ pub(super) async fn run(global: &Global, args: Init) -> Result<u8, Failure> {
     let loaded = configuration::load(&target)?;
     let places: Vec<_> = found.iter().map(|found| plan.place(found)).collect();
     let (owner, token) = owner(&site.paths)?;
-    let repository = repository::keep(&target).await;
+    let repository = match wishes.git {
+        true => repository::keep(&target).await,
+        false => Repository::NotAsked,
+    };
+    let native = plan.is_native();
     let found = found.into_iter().zip(places).collect();
-    told::tell(global, &Done { site, loaded, found, aside, owner, token, repository })?;
+    told::tell(global, &Done { site, loaded, found, native, aside, owner, token, repository })?;
     Ok(0)
 }
 
@@ -159,7 +173,7 @@ fn write(target: &Path, text: &str) -> Result<(), Failure> {
 fn owner(paths: &Paths) -> Result<(Secret, Token), Failure> {
     let path = credentials::owner_token_file(paths);
     let token = if path.is_file() { Token::Kept } else { Token::Made };
-    let secret = credentials::load_or_make(&path).map_err(Failure::environment)?;
+    let secret = credentials::load_or_make_owner(&path).map_err(Failure::environment)?;
     Ok((secret, token))
 }
 
@@ -168,16 +182,32 @@ fn asks(global: &Global, args: &Init) -> bool {
     !args.yes && !global.json && io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
-fn agreed(plan: &Plan<'_>, target: &Path) -> Result<bool, Failure> {
+/// What a person wants of `init`.
+struct Wishes {
+    write: bool,
+    git: bool,
+}
+
+fn asked(plan: &Plan<'_>, target: &Path, args: &Init) -> Result<Wishes, Failure> {
     let nicks = plan.nicks();
     let agents = if nicks.is_empty() { "no agents yet".to_owned() } else { nicks.join(", ") };
-    output::print(&format!(
+    let what = format!(
         "This writes {} with {agents}, to work in {}.\nGo on? [Y/n] ",
         target.display(),
         plan.directory
-    ))?;
+    );
+    let write = matches!(answer(&what)?.as_deref(), Some("" | "y" | "yes"));
+    if !write || args.git || !repository::has_git() {
+        return Ok(Wishes { write, git: args.git });
+    }
+    let git = answer("Keep its changes in a git repository of that folder? [y/N] ")?;
+    Ok(Wishes { write, git: matches!(git.as_deref(), Some("y" | "yes")) })
+}
+
+/// Returns what a person answers, in small letters; none at the end of what is typed.
+fn answer(question: &str) -> Result<Option<String>, Failure> {
+    output::print(question)?;
     let mut answer = String::new();
     let read = io::stdin().lock().take(100).read_line(&mut answer).map_err(Failure::environment)?;
-    let answer = answer.trim().to_ascii_lowercase();
-    Ok(read > 0 && matches!(answer.as_str(), "" | "y" | "yes"))
+    Ok((read > 0).then(|| answer.trim().to_ascii_lowercase()))
 }

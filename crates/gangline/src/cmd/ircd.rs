@@ -21,7 +21,7 @@ pub(super) async fn run(global: &Global, args: Ircd) -> Result<u8, Failure> {
     let paths = place::plain(global)?;
     check_name(&args.name)?;
     let owner_file = credentials::owner_token_file(&paths);
-    let owner = credentials::load_or_make(&owner_file).map_err(Failure::environment)?;
+    let owner = credentials::load_or_make_owner(&owner_file).map_err(Failure::environment)?;
     let options = IrcdOptions {
         listen: args.listen,
         name: args.name,

@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 use crate::{
     cli::{Global, Logs},
     failure::Failure,
-    output, place, show, store, view,
+    names, output, place, show, store, view,
 };
 
 /// How often new events are looked for.
@@ -20,11 +20,16 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 pub(super) async fn run(global: &Global, args: Logs) -> Result<u8, Failure> {
     let paths = place::of_existing(global)?;
     let broker = store::existing(&paths).await?;
-    if let Some(agent) = &args.agent {
+    let named = args.agent.as_ref().map(|who| names::agent(global, who)).transpose()?;
+    if let Some(agent) = &named {
         store::known(&broker, &paths, agent).await?;
     }
-    let agent = args.agent.clone();
-    let query = EventQuery { agent, limit: args.lines, newest: true, ..EventQuery::default() };
+    let query = EventQuery {
+        agent: named.clone(),
+        limit: args.lines,
+        newest: true,
+        ..EventQuery::default()
+    };
     let page = broker.events(query).await?;
     let events: Vec<EventRecord> = page.events.iter().map(view::event).collect();
     if args.follow {
@@ -33,7 +38,7 @@ pub(super) async fn run(global: &Global, args: Logs) -> Result<u8, Failure> {
         }
         let signals = Signals::new()
             .map_err(|error| Failure::environment(error).doing("cannot listen to signals"))?;
-        return follow(global, &broker, args.agent, (page.cursor, signals)).await;
+        return follow(global, &broker, named, (page.cursor, signals)).await;
     }
     if global.json {
         output::json(&events)?;

@@ -10,7 +10,7 @@ use crate::{
     cli::{Global, ModelArgs},
     configuration,
     failure::Failure,
-    output, place, store, unmark,
+    names, output, place, store, unmark,
     view::{self, Facts},
 };
 
@@ -50,6 +50,7 @@ pub(super) async fn run(global: &Global, args: ModelArgs) -> Result<u8, Failure>
         unmark::refuse("change models")?;
     }
     let paths = place::of_existing(global)?;
+    let agent = names::agent(global, &agent)?;
     let broker = store::existing(&paths).await?;
     store::known(&broker, &paths, &agent).await?;
     let facts = store::facts(&broker, &paths, &agent).await?;

@@ -14,7 +14,7 @@ use super::decide;
 use crate::{
     cli::{Global, Prompt},
     failure::Failure,
-    output, place, show, store, unmark, view,
+    names, output, place, show, store, unmark, view,
 };
 
 /// The largest text that is taken, in bytes.
@@ -31,13 +31,14 @@ pub(super) async fn run(global: &Global, args: Prompt) -> Result<u8, Failure> {
         return Err(Failure::user("an agent does not prompt in the owner's name")
             .hint("agents speak to one another with their own tools (GANGLINE_RUN is set here)"));
     }
-    let text = text(args.text)?;
+    let text = text(args.text.join(" "))?;
     let paths = place::of_existing(global)?;
-    let broker = store::for_message(&paths, &args.agent).await?;
-    store::known(&broker, &paths, &args.agent).await?;
-    let accepted = broker.accept(message(&args.agent, &text)).await?;
-    doorbell::ring(&paths.doorbell(args.agent.folded()));
-    warn_if_down(&paths, &args.agent);
+    let agent = names::agent(global, &args.agent)?;
+    let broker = store::for_message(&paths, &agent).await?;
+    store::known(&broker, &paths, &agent).await?;
+    let accepted = broker.accept(message(&agent, &text)).await?;
+    doorbell::ring(&paths.doorbell(agent.folded()));
+    warn_if_down(&paths, &agent);
     if !args.wait {
         return told(global, &broker, accepted.id).await;
     }

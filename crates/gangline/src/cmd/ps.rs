@@ -1,28 +1,25 @@
 //! `gangline ps`: the agents, one line each, and the hub.
 
-use std::{
-    fs::File,
-    io::{Read as _, Seek as _, SeekFrom},
-    path::Path,
-};
-
 use gangline_api::listing::{AgentListing, Desired, Keeping, Standing};
 use gangline_core::{AgentName, Epoch};
 use gangline_hub::about::{About, KeptProcess, StandingWord};
 use gangline_os::clock::{self, UnixMicros, parse_rfc3339, rfc3339};
 
 use crate::{
-    cli::Global, configuration, failure::Failure, fleet, fleet::Fleet, fleet::Member, output,
-    place, program, show, store,
+    cli::Global,
+    configuration,
+    failure::Failure,
+    fleet,
+    fleet::{Fleet, Member},
+    output, place, program,
+    show::{self, fleet::Columns},
+    store,
 };
 
 #[cfg(test)]
 mod tests;
 
-/// An error is looked for at the end of a log, in so many bytes.
-const LOG_TAIL: u64 = 16 * 1024;
-
-pub(super) async fn run(global: &Global) -> Result<u8, Failure> {
+pub(super) async fn run(global: &Global, columns: Columns) -> Result<u8, Failure> {
     let paths = place::of_existing(global)?;
     let broker = store::existing(&paths).await?;
     let loaded = configuration::quiet(&paths.config_file);
@@ -37,7 +34,7 @@ pub(super) async fn run(global: &Global) -> Result<u8, Failure> {
         return Ok(0);
     }
     let now = clock::system().now();
-    output::print(&show::fleet::list(&agents, now))?;
+    output::print(&show::fleet::list(&agents, columns, now))?;
     if let Some(trouble) = trouble {
         output::print(&format!(
             "\nwarning: {}; what runs goes on, what ends waits until it is mended: \
@@ -69,12 +66,7 @@ async fn listing(
     let turn = open.last().map(|open| &open.turn);
     let row = member.row.as_ref().filter(|row| member.pid().map(i64::from) == Some(row.pid));
     let standing = Standing::of(&status, desired, keeping(fleet, member));
-    let why = || {
-        trouble.map(str::to_owned).or_else(|| {
-            let log = fleet.paths.agent_dir(member.name.folded()).join("daemon.log");
-            last_error(&log)
-        })
-    };
+    let why = || trouble.map(str::to_owned).or_else(|| member.given_up.clone());
     Ok(AgentListing {
         failed_because: (standing == Standing::Failed).then(why).flatten(),
         standing,
@@ -88,17 +80,6 @@ async fn listing(
         channels: channels(fleet, &member.name),
         status,
     })
-}
-
-/// Returns the last error that a daemon that ended has logged.
-fn last_error(log: &Path) -> Option<String> {
-    let mut file = File::open(log).ok()?;
-    let size = file.metadata().ok()?.len();
-    file.seek(SeekFrom::Start(size.saturating_sub(LOG_TAIL))).ok()?;
-    let mut bytes = Vec::new();
-    file.take(LOG_TAIL).read_to_end(&mut bytes).ok()?;
-    let text = String::from_utf8_lossy(&bytes);
-    text.lines().rev().find_map(|line| Some(line.strip_prefix("error: ")?.to_owned()))
 }
 
 fn keeping(fleet: &Fleet, member: &Member) -> Keeping {

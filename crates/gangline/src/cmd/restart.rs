@@ -157,7 +157,7 @@ async fn hub(global: &Global) -> Result<u8, Failure> {
     }
     // A hub that works is not ended for one that cannot begin.
     let loaded = configuration::load(&about.config)?;
-    loaded.can_run(&store::ordered(&fleet.paths))?;
+    let _ = loaded.can_run(&store::ordered(&fleet.paths))?;
     if loaded.config.network.embedded {
         loaded.embedded_address()?;
     }

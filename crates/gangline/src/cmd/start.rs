@@ -1,4 +1,4 @@
-//! `gangline start`: agents that were stopped run again (R1-44).
+//! `gangline start`: agents that were stopped run again, with a hub if there is none (R1-44).
 
 use std::{cell::RefCell, collections::BTreeMap, time::Duration};
 
@@ -10,14 +10,17 @@ use gangline_os::{
     process::{self, Child},
 };
 
-use super::choice::{self, Choice};
+use super::{
+    choice::{self, Choice},
+    up::{self, Wait},
+};
 use crate::{
     cli::{Global, Start},
     configuration::{self, Loaded},
     failure::Failure,
     fleet::{self, Fleet, Member, Told},
     keep::Keep,
-    output, unmark,
+    output, store, unmark,
 };
 
 /// A start takes a few seconds: catching up with the rooms, and the backend's own start.
@@ -40,6 +43,15 @@ pub(super) async fn run(global: &Global, args: Start) -> Result<u8, Failure> {
         fleet.broker.order(&member.name, Desired::Up, &by()).await?;
     }
     fleet.ring();
+    let embedded = loaded.config.network.embedded;
+    if embedded && fleet.hub()?.is_none() && chosen.iter().any(|member| !member.runs()) {
+        // Nobody but a hub brings the chat server that they are to join.
+        loaded.can_run(&store::ordered(&fleet.paths))?;
+        loaded.embedded_address()?;
+        output::note("no hub runs: one is started, with all agents that are not stopped");
+        let wait = if args.no_wait { Wait::UntilBegun } else { Wait::UntilReady(PATIENCE) };
+        return up::begin(global, &fleet.paths, (Vec::new(), wait)).await;
+    }
     let down: Vec<Member> = chosen.iter().filter(|member| !member.runs()).cloned().collect();
     let starter = Starter::find(&fleet, &loaded, &down)?;
     let started = starter.start(&fleet, &loaded, down.iter())?;

@@ -1,24 +1,24 @@
 //! `gangline status`: one agent whole, or all.
 
 use gangline_api::status::AgentStatus;
-use gangline_core::AgentName;
 use gangline_os::{clock, paths::Paths};
 
 use crate::{
-    cli::Global,
+    cli::{Global, who::Who},
     configuration, control,
     failure::Failure,
-    output, place, show, store,
+    names, output, place, show, store,
     view::{self, Facts},
 };
 
-pub(super) async fn run(global: &Global, agent: Option<AgentName>) -> Result<u8, Failure> {
+pub(super) async fn run(global: &Global, agent: Option<Who>) -> Result<u8, Failure> {
     let paths = place::of_existing(global)?;
     let Some(agent) = agent else {
         let agents = all(&paths).await?;
         return if global.json { output::json(&agents) } else { print(&agents) }.map(|()| 0);
     };
     let broker = store::existing(&paths).await?;
+    let agent = names::agent(global, &agent)?;
     store::known(&broker, &paths, &agent).await?;
     let status = live(&store::facts(&broker, &paths, &agent).await?);
     if global.json { output::json(&status) } else { print(&[status]) }.map(|()| 0)

@@ -18,7 +18,7 @@ use crate::{
     keep::Keep,
     output, place, store,
 };
-pub(super) use detached::again;
+pub(super) use detached::{Wait, again, begin};
 use planner::Planner;
 
 /// What is known before anything is started: the configuration can be used.
@@ -66,8 +66,19 @@ fn check(global: &Global, args: &Up) -> Result<Checked, Failure> {
     for warning in loaded.warnings() {
         output::note(&format!("warning: {warning}"));
     }
+    if !args.no_agents && loaded.enabled().next().is_none() {
+        output::note(&format!(
+            "note: {} has no agents, so nobody answers: `gangline init --force` looks for programs \
+             and keys",
+            paths.config_file.display()
+        ));
+    }
     store::sound(&paths)?;
-    loaded.can_run(&ordered(&paths, &loaded, args.runtime.as_deref()))?;
+    let unfit = loaded.can_run(&ordered(&paths, &loaded, args.runtime.as_deref()))?;
+    if !args.detach {
+        // In the background each is told of as its daemon ends.
+        unfit.iter().for_each(|unfit| unfit.failure.report());
+    }
     if let Some(name) = args.runtime.as_deref() {
         for agent in loaded.enabled() {
             let driven = loaded.driven(agent, Some(name))?;
@@ -182,8 +193,8 @@ fn tell(
             invite::lines(&listening.irc, &listening.owner, room)
         }
         (false, Progress::Listening) => format!("The agents join {}.\n", listening.irc),
-        (false, Progress::Ready { agents, stopped }) => {
-            format!("ready: {}\n{}", names(agents), still_stopped(stopped))
+        (false, Progress::Ready { agents, stopped, failed }) => {
+            format!("ready: {}\n{}{}", names(agents), not_ready(failed), still_stopped(stopped))
         }
         (false, Progress::Draining(left)) => ending(left),
         (false, Progress::Leaving(left)) => format!("ended; {} run on\n", left.join(", ")),
@@ -196,8 +207,9 @@ fn tell(
 fn log(progress: &Progress) {
     match progress {
         Progress::Listening => {}
-        Progress::Ready { agents, stopped } => {
-            tracing::info!(agents = names(agents), stopped = stopped.join(", "), "ready");
+        Progress::Ready { agents, stopped, failed } => {
+            let (agents, failed) = (names(agents), failed.join(", "));
+            tracing::info!(agents, failed, stopped = stopped.join(", "), "ready");
         }
         Progress::Draining(left) => tracing::info!(left = waiting(left), "ending"),
         Progress::Leaving(left) => tracing::info!(left = left.join(", "), "left running"),
@@ -206,6 +218,14 @@ fn log(progress: &Progress) {
 
 fn names(names: &[String]) -> String {
     if names.is_empty() { "no agents".to_owned() } else { names.join(", ") }
+}
+
+/// Returns what is said of agents that cannot answer; nothing if there are none.
+fn not_ready(failed: &[String]) -> String {
+    match failed {
+        [] => String::new(),
+        all => format!("not ready: {} (`gangline ps` says why)\n", all.join(", ")),
+    }
 }
 
 /// Returns what is said of agents that an operator has stopped; nothing if there are none.

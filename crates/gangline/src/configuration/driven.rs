@@ -149,6 +149,17 @@ impl Driven {
         })
     }
 
+    /// An agent has to have its folder.
+    pub(crate) fn has_folder(&self) -> Result<(), Failure> {
+        let folder = &self.agent.directory;
+        if folder.is_dir() {
+            return Ok(());
+        }
+        let (nick, folder) = (&self.agent.nick, folder.display());
+        let text = format!("cannot run {nick}: its directory {folder} is not there");
+        Err(Failure::config(anyhow::anyhow!(text)).hint("make it, or write another `directory`"))
+    }
+
     /// A backend that runs any program has to be told which.
     fn has_program(&self) -> Result<(), Failure> {
         let named = self.found.command.is_some() || self.agent.command.is_some();

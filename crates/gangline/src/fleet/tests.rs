@@ -13,6 +13,7 @@ fn member() -> Member {
         row: Some(row()),
         order: None,
         kept: None,
+        given_up: None,
     }
 }
 
@@ -50,7 +51,7 @@ fn a_start_is_done_when_the_right_daemon_is_ready() {
     other.row = None;
     assert_eq!(start(&other), waiting("starting"), "there was none before");
     assert_eq!(start(&phase("starting")), waiting("its backend starts"));
-    let mended = "mend that, then `gangline resume oak-ada`";
+    let mended = "fix that, then `gangline resume oak-ada`";
     let parked = format!("parked: its backend died too often; {mended}");
     assert_eq!(start(&phase("parked")), failed(&parked));
     let mut told = phase("parked");
@@ -63,7 +64,15 @@ fn a_start_is_done_when_the_right_daemon_is_ready() {
     if let Some(row) = &mut login.row {
         row.status_json = Some(r#"{"needs_login":"run x login"}"#.to_owned());
     }
-    assert_eq!(start(&login), failed("its backend needs a login: run x login"));
+    let needs = failed("its backend needs a login: run x login");
+    assert_eq!(start(&login), needs);
+    for not_ready in [&mut login, &mut told] {
+        if let Some(row) = &mut not_ready.row {
+            row.ready_at = member().row.unwrap().ready_at;
+        }
+    }
+    assert_eq!(start(&login), needs, "it was ready before that was found out");
+    assert_eq!(start(&told), failed(&parked), "it was ready before its backend died");
 }
 
 #[test]
@@ -81,6 +90,8 @@ fn what_no_waiting_mends_is_a_failure_once_the_hub_has_seen_the_order() {
         kept.ordered_at = at(0).0;
     }
     assert_eq!(member.start(Epoch(3), UnixMicros(0)), told);
+    member.given_up = Some("the variable KEY is not set".to_owned());
+    assert_eq!(member.start(Epoch(3), UnixMicros(0)), failed("the variable KEY is not set"));
     member.kept = kept(StandingWord::Waiting, Some(1));
     let told = waiting("ended with exit code 1; starts again");
     assert_eq!(member.start(Epoch(3), UnixMicros(0)), told);

@@ -41,10 +41,23 @@ pub(crate) struct Found {
     pub(crate) program: &'static Program,
     pub(crate) path: PathBuf,
     pub(crate) version: Version,
+    /// Why it cannot answer yet: it has no login; none if it has one, or only it knows.
+    pub(crate) no_login: Option<String>,
+    /// The variable of this shell that holds a key instead of the login.
+    pub(crate) key: Option<&'static str>,
 }
 
-/// Looks for every program and asks each for its version, all at once.
-pub(crate) async fn look() -> Vec<Found> {
+/// The variable by which Gangline's own model loop gets its key.
+pub(crate) const NATIVE_KEY: &str = "ANTHROPIC_API_KEY";
+
+/// Returns [`NATIVE_KEY`] if it is set here.
+pub(crate) fn native_key() -> Option<&'static str> {
+    std::env::var(NATIVE_KEY).is_ok_and(|value| !value.trim().is_empty()).then_some(NATIVE_KEY)
+}
+
+/// Looks for every program and asks each for its version, all at once; `login` says what is missing
+/// to one that works.
+pub(crate) async fn look(login: impl Fn(&Program) -> Login) -> Vec<Found> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let there = PROGRAMS
@@ -59,8 +72,15 @@ pub(crate) async fn look() -> Vec<Found> {
     };
     let versions = ask_all(there.iter().map(question).collect()).await;
     let found = there.into_iter().zip(versions);
-    found.map(|((program, path), version)| Found { program, path, version }).collect()
+    let found = found.map(|((program, path), version)| {
+        let (no_login, key) = login(program).unzip();
+        Found { program, path, version, no_login, key: key.flatten() }
+    });
+    found.collect()
 }
+
+/// Why a program has no login, and the variable that helps; none if nothing is missing.
+pub(crate) type Login = Option<(String, Option<&'static str>)>;
 
 #[cfg(test)]
 mod tests;

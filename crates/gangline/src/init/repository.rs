@@ -31,6 +31,8 @@ const QUIETLY: [&str; 6] = [
 /// What became of the repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Repository {
+    /// Nobody asked for one.
+    NotAsked,
     /// It was made, and the configuration is its first commit.
     Made,
     /// It was there, around this very folder; the change is committed.
@@ -50,6 +52,12 @@ struct Git<'a> {
     program: PathBuf,
     folder: &'a Path,
     name: &'a str,
+}
+
+/// Returns whether there is a git to make one with.
+pub(crate) fn has_git() -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    find_on_path("git".as_ref(), &path, Path::new("/")).is_some()
 }
 
 /// Sees to it that the configuration is kept in a repository. Nothing that fails here matters

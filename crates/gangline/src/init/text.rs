@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use gangline_api::config::import::scalar;
 
-use super::programs::{Found, PROGRAMS, Program};
+use super::programs::{Found, NATIVE_KEY, PROGRAMS, Program};
 use crate::versions::Version;
 
 #[cfg(test)]
@@ -25,6 +25,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) found: &'a [Found],
     /// Says whether this build has a backend.
     pub(crate) has: &'a dyn Fn(&str) -> bool,
+    /// The variable of this shell that holds a key for Gangline's own model loop.
+    pub(crate) native_key: Option<&'a str>,
 }
 
 /// What became of a program.
@@ -60,7 +62,17 @@ impl Plan<'_> {
             Place::Agent(nick) => Some(nick),
             Place::Comment(_) => None,
         };
-        self.found.iter().filter_map(nick).collect()
+        let mut nicks: Vec<String> = self.found.iter().filter_map(nick).collect();
+        if nicks.is_empty() && self.native_key.is_some() {
+            nicks.push(self.nick("native"));
+        }
+        nicks
+    }
+
+    /// Returns whether Gangline's own model loop is the only agent.
+    pub(crate) fn is_native(&self) -> bool {
+        let is_agent = |found: &Found| matches!(self.place(found), Place::Agent(_));
+        self.native_key.is_some() && !self.found.iter().any(is_agent)
     }
 
     fn nick(&self, name: &str) -> String {
@@ -72,12 +84,13 @@ impl Plan<'_> {
         let mut out = self.head();
         let (agents, comments): (Vec<_>, Vec<_>) =
             self.found.iter().partition(|it| matches!(self.place(it), Place::Agent(_)));
-        out.push_str(if agents.is_empty() { "\nagents: []\n" } else { "\nagents:\n" });
+        let nobody = agents.is_empty() && !self.is_native();
+        out.push_str(if nobody { "\nagents: []\n" } else { "\nagents:\n" });
         if agents.len() > 1 {
             out.push_str(SHARED);
         }
         agents.iter().for_each(|found| self.agent(found, &mut out));
-        if agents.is_empty() {
+        if nobody {
             out.push_str(NOBODY);
         }
         comments.iter().for_each(|found| self.comment(found, &mut out));
@@ -110,23 +123,24 @@ impl Plan<'_> {
             }
         };
         let _ = write!(out, "\n  # {title}: {name}, {version}\n");
-        self.item(found.program, "  ", out);
+        self.item((found.program, found.key), "  ", out);
     }
 
     fn comment(&self, found: &Found, out: &mut String) {
         if let Place::Comment(why) = self.place(found) {
             let Program { title, name, .. } = found.program;
             let _ = write!(out, "\n  # {title}: {name} is here, but {why}.\n");
-            self.item(found.program, "  # ", out);
+            self.item((found.program, found.key), "  # ", out);
         }
     }
 
     /// Writes the lines of one agent behind a margin.
-    fn item(&self, program: &Program, margin: &str, out: &mut String) {
+    fn item(&self, (program, key): (&Program, Option<&str>), margin: &str, out: &mut String) {
         let mut lines = vec![
             format!("- nick: {}", self.nick(program.name)),
             format!("  agent: {}", program.backend),
         ];
+        lines.extend(key.map(|key| format!("  api_key_env: {key}   # it has no login of its own")));
         lines.extend(self.common());
         lines.iter().for_each(|line| out.push_str(&format!("{margin}{line}\n")));
     }
@@ -153,10 +167,11 @@ impl Plan<'_> {
         let mut lines = vec![
             format!("- nick: {}", self.nick("native")),
             "  agent: native".to_owned(),
-            "  api_key_env: ANTHROPIC_API_KEY   # the variable, never the key".to_owned(),
+            format!("  api_key_env: {NATIVE_KEY}   # the variable, never the key"),
         ];
         lines.extend(self.common());
-        lines.iter().for_each(|line| out.push_str(&format!("  # {line}\n")));
+        let margin = if self.is_native() { "  " } else { "  # " };
+        lines.iter().for_each(|line| out.push_str(&format!("{margin}{line}\n")));
     }
 }
 

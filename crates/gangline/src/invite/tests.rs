@@ -1,20 +1,34 @@
-use gangline_os::secret::Secret;
+use gangline_os::secret::{Secret, random_password};
 
 use super::lines;
 
 #[test]
 fn the_lines_can_be_pasted_as_they_are() {
     let text = lines("127.0.0.1:6667", &Secret::new("t0k"), Some("#general"));
-    let scram = "/server add gangline 127.0.0.1/6667 -notls -sasl_mechanism=scram-sha-256 \
-                 -sasl_username=owner -sasl_password=t0k\n            then  /connect gangline   \
-                 then  /join #general\n";
-    let scram = text.find(scram).unwrap_or_else(|| panic!("{text}"));
+    let weechat = "    /server add gangline 127.0.0.1/6667 -notls\n    \
+                   /set irc.server.gangline.sasl_mechanism scram-sha-256\n    \
+                   /set irc.server.gangline.sasl_username owner\n    \
+                   /set irc.server.gangline.sasl_password t0k\n    \
+                   /connect gangline\n    /join #general\n";
+    let scram = text.find(weechat).unwrap_or_else(|| panic!("{text}"));
     let password = text.find("owner:t0k").unwrap();
     assert!(scram < password, "the safer way is first: {text}");
-    assert!(text.contains("/connect 127.0.0.1 6667 owner:t0k   then  /join #general\n"), "{text}");
-    assert!(text.contains("IIPASS=owner:t0k ii -s 127.0.0.1 -p 6667 -n you -k IIPASS\n"), "{text}");
-    assert!(text.contains("echo '/j #general' > ~/irc/127.0.0.1/in\n"), "{text}");
-    assert!(text.contains("/connect 127.0.0.1 6667   then"), "{text}");
+    assert!(text.contains("account owner, password t0k\n"), "{text}");
+    assert!(text.contains("    /connect 127.0.0.1 6667 owner:t0k\n    /join #general\n"), "{text}");
+    let ii = "    export IIPASS=owner:t0k\n    ii -s 127.0.0.1 -p 6667 -n you -k IIPASS\n    \
+              echo '/j #general' > ~/irc/127.0.0.1/in\n";
+    assert!(text.contains(ii), "{text}");
+    assert!(text.contains("    /connect 127.0.0.1 6667\n"), "{text}");
+}
+
+/// A line that the terminal wraps is not copied in one piece.
+#[test]
+fn no_line_is_wider_than_a_terminal() {
+    let room = format!("#{}", "r".repeat(40));
+    let text = lines("127.100.100.100:65535", &random_password(), Some(&room));
+    for line in text.lines() {
+        assert!(line.chars().count() <= 80, "{} characters: {line}", line.chars().count());
+    }
 }
 
 #[test]

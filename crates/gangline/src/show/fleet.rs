@@ -16,26 +16,48 @@ use super::{
 #[cfg(test)]
 mod tests;
 
+/// How much of an agent the list of `ps` shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Columns {
+    /// What fits a terminal of [`WIDTH`] columns.
+    Usual,
+    /// All.
+    Wide,
+}
+
+/// The width of a terminal that nobody has made wider.
+const WIDTH: usize = 80;
+/// The least room of the last column, whatever the others need.
+const LAST_MIN: usize = 12;
+
 /// Returns the list of `ps`.
-pub(crate) fn list(agents: &[AgentListing], now: UnixMicros) -> String {
+pub(crate) fn list(agents: &[AgentListing], columns: Columns, now: UnixMicros) -> String {
     if agents.is_empty() {
         return "no agents yet\n".to_owned();
     }
-    let rows: Vec<_> = agents.iter().map(|agent| row(agent, now)).collect();
-    let heading = [
-        "NICK",
-        "STATUS",
-        "TURN",
-        "AGE",
-        "QUEUE",
-        "PID",
-        "UP",
-        "VERSION",
-        "RUNTIME",
-        "WAITING-FOR",
-        "CHANNELS",
-    ];
-    let mut out = table(heading, &rows);
+    let mut out = match columns {
+        Columns::Usual => {
+            let rows: Vec<_> = agents.iter().map(|agent| usual(agent, now)).collect();
+            fitted(["NICK", "STATUS", "TURN", "AGE", "QUEUE", "UP", "RUNTIME", "WAITING-FOR"], rows)
+        }
+        Columns::Wide => {
+            let rows: Vec<_> = agents.iter().map(|agent| wide(agent, now)).collect();
+            let heading = [
+                "NICK",
+                "STATUS",
+                "TURN",
+                "AGE",
+                "QUEUE",
+                "PID",
+                "UP",
+                "VERSION",
+                "RUNTIME",
+                "WAITING-FOR",
+                "CHANNELS",
+            ];
+            table(heading, &rows)
+        }
+    };
     for agent in agents {
         if agent.status.activity == Activity::Working {
             let doing = one_line(&agent.status.description);
@@ -44,6 +66,11 @@ pub(crate) fn list(agents: &[AgentListing], now: UnixMicros) -> String {
         if let Some(why) = &agent.failed_because {
             out.push_str(&format!("\n{} failed: {}", agent.nick(), one_line(why)));
         }
+        if agent.replaced && columns == Columns::Usual {
+            let nick = agent.nick();
+            let old = "runs an old program";
+            out.push_str(&format!("\n{nick} {old}: `gangline restart {nick}` takes the new one"));
+        }
     }
     match out.ends_with('\n') {
         true => out,
@@ -51,7 +78,27 @@ pub(crate) fn list(agents: &[AgentListing], now: UnixMicros) -> String {
     }
 }
 
-fn row(agent: &AgentListing, now: UnixMicros) -> [Cell; 11] {
+/// Returns a table whose last column is cut to what the others leave of [`WIDTH`].
+fn fitted<const N: usize>(heading: [&str; N], mut rows: Vec<[Cell; N]>) -> String {
+    let mut left = WIDTH;
+    for (column, title) in heading.iter().enumerate().take(N.saturating_sub(1)) {
+        let cells = rows.iter().filter_map(|row| row.get(column)).map(Cell::width);
+        left = left.saturating_sub(cells.chain([title.chars().count()]).max().unwrap_or(0) + 2);
+    }
+    for row in &mut rows {
+        if let Some(last) = row.last_mut() {
+            last.cut(left.max(LAST_MIN));
+        }
+    }
+    table(heading, &rows)
+}
+
+fn usual(agent: &AgentListing, now: UnixMicros) -> [Cell; 8] {
+    let [nick, status, turn, age, queue, _, up, _, runtime, waiting, _] = wide(agent, now);
+    [nick, status, turn, age, queue, up, runtime, waiting]
+}
+
+fn wide(agent: &AgentListing, now: UnixMicros) -> [Cell; 11] {
     let status = &agent.status;
     let dash = || "-".to_owned();
     let since = |at: &Option<String>| {

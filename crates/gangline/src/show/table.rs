@@ -18,6 +18,18 @@ impl Cell {
         Self { text: text.into(), paint }
     }
 
+    /// Returns how many columns its text takes.
+    pub(crate) fn width(&self) -> usize {
+        self.text.chars().count()
+    }
+
+    /// Cuts its text to so many columns.
+    pub(crate) fn cut(&mut self, width: usize) {
+        if self.width() > width {
+            self.text = self.text.chars().take(width.saturating_sub(1)).chain(['…']).collect();
+        }
+    }
+
     /// Returns the cell's text, painted.
     pub(crate) fn shown(&self) -> String {
         paint(self.paint, &self.text)

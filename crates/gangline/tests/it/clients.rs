@@ -94,17 +94,19 @@ fn an_owner_in_irssi_is_answered_and_approves() {
 /// R1-01, R1-56. The same from WeeChat, with the lines that are printed for it: the owner logs in by
 /// SASL SCRAM-SHA-256.
 #[test]
-fn an_owner_in_weechat_logs_in_by_the_printed_line_and_approves() {
+fn an_owner_in_weechat_logs_in_by_the_printed_lines_and_approves() {
     let world = World::new(env!("CARGO_BIN_EXE_gangline"));
     let hub = demo::start(&world);
     let output = hub.output();
-    let line = output.lines().find_map(|line| Some(&line[line.find("/server add ")?..])).unwrap();
-    assert!(line.contains("sasl_mechanism=scram-sha-256"), "{line}");
+    let printed = output.lines().skip_while(|line| !line.contains("/server add "));
+    let lines: Vec<&str> =
+        printed.take_while(|line| line.starts_with("    /")).map(str::trim).collect();
+    assert!(lines.iter().any(|line| line.ends_with("sasl_mechanism scram-sha-256")), "{lines:?}");
+    let (join, before) = lines.split_last().unwrap();
     let screen = Screen::weechat(&world);
-    screen.types(line.trim());
-    screen.types("/connect gangline");
+    before.iter().for_each(|line| screen.types(line));
     screen.shows("You are now logged in as owner");
-    screen.types("/join #general");
+    screen.types(join);
     screen.shows("has joined #general");
     screen.types("@demo-guide run echo six-$((3+3))");
     screen.shows("demo-guide wants to run");

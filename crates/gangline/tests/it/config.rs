@@ -27,7 +27,7 @@ fn refused(text: &str, parts: &[&str]) {
 #[test]
 fn a_good_file_is_ok_and_its_agents_are_counted() {
     let ran =
-        check("server: {name: oak}\nagents:\n  - {nick: oak-ada, agent: native, directory: .}\n");
+        check("server: {name: oak}\nagents:\n  - {nick: oak-ada, agent: claude, directory: .}\n");
     assert_eq!(
         (ran.code, ran.stdout.as_str()),
         (0, "agents.yaml: ok (1 agent)\n"),
@@ -121,24 +121,28 @@ fn a_file_that_cannot_be_read_is_told_apart_from_one_that_is_missing() {
     assert_eq!(ran.code, 78);
     assert!(ran.stderr.starts_with("error: there is no configuration "), "{}", ran.stderr);
     assert!(ran.stderr.contains("gangline/agents.yaml"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("hint: `gangline init` writes one"), "{}", ran.stderr);
     assert!(ran.stderr.contains("hint: `gangline demo` needs none"), "{}", ran.stderr);
 }
 
-/// Whatever cannot run is told before anything runs.
+/// Where nobody can run, that is told before anything runs.
 #[test]
-fn up_starts_nothing_when_one_agent_cannot_run() {
+fn up_starts_nothing_when_no_agent_can_run() {
     let check = |agent: &str, parts: &[&str]| {
         let world = world();
         let text = format!(
             "server: {{name: oak, host: 127.0.0.1, port: 1}}\nagents:\n  \
-             - {{nick: oak-ada, agent: native, directory: ., api_key_env: NONE}}\n  - {agent}\n"
+             - {{nick: oak-ada, agent: native, directory: .}}\n  - {agent}\n"
         );
-        let _ = world.file("agents.yaml", &text);
+        let file = world.file("agents.yaml", &text);
         let mut up = world.start(&["up"]);
         assert_eq!(up.wait(), 78, "{}", up.output());
-        let said = up.output();
-        for part in parts {
-            assert!(said.contains(part), "no `{part}` in:\n{said}");
+        let checked = world.run(&["config", "check", &file]);
+        assert_eq!(checked.code, 78, "{}", checked.stderr);
+        for said in [up.output(), checked.stderr] {
+            for part in parts.iter().chain(&["cannot run oak-ada: its model wants a key"]) {
+                assert!(said.contains(part), "no `{part}` in:\n{said}");
+            }
         }
         assert!(!world.state().exists(), "nothing is made");
         assert!(world.processes().is_empty());
@@ -155,6 +159,40 @@ fn up_starts_nothing_when_one_agent_cannot_run() {
         "{nick: oak-bob, agent: native, directory: nowhere, api_key_env: NONE}",
         &["cannot run oak-bob: its directory ", "nowhere is not there"],
     );
+}
+
+/// `config check` sees what `up` refuses, and says it in JSON, too.
+#[test]
+fn the_check_names_each_agent_that_cannot_run_and_those_in_one_folder() {
+    let world = world();
+    let file = world.file(
+        "agents.yaml",
+        "server: {name: oak, host: 0.0.0.0}\nagents:\n  \
+         - {nick: oak-ada, agent: claude, directory: .}\n  \
+         - {nick: oak-bob, agent: codex, directory: .}\n  \
+         - {nick: oak-cleo, agent: claude, directory: nowhere}\n",
+    );
+    let ran = world.run(&["config", "check", &file]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (78, ""), "{}", ran.stderr);
+    for part in [
+        "error: the embedded IRC server listens on loopback only, not on `0.0.0.0`",
+        "error: cannot run oak-cleo: its directory ",
+        "warning: oak-ada and oak-bob work in the same directory",
+    ] {
+        assert!(ran.stderr.contains(part), "no `{part}` in:\n{}", ran.stderr);
+    }
+    let ran = world.run(&["config", "check", &file, "--json"]);
+    assert_eq!(ran.code, 78, "{}", ran.stderr);
+    let told: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(told["ok"], false, "{told:#}");
+    assert_eq!(told["agents"], serde_json::json!(["oak-ada", "oak-bob", "oak-cleo"]));
+    assert_eq!(told["problems"][0].get("agent"), None, "{told:#}");
+    assert_eq!(told["problems"][1]["agent"], "oak-cleo", "{told:#}");
+    assert_eq!(told["warnings"].as_array().map(Vec::len), Some(1), "{told:#}");
+    let broken = world.file("broken.yaml", "agents: 3\n");
+    let ran = world.run(&["config", "check", &broken, "--json"]);
+    let told: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!((ran.code, &told["ok"]), (78, &serde_json::json!(false)), "{told:#}");
 }
 
 #[test]

@@ -11,44 +11,48 @@ fn the_help_lists_every_command() {
     Usage: gangline [OPTIONS] <COMMAND>
 
     Commands:
-      init       Set up a fleet: look for coding programs, write agents.yaml, make the owner's password
-      import     Read culture's configuration and write it as agents.yaml; its files stay as they are
-      demo       Run a hub with one guide agent and a stand-in model: nothing to install, no key
-      up         Run the hub: IRC server, agents of the configuration; -d in the background
-      down       End the agents, then the hub
-      start      Let agents run that are stopped
-      stop       End agents and keep them stopped, also over a restart of the hub
-      restart    End agents and start them anew, one after the other
-      pause      Let agents begin no new turns; what comes is kept
-      resume     Let agents go on that are paused, or parked after too many deaths of their backend
-      interrupt  End the turn that an agent is in, or all that follows from one message
-      release    Give a request more turns, so that its held messages continue
-      model      Show which model an agent uses, or have it use another one from its next turn on
-      compact    Let an agent shorten its context, once no turn is open
-      clear      Let an agent begin a new session, once no turn is open
-      ircd       Run the small IRC server alone, in the foreground
-      ps         List the agents and what each of them does
-      status     Show one agent, or all
-      logs       Show what an agent did, oldest first
-      attach     Show an agent's turns as they happen
-      prompt     Give an agent a prompt from the command line
-      cancel     Take back a message that waits
-      trace      Show the life of one message on one screen
-      channel    Speak and read in channels, as an agent: what an agent's skill calls
-      mcp        The tools of an agent's daemon over standard streams: started by the agent's program
-      approvals  List the approvals that wait, or show all of one
-      approve    Allow what an approval asks for
-      deny       Refuse what an approval asks for; the reason is told to the model
-      config     Check the configuration, or print its schema
-      doctor     Look at the installation, the agents and their programs; say what to do about what is
-                 wrong
-      runtime    The backends: what is installed, and whether it works
-      service    Units for systemd
-      skills     The text by which coding programs learn to speak in channels from their shell
-      standin    The stand-in model: a scripted server, for demos and tests
-      harness    The native model loop by itself
-      daemon     The process of one agent; started by `up`
-      help       Print this message or the help of the given subcommand(s)
+      init         Set up a fleet: look for coding programs, write agents.yaml, make the owner's
+                   password
+      import       Read culture's configuration and write it as agents.yaml; its files stay as they are
+      demo         Run a hub with one guide agent and a stand-in model: nothing to install, no key
+      up           Run the hub: IRC server, agents of the configuration; -d in the background
+      join         Print the lines that let you into the chat: WeeChat, irssi, ii, any other client
+      down         Stop all agents and the hub
+      start        Start stopped agents, and the hub if none runs
+      stop         End agents and keep them stopped, also over a restart of the hub
+      restart      End agents and start them anew, one after the other
+      pause        Let agents begin no new turns; what comes is kept
+      resume       Let agents go on that are paused, or parked after too many deaths of their backend
+      interrupt    End the turn that an agent is in, or all that follows from one message
+      release      Give a request more turns, so that its held messages continue
+      model        Show which model an agent uses, or have it use another one from its next turn on
+      compact      Let an agent shorten its context, once no turn is open
+      clear        Let an agent begin a new session, once no turn is open
+      ircd         Run the small IRC server alone, in the foreground
+      ps           List the agents and what each of them does
+      status       Show one agent, or all
+      logs         Show what an agent did, oldest first
+      attach       Show an agent's turns as they happen
+      prompt       Give an agent a prompt from the command line
+      cancel       Take back a message that waits
+      trace        Show the life of one message on one screen
+      channel      Speak and read in channels, as an agent: what an agent's skill calls
+      mcp          The tools of an agent's daemon over standard streams: started by the agent's program
+      approvals    List the approvals that wait, or show all of one
+      approve      Allow what an approval asks for
+      deny         Refuse what an approval asks for; the reason is told to the model
+      config       Check the configuration, or print its schema
+      doctor       Look at the installation, the agents and their programs; say what to do about what is
+                   wrong
+      runtime      The backends: what is installed, and whether it works
+      service      Units for systemd
+      skills       The text by which coding programs learn to speak in channels from their shell
+      standin      The stand-in model: a scripted server, for demos and tests
+      harness      The native model loop by itself
+      completions  Print what a shell needs to complete commands and options
+      man          Write a manual page for each command into a folder
+      daemon       The process of one agent; started by `up`
+      help         Print this message or the help of the given subcommand(s)
 
     Options:
       -h, --help     Print help
@@ -71,11 +75,13 @@ fn the_help_lists_every_command() {
 #[test]
 fn wrong_usage_has_an_exit_code_of_its_own() {
     let world = world();
-    let commands: [&[&str]; 5] = [
+    let commands: [&[&str]; 7] = [
         &[],
         &["dance"],
         &["logs", "-n", "501"],
-        &["trace", "42"],
+        &["trace", "x42"],
+        &["approve", "m3"],
+        &["prompt", "oak-ada"],
         &["prompt", "oak-ada", "x", "--timeout", "3"],
     ];
     for command in commands {
@@ -101,4 +107,28 @@ fn a_reader_that_goes_away_is_no_error() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     assert!(output.status.success(), "{}", output.status);
+}
+
+/// Each shell completes every command, and each command has a page.
+#[test]
+fn completions_and_pages_know_every_command() {
+    let world = world();
+    let commands = ["approvals", "completions", "config", "join", "ps", "trace"];
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = world.run(&["completions", shell]).ok();
+        for command in commands {
+            assert!(script.contains(command), "{shell}: no {command}");
+        }
+    }
+    let bash = world.file("completions.bash", &world.run(&["completions", "bash"]).ok());
+    let checked = std::process::Command::new("bash").args(["-n", &bash]).output().unwrap();
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
+    let folder = world.path("man/man1");
+    let _ = world.run(&["man", folder.to_str().unwrap()]).ok();
+    for page in ["gangline.1", "gangline-ps.1", "gangline-config-check.1"] {
+        let text = std::fs::read_to_string(folder.join(page)).unwrap();
+        assert!(text.contains(".TH"), "{page}: {text}");
+    }
+    let ran = world.run(&["approve", "m3"]);
+    assert!(ran.stderr.contains("an approval has a bare number"), "{}", ran.stderr);
 }

@@ -43,6 +43,8 @@ fn bare(programs: &[(&str, &str)], real: &[&str]) -> World {
     world
 }
 
+mod missing;
+
 const CLAUDE: (&str, &str) = ("claude", "echo '2.1.330 (Claude Code)'");
 
 fn config(world: &World) -> PathBuf {
@@ -83,7 +85,7 @@ fn bytes_below(folder: &Path) -> Vec<u8> {
 #[test]
 fn an_empty_home_gets_a_configuration_an_owner_and_a_repository() {
     let world = machine(&[CLAUDE]);
-    let ran = world.run(&["init", "--server", "oak"]);
+    let ran = world.run(&["init", "--server", "oak", "--git"]);
     let out = ran.ok();
     let file = config(&world);
     assert_eq!((mode(&file), mode(file.parent().unwrap())), (0o600, 0o700));
@@ -112,7 +114,7 @@ fn an_empty_home_gets_a_configuration_an_owner_and_a_repository() {
 #[test]
 fn the_owners_token_is_in_no_file_of_the_configuration() {
     let world = machine(&[CLAUDE]);
-    let out = world.run(&["init"]).ok();
+    let out = world.run(&["init", "--git"]).ok();
     let token = token(&world);
     assert!(out.contains(&format!("owner:{token}")), "{out}");
     let folder = world.path("config");
@@ -142,14 +144,15 @@ fn the_owner_logs_in_with_what_is_printed() {
     on_a_free_port(&world);
     let out = world.run(&["init", "--force"]).ok();
     let _up = world.start_ready(&["up"]);
+    let join = world.run(&["join"]).ok();
+    assert!(join.starts_with("Join with any IRC client: ") && out.contains(&join), "{join}");
     let line = |part: &str| {
         let line = out.lines().find(|line| line.contains(part));
         line.unwrap_or_else(|| panic!("no `{part}` in {out}")).trim()
     };
-    let irssi = line("irssi");
-    let connect = &irssi[irssi.find("/connect").unwrap()..];
+    let connect = line(" owner:");
     let words: Vec<&str> = connect.split_whitespace().collect();
-    let [_, host, port, password, ..] = words[..] else { panic!("{connect}") };
+    let [_, host, port, password] = words[..] else { panic!("{connect}") };
     let address = format!("{host}:{port}");
     let logged_in = |peer: &mut IrcPeer| {
         peer.wait("900", |line| {
@@ -164,7 +167,7 @@ fn the_owner_logs_in_with_what_is_printed() {
         boss.lines()
     );
 
-    let sasl = line("SASL PLAIN: ").split_once("account ").unwrap().1;
+    let sasl = line("account owner").split_once("account ").unwrap().1;
     let (account, password) = sasl.split_once(", password ").unwrap();
     let mut chief = IrcPeer::open(&address, "chief");
     chief.send("CAP REQ :sasl");
@@ -174,14 +177,13 @@ fn the_owner_logs_in_with_what_is_printed() {
     chief.send(&format!("AUTHENTICATE {}", crate::trust::base64(plain.as_bytes())));
     logged_in(&mut chief);
 
-    let paste = connect.split("   then ").next().unwrap().trim();
     let screen = Screen::irssi(&world);
-    screen.types(paste);
+    screen.types(connect);
     screen.shows("logged in as owner");
 
-    let ii = line("IIPASS=").split_once("IIPASS=").unwrap().1;
     // ii looks up the home in the system's own list of users.
-    let ii = format!("exec env IIPASS={ii} -i {}", world.path("irc").display());
+    let (pass, ii) = (line("export IIPASS="), line("-k IIPASS"));
+    let ii = format!("{pass}; exec {ii} -i {}", world.path("irc").display());
     let mut client = Command::new("sh")
         .args(["-c", &ii])
         .current_dir(world.path(""))
@@ -217,14 +219,14 @@ fn a_configuration_that_is_there_is_never_written_over() {
         aside.sort();
         aside
     };
-    let out = world.run(&["init", "--force"]).ok();
+    let out = world.run(&["init", "--force", "--git"]).ok();
     let [first] = &aside(&world)[..] else { panic!("{:?}", aside(&world)) };
     assert!(out.contains(&format!("moved aside  {}", first.display())), "{out}");
     assert_eq!(fs::read_to_string(first).unwrap(), "agents: [] # mine\n");
     let token = token(&world);
     // Twice within a second, nothing is lost either; and what is there already is kept.
-    let out = world.run(&["init", "--force"]).ok();
-    let out = out + &world.run(&["init", "--force"]).ok();
+    let out = world.run(&["init", "--force", "--git"]).ok();
+    let out = out + &world.run(&["init", "--force", "--git"]).ok();
     assert_eq!(aside(&world).len(), 3);
     assert!(out.contains("kept ") && out.contains("is one already; nothing has changed"), "{out}");
     assert_eq!(self::token(&world), token);
@@ -250,7 +252,7 @@ fn a_second_init_keeps_the_servers_name_and_port() {
 #[test]
 fn without_git_it_says_so_and_goes_on() {
     let world = bare(&[CLAUDE], &["sh"]);
-    let out = world.run(&["init"]).ok();
+    let out = world.run(&["init", "--git"]).ok();
     assert!(out.contains("repository   none: git is not installed"), "{out}");
     assert!(config(&world).is_file() && !world.path("config/gangline/.git").exists());
     // Nor is there a program that tells the machine's name.
@@ -264,7 +266,7 @@ fn somebodys_repository_is_left_alone() {
     fs::create_dir(&top).unwrap();
     git(&world, &top, &["init", "-q"]);
     let dir = top.join("gangline");
-    let out = world.run(&["init", "--dir", dir.to_str().unwrap()]).ok();
+    let out = world.run(&["init", "--git", "--dir", dir.to_str().unwrap()]).ok();
     assert!(out.contains("the folder lies in that of ") && out.contains("/dotfiles"), "{out}");
     let names: Vec<_> = fs::read_dir(&dir).unwrap().flatten().map(|it| it.file_name()).collect();
     assert_eq!(names, ["agents.yaml"]);
@@ -289,7 +291,7 @@ fn a_repository_of_the_folder_itself_gets_a_commit_of_these_files_only() {
     fs::create_dir_all(hook.parent().unwrap()).unwrap();
     fs::write(&hook, "#!/bin/sh\ntouch \"$HOME/hook-ran\"\nexit 1\n").unwrap();
     fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
-    let out = world.run(&["init", "--dir", dir.to_str().unwrap()]).ok();
+    let out = world.run(&["init", "--git", "--dir", dir.to_str().unwrap()]).ok();
     assert!(out.contains("is one already; the change is committed"), "{out}");
     let log = git(&world, &dir, &["log", "--name-only", "--format=%an"]);
     assert_eq!(log, "Ada\n\n.gitignore\nagents.yaml\n");
@@ -331,7 +333,9 @@ fn programs_that_misbehave_are_told_and_end() {
     }
     assert_eq!(world.processes(), [], "all that was started is gone");
     let checked = world.run(&["config", "check"]);
-    assert_eq!((checked.code, checked.stderr.as_str()), (0, ""));
+    assert_eq!(checked.code, 0, "{}", checked.stderr);
+    let warned: Vec<&str> = checked.stderr.lines().collect();
+    assert!(warned.len() == 1 && warned[0].contains("in the same directory"), "{warned:?}");
 }
 
 #[test]
@@ -410,6 +414,7 @@ fn a_person_is_asked_before_anything_is_written() {
         }
         assert!(screen.contains("agents.yaml with "), "{screen}");
         assert!(!config(&world).exists(), "it asks first");
+        // The terminal keeps the second line until it is asked for.
         terminal.write_all(said.as_bytes()).unwrap();
         // Read on, or it would wait for room on the screen.
         let reading = std::thread::spawn(move || {
@@ -418,13 +423,13 @@ fn a_person_is_asked_before_anything_is_written() {
         });
         let code = child.wait().unwrap().code().unwrap();
         reading.join().unwrap();
-        (code, config(&world).exists())
+        (code, config(&world).exists(), world.path("config/gangline/.git").exists())
     };
-    assert_eq!(answer("\n"), (0, true));
-    assert_eq!(answer("Yes\n"), (0, true));
-    assert_eq!(answer("n\n"), (1, false));
-    assert_eq!(answer("maybe\n"), (1, false));
-    assert_eq!(answer("\u{4}"), (1, false));
+    assert_eq!(answer("\n\n"), (0, true, false), "a repository is made on a yes only");
+    assert_eq!(answer("Yes\ny\n"), (0, true, true));
+    assert_eq!(answer("n\n"), (1, false, false));
+    assert_eq!(answer("maybe\n"), (1, false, false));
+    assert_eq!(answer("\u{4}"), (1, false, false));
 }
 
 /// A file of culture's older form is read by `up` as it is, and stays as it is.

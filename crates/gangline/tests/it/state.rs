@@ -29,8 +29,9 @@ fn reading_commands_make_no_database() {
     for command in commands {
         let ran = world.run(command);
         assert_eq!(ran.code, 1, "{command:?}: {}", ran.stderr);
-        assert!(ran.stderr.starts_with("error: there is no database in "), "{}", ran.stderr);
-        assert!(ran.stderr.contains("hint: start a hub by `gangline up`"), "{}", ran.stderr);
+        assert!(ran.stderr.starts_with("error: Gangline is not set up here: "), "{}", ran.stderr);
+        let hint = "hint: `gangline init` writes one; `gangline demo` needs none";
+        assert!(ran.stderr.contains(hint), "{}", ran.stderr);
         assert!(!world.state().exists(), "{command:?} made something");
     }
 }
@@ -53,7 +54,14 @@ fn a_prompt_to_an_unknown_agent_names_the_known_ones_and_leaves_nothing() {
 fn a_prompt_without_any_state_says_how_to_begin() {
     let ran = world().run(&["prompt", "oak-ada", "hello"]);
     assert_eq!(ran.code, 1);
-    assert!(ran.stderr.contains("there is no database"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`gangline init` writes one"), "{}", ran.stderr);
+    let ran = world().run(&["prompt", "claude", "hello"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("`gangline init` writes one"), "{}", ran.stderr);
+    // Somebody has been here, and nothing has run yet.
+    let world = configured();
+    let ran = world.run(&["ps"]);
+    assert!(ran.stderr.contains("hint: `gangline up -d` starts the agents of "), "{}", ran.stderr);
 }
 
 /// R0-13: giving a prompt returns once it is stored; it waits for a daemon that is down.

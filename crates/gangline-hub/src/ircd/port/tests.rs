@@ -23,9 +23,9 @@ fn a_port_of_our_own_costs_no_token() {
 fn a_replaced_token_is_a_new_one_and_is_named() {
     let state = tempfile::tempdir().unwrap();
     let path = state.path().join("owner.token");
-    let old = credentials::load_or_make(&path).unwrap();
+    let old = credentials::load_or_make_owner(&path).unwrap();
     let told = replace_token(state.path());
     assert!(told.contains(&path.display().to_string()) && told.contains("refused"), "{told}");
-    let new = credentials::load_or_make(&path).unwrap();
+    let new = credentials::load_or_make_owner(&path).unwrap();
     assert_ne!(old.expose(), new.expose());
 }

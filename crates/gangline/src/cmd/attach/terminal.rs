@@ -2,6 +2,7 @@
 
 use std::{io::IsTerminal as _, os::unix::process::CommandExt as _};
 
+use gangline_core::AgentName;
 use gangline_runtime::tmux::attach::{self, Hands, Terminal};
 
 use crate::{
@@ -13,23 +14,27 @@ use crate::{
 /// Goes on as tmux if the agent has a terminal, and then returns only with a failure; without a
 /// terminal of our own what it shows is written once. Returns `None` if the agent has none.
 #[allow(clippy::disallowed_methods, reason = "no child: this process goes on as tmux")]
-pub(super) fn show(global: &Global, args: &Attach) -> Result<Option<Failure>, Failure> {
+pub(super) fn show(
+    global: &Global,
+    args: &Attach,
+    agent: &AgentName,
+) -> Result<Option<Failure>, Failure> {
     if args.write {
         unmark::refuse("type into a terminal")?;
     }
     let paths = place::of_existing(global)?;
-    let sessions = paths.agent_dir(args.agent.as_str()).join("sessions");
+    let sessions = paths.agent_dir(agent.as_str()).join("sessions");
     match attach::terminal(&sessions) {
         Terminal::Open => {}
         Terminal::None if args.write => {
-            let none = Failure::user(format!("{} has no terminal to type into", args.agent));
+            let none = Failure::user(format!("{} has no terminal to type into", agent));
             return Err(none.hint("only agents with `agent: tmux` have one, while they run"));
         }
         Terminal::Closed if args.write => {
-            let closed = Failure::user(format!("the terminal of {} is closed", args.agent));
+            let closed = Failure::user(format!("the terminal of {} is closed", agent));
             let hint = format!(
                 "`gangline status {0}` says why, `gangline start {0}` or `resume {0}` opens it again",
-                args.agent
+                agent
             );
             return Err(closed.hint(hint));
         }
@@ -37,7 +42,7 @@ pub(super) fn show(global: &Global, args: &Attach) -> Result<Option<Failure>, Fa
             output::note(&format!(
                 "the terminal of {0} is closed: what happens to it is shown instead; `gangline \
                  status {0}` says why",
-                args.agent
+                agent
             ));
             return Ok(None);
         }

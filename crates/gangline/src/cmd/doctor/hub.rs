@@ -7,6 +7,7 @@ use gangline_os::{
     dial::{dial, own_uid},
     paths::Paths,
     peer::tcp_listener_uid,
+    proc::has_variable,
 };
 use tokio::{
     net::{TcpStream, lookup_host},
@@ -164,8 +165,16 @@ pub(super) fn sasl(hub: &Hub, loaded: Option<&Loaded>) -> Option<Check> {
 /// A variable that the configuration names.
 pub(super) fn variable(check: &str, name: &str, hub: &Hub) -> Check {
     let set = std::env::var(name).is_ok_and(|value| !value.trim().is_empty());
+    let has = hub.about.as_ref().and_then(|about| has_variable(about.pid, name));
     match (set, hub.runs) {
+        (true, true) if has == Some(false) => {
+            Check::warn(check, format!("the variable {name} is set here, and the hub lacks it"))
+                .remedy("`gangline restart --hub` gives the hub the environment of this shell")
+        }
         (true, _) => Check::ok(check, format!("the variable {name} is set")),
+        (false, true) if has == Some(true) => {
+            Check::ok(check, format!("the hub has the variable {name}"))
+        }
         (false, true) => {
             Check::warn(check, format!("the variable {name} is not set here; the hub may have it"))
                 .remedy(format!("set {name} where the hub is started"))

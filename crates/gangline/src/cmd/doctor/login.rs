@@ -5,9 +5,12 @@ use std::path::{Path, PathBuf};
 
 use super::{
     hub::{self, Hub},
-    sheet::Check,
+    sheet::{Check, Mark},
     subject::Subject,
 };
+use gangline_runtime::registry::Found;
+
+use crate::configuration::driven::Driven;
 
 const NAME: &str = "login";
 /// Where programs keep their logins in the system's keyring.
@@ -15,8 +18,6 @@ const KEYRING: bool = cfg!(target_os = "macos");
 
 /// Looks for the login of a subject; none where it needs none.
 pub(super) fn check(subject: &Subject, hub: &Hub) -> Option<Check> {
-    let login = subject.known().login;
-    let agent = subject.agent();
     if let Some(name) = subject.key_variable() {
         return Some(hub::variable(NAME, name, hub));
     }
@@ -26,6 +27,46 @@ pub(super) fn check(subject: &Subject, hub: &Hub) -> Option<Check> {
             Err(failure) => Some(Check::failed(NAME, &failure)),
         };
     }
+    of_program(subject)
+}
+
+/// Returns what is missing so that this agent's backend can answer, as far as that can be told
+/// without starting it; none if nothing is, or if its daemon tells.
+pub(in crate::cmd) fn missing(driven: Driven) -> Option<String> {
+    let subject = Subject::of_agent(driven);
+    if subject.key_variable().is_some() || subject.found.entry.needs_key {
+        return None;
+    }
+    let check = of_program(&subject)?;
+    match check.result {
+        Mark::Ok | Mark::Note => None,
+        Mark::Warn | Mark::Fail => {
+            Some(std::iter::once(check.found).chain(check.remedies).collect::<Vec<_>>().join("; "))
+        }
+    }
+}
+
+/// Returns the same of a backend by itself, with the variable of this shell by which an agent could
+/// have a key instead.
+pub(in crate::cmd) fn missing_of(found: Found) -> Option<(String, Option<&'static str>)> {
+    let subject = Subject::of_backend(found);
+    let check = of_program(&subject)?;
+    let is_set = |name: &str| std::env::var(name).is_ok_and(|value| !value.trim().is_empty());
+    let mut keys = subject.known().login.variables.iter().filter(|name| name.ends_with("_API_KEY"));
+    match check.result {
+        Mark::Ok | Mark::Note => None,
+        Mark::Warn | Mark::Fail => {
+            let first = check.remedies.into_iter().next();
+            let text = std::iter::once(check.found).chain(first).collect::<Vec<_>>().join("; ");
+            Some((text, keys.find(|name| is_set(name)).copied()))
+        }
+    }
+}
+
+/// Looks for the login of a program.
+fn of_program(subject: &Subject) -> Option<Check> {
+    let login = subject.known().login;
+    let agent = subject.agent();
     let set = |name: &&&str| subject.env.get(**name).is_some_and(|value| !value.is_empty());
     if let Some(name) = login.variables.iter().find(set) {
         return Some(Check::ok(NAME, format!("{name} is in its environment")));

@@ -4,6 +4,7 @@ use std::{fmt::Write as _, path::Path};
 
 use gangline_hub::credentials::{self, OWNER};
 use gangline_os::paths::Overrides;
+use gangline_runtime::registry;
 use serde::Serialize;
 
 use super::{Done, Token};
@@ -11,7 +12,11 @@ use crate::{
     cli::Global,
     cmd::demo,
     failure::Failure,
-    init::{programs::PROGRAMS, repository::Repository, text::Place},
+    init::{
+        programs::{Found, NATIVE_KEY, PROGRAMS},
+        repository::Repository,
+        text::Place,
+    },
     invite, output,
     versions::Version,
 };
@@ -30,7 +35,8 @@ struct Summary<'a> {
     agents: Vec<&'a str>,
     warnings: Vec<String>,
     owner: OwnerSummary<'a>,
-    repository: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repository: Option<String>,
     next: String,
 }
 
@@ -45,6 +51,10 @@ struct ProgramSummary<'a> {
     agent: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     why_not: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    no_login: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    api_key_env: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -76,8 +86,7 @@ pub(super) fn tell(global: &Global, done: &Done) -> Result<(), Failure> {
     let room = done.loaded.enabled().find_map(|agent| agent.channels.first());
     let room = room.map_or("#general", |room| room.as_str());
     out.push_str(&invite::lines(&irc, &done.owner, Some(room)));
-    let token = done.owner.expose();
-    let _ = writeln!(out, "  with SASL PLAIN: account {OWNER}, password {token}");
+    missing(done, &mut out);
     let _ = write!(out, "\nNext: {}\n", next(done));
     output::print(&out)
 }
@@ -94,6 +103,12 @@ fn programs(done: &Done, out: &mut String) {
     if done.found.is_empty() {
         let names: Vec<&str> = PROGRAMS.iter().map(|program| program.name).collect();
         let _ = writeln!(out, "No coding program was found on the PATH: {}.", names.join(", "));
+        if done.native {
+            let _ = writeln!(
+                out,
+                "The agent is Gangline's own model loop, with the key in {NATIVE_KEY}."
+            );
+        }
     } else {
         out.push_str("Found:\n");
     }
@@ -110,7 +125,52 @@ fn programs(done: &Done, out: &mut String) {
         let (name, path) = (found.program.name, found.path.display());
         let _ = writeln!(out, "  {name:<9} {became}");
         let _ = writeln!(out, "  {:<9} {path}{version}", "");
+        if let Some(login) = login(found, place) {
+            let _ = writeln!(out, "  {:<9} {login}", "");
+        }
     }
+}
+
+/// Returns what is said of an agent's login; none if nothing is missing.
+fn login(found: &Found, place: &Place) -> Option<String> {
+    let missing = found.no_login.as_ref().filter(|_| matches!(place, Place::Agent(_)))?;
+    Some(match found.key {
+        Some(key) => format!("it has no login, and gets the key in {key} (`api_key_env`)"),
+        None => format!("NO LOGIN: {missing}"),
+    })
+}
+
+/// Says what has to be done before anybody can answer: a login, or a program to begin with.
+fn missing(done: &Done, out: &mut String) {
+    let without = |(found, place): &(Found, Place)| match place {
+        Place::Agent(nick) if found.no_login.is_some() && found.key.is_none() => Some(nick.clone()),
+        Place::Agent(_) | Place::Comment(_) => None,
+    };
+    let without: Vec<String> = done.found.iter().filter_map(without).collect();
+    if !without.is_empty() {
+        let _ = write!(
+            out,
+            "\nStill missing: a login for {} (see above). What is said to an agent without one is \
+             kept.\n",
+            without.join(", ")
+        );
+    }
+    if done.loaded.enabled().next().is_some() {
+        return;
+    }
+    out.push_str("\nStill missing: somebody to answer. Any of these will do:\n");
+    for program in PROGRAMS {
+        let install = registry::built_in(program.backend).map_or("", |entry| entry.known.install);
+        if !install.is_empty() && done.found.iter().all(|(found, _)| found.program != program) {
+            let _ = writeln!(out, "  {:<15} {install}", program.title);
+        }
+    }
+    let _ = write!(
+        out,
+        "  {:<15} a key in {NATIVE_KEY}, for Gangline's own model loop\n\
+         Then `gangline init --force` looks again. `gangline demo` needs neither program nor key.\n",
+        "no program"
+    );
 }
 
 fn files(done: &Done, out: &mut String) {
@@ -130,13 +190,17 @@ fn files(done: &Done, out: &mut String) {
         Token::Kept => "kept        ",
     };
     let _ = writeln!(out, "{token} {} (the owner's password)", file.display());
-    let _ = writeln!(out, "repository   {}", repository(done));
+    if let Some(repository) = repository(done) {
+        let _ = writeln!(out, "repository   {repository}");
+    }
 }
 
-fn repository(done: &Done) -> String {
+/// Returns what became of the repository; none if nobody asked for one.
+fn repository(done: &Done) -> Option<String> {
     let file = &done.site.paths.config_file;
     let folder = file.parent().unwrap_or(file).display();
-    match &done.repository {
+    Some(match &done.repository {
+        Repository::NotAsked => return None,
         Repository::Made => format!("made around {folder}; the file is its first commit"),
         Repository::Committed => format!("{folder} is one already; the change is committed"),
         Repository::Unchanged => format!("{folder} is one already; nothing has changed"),
@@ -145,7 +209,7 @@ fn repository(done: &Done) -> String {
         }
         Repository::NoGit => "none: git is not installed".to_owned(),
         Repository::Failed(why) => format!("none: {why}"),
-    }
+    })
 }
 
 /// Returns the command that starts the fleet from this folder.
@@ -190,7 +254,7 @@ fn summary(done: &Done) -> Result<(), Failure> {
     })
 }
 
-fn one<'a>(found: &'a crate::init::programs::Found, place: &'a Place) -> ProgramSummary<'a> {
+fn one<'a>(found: &'a Found, place: &'a Place) -> ProgramSummary<'a> {
     let (agent, why_not) = match place {
         Place::Agent(nick) => (Some(nick.as_str()), None),
         Place::Comment(why) => (None, Some(why.as_str())),
@@ -200,5 +264,7 @@ fn one<'a>(found: &'a crate::init::programs::Found, place: &'a Place) -> Program
         Version::Unknown | Version::Late | Version::Broken(_) | Version::Namesake(_) => None,
     };
     let (name, backend) = (found.program.name, found.program.backend);
-    ProgramSummary { name, path: &found.path, backend, version, agent, why_not }
+    let (no_login, api_key_env) = (found.no_login.as_deref(), found.key);
+    let path = &found.path;
+    ProgramSummary { name, path, backend, version, agent, why_not, no_login, api_key_env }
 }

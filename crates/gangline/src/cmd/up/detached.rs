@@ -1,9 +1,13 @@
 //! `gangline up -d`: a hub in the background, waited for; or another look at the configuration by
 //! the one that runs.
 
-use std::{fs, path::Path, time::Duration};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-use gangline_api::ready::ReadyLine;
 use gangline_core::{AgentName, Epoch};
 use gangline_hub::{
     about::{About, Hub, StandingWord},
@@ -16,10 +20,12 @@ use gangline_os::{
     process::{self, Child, Exit, Group, Output, Signal, Spawn, Stdin, is_identity},
     secret::Secret,
 };
+use serde::Serialize;
 
 use super::{Checked, words};
 use crate::{
     cli::{Global, Up},
+    cmd::doctor::login,
     configuration,
     failure::Failure,
     fleet::{self, Fleet, LOOK_EVERY, Member, Told},
@@ -30,8 +36,19 @@ use crate::{
 
 /// A hub takes a second at most to read its configuration again.
 const RELOAD: Duration = Duration::from_secs(15);
+/// A hub that nobody gave another time begins within this, and its agents are ready.
+const BEGUN: Duration = Duration::from_secs(120);
 /// How much of the log is shown of a hub that could not start, in bytes.
 const SHOWN_MAX: u64 = 16 * 1024;
+/// What `up -d --json` prints as one line; the owner's token itself is in its file only.
+#[derive(Serialize)]
+struct Background<'a> {
+    pid: u32,
+    irc: &'a str,
+    state: &'a Path,
+    token_file: PathBuf,
+}
+
 /// What a hub that ended without a code is taken for.
 const LOST: u8 = 2;
 
@@ -47,7 +64,7 @@ pub(super) async fn run(global: &Global, args: &Up, checked: Checked) -> Result<
                 let file = crate::place::absolute(file);
                 options.extend(["--ready-file".to_owned(), file.display().to_string()]);
             }
-            match start(global, &checked.paths, (options, patience)).await? {
+            match start(global, &checked.paths, (options, Wait::UntilReady(patience))).await? {
                 Started::Done(code) => Ok(code),
                 // Another `up` was quicker by a moment: its hub is the one that both wanted.
                 Started::Late(hub, _) => {
@@ -65,14 +82,31 @@ pub(in crate::cmd) async fn again(
     about: &About,
 ) -> Result<u8, Failure> {
     let paths = Paths { config_file: about.config.clone(), ..paths.clone() };
-    let patience = Duration::from_secs(120);
-    match start(global, &paths, (about.options.clone(), patience)).await? {
+    begin(global, &paths, (about.options.clone(), Wait::UntilReady(BEGUN))).await
+}
+
+/// Starts a hub where none runs.
+pub(in crate::cmd) async fn begin(
+    global: &Global,
+    paths: &Paths,
+    what: (Vec<String>, Wait),
+) -> Result<u8, Failure> {
+    match start(global, paths, what).await? {
         Started::Done(code) => Ok(code),
         Started::Late(hub, code) => {
             output::note(&format!("another hub has begun: {}", hub.holder));
             Ok(code)
         }
     }
+}
+
+/// How long a command that starts a hub stays.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::cmd) enum Wait {
+    /// Until the agents are ready, and no longer than this.
+    UntilReady(Duration),
+    /// Until the hub has begun.
+    UntilBegun,
 }
 
 /// What came of starting a hub.
@@ -86,8 +120,12 @@ enum Started {
 async fn start(
     global: &Global,
     paths: &Paths,
-    (options, patience): (Vec<String>, Duration),
+    (options, wait): (Vec<String>, Wait),
 ) -> Result<Started, Failure> {
+    let patience = match wait {
+        Wait::UntilReady(patience) => patience,
+        Wait::UntilBegun => BEGUN,
+    };
     let log = paths.state.join("hub.log");
     make_room(&log)?;
     let before = fs::metadata(&log).map_or(0, |about| about.len());
@@ -104,7 +142,12 @@ async fn start(
         }
     };
     output::note(&format!("the hub is process {}; its log is {}", about.pid, log.display()));
-    finish(global, paths, (&about, &mut child), patience).await.map(Started::Done)
+    match wait {
+        Wait::UntilReady(_) => {
+            finish(global, paths, (&about, &mut child), patience).await.map(Started::Done)
+        }
+        Wait::UntilBegun => Ok(Started::Done(0)),
+    }
 }
 
 fn hub(paths: &Paths, log: &Path, options: Vec<String>) -> Result<Spawn, Failure> {
@@ -299,6 +342,7 @@ async fn until_ready(
         .filter_map(|(name, _)| name.parse().ok())
         .filter(wanted)
         .collect();
+    let logins = logins(fleet, &names);
     let mut lost = None;
     let failed = fleet
         .until(&names, Some(patience), |member: &Member| {
@@ -307,7 +351,7 @@ async fn until_ready(
             }
             match &lost {
                 Some(_) => Told::Failed("its hub is gone".to_owned()),
-                None => start_of(member, since),
+                None => start_of(member, since, &logins),
             }
         })
         .await?;
@@ -323,24 +367,40 @@ async fn until_ready(
     }
 }
 
-/// As [`Member::start`], and an agent that somebody stops meanwhile is not waited for.
-fn start_of(member: &Member, since: UnixMicros) -> Told {
+/// Returns what is missing so that the backends of these can answer, by agent.
+fn logins(fleet: &Fleet, names: &[AgentName]) -> BTreeMap<AgentName, String> {
+    let Some(loaded) = &fleet.loaded else { return BTreeMap::new() };
+    let ordered = store::ordered(&fleet.paths);
+    let missing = |name: &AgentName| {
+        let driven = loaded.driven(loaded.agent(name).ok()?, ordered.get(name).map(String::as_str));
+        Some((name.clone(), login::missing(driven.ok()?)?))
+    };
+    names.iter().filter_map(missing).collect()
+}
+
+/// As [`Member::start`], and an agent that somebody stops meanwhile is not waited for. One without a
+/// login is ready for nothing, whatever its daemon says: most programs find that out by a prompt.
+fn start_of(member: &Member, since: UnixMicros, logins: &BTreeMap<AgentName, String>) -> Told {
     if member.is_stopped() {
         return Told::Done("stopped".to_owned());
     }
-    member.start(Epoch(0), since)
+    match (member.start(Epoch(0), since), logins.get(&member.name)) {
+        (Told::Done(_), Some(missing)) if !member.has_worked() => {
+            Told::Failed(format!("runs, and cannot answer without a login: {missing}"))
+        }
+        (told, _) => told,
+    }
 }
 
 /// Prints how to join, and who is there.
 fn told(global: &Global, paths: &Paths, about: &About) -> Result<(), Failure> {
     let owner = owner(paths)?;
     if global.json {
-        return output::json_line(&ReadyLine {
+        return output::json_line(&Background {
             pid: about.pid,
-            irc: about.irc.clone(),
-            http: None,
-            token: owner.expose().to_owned(),
-            state: paths.state.clone(),
+            irc: &about.irc,
+            state: &paths.state,
+            token_file: credentials::owner_token_file(paths),
         });
     }
     let loaded = configuration::quiet(&paths.config_file);
@@ -364,5 +424,5 @@ fn told(global: &Global, paths: &Paths, about: &About) -> Result<(), Failure> {
 
 fn owner(paths: &Paths) -> Result<Secret, Failure> {
     let file = credentials::owner_token_file(paths);
-    credentials::load_or_make(&file).map_err(Failure::environment)
+    credentials::load_or_make_owner(&file).map_err(Failure::environment)
 }

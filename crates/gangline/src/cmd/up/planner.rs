@@ -61,7 +61,9 @@ impl Planner {
             tracing::warn!(warning, "of the new configuration");
         }
         let ordered = store::ordered(&self.paths);
-        loaded.can_run(&ordered)?;
+        for unfit in loaded.can_run(&ordered)? {
+            tracing::warn!(agent = %unfit.agent, why = unfit.failure.sentence(), "cannot run");
+        }
         for failure in loaded.ordered_in_vain(&ordered) {
             tracing::warn!(why = failure.sentence(), "an agent cannot run as ordered");
         }

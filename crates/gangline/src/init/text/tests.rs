@@ -5,11 +5,13 @@ use gangline_api::config::{Config, parse};
 use super::*;
 
 fn found(program: &'static Program, version: Version) -> Found {
-    Found { program, path: format!("/usr/bin/{}", program.name).into(), version }
+    let path = format!("/usr/bin/{}", program.name).into();
+    Found { program, path, version, no_login: None, key: None }
 }
 
 fn plan<'a>(found: &'a [Found], has: &'a dyn Fn(&str) -> bool) -> Plan<'a> {
-    Plan { server: "oak", port: 6667, directory: "/home/me/src", state: None, found, has }
+    let (server, directory) = ("oak", "/home/me/src");
+    Plan { server, port: 6667, directory, state: None, found, has, native_key: None }
 }
 
 /// Reads a text that must have neither fault nor warning.
@@ -89,4 +91,23 @@ fn names_of_folders_are_quoted_as_they_need_it() {
         assert_eq!(config.state.as_deref().and_then(std::path::Path::to_str), Some(directory));
         assert_eq!(good(&uncommented(&plan.text())).agents.len(), 2);
     }
+}
+
+/// A key of this shell stands in for a login; without any program it is our own loop's.
+#[test]
+fn a_key_that_is_set_is_used_where_there_is_no_login() {
+    let claude = [found(&PROGRAMS[0], Version::Unknown)];
+    let mut keyed = [found(&PROGRAMS[0], Version::Unknown)];
+    keyed[0].key = Some("ANTHROPIC_API_KEY");
+    let with_key = |found| Plan { native_key: Some(NATIVE_KEY), ..plan(found, &|_| true) };
+    let text = with_key(&claude).text();
+    assert_eq!(nicks(&good(&text)), ["oak-claude"], "it has a login: {text}");
+    assert_eq!(good(&text).agents[0].api_key_env, None, "{text}");
+    let config = good(&with_key(&keyed).text());
+    assert_eq!(config.agents[0].api_key_env.as_deref(), Some("ANTHROPIC_API_KEY"));
+    let alone = with_key(&[]);
+    assert_eq!((alone.nicks(), alone.is_native()), (vec!["oak-native".to_owned()], true));
+    let config = good(&alone.text());
+    assert_eq!(nicks(&config), ["oak-native"]);
+    assert_eq!(config.agents[0].api_key_env.as_deref(), Some(NATIVE_KEY));
 }

@@ -5,7 +5,7 @@ use gangline_api::{
 };
 use gangline_os::clock::rfc3339;
 
-use super::list;
+use super::{Columns, list};
 use crate::view::{
     status,
     tests::{approval, at, facts, turn},
@@ -64,7 +64,8 @@ fn ps_has_one_aligned_line_an_agent() {
     stopped.stopped_by = Some("otto".to_owned());
     stopped.standing = Standing::Stopped;
     stopped.channels = Vec::new();
-    let text = list(&[idle, busy, stopped], at(50));
+    let all = [idle, busy, stopped];
+    let text = list(&all, Columns::Wide, at(50));
     insta::assert_snapshot!(strip_str(&text).to_string(), @r"
     NICK             STATUS   TURN  AGE  QUEUE  PID  UP  VERSION    RUNTIME             WAITING-FOR                           CHANNELS
     oak-ada          idle     -     59s  -      77   2h  0.1.0      claude              -                                     #general #dev
@@ -73,6 +74,13 @@ fn ps_has_one_aligned_line_an_agent() {
 
     oak-bartholomew: runs Bash `npm test`, on m6 for ori
     ");
+    let text = strip_str(&list(&all, Columns::Usual, at(50))).to_string();
+    assert!(text.lines().take(4).all(|line| line.chars().count() <= 80), "{text}");
+    let at = |line: usize| text.lines().nth(line).unwrap();
+    assert!(at(0).ends_with("UP  RUNTIME             WAITING-FOR"), "{text}");
+    assert!(at(2).ends_with("native (--runtime)  approval 12…"), "{text}");
+    let old = "oak-bartholomew runs an old program: `gangline restart oak-bartholomew` takes";
+    assert!(text.contains(old), "{text}");
 }
 
 /// C5: an agent whose tools run unasked is known at a glance, whoever decided it.
@@ -85,7 +93,7 @@ fn ps_is_loud_about_tools_that_run_unasked() {
     unasked.status.unasked = Some("Bash `touch a`".to_owned());
     let mut asks = listing("oak-cleo");
     asks.status.permissions = Some("allowlist".to_owned());
-    let text = strip_str(&list(&[bypass, unasked, asks], at(50))).to_string();
+    let text = strip_str(&list(&[bypass, unasked, asks], Columns::Usual, at(50))).to_string();
     let said = |at: usize| text.lines().nth(at).unwrap().to_owned();
     assert!(said(1).contains("claude BYPASS"), "{text}");
     assert!(said(2).contains("claude UNASKED"), "{text}");
@@ -94,5 +102,5 @@ fn ps_is_loud_about_tools_that_run_unasked() {
 
 #[test]
 fn a_fleet_of_nobody_says_so() {
-    assert_eq!(list(&[], at(0)), "no agents yet\n");
+    assert_eq!(list(&[], Columns::Usual, at(0)), "no agents yet\n");
 }

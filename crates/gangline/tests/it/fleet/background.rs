@@ -7,7 +7,9 @@ use std::{
     thread::JoinHandle,
 };
 
-use gangline_testkit::{Running, database, eventually, eventually_seeing, world::stands_still};
+use gangline_testkit::{
+    Ran, Running, database, eventually, eventually_seeing, world::stands_still,
+};
 use nix::{
     fcntl::{FcntlArg, fcntl},
     libc,
@@ -185,28 +187,64 @@ fn up_d_says_why_the_hub_did_not_start() {
     assert!(fleet.world().processes_like("up --service").is_empty());
 }
 
-/// R1-49: one agent that cannot run does not hold up the others; the exit code tells of it.
+/// R1-49: one agent that cannot run does not hold up the others; the exit code tells of it, and the
+/// text says why.
 #[test]
 fn up_d_names_the_agent_that_cannot_run() {
-    let fleet = Fleet::new(&["oak-ada", "oak-bob"]);
+    let fleet = Fleet::new(&["oak-ada", "oak-bob", "oak-cleo"]);
     let text = std::fs::read_to_string(&fleet.stage.config).unwrap();
     let (one, two) = text.split_once("  - nick: oak-bob").unwrap();
-    let text = format!("{one}  - nick: oak-bob\n    api_key_env: NOT_SET_ANYWHERE{two}");
-    std::fs::write(&fleet.stage.config, text).unwrap();
+    let (bob, cleo) = two.split_once("  - nick: oak-cleo").unwrap();
+    let work = fleet.world().path("work").display().to_string();
+    let lost = cleo.replace(&work, &format!("{work}/nowhere"));
+    let bad = format!(
+        "{one}  - nick: oak-bob\n    api_key_env: NOT_SET_ANYWHERE{bob}  - nick: oak-cleo{lost}"
+    );
+    std::fs::write(&fleet.stage.config, bad).unwrap();
     let ran = fleet.run(&["up", "-d"]);
     assert_eq!(ran.code, 1, "{}", ran.stderr);
-    let told = "error: oak-bob: ended with exit code 78 and is not started again";
-    assert!(ran.stderr.contains(told), "{}", ran.stderr);
-    assert!(ran.stderr.contains("agents/oak-bob/daemon.log"), "{}", ran.stderr);
+    for told in [
+        "oak-ada   ready, process",
+        "oak-bob   the variable NOT_SET_ANYWHERE is not set",
+        "oak-cleo  cannot run oak-cleo: its directory",
+        "error: not done: oak-bob, oak-cleo",
+    ] {
+        assert!(ran.stderr.contains(told), "no `{told}` in {}", ran.stderr);
+    }
     assert!(ran.stdout.contains("owner:"), "the others can be spoken to: {}", ran.stdout);
     assert_eq!(fleet.standing("oak-ada"), "idle");
     assert_eq!(fleet.standing("oak-bob"), "failed");
+    // This shell has what the hub lacks.
+    let mut ps = fleet.world().command(&["--config", &fleet.stage.config, "ps"]);
+    let ran: Ran = ps.env("NOT_SET_ANYWHERE", "key").output().unwrap().into();
+    let told = "oak-bob failed: the hub was started without the variable NOT_SET_ANYWHERE, which is \
+                set here: `gangline restart --hub` gives it to the hub";
+    assert!(ran.stdout.contains(told), "{}", ran.stdout);
+    let ada = fleet.pid("oak-ada");
+    let mut again = fleet.world().command(&["--config", &fleet.stage.config, "restart", "--hub"]);
+    let ran: Ran = again.env("NOT_SET_ANYWHERE", "key").output().unwrap().into();
+    assert!(ran.stderr.contains("oak-bob   ready, process"), "{}", ran.stderr);
+    assert_eq!(fleet.pid("oak-ada"), ada, "who can run is left alone");
     // What was given up is tried again when the configuration is read again, and when ordered.
-    std::fs::write(&fleet.stage.config, format!("{one}  - nick: oak-bob{two}")).unwrap();
+    std::fs::create_dir(format!("{work}/nowhere")).unwrap();
     let ran = fleet.run(&["up", "-d"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(ran.stderr.contains("has read its configuration again"), "{}", ran.stderr);
-    assert_eq!(fleet.standing("oak-bob"), "idle");
+    assert_eq!(fleet.standing("oak-cleo"), "idle");
+}
+
+/// A hub in the foreground says so as well, once, and does not wait for those that cannot run.
+#[test]
+fn up_says_who_is_not_ready() {
+    let fleet = Fleet::new(&["oak-ada", "oak-bob"]);
+    let text = std::fs::read_to_string(&fleet.stage.config).unwrap();
+    let (one, two) = text.split_once("  - nick: oak-bob").unwrap();
+    let work = fleet.world().path("work").display().to_string();
+    let two = two.replace(&work, &format!("{work}/nowhere"));
+    std::fs::write(&fleet.stage.config, format!("{one}  - nick: oak-bob{two}")).unwrap();
+    let mut up = fleet.start(&["up"]);
+    up.says("error: cannot run oak-bob: its directory");
+    up.says("ready: oak-ada\nnot ready: oak-bob (`gangline ps` says why)");
 }
 
 /// R1-03, R1-49: the hub of the background ends by SIGTERM, and by `down --hub-only`, without its

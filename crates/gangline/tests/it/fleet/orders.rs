@@ -50,19 +50,14 @@ fn orders_are_kept_when_no_hub_runs() {
     assert_eq!(fleet.standing("oak-bob"), "stopped");
     let _ = fleet.run(&["down", "--hub-only"]).ok();
     let ada = fleet.pid("oak-ada");
-    let start = fleet.run(&["start", "oak-bob"]);
-    assert_eq!(start.code, 1);
-    assert_eq!(
-        start.stderr,
-        "error: no hub runs, and nothing else starts oak-bob; the order is kept\n\
-         hint: `gangline up -d` starts the hub and its agents\n"
-    );
     let restart = fleet.run(&["restart", "oak-ada"]);
     assert_eq!(restart.code, 1, "what cannot be started again is not ended");
     assert!(!is_gone(ada));
-    fleet.up();
-    // The start was kept.
-    fleet.becomes("oak-bob", "idle");
+    // R1-44: `start` brings the hub that is missing, and waits for the agents.
+    let start = fleet.run(&["start", "bob"]);
+    assert_eq!(start.code, 0, "{}", start.stderr);
+    assert!(start.stderr.contains("no hub runs: one is started"), "{}", start.stderr);
+    assert_eq!(fleet.standing("oak-bob"), "idle");
     eventually("the restart that was kept", || (fleet.epoch("oak-ada") == 2).then_some(()));
     gone(ada);
     let _ = fleet.run(&["down", "--hub-only"]).ok();
@@ -187,7 +182,7 @@ fn a_changed_configuration_is_taken_and_a_broken_one_refused() {
     let (hub, ada, bob) = (fleet.hub(), fleet.pid("oak-ada"), fleet.pid("oak-bob"));
     let good = std::fs::read_to_string(&fleet.stage.config).unwrap();
 
-    fleet.configure("  - nick: oak-cleo\n    agent: native\n    directory: /nowhere/at/all\n");
+    fleet.configure("  - nick: oak-cleo\n    agent: nativ\n    directory: /nowhere/at/all\n");
     send(hub, Signal::SIGHUP);
     eventually("the refusal", || fleet.about()["refused"].as_str().map(str::to_owned));
     assert!(fleet.hub_log().contains("the new configuration is refused"), "{}", fleet.hub_log());

@@ -57,7 +57,7 @@ fn a_backend_that_cannot_be_started_is_parked_with_its_reason() {
     };
     let told = line(&ran.stderr, "oak-lee  parked: ");
     assert!(why(&told), "{told}");
-    assert!(told.ends_with("; mend that, then `gangline resume oak-lee`"), "{told}");
+    assert!(told.ends_with("; fix that, then `gangline resume oak-lee`"), "{told}");
     let status = fleet.run(&["status", "oak-lee"]).ok();
     assert!(line(&status, "doing").contains("parked until `resume`: cannot start"), "{status}");
     let waits = line(&status, "waits for");
@@ -67,7 +67,7 @@ fn a_backend_that_cannot_be_started_is_parked_with_its_reason() {
     let waits = &row["waiting_for"][0];
     assert_eq!((&row["standing"], &waits["type"]), (&json!("parked"), &json!("resume")));
     assert!(why(waits["why"].as_str().unwrap()), "{row}");
-    assert!(line(&fleet.run(&["ps"]).ok(), "oak-lee").contains(" resume "));
+    assert!(line(&fleet.run(&["ps"]).ok(), "oak-lee").contains(" resume"));
     // It ends by itself as often, and says that all is well: another reason.
     write(&program, "exit 0");
     let ran = fleet.run(&["restart", "oak-lee"]);

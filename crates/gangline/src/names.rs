@@ -1,0 +1,58 @@
+//! Which agent is meant by what was typed.
+
+use gangline_core::AgentName;
+use gangline_os::paths::Paths;
+
+use crate::{
+    cli::{Global, who::Who},
+    configuration,
+    failure::Failure,
+    place, store,
+};
+
+#[cfg(test)]
+mod tests;
+
+/// Returns the agent that is meant; a nick that nobody knows is returned as it is.
+pub(crate) fn agent(global: &Global, who: &Who) -> Result<AgentName, Failure> {
+    let paths = place::of_existing(global)?;
+    let known = known(&paths);
+    if known.is_empty() && who.word().parse::<AgentName>().is_err() {
+        return Err(store::nothing_here(&paths));
+    }
+    meant(who, &known)
+}
+
+/// Returns the agent that is meant among these.
+///
+/// # Errors
+/// When the word is no nick, and the short name of none or of several agents.
+pub(crate) fn meant(who: &Who, known: &[AgentName]) -> Result<AgentName, Failure> {
+    let full = who.word().parse::<AgentName>().ok();
+    if let Some(full) = full.as_ref().filter(|full| known.contains(full)) {
+        return Ok(full.clone());
+    }
+    let short: Vec<&AgentName> = known.iter().filter(|name| name.short() == who.word()).collect();
+    match (short.as_slice(), full) {
+        ([one], _) => Ok((*one).clone()),
+        ([], Some(full)) => Ok(full),
+        ([], None) => Err(configuration::unknown_word(who.word(), known.iter())),
+        (several, _) => {
+            let names: Vec<&str> = several.iter().map(|name| name.as_str()).collect();
+            Err(Failure::user(format!("`{who}` may be any of {}", names.join(", ")))
+                .hint("write the whole nick"))
+        }
+    }
+}
+
+/// Returns the agents of the configuration, and those that have run.
+fn known(paths: &Paths) -> Vec<AgentName> {
+    let loaded = configuration::quiet(&paths.config_file);
+    let configured = loaded.iter().flat_map(|loaded| &loaded.config.agents);
+    let mut known: Vec<AgentName> = configured.map(|agent| agent.nick.clone()).collect();
+    let folders = std::fs::read_dir(paths.state.join("agents")).into_iter().flatten().flatten();
+    known.extend(folders.filter_map(|folder| folder.file_name().to_str()?.parse().ok()));
+    known.sort();
+    known.dedup();
+    known
+}
