@@ -64,8 +64,8 @@ pub(crate) enum Command {
     Demo(Demo),
     /// Run the hub: IRC server, agents of the configuration; -d in the background
     ///
-    /// In the foreground Ctrl-C ends the agents, then the hub; a second one is in haste, a third
-    /// one kills.
+    /// In the foreground Ctrl-C ends the agents, then the hub; a second one interrupts open turns, a
+    /// third one kills.
     Up(Up),
     /// Print the lines that let you into the chat: WeeChat, irssi, ii, any other client
     Join,

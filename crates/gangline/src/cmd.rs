@@ -95,7 +95,7 @@ pub(crate) async fn run(cli: Cli) -> Result<u8, Failure> {
         Command::Runtime(command) => Box::pin(runtime::run(&global, command)).await,
         Command::Service(ServiceCommand::Install(args)) => service::install(&global, args),
         Command::Skills(SkillsCommand::Install(args)) => skills::install(&args),
-        Command::Skills(SkillsCommand::List) => skills::list(),
+        Command::Skills(SkillsCommand::List) => skills::list(&global),
         Command::Standin(StandinCommand::Serve(args)) => Box::pin(standin::serve(args)).await,
         Command::Harness(HarnessCommand::Serve(args)) => {
             Box::pin(harness::serve(&global, args)).await

@@ -292,8 +292,8 @@ impl Member {
             return Told::Done(format!("ready, process {}", row.pid));
         }
         match row.phase.as_deref() {
-            Some("idle" | "working") => Told::Waiting("joins its rooms".to_owned()),
-            Some(_) | None => Told::Waiting("its backend starts".to_owned()),
+            Some("idle" | "working") => Told::Waiting("joining".to_owned()),
+            Some(_) | None => Told::Waiting("starting".to_owned()),
         }
     }
 

@@ -11,6 +11,8 @@ pub(crate) const VARIABLE: &str = "GANGLINE_LOG";
 
 /// Begins to log: what happens to those that stay, only warnings to all others.
 pub(crate) fn begin(talkative: bool) {
+    // A person in front of a terminal is told in plain lines what happens.
+    let talkative = talkative && !std::io::stderr().is_terminal();
     let usual = if talkative { "warn,gangline=info" } else { "warn" };
     let filter = match std::env::var(VARIABLE) {
         Ok(asked) if !asked.trim().is_empty() => EnvFilter::try_new(&asked).unwrap_or_else(|why| {

@@ -1,6 +1,7 @@
 //! Text for people: tables, ages, lives of messages. Pure; colours are taken out by
 //! [`output`](crate::output) unless a terminal shows them.
 
+pub(crate) mod wire;
 pub(crate) mod agents;
 pub(crate) mod approvals;
 pub(crate) mod events;

@@ -166,11 +166,11 @@ impl Ending<'_> {
         self.asked += 1;
         let signal = match self.asked {
             1 => {
-                output::note("they end; Ctrl-C again is in haste: open turns are interrupted");
+                output::note("they end; press Ctrl-C again to interrupt open turns");
                 return Ok(());
             }
             2 => {
-                output::note("in haste; Ctrl-C again kills");
+                output::note("open turns are interrupted; press Ctrl-C again to kill the agents");
                 self.haste = Some(clock::system().monotonic() + HEARD);
                 return Ok(());
             }

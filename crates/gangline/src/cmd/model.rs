@@ -61,6 +61,12 @@ pub(super) async fn run(global: &Global, args: ModelArgs) -> Result<u8, Failure>
     if name.is_some() || default {
         choose(&paths, (&agent, &owner), name.as_ref())?;
     }
+    if let Some(name) = &name {
+        output::note(&format!(
+            "note: only the backend knows whether there is a model `{name}`: if not, the next turn \
+             fails, and `gangline model {agent} --default` goes back"
+        ));
+    }
     let runs = facts.holder.is_some();
     let chosen = model::chosen(&paths, &agent, &owner).map(|model| model.to_string());
     let from = match (&chosen, &configured) {
@@ -141,7 +147,7 @@ impl Told {
             (Some(model), From::Configuration | From::Backend) => {
                 format!("{agent} uses {model}: from agents.yaml")
             }
-            (None, _) => format!("{agent} uses its backend's own model"),
+            (None, _) => format!("{agent} uses its backend's default model"),
         };
         if let (Some(configured), From::Chosen) = (configured, from) {
             text.push_str(&format!(" (agents.yaml: {configured})"));
@@ -150,7 +156,7 @@ impl Told {
             (Some(used), Some(model)) if used != model => {
                 text.push_str(&format!("; from its next turn on, it was {used}"));
             }
-            (Some(used), None) => text.push_str(&format!(", at last {used}")),
+            (Some(used), None) => text.push_str(&format!("; last seen: {used}")),
             _ => {}
         }
         text.push('\n');

@@ -172,12 +172,30 @@ fn answered(global: &Global, row: &MessageRow) -> Result<u8, Failure> {
             Ok(0)
         }
         state => {
-            let reason = row
-                .reason
-                .as_deref()
-                .map_or_else(String::new, |reason| format!(": {}", show::text::one_line(reason)));
-            output::note(&format!("{} is {state}{reason}", row.id));
+            let reason = row.reason.as_deref().map(why);
+            let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+            let id = row.id;
+            output::note(&format!("{id} is {state}{reason}; `gangline trace {id}` shows all of it"));
             Ok(NO_ANSWER)
         }
     }
+}
+
+/// Returns the reason of a message without an answer as a sentence; one that is not known as it is.
+fn why(reason: &str) -> String {
+    let known = match reason {
+        "turn_failed:auth" => "the model refused the key or the login",
+        "turn_failed:provider" => "the model's service failed",
+        "turn_failed:context_overflow" => "the conversation no longer fits the model's context",
+        "turn_failed:request" => "the model refused the request as wrong",
+        "turn_failed:step_limit" => "the turn made as many calls of the model as it may",
+        "needs_login" => "the backend has no login",
+        "timed_out" => "the turn took too long",
+        "turn_lost" => "the backend died in the turn",
+        "interrupted:operator" => "somebody interrupted the turn",
+        "rate_limited" => "the model takes no more requests for now",
+        "silent" => "the turn ended without a word",
+        other => return show::text::one_line(other),
+    };
+    known.to_owned()
 }

@@ -12,7 +12,7 @@ use crate::{
     fleet,
     fleet::{Fleet, Member},
     output, place, program,
-    show::{self, fleet::Columns},
+    show::{self, fleet::Columns, wire::OfAgent},
     store,
 };
 
@@ -30,7 +30,8 @@ pub(super) async fn run(global: &Global, columns: Columns) -> Result<u8, Failure
         agents.push(listing(&fleet, &member, trouble.as_deref()).await?);
     }
     if global.json {
-        output::json(&agents)?;
+        let named = |it| OfAgent::new(&it.status, it);
+        output::json(&agents.iter().map(named).collect::<Vec<_>>())?;
         return Ok(0);
     }
     let now = clock::system().now();

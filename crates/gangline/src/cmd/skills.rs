@@ -12,10 +12,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    cli::skills::{SkillProgram, SkillsInstall},
+    cli::{
+        Global,
+        skills::{SkillProgram, SkillsInstall},
+    },
     failure::Failure,
     output,
 };
@@ -68,7 +72,24 @@ impl Found {
     }
 }
 
-pub(super) fn list() -> Result<u8, Failure> {
+/// One place of `skills list --json`.
+#[derive(Serialize)]
+struct Listed {
+    program: &'static str,
+    state: &'static str,
+    path: PathBuf,
+}
+
+pub(super) fn list(global: &Global) -> Result<u8, Failure> {
+    if global.json {
+        let one = |program: SkillProgram| -> Result<Listed, Failure> {
+            let path = place(program, None)?;
+            let state = look(&path, &text(program))?.word();
+            Ok(Listed { program: program.word(), state, path })
+        };
+        let all: Vec<Listed> = ALL.into_iter().map(one).collect::<Result<_, _>>()?;
+        return output::json(&all).map(|()| 0);
+    }
     for program in ALL {
         let path = place(program, None)?;
         let found = look(&path, &text(program))?;

@@ -7,7 +7,7 @@ use crate::{
     cli::{Global, who::Who},
     configuration, control,
     failure::Failure,
-    names, output, place, show, store,
+    names, output, place, show::{self, wire::OfAgent}, store,
     view::{self, Facts},
 };
 
@@ -15,13 +15,15 @@ pub(super) async fn run(global: &Global, agent: Option<Who>) -> Result<u8, Failu
     let paths = place::of_existing(global)?;
     let Some(agent) = agent else {
         let agents = all(&paths).await?;
-        return if global.json { output::json(&agents) } else { print(&agents) }.map(|()| 0);
+        let named = || agents.iter().map(|it| OfAgent::new(it, it)).collect::<Vec<_>>();
+        return if global.json { output::json(&named()) } else { print(&agents) }.map(|()| 0);
     };
     let broker = store::existing(&paths).await?;
     let agent = names::agent(global, &agent)?;
     store::known(&broker, &paths, &agent).await?;
     let status = live(&store::facts(&broker, &paths, &agent).await?);
-    if global.json { output::json(&status) } else { print(&[status]) }.map(|()| 0)
+    let named = OfAgent::new(&status, &status);
+    if global.json { output::json(&named) } else { print(std::slice::from_ref(&status)) }.map(|()| 0)
 }
 
 /// Returns the status of every agent that is known.

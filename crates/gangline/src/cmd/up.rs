@@ -241,7 +241,7 @@ pub(super) fn ending(left: &[Left]) -> String {
     if left.is_empty() {
         return "ended\n".to_owned();
     }
-    format!("ending: {}; Ctrl-C again is in haste\n", waiting(left))
+    format!("ending: {}; press Ctrl-C again to interrupt open turns\n", waiting(left))
 }
 
 fn waiting(left: &[Left]) -> String {

@@ -13,7 +13,7 @@ use gangline_api::config::{
 };
 use gangline_core::AgentName;
 use gangline_os::process::find_on_path;
-use gangline_runtime::registry::{Found, Registry, UnknownRuntime};
+use gangline_runtime::registry::{Found, Places, Registry, UnknownRuntime};
 
 use super::Loaded;
 use crate::failure::Failure;
@@ -97,6 +97,12 @@ fn completed(mut agent: AgentConfig, found: &Found) -> AgentConfig {
     agent
 }
 
+/// Returns where a person's own backends are written.
+fn own_file() -> String {
+    let file = Places::from_env(&|name| std::env::var_os(name)).ours;
+    file.map_or_else(|| "runtimes.json".to_owned(), |file| file.display().to_string())
+}
+
 fn unknown(here: &Registry, error: &UnknownRuntime) -> Failure {
     let names = here.names();
     let names = names.iter().map(String::as_str);
@@ -139,9 +145,10 @@ impl Driven {
         let failure = self.refused("its model wants a key");
         Err(match self.instead_of {
             Some(_) => failure.hint(format!(
-                "in runtimes.json: {{\"runtimes\": {{\"{}\": {{\"api_key_env\": \"NAME\"}}}}}}, the \
-                 environment variable that holds it; or `base_url` for a model on this machine",
-                self.found.name
+                "write {{\"runtimes\": {{\"{}\": {{\"api_key_env\": \"NAME\"}}}}}} into {}: NAME is the \
+                 environment variable that holds the key; or `base_url` for a model on this machine",
+                self.found.name,
+                own_file()
             )),
             None => failure
                 .hint("write `api_key_env: NAME`, the environment variable that holds it")

@@ -44,13 +44,13 @@ fn a_start_is_done_when_the_right_daemon_is_ready() {
     let start = |member: &Member| member.start(Epoch(2), UnixMicros(0));
     assert_eq!(start(&member()), Told::Done("ready, process 77".to_owned()));
     assert_eq!(member().start(Epoch(3), UnixMicros(0)), waiting("ends"), "the old one still runs");
-    assert_eq!(member().start(Epoch(2), at(-50)), waiting("joins its rooms"), "not since then");
+    assert_eq!(member().start(Epoch(2), at(-50)), waiting("joining"), "not since then");
     let mut other = member();
     other.holder = Some(Holder { pid: Some(78), start_time: Some(1), note: String::new() });
     assert_eq!(start(&other), waiting("starting"), "the row is of the one before");
     other.row = None;
     assert_eq!(start(&other), waiting("starting"), "there was none before");
-    assert_eq!(start(&phase("starting")), waiting("its backend starts"));
+    assert_eq!(start(&phase("starting")), waiting("starting"));
     let mended = "fix that, then `gangline resume oak-ada`";
     let parked = format!("parked: its backend died too often; {mended}");
     assert_eq!(start(&phase("parked")), failed(&parked));

@@ -33,6 +33,7 @@ mod import;
 mod impostor;
 mod init;
 mod ipc;
+mod json;
 mod mcp;
 mod model;
 mod private;

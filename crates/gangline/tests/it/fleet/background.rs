@@ -233,6 +233,36 @@ fn up_d_names_the_agent_that_cannot_run() {
     assert_eq!(fleet.standing("oak-cleo"), "idle");
 }
 
+/// A program that opens no session without a login: it needs one at once, and is not called ready.
+#[test]
+fn up_d_names_the_login_that_a_program_wants_at_its_start() {
+    let fleet = Fleet::new(&["oak-ada", "oak-bob"]);
+    let answer = |method: &str, rest: &str| {
+        format!("*'\"{method}\"'*) echo '{{\"jsonrpc\":\"2.0\",\"id\":'$id',{rest}}}';;\n")
+    };
+    let script = format!(
+        "while read -r line; do\nid=${{line##*'\"id\":'}}; id=${{id%%[,}}]*}}\ncase \"$line\" in\n{}{}esac; done\n",
+        answer("initialize", r#""result":{"protocolVersion":1}"#),
+        answer("session/new", r#""error":{"code":-32000,"message":"Sign in first"}"#),
+    );
+    let program = fleet.world().file("refuses.sh", &script);
+    let text = std::fs::read_to_string(&fleet.stage.config).unwrap();
+    let (one, two) = text.split_once("  - nick: oak-bob").unwrap();
+    let work = fleet.world().path("work").display().to_string();
+    assert!(two.contains(&work), "{two}");
+    let bob = format!(
+        "  - nick: oak-bob\n    agent: acp\n    acp_command: [sh, {program}]\n    directory: {work}\n"
+    );
+    std::fs::write(&fleet.stage.config, format!("{one}{bob}")).unwrap();
+    let ran = fleet.run(&["up", "-d"]);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    assert!(ran.stderr.contains("oak-ada  ready, process"), "{}", ran.stderr);
+    let told = "oak-bob  its backend needs a login: Sign in first";
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("oak-bob  ready"), "{}", ran.stderr);
+    assert_eq!(fleet.standing("oak-bob"), "needs_login");
+}
+
 /// A hub in the foreground says so as well, once, and does not wait for those that cannot run.
 #[test]
 fn up_says_who_is_not_ready() {
@@ -350,15 +380,15 @@ fn haste_reaches_a_hub_that_was_too_busy_for_the_first_word() {
     let mut down = fleet.start(&["down"]);
     down.says("in a turn on m1");
     down.signal(Signal::SIGINT);
-    down.says("Ctrl-C again is in haste");
+    down.says("press Ctrl-C again to interrupt open turns");
     down.signal(Signal::SIGINT);
-    down.says("in haste; Ctrl-C again kills");
+    down.says("press Ctrl-C again to kill the agents");
     send(hub, Signal::SIGCONT);
     assert_eq!(down.wait(), 0, "{}", down.output());
     assert_eq!(fleet.interrupted("oak-ada"), ["in haste"]);
 }
 
-/// The second Ctrl-C is in haste; `--now` is so from the beginning. What was interrupted waits for
+/// The second Ctrl-C interrupts open turns; `--now` does so from the beginning. What was interrupted waits for
 /// the next start.
 #[test]
 fn down_in_haste_interrupts_and_keeps_the_message() {
@@ -369,9 +399,9 @@ fn down_in_haste_interrupts_and_keeps_the_message() {
     let mut down = fleet.start(&["down"]);
     down.says("in a turn on m1");
     down.signal(Signal::SIGINT);
-    down.says("Ctrl-C again is in haste");
+    down.says("press Ctrl-C again to interrupt open turns");
     down.signal(Signal::SIGINT);
-    down.says("in haste; Ctrl-C again kills");
+    down.says("press Ctrl-C again to kill the agents");
     assert_eq!(down.wait(), 0, "{}", down.output());
     assert_eq!(fleet.interrupted("oak-ada"), ["in haste"]);
     let state = "SELECT state || ' ' || attempt FROM messages";

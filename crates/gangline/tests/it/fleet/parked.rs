@@ -122,7 +122,7 @@ fn a_model_is_not_chosen_where_nothing_says_how() {
     owner.say("#general", "@oak-lee model opus");
     owner.hears("oak-lee", "#general", "nothing says how my program is told another model");
     let shown = fleet.run(&["model", "oak-lee"]).ok();
-    assert_eq!(shown, "oak-lee uses its backend's own model\n");
+    assert_eq!(shown, "oak-lee uses its backend's default model\n");
     let _ = fleet.run(&["model", "oak-lee", "--default"]).ok();
     // Its entry has the words.
     let text = fs::read_to_string(&fleet.stage.config).unwrap();
