@@ -1,7 +1,6 @@
 //! Text for people: tables, ages, lives of messages. Pure; colours are taken out by
 //! [`output`](crate::output) unless a terminal shows them.
 
-pub(crate) mod wire;
 pub(crate) mod agents;
 pub(crate) mod approvals;
 pub(crate) mod events;
@@ -10,3 +9,4 @@ pub(crate) mod live;
 pub(crate) mod table;
 pub(crate) mod text;
 pub(crate) mod trace;
+pub(crate) mod wire;

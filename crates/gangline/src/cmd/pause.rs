@@ -42,7 +42,7 @@ fn told(member: &Member, word: Word, taken: &Taken) -> String {
     let name = &member.name;
     let done = match word {
         Word::Pause => "is paused: what comes is kept",
-        Word::Resume => "goes on",
+        Word::Resume => "resumed",
         Word::Interrupt => "ends its turn",
         Word::Compact => "shortens its context once no turn is open",
         Word::Clear => "begins a new session once no turn is open",

@@ -175,7 +175,9 @@ fn answered(global: &Global, row: &MessageRow) -> Result<u8, Failure> {
             let reason = row.reason.as_deref().map(why);
             let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
             let id = row.id;
-            output::note(&format!("{id} is {state}{reason}; `gangline trace {id}` shows all of it"));
+            output::note(&format!(
+                "{id} is {state}{reason}; `gangline trace {id}` shows all of it"
+            ));
             Ok(NO_ANSWER)
         }
     }

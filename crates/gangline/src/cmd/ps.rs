@@ -30,8 +30,8 @@ pub(super) async fn run(global: &Global, columns: Columns) -> Result<u8, Failure
         agents.push(listing(&fleet, &member, trouble.as_deref()).await?);
     }
     if global.json {
-        let named = |it| OfAgent::new(&it.status, it);
-        output::json(&agents.iter().map(named).collect::<Vec<_>>())?;
+        let named: Vec<_> = agents.iter().map(|it| OfAgent::new(&it.status, it)).collect();
+        output::json(&named)?;
         return Ok(0);
     }
     let now = clock::system().now();

@@ -7,7 +7,9 @@ use crate::{
     cli::{Global, who::Who},
     configuration, control,
     failure::Failure,
-    names, output, place, show::{self, wire::OfAgent}, store,
+    names, output, place,
+    show::{self, wire::OfAgent},
+    store,
     view::{self, Facts},
 };
 
@@ -23,7 +25,8 @@ pub(super) async fn run(global: &Global, agent: Option<Who>) -> Result<u8, Failu
     store::known(&broker, &paths, &agent).await?;
     let status = live(&store::facts(&broker, &paths, &agent).await?);
     let named = OfAgent::new(&status, &status);
-    if global.json { output::json(&named) } else { print(std::slice::from_ref(&status)) }.map(|()| 0)
+    if global.json { output::json(&named) } else { print(std::slice::from_ref(&status)) }
+        .map(|()| 0)
 }
 
 /// Returns the status of every agent that is known.

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use gangline_api::config;
+use gangline_api::config::{self, Environment};
 use gangline_runtime::registry::{Places, Registry};
 
 use super::*;
@@ -12,7 +12,9 @@ fn loaded(agents: &[(&str, &str, &Path)]) -> Loaded {
         let folder = folder.display();
         yaml.push_str(&format!("  - {{nick: {nick}, agent: {backend}, directory: '{folder}'}}\n"));
     }
-    let config = config::parse_known(&yaml, "agents.yaml", &|_| registry.names()).unwrap();
+    let names = |_: Option<&Path>| registry.names();
+    let none = Environment::default();
+    let config = config::parse_known(&yaml, "agents.yaml", &names, &none).unwrap();
     Loaded { config, file: "/c/agents.yaml".into(), registry }
 }
 
