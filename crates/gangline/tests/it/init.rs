@@ -150,7 +150,7 @@ fn the_owner_logs_in_with_what_is_printed() {
         let line = out.lines().find(|line| line.contains(part));
         line.unwrap_or_else(|| panic!("no `{part}` in {out}")).trim()
     };
-    let connect = line(" owner:");
+    let connect = line(&format!(" owner:{}", token(&world)));
     let words: Vec<&str> = connect.split_whitespace().collect();
     let [_, host, port, password] = words[..] else { panic!("{connect}") };
     let address = format!("{host}:{port}");

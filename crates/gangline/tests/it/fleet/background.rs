@@ -241,7 +241,8 @@ fn up_d_names_the_login_that_a_program_wants_at_its_start() {
         format!("*'\"{method}\"'*) echo '{{\"jsonrpc\":\"2.0\",\"id\":'$id',{rest}}}';;\n")
     };
     let script = format!(
-        "while read -r line; do\nid=${{line##*'\"id\":'}}; id=${{id%%[,}}]*}}\ncase \"$line\" in\n{}{}esac; done\n",
+        "while read -r line; do\nid=$(printf '%s' \"$line\" | sed 's/.*\"id\":\\([0-9]*\\).*/\\1/')\n\
+         case \"$line\" in\n{}{}esac; done\n",
         answer("initialize", r#""result":{"protocolVersion":1}"#),
         answer("session/new", r#""error":{"code":-32000,"message":"Sign in first"}"#),
     );
