@@ -139,14 +139,19 @@ pub(crate) fn circuit_open(deaths: usize, why: &str) -> String {
     )
 }
 
+/// What stands in front of a program's own words in a notice of its end.
+const IT_SAID: &str = "; it said: ";
+
 /// Returns why a backend is gone, for those who shall mend it: `how` it ended, or what it said last.
 pub(crate) fn death(how: &str, words: Option<&str>, phase: PhaseName) -> String {
     if how != exited(0) {
         return words.unwrap_or(how).to_owned();
     }
     // It says nothing of itself, and nobody sees what is wrong with an end like this.
+    let said = words.and_then(|words| words.split_once(IT_SAID));
+    let said = said.map(|(_, said)| format!("{IT_SAID}{said}")).unwrap_or_default();
     match phase {
-        PhaseName::Starting => format!("{how} before it takes prompts"),
+        PhaseName::Starting => format!("{how} before it takes prompts{said}"),
         PhaseName::Down | PhaseName::Idle | PhaseName::Parked => {
             format!("{how} soon after its start")
         }

@@ -88,7 +88,10 @@ impl Brain {
                 self.told.cut_off.extend(lost.into_iter().map(|id| (id, how.to_owned())));
                 self.error(None, how.to_owned());
                 let words = self.told.last_words.take();
-                self.died(&texts::death(how, words.as_deref(), self.core.view().phase));
+                let death = texts::death(how, words.as_deref(), self.core.view().phase);
+                self.died(&death);
+                // Without a code only the backend's own words say how it ended.
+                let how = if how == texts::exited(-1) { &death } else { how };
                 let text = texts::alert_crashed(&self.me.agent, how);
                 self.alert(WebhookEvent::AgentError, text);
             }

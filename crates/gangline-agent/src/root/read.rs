@@ -177,7 +177,7 @@ pub(super) fn can(settings: &Settings) -> Capabilities {
 pub(super) fn command(settings: &Settings) -> Option<Vec<String>> {
     let agent = &settings.agent;
     let acp = || settings.backend.takes_acp_command().then(|| agent.acp_command.clone());
-    agent.command.clone().or_else(acp)
+    agent.command.clone().map(|words| settings.backend.completed(words)).or_else(acp)
 }
 
 /// Returns how the backend's program lives.

@@ -24,6 +24,7 @@ use crate::{
         login::Sign,
         worker::{Life, Start, Worker},
     },
+    registry::known,
     toolserver::ToolServer,
 };
 
@@ -155,14 +156,15 @@ impl Launch {
     }
 }
 
-/// Returns the program and its arguments: those of the configuration, or the usual ones. A command
-/// of one word is the program alone.
+/// Returns the program and its arguments: those of the configuration, or the usual ones. One word
+/// is the program alone: what is known to make it speak the protocol is put behind it.
 fn command(recipe: &Recipe, options: &StartOptions) -> Result<(PathBuf, Vec<OsString>), String> {
     let usual = recipe.command.iter().map(|word| (*word).to_owned());
     let words: Vec<String> = match options.command.as_deref() {
         None => usual.collect(),
         Some([program]) if !program.is_empty() => {
-            std::iter::once(program.clone()).chain(usual.skip(1)).collect()
+            let behind = behind(recipe, program).iter().map(|word| (*word).to_owned());
+            std::iter::once(program.clone()).chain(behind).collect()
         }
         Some(words) => words.to_vec(),
     };
@@ -172,6 +174,15 @@ fn command(recipe: &Recipe, options: &StartOptions) -> Result<(PathBuf, Vec<OsSt
         }
         _ => Err("`command` names no program: write a list of words".to_owned()),
     }
+}
+
+/// Returns the arguments by which this program speaks the protocol; none where nobody knows it.
+fn behind(recipe: &Recipe, program: &str) -> &'static [&'static str] {
+    let command = match recipe.any {
+        true => known::owner(program).map_or(&[][..], |entry| entry.command),
+        false => recipe.command,
+    };
+    command.get(1..).unwrap_or_default()
 }
 
 /// Serves the daemon's tools, if it has any. Without them the agent still answers.

@@ -12,11 +12,7 @@ use gangline_os::{
 use serde_json::{Value, json};
 use tokio::{sync::watch, time};
 
-use super::{
-    launch,
-    recipe::Recipe,
-    wire::{self, Refusal},
-};
+use super::{launch, recipe::Recipe, wire};
 use crate::{
     SessionFilter, SessionHandle, SessionId, StartOptions, ToolCall, ToolHost, ToolSpec,
     program::{SHORT_LADDER, pipes::Pipes},
@@ -121,7 +117,7 @@ async fn answer(pipes: &mut Pipes, number: u64) -> Result<Value, String> {
         let Line::Text(text) = output else { continue };
         match wire::decode(&text) {
             Ok(wire::Line::Answer { id, outcome }) if id == number => {
-                return outcome.map_err(|Refusal { message, .. }| message);
+                return outcome.map_err(|refusal| refusal.words());
             }
             Ok(wire::Line::Request { id, method, .. }) => {
                 pipes.write(wire::not_served(&id, &method));

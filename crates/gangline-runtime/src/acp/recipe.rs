@@ -8,14 +8,17 @@ use super::modes;
 use crate::{McpServer, StartOptions};
 
 mod cline;
+mod codex_acp;
 mod copilot;
 mod gemini;
+mod hermes;
 mod kiro;
 mod opencode;
 mod settings;
 
 pub(super) use self::{
-    cline::CLINE, copilot::COPILOT, gemini::GEMINI, kiro::KIRO, opencode::OPENCODE,
+    cline::CLINE, codex_acp::CODEX_ACP, copilot::COPILOT, gemini::GEMINI, hermes::HERMES,
+    kiro::KIRO, opencode::OPENCODE,
 };
 
 /// A program and its quirks.
@@ -41,6 +44,8 @@ pub(super) struct Recipe {
     pub(super) asking: &'static [&'static str],
     /// What happens in the program when a call is refused.
     pub(super) refused: Refused,
+    /// What happens in the program when a question is taken back.
+    pub(super) withdrawn: Withdrawn,
     /// How it is offered tool servers.
     pub(super) servers: Servers,
     /// The command that shortens the context.
@@ -86,6 +91,15 @@ pub(super) enum Refused {
     ModelIsTold,
     /// The prompt ends, and the model never knows why: it is told by another prompt.
     PromptEnds,
+}
+
+/// What happens in the program when a question is taken back by an interrupt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Withdrawn {
+    /// The session goes on.
+    IsForgotten,
+    /// The call stays in the session without a result, and the provider refuses every later prompt.
+    SpoilsTheSession,
 }
 
 /// How a program is offered tool servers.
@@ -192,7 +206,7 @@ impl Given {
 }
 
 /// The recipes of programs that may also be meant by a command alone.
-const KNOWN: [&Recipe; 5] = [&OPENCODE, &CLINE, &COPILOT, &GEMINI, &KIRO];
+const KNOWN: [&Recipe; 7] = [&OPENCODE, &CLINE, &COPILOT, &GEMINI, &KIRO, &CODEX_ACP, &HERMES];
 
 impl Recipe {
     /// Returns the recipe for a command of the configuration: a program with a recipe of its own
@@ -207,7 +221,10 @@ impl Recipe {
 }
 
 /// Any program of which nothing particular is known (R0-63).
-pub(super) static PLAIN: Recipe = Recipe {
+pub(super) static PLAIN: Recipe = UNKNOWN;
+
+/// What other recipes say where they have nothing of their own to say.
+const UNKNOWN: Recipe = Recipe {
     name: "acp",
     any: true,
     // R0-63: what the configuration has where it says nothing.
@@ -219,6 +236,7 @@ pub(super) static PLAIN: Recipe = Recipe {
     guards: &[],
     asking: modes::ASKING,
     refused: Refused::ModelIsTold,
+    withdrawn: Withdrawn::IsForgotten,
     servers: Servers { stdio: true, http: true, by: By::Session },
     compact: None,
     lists: true,

@@ -19,7 +19,7 @@ use self::{
 use super::{
     calls::Calls,
     permit::Gate,
-    recipe::{Names, Recipe, without_provider},
+    recipe::{Names, Recipe, Withdrawn, without_provider},
     update::{self, Choice, Context, Update},
     wire::{self, Line, Refusal},
 };
@@ -95,6 +95,10 @@ pub(super) struct Session {
     /// The model, as far as it is known.
     model: String,
     turn: Option<Turn>,
+    /// The end of the open turn, which nobody asked for: see [`Protocol::holds_back`].
+    held: Option<Value>,
+    /// Nothing can be said in the session any more: a new one begins at the end of the turn.
+    spoilt: bool,
     waiting: Option<Prompt>,
     orders: VecDeque<Order>,
     /// The order that is under way.
@@ -128,6 +132,8 @@ impl Session {
             unasked: false,
             model: setup.model.clone().unwrap_or_default(),
             turn: None,
+            held: None,
+            spoilt: false,
             waiting: None,
             orders: VecDeque::new(),
             order: None,
@@ -183,7 +189,10 @@ impl Protocol for Session {
         }
         if let Some(turn) = &mut self.turn {
             turn.asked = true;
-            self.cancel();
+            match self.held.take() {
+                Some(end) => self.prompt_done(Ok(end)),
+                None => self.cancel_in_turn(),
+            }
         }
         self.done()
     }
@@ -203,6 +212,17 @@ impl Protocol for Session {
 
     fn clear(&mut self) -> Vec<Act> {
         self.order(Order::Clear)
+    }
+
+    fn holds_back(&self) -> bool {
+        self.held.is_some()
+    }
+
+    fn let_go(&mut self) -> Vec<Act> {
+        if let Some(end) = self.held.take() {
+            self.end_turn(Ok(end));
+        }
+        self.done()
     }
 
     fn try_again(&mut self) -> Vec<Act> {
@@ -259,6 +279,14 @@ impl Session {
         let params = serde_json::json!({"sessionId": self.id});
         self.write(wire::notification("session/cancel", &params));
         self.withdraw_asks();
+    }
+
+    /// The same of a turn. A program may be unable to go on with a session in which a question was
+    /// taken back.
+    fn cancel_in_turn(&mut self) {
+        let spoils = self.setup.recipe.withdrawn == Withdrawn::SpoilsTheSession;
+        self.spoilt |= spoils && !self.asks.is_empty();
+        self.cancel();
     }
 
     fn order(&mut self, order: Order) -> Vec<Act> {

@@ -55,7 +55,7 @@ pub(super) fn of(recipe: &Recipe, outcome: Result<&str, &Refusal>, signs: &Signs
 }
 
 fn of_refusal(recipe: &Recipe, refusal: &Refusal, login: &str) -> TurnResult {
-    let why = one_line(&refusal.message);
+    let why = one_line(&refusal.words());
     let all = format!("{} {}", refusal.message, refusal.data);
     match refusal.code {
         AUTH_REQUIRED | 401 | 403 => TurnResult::NeedsLogin { hint: hint_in_turn(&why, login) },
@@ -101,6 +101,7 @@ fn told(meaning: Meaning, why: String, login: &str) -> TurnResult {
 
 /// Returns what a human is told who has to log in.
 pub(super) fn hint(why: &str, login: &str) -> String {
+    let why = why.trim_end_matches(['.', ' ']);
     format!("{why}. To log in: {login}; or give the agent a valid key")
 }
 

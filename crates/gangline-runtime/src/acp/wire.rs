@@ -26,6 +26,41 @@ pub(super) struct Refusal {
     pub(super) data: Value,
 }
 
+/// Where the data of an error has words for people, the most telling first.
+const TELLING: [&str; 4] = ["details", "message", "reason", "error"];
+/// How deep such words may lie: an error may hold the provider's own.
+const DEPTH: u32 = 3;
+
+impl Refusal {
+    /// Returns what it says: its message, and what its data adds to that. Many programs say
+    /// "Internal error", and the reason is beside it.
+    pub(super) fn words(&self) -> String {
+        let mut found = Vec::new();
+        telling(&self.data, DEPTH, &mut found);
+        let mut words = self.message.clone();
+        for text in found {
+            if !words.contains(text) {
+                let between = if words.is_empty() { "" } else { ": " };
+                words = format!("{words}{between}{text}");
+            }
+        }
+        words
+    }
+}
+
+/// Collects the words for people in the data of an error.
+fn telling<'a>(data: &'a Value, depth: u32, found: &mut Vec<&'a str>) {
+    match data {
+        Value::String(text) if !text.trim().is_empty() => found.push(text.trim()),
+        Value::Object(fields) if depth > 0 => {
+            for field in TELLING.iter().filter_map(|name| fields.get(*name)) {
+                telling(field, depth - 1, found);
+            }
+        }
+        _ => {}
+    }
+}
+
 /// The program wants a login first.
 pub(super) const AUTH_REQUIRED: i64 = -32000;
 

@@ -108,6 +108,17 @@ pub(crate) trait Protocol: Send + 'static {
         Vec::new()
     }
 
+    /// Says whether an end of a turn is held back, since it may be the program's own end that
+    /// caused it: then the process is gone in a moment, and the turn was lost with it.
+    fn holds_back(&self) -> bool {
+        false
+    }
+
+    /// Tells what was held back: the process goes on.
+    fn let_go(&mut self) -> Acts<Self> {
+        Vec::new()
+    }
+
     /// Returns the line that answers a call of a daemon's tool.
     fn answer(caller: &Self::Caller, outcome: &Result<String, String>) -> String;
 

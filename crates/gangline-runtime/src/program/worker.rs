@@ -43,6 +43,13 @@ mod end;
 const BEGIN_WITHIN: Duration = Duration::from_secs(60);
 /// Kinds of odd lines that are remembered as told.
 const ODDITIES: usize = 64;
+/// How long a turn's end is held back that may come from the program's own end.
+const HELD_BACK: Duration = Duration::from_secs(1);
+/// Lines that are no messages, before the first session: a program that writes more speaks another
+/// language.
+const STRAYS_MAX: usize = 500;
+/// So many characters of such lines are kept, to be quoted.
+const STRAYS_KEPT: usize = 600;
 
 /// What the task begins with.
 pub(crate) struct Start<P> {
@@ -88,6 +95,10 @@ pub(crate) struct Worker<P: Protocol> {
     flags: Arc<Flags>,
     turn: watch::Sender<Option<TurnId>>,
     odd: HashSet<String>,
+    /// Lines that were no messages: how many, and the beginning of what they said.
+    strays: (usize, String),
+    /// When a turn's end that is held back is told.
+    let_go_at: Option<Duration>,
     clock: SharedClock,
     begun: Duration,
     login: Watch,
@@ -140,6 +151,8 @@ impl<P: Protocol> Worker<P> {
             flags,
             turn,
             odd: HashSet::new(),
+            strays: (0, String::new()),
+            let_go_at: None,
             begun: clock.monotonic(),
             clock,
             login: Watch::of(login),
@@ -233,7 +246,8 @@ impl<P: Protocol> Worker<P> {
             Line::Text(text) => match self.protocol.read(&text, now) {
                 Ok(acts) => acts,
                 Err(odd) => {
-                    self.odd(&odd).await;
+                    self.odd(&odd, &text).await;
+                    self.stray(&odd, &text)?;
                     self.protocol.sign_of_life(now)
                 }
             },
@@ -247,8 +261,30 @@ impl<P: Protocol> Worker<P> {
         self.act(acts).await
     }
 
+    /// Keeps what a line said that is no message: a program that cannot work often says so there.
+    fn stray(&mut self, odd: &Odd, text: &str) -> Result<(), Why> {
+        if *odd != Odd::NoMessage {
+            return Ok(());
+        }
+        let (count, kept) = &mut self.strays;
+        *count += 1;
+        let room = STRAYS_KEPT.saturating_sub(kept.chars().count());
+        if room > 0 {
+            kept.extend(text.chars().take(room));
+            kept.push(' ');
+        }
+        let strange = *count > STRAYS_MAX && !self.protocol.is_ready();
+        if strange { Err(Why::Useless) } else { Ok(()) }
+    }
+
+    /// Returns the last that it said: what came on its error output, or what was no message.
+    fn last_words(&self) -> String {
+        let errors = one_line(&self.pipes.errors());
+        if errors.is_empty() { one_line(&self.strays.1) } else { errors }
+    }
+
     /// Tells of something odd, once for each kind of it.
-    async fn odd(&mut self, odd: &Odd) {
+    async fn odd(&mut self, odd: &Odd, text: &str) {
         let kind = match odd {
             Odd::NoMessage => "",
             Odd::Broken { kind, .. } | Odd::Unknown { kind } => kind,
@@ -259,7 +295,10 @@ impl<P: Protocol> Worker<P> {
         let name = self.name;
         match odd {
             Odd::Unknown { kind } => tracing::debug!(name, kind, "a line of an unknown kind"),
-            Odd::NoMessage | Odd::Broken { .. } => {
+            Odd::NoMessage => {
+                self.notice(format!("{name} wrote {odd}: {}", one_line(text))).await;
+            }
+            Odd::Broken { .. } => {
                 self.notice(format!("{name} wrote {}", one_line(&odd.to_string()))).await;
             }
         }
@@ -283,6 +322,11 @@ impl<P: Protocol> Worker<P> {
         if self.protocol.is_ready() {
             self.flags.ready.store(true, Ordering::SeqCst);
         }
+        self.let_go_at = match (self.protocol.holds_back(), self.let_go_at) {
+            (true, None) => Some(self.clock.monotonic() + HELD_BACK),
+            (true, known) => known,
+            (false, _) => None,
+        };
         Ok(())
     }
 
@@ -325,7 +369,7 @@ impl<P: Protocol> Worker<P> {
     /// How long until something is due; `None` when nothing is.
     fn until_due(&self) -> Option<Duration> {
         let begin = (!self.protocol.is_ready()).then_some(self.begun + BEGIN_WITHIN);
-        let due = [begin, self.login.due()].into_iter().flatten().min()?;
+        let due = [begin, self.login.due(), self.let_go_at].into_iter().flatten().min()?;
         Some(due.saturating_sub(self.clock.monotonic()))
     }
 
@@ -333,8 +377,14 @@ impl<P: Protocol> Worker<P> {
         let now = self.clock.monotonic();
         if !self.protocol.is_ready() && now >= self.begun + BEGIN_WITHIN {
             let (name, within) = (self.name, BEGIN_WITHIN.as_secs());
-            self.notice(format!("{name} did not begin within {within} s")).await;
+            let said = self.last_words();
+            let said = if said.is_empty() { String::new() } else { format!("; it said: {said}") };
+            self.notice(format!("{name} did not begin within {within} s{said}")).await;
             return Err(Why::Useless);
+        }
+        if self.let_go_at.is_some_and(|at| now >= at) {
+            let acts = self.protocol.let_go();
+            self.act(acts).await?;
         }
         match self.login.look(now) {
             Found::Nothing => {}

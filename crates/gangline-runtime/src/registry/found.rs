@@ -73,6 +73,17 @@ impl Found {
         first.map(String::as_str).or(self.entry.program)
     }
 
+    /// Returns the whole command for the words that an agent is configured with: a program named
+    /// alone gets the arguments that this backend has.
+    #[must_use]
+    pub fn completed(&self, words: Vec<String>) -> Vec<String> {
+        let behind = match words.len() {
+            1 => self.entry.command.get(1..).unwrap_or_default(),
+            _ => &[],
+        };
+        words.into_iter().chain(behind.iter().map(|word| (*word).to_owned())).collect()
+    }
+
     /// Returns whether the configuration's `acp_command` is its program.
     #[must_use]
     pub fn takes_acp_command(&self) -> bool {

@@ -97,6 +97,16 @@ function prompt(id, session, text) {
     turn = null;
     return refuse(id, Number(rest[0]), rest.slice(1).join(" "), {});
   }
+  if (word === "hide") {
+    turn = null;
+    return refuse(id, -32603, "Internal error", { details: others });
+  }
+  // "cancelled", as a process says whose parent was killed; with `die` it ends behind it.
+  if (word === "give-up") {
+    end("cancelled");
+    if (rest[0] === "die") setTimeout(() => process.kill(process.pid, "SIGKILL"), 40);
+    return;
+  }
   if (word === "files") return ask("fs/read_text_file", { sessionId: session, path: "/etc/passwd" }, (_, error) => {
     words(session, `refused with ${error.code}`);
     end("end_turn");
@@ -124,6 +134,14 @@ let late = false;
 const METHODS = {
   initialize: (id) => {
     if (PLAY === "silent_from_the_start") return;
+    if (process.env.AGENT_LAST_WORDS) {
+      raw(process.env.AGENT_LAST_WORDS + "\n");
+      process.exit(0);
+    }
+    if (process.env.AGENT_BABBLES) {
+      setInterval(() => raw("still warming up\n".repeat(50)), 1);
+      return;
+    }
     result(id, {
       protocolVersion: 1,
       agentCapabilities: {

@@ -188,7 +188,8 @@ fn gemini_and_kiro_get_what_they_know() {
     assert_eq!((GEMINI.counts, KIRO.counts), (Counts::InTheQuota, Counts::None));
 }
 
-/// R0-63: a list of words is the whole command; one word is the program alone.
+/// R0-63: a list of words is the whole command; one word is the program alone, and only a program
+/// that is known gets arguments that it was not given.
 #[test]
 fn a_command_is_taken_as_it_stands() {
     let folder = tempfile::tempdir().unwrap();
@@ -203,6 +204,13 @@ fn a_command_is_taken_as_it_stands() {
         (vec!["/opt/opencode", "acp", "--x"], "opencode", vec!["acp", "--x"]),
         (vec!["cline", "--acp"], "cline", vec!["--acp"]),
         (vec!["goose", "acp"], "acp", vec!["acp"]),
+        // One word: what is known of that program stands behind it, and nothing of another's.
+        (vec!["/opt/goose"], "acp", vec!["acp"]),
+        (vec!["/opt/qwen"], "acp", vec!["--acp"]),
+        (vec!["/opt/cline"], "cline", vec!["--acp"]),
+        (vec!["vibe-acp"], "acp", vec![]),
+        (vec!["codex-acp"], "codex-acp", vec![]),
+        (vec!["/opt/hermes-acp"], "hermes", vec![]),
         (vec!["env", "A=b", "opencode", "acp"], "acp", vec!["A=b", "opencode", "acp"]),
     ] {
         options.command = Some(words.iter().map(|it| (*it).to_owned()).collect());

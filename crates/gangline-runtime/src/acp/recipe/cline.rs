@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::{
-    By, Counts, Given, Guard, Introduction, Names, Recipe, Refused, Servers, Wanted, settings,
+    By, Counts, Given, Guard, Introduction, Names, Recipe, Refused, Servers, Wanted, Withdrawn, settings,
 };
 
 pub(in super::super) static CLINE: Recipe = Recipe {
@@ -19,6 +19,7 @@ pub(in super::super) static CLINE: Recipe = Recipe {
     guards: &[Guard { choice: "auto_approve", must: None }],
     asking: &[],
     refused: Refused::ModelIsTold,
+    withdrawn: Withdrawn::IsForgotten,
     servers: Servers { stdio: true, http: false, by: By::Recipe },
     compact: None,
     lists: false,

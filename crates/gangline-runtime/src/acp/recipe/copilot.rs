@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     ANSWER, By, Counts, Given, Guard, Introduction, Meaning, Names, Recipe, Refused, Servers,
-    Wanted, settings,
+    Wanted, Withdrawn, settings,
 };
 
 pub(in super::super) static COPILOT: Recipe = Recipe {
@@ -19,6 +19,7 @@ pub(in super::super) static COPILOT: Recipe = Recipe {
     guards: &[Guard { choice: "allow_all", must: Some("off") }],
     asking: &[],
     refused: Refused::PromptEnds,
+    withdrawn: Withdrawn::IsForgotten,
     servers: Servers { stdio: true, http: true, by: By::Recipe },
     compact: Some("compact"),
     lists: true,

@@ -1,6 +1,6 @@
 //! Gemini CLI: variables name its provider; its login has to be chosen in the user's settings.
 
-use super::{By, Counts, Given, Introduction, Meaning, Names, Recipe, Refused, Servers, Wanted};
+use super::{By, Counts, Given, Introduction, Meaning, Names, Recipe, Refused, Servers, Wanted, Withdrawn};
 
 pub(in super::super) static GEMINI: Recipe = Recipe {
     name: "gemini",
@@ -13,6 +13,7 @@ pub(in super::super) static GEMINI: Recipe = Recipe {
     guards: &[],
     asking: &["default"],
     refused: Refused::ModelIsTold,
+    withdrawn: Withdrawn::SpoilsTheSession,
     servers: Servers { stdio: true, http: true, by: By::Session },
     compact: None,
     lists: false,

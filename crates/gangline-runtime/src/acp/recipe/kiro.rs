@@ -1,6 +1,6 @@
 //! Kiro: logged in by its own command, or by a key; its models are its vendor's.
 
-use super::{By, Counts, Given, Introduction, Names, Recipe, Refused, Servers, Wanted};
+use super::{By, Counts, Given, Introduction, Names, Recipe, Refused, Servers, Wanted, Withdrawn};
 
 pub(in super::super) static KIRO: Recipe = Recipe {
     name: "kiro",
@@ -13,6 +13,7 @@ pub(in super::super) static KIRO: Recipe = Recipe {
     guards: &[],
     asking: &[],
     refused: Refused::ModelIsTold,
+    withdrawn: Withdrawn::IsForgotten,
     servers: Servers { stdio: true, http: false, by: By::Session },
     compact: None,
     lists: false,

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    ANSWER, By, Counts, Given, Introduction, Names, Recipe, Refused, Servers, Wanted, settings,
+    ANSWER, By, Counts, Given, Introduction, Names, Recipe, Refused, Servers, Wanted, Withdrawn, settings,
 };
 
 pub(in super::super) static OPENCODE: Recipe = Recipe {
@@ -17,6 +17,7 @@ pub(in super::super) static OPENCODE: Recipe = Recipe {
     guards: &[],
     asking: &[],
     refused: Refused::PromptEnds,
+    withdrawn: Withdrawn::IsForgotten,
     servers: Servers { stdio: true, http: true, by: By::Session },
     compact: Some("compact"),
     lists: true,

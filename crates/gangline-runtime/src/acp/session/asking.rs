@@ -123,7 +123,7 @@ impl Session {
             Err(_) if by_choice && self.asking.modes.is_some() => {
                 return self.set_mode(None, to, when);
             }
-            Err(refusal) => self.does_not_ask(&to, &verdict::one_line(&refusal.message)),
+            Err(refusal) => self.does_not_ask(&to, &verdict::one_line(&refusal.words())),
         }
         match when {
             When::AtTheStart => self.choose_model(),

@@ -61,7 +61,7 @@ impl Session {
                     }
                 }
             }
-            Err(refusal) => self.unguarded(&verdict::one_line(&refusal.message)),
+            Err(refusal) => self.unguarded(&verdict::one_line(&refusal.words())),
         }
     }
 
@@ -75,7 +75,7 @@ impl Session {
     pub(super) fn guarded(&mut self, outcome: Result<Value, Refusal>) {
         match outcome {
             Ok(_) => self.guard(),
-            Err(refusal) => self.unguarded(&verdict::one_line(&refusal.message)),
+            Err(refusal) => self.unguarded(&verdict::one_line(&refusal.words())),
         }
     }
 }

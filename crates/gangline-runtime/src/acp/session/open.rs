@@ -47,7 +47,7 @@ impl Session {
         let answer = match outcome {
             Ok(answer) => answer,
             Err(refusal) => {
-                let why = verdict::one_line(&refusal.message);
+                let why = verdict::one_line(&refusal.words());
                 self.notice(format!("{name} cannot be driven: {why}"));
                 return self.out.push(Act::GiveUp);
             }
@@ -157,7 +157,7 @@ impl Session {
 
     fn not_opened(&mut self, way: Way, refusal: &Refusal) {
         let name = self.setup.recipe.name;
-        let why = verdict::one_line(&refusal.message);
+        let why = verdict::one_line(&refusal.words());
         if refusal.code == AUTH_REQUIRED {
             return self.logged_out(&why);
         }
@@ -252,7 +252,7 @@ impl Session {
                 }
             }
             Err(refusal) => {
-                let why = verdict::one_line(&refusal.message);
+                let why = verdict::one_line(&refusal.words());
                 self.notice(format!("the model was not changed to {model}: {why}"));
             }
         }

@@ -14,6 +14,7 @@ use crate::{
 };
 
 mod asking;
+mod ends;
 
 fn id(number: i64) -> TurnId {
     TurnId { epoch: Epoch(1), number }

@@ -7,10 +7,10 @@ use super::{
     state::{Counted, Sent, Turn, Words},
 };
 use crate::{
-    AssistantMessage, Block, Prompt, RuntimeEvent, TurnResult, Usage,
+    AssistantMessage, Block, FailureKind, Prompt, RuntimeEvent, TurnResult, Usage,
     acp::{
         calls::{self, News},
-        recipe::{Counts, Introduction, Refused},
+        recipe::{Counts, Introduction, Refused, Withdrawn},
         update::Patch,
         verdict::{self, Signs},
         wire::Refusal,
@@ -19,6 +19,8 @@ use crate::{
 
 /// A text grows to this and is then told; a program that writes without end needs no more memory.
 const WORDS_MAX: usize = 1024 * 1024;
+/// The reason of a turn that was ended from outside.
+const CANCELLED: &str = "cancelled";
 /// How often the model is told of a refusal in one turn; then the turn is over.
 const TOLD_MAX: u32 = 8;
 
@@ -188,7 +190,17 @@ impl Session {
         }
     }
 
+    /// Takes the answer to a prompt. An end that nobody asked for may come from a process that is
+    /// being killed: the process behind it says "cancelled" with its last breath.
     pub(super) fn prompt_done(&mut self, outcome: Result<Value, Refusal>) {
+        let unasked = self.turn.as_ref().is_some_and(|turn| !turn.asked);
+        match outcome {
+            Ok(end) if unasked && end["stopReason"] == CANCELLED => self.held = Some(end),
+            outcome => self.end_turn(outcome),
+        }
+    }
+
+    pub(super) fn end_turn(&mut self, outcome: Result<Value, Refusal>) {
         self.flush();
         self.withdraw_asks();
         let Some(turn) = &mut self.turn else { return };
@@ -206,9 +218,10 @@ impl Session {
         if let Ok(answer) = &outcome {
             self.count(id, answer);
         }
-        if result == TurnResult::Completed && self.tell_refusals(&refused) {
+        if result == TurnResult::Completed && self.tell_refusals(&refused, signs.spoke) {
             return;
         }
+        self.spoilt |= self.is_spoilt_by(&result);
         if result == TurnResult::Completed {
             self.accepted();
         }
@@ -216,13 +229,37 @@ impl Session {
         self.calls.clear();
         self.out.extend([Act::Turn(None), Act::Free]);
         self.tell(RuntimeEvent::Finished { turn: id, result });
+        if std::mem::take(&mut self.spoilt) {
+            let name = self.setup.recipe.name;
+            self.notice(format!(
+                "{name} cannot go on with this conversation: a call in it has no result. A new one \
+                 begins, which remembers nothing of it"
+            ));
+            return self.begin_anew();
+        }
         self.go_on();
     }
 
-    /// Where a refused call ends the prompt, the model is told by another one. Says whether it is.
-    fn tell_refusals(&mut self, refused: &[String]) -> bool {
+    /// Says whether the provider refuses the conversation for a call without a result.
+    fn is_spoilt_by(&self, result: &TurnResult) -> bool {
+        match (self.setup.recipe.withdrawn, result) {
+            (
+                Withdrawn::SpoilsTheSession,
+                TurnResult::Failed { kind: FailureKind::Request, why },
+            ) => why.to_lowercase().contains("function response"),
+            (Withdrawn::SpoilsTheSession | Withdrawn::IsForgotten, _) => false,
+        }
+    }
+
+    /// Where a refused call ends the prompt, the model is told by another one. So it is where the
+    /// program is not known to do so, and the model said nothing after a refusal. Says whether it
+    /// is told.
+    fn tell_refusals(&mut self, refused: &[String], spoke: bool) -> bool {
         let Some(turn) = &mut self.turn else { return false };
-        let ends = self.setup.recipe.refused == Refused::PromptEnds;
+        let ends = match self.setup.recipe.refused {
+            Refused::PromptEnds => true,
+            Refused::ModelIsTold => !spoke,
+        };
         if !ends || refused.is_empty() || turn.told == TOLD_MAX || turn.asked {
             return false;
         }

@@ -6,7 +6,7 @@ use super::{Signs, of, one_line};
 use crate::{
     FailureKind, TurnResult,
     acp::{
-        recipe::{COPILOT, OPENCODE, PLAIN, Recipe},
+        recipe::{CODEX_ACP, COPILOT, HERMES, OPENCODE, PLAIN, Recipe},
         wire::Refusal,
     },
 };
@@ -101,6 +101,25 @@ fn an_error_that_comes_as_a_text_counts_though_the_turn_ends_well() {
         TurnResult::Failed { kind: FailureKind::Provider, why: "Error: what x".to_owned() };
     assert_eq!(of(&COPILOT, Ok("end_turn"), &signs), failed);
     assert_eq!(one_line(&"x ".repeat(400)).chars().count(), 301);
+}
+
+/// Two programs tell their provider's errors as words of the model.
+#[test]
+fn errors_that_are_told_as_answers_are_known_by_the_program() {
+    for (recipe, text, expected) in [
+        (&CODEX_ACP, "exceeded retry limit, last status: 429 Too Many Requests", "limited"),
+        (&CODEX_ACP, "unexpected status 401 Unauthorized: no", "login"),
+        (&CODEX_ACP, "stream disconnected before completion: x", "provider"),
+        (&HERMES, "HTTP 401: invalid key", "login"),
+        (&HERMES, "HTTP 500: broken", "provider"),
+        (&HERMES, "API call failed after 3 retries: HTTP 429: slow down", "limited"),
+    ] {
+        assert!(recipe.errors.iter().any(|mark| text.starts_with(mark)), "{text}");
+        let signs = Signs { busy: true, error: Some(text.to_owned()), ..Signs::default() };
+        assert_eq!(short(&of(recipe, Ok("end_turn"), &signs)), expected, "{text}");
+    }
+    let mark = "Warning: Model metadata for `fake-1` not found.";
+    assert!(CODEX_ACP.remarks.iter().any(|it| mark.starts_with(it)));
 }
 
 /// Where the program opens sessions without a login, nobody sees that there is one: the way back to

@@ -58,3 +58,27 @@ fn what_is_written_is_one_line_of_the_protocol() {
     }
     assert!(lines[3].contains("-32601") && lines[3].contains("fs/read_text_file"));
 }
+
+/// Many programs say "Internal error", and why stands in the error's data.
+#[test]
+fn an_error_says_what_its_data_says() {
+    for (data, words) in [
+        (Value::Null, "Internal error"),
+        (json!({"errorName": "APIError"}), "Internal error"),
+        (json!("401 Unauthorized"), "Internal error: 401 Unauthorized"),
+        (json!({"details": "bad key"}), "Internal error: bad key"),
+        (
+            json!({"reason": "Failed to process prompt", "details": "6 validation errors"}),
+            "Internal error: 6 validation errors: Failed to process prompt",
+        ),
+        (json!({"error": {"message": "no such model"}}), "Internal error: no such model"),
+        (json!({"message": "Internal error"}), "Internal error"),
+        (json!({"details": "  "}), "Internal error"),
+        (json!({"details": {"error": {"error": {"error": "too deep"}}}}), "Internal error"),
+    ] {
+        let refusal = Refusal { code: -32603, message: "Internal error".to_owned(), data };
+        assert_eq!(refusal.words(), words, "{:?}", refusal.data);
+    }
+    let refusal = Refusal { data: json!({"details": "why"}), ..Refusal::default() };
+    assert_eq!(refusal.words(), "why");
+}

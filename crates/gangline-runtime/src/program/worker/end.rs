@@ -8,7 +8,7 @@ use gangline_os::{
 };
 use tokio::time;
 
-use super::{Act, LADDER, Protocol, SHORT_LADDER, Step, Why, Worker, now, one_line};
+use super::{Act, LADDER, Protocol, SHORT_LADDER, Step, Why, Worker, now};
 use crate::{RuntimeEvent, StopReason};
 
 /// From the interrupt of a stop to the end of the turn.
@@ -137,13 +137,15 @@ impl<P: Protocol> Worker<P> {
                 (None, Some(signal)) => format!("signal {signal}"),
                 (None, None) => "no code".to_owned(),
             };
-            let said = one_line(&self.pipes.errors());
+            let said = self.last_words();
             let said = if said.is_empty() { "nothing" } else { &said };
             let text = format!("{} ended with {how}; it said: {said}", self.name);
             self.send(RuntimeEvent::Notice { text }).await;
         } else if !self.protocol.is_ready() {
             // One does so, without a word, when it does not know the session to go on with.
-            let text = format!("{} ended before it took prompts", self.name);
+            let said = self.last_words();
+            let said = if said.is_empty() { said } else { format!("; it said: {said}") };
+            let text = format!("{} ended before it took prompts{said}", self.name);
             self.send(RuntimeEvent::Notice { text }).await;
         }
         exit.code.unwrap_or(-1)

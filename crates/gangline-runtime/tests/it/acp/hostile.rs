@@ -320,6 +320,54 @@ async fn every_play_is_survived() {
     }
 }
 
+/// What a program says on its output before it ends is quoted, and so is what one says that never
+/// begins to speak the protocol.
+#[tokio::test]
+async fn last_words_on_the_output_are_quoted() {
+    for (variable, words) in [
+        ("AGENT_LAST_WORDS", "this program is no longer maintained"),
+        ("AGENT_BABBLES", "still warming up"),
+    ] {
+        let mut rig = any(Play::Good);
+        rig.options.env.push((variable.to_owned(), words.to_owned()));
+        rig.begin().await;
+        let seen = rig.rest().await;
+        let notices = rig::Done(seen).notices().join("\n");
+        assert!(notices.contains(&format!("no message: {words}")), "{variable}: {notices}");
+        assert!(notices.contains(&format!("it said: {words}")), "{variable}: {notices}");
+        assert_eq!(rig.processes(), [""; 0], "{variable}");
+    }
+}
+
+/// R0-20: a death that the program announces as "cancelled" is a death, and the turn was lost; from
+/// one that lives on it is an end.
+#[tokio::test]
+async fn cancelled_by_a_dying_program_is_its_death() {
+    let mut rig = any(Play::Good);
+    rig.opened().await;
+    rig.say(1, "give-up die").await;
+    let seen = rig.rest().await;
+    assert!(!seen.iter().any(|it| matches!(it, RuntimeEvent::Finished { .. })), "{seen:#?}");
+    assert_eq!(seen.last(), Some(&RuntimeEvent::Exited { code: -1 }));
+    let mut rig = any(Play::Good);
+    rig.opened().await;
+    let done = rig.ask(1, "give-up alive").await;
+    assert!(format!("{:?}", done.result()).contains("ended the turn unasked"), "{done:#?}");
+    assert_eq!(rig.ask(2, "hello").await.text(), "you said hello with plain");
+}
+
+/// The operator is told what stands in an error's data; and the model of a program that ends the
+/// turn over a refusal is told of it.
+#[tokio::test]
+async fn what_a_program_hides_is_told() {
+    let mut rig = any(Play::Good);
+    rig.opened().await;
+    let done = rig.ask(1, "hide 6 validation errors").await;
+    assert!(format!("{:?}", done.result()).contains("Internal error: 6 validation"), "{done:#?}");
+    let (done, _) = rig.decided(2, "claim Bash", no()).await;
+    assert!(done.text().contains("The tool call was refused: a person refused"), "{done:#?}");
+}
+
 /// C7: a session that is refused is replaced by a new one, which works.
 #[tokio::test]
 async fn a_refused_session_is_replaced() {
