@@ -222,6 +222,10 @@ impl Brain {
                 self.think(Input::TakeFailed { turn, gone: Vec::new() });
             }
             Incoming::Runtime { life, event } => self.runtime(life, event),
+            Incoming::KnownAs { session } => self.shown.known_as = Some(session),
+            Incoming::Primes { life } => {
+                self.think(Input::Runtime(RuntimeInput::Primes { life }));
+            }
             Incoming::Exited { life, cause, how } => {
                 self.gone(cause, &how);
                 self.think(Input::Runtime(RuntimeInput::Exited { life, cause }));

@@ -35,6 +35,10 @@ pub(crate) enum Incoming {
     TakeFailed { turn: TurnId },
     /// The backend, in this life.
     Runtime { life: Life, event: RuntimeEvent },
+    /// The backend is being started: this is our own id of its session, as `GT_SESSION_ID` has it.
+    KnownAs { session: String },
+    /// The backend's session is empty, and is told something first.
+    Primes { life: Life },
     /// The backend is gone; `how` is for people.
     Exited { life: Life, cause: Cause, how: String },
     /// It has ended by itself, with code 0.

@@ -27,6 +27,9 @@ pub(crate) struct Session {
     pub(crate) make: Arc<dyn Fn() -> Box<dyn Runtime> + Send + Sync>,
     /// With the model that was chosen, if one was.
     pub(crate) options: StartOptions,
+    /// Our own id of the session, under which its shells and hooks know it (C22). A program that
+    /// begins another session by itself keeps it: its environment cannot change.
+    pub(crate) known_as: Option<String>,
     /// What an empty session is told first (R0-07, R3-15).
     pub(crate) first: Option<String>,
     /// Whether a conversation that no longer fits is shortened (C13).
@@ -52,6 +55,8 @@ struct Open {
     turn: Option<TurnId>,
     /// What the session, being empty, has to be told before anything else.
     first: Option<String>,
+    /// The brain knows that it is about to be told that.
+    primes: bool,
     /// It has said that it takes prompts.
     ready: bool,
     /// Another model was chosen, which is told to the backend once no turn is open.
@@ -135,12 +140,13 @@ impl Session {
         let ready = matches!(event, RuntimeEvent::Ready { .. });
         if let Some(running) = open {
             running.ready |= ready;
+            // Told before the event upon which the brain would take what waits (R0-07).
+            let emptied = ended.is_some() && running.turn == ended && self.empties(running);
+            if (ready && running.first.is_some()) || emptied {
+                self.primes(running).await;
+            }
         }
         self.tell(life, event).await;
-        if ready && open.as_ref().is_some_and(|running| running.first.is_some()) {
-            // A turn that nobody asked for; what the brain gives instead carries the text too.
-            self.tell(life, RuntimeEvent::Began).await;
-        }
         if let Some(running) = open
             && ended.is_some()
             && running.turn == ended
@@ -188,9 +194,22 @@ impl Session {
             // It is empty again, as at the start.
             (Ok(()), Care::Clear) if self.first.is_some() => {
                 running.first.clone_from(&self.first);
-                self.tell(life, RuntimeEvent::Began).await;
+                self.primes(running).await;
             }
             (Ok(()), Care::Clear | Care::Compact) => {}
+        }
+    }
+
+    /// Says whether the session is emptied now that its turn is over, and is told something then.
+    fn empties(&self, running: &Open) -> bool {
+        let clears = matches!(self.care, Some(Care::Clear));
+        clears && running.ready && !running.other_model && self.first.is_some()
+    }
+
+    /// Tells the brain, once, that a turn of its own comes first.
+    async fn primes(&self, running: &mut Open) {
+        if !std::mem::replace(&mut running.primes, true) {
+            let _ = self.brain.send(Incoming::Primes { life: running.life }).await;
         }
     }
 
@@ -201,20 +220,26 @@ impl Session {
             SessionCommand::Prompt(mut prompt) => {
                 let Some(running) = open else { return };
                 if let Some(first) = running.first.take() {
-                    // Behind it: the frame of a message stands at the beginning.
+                    // It was on its way when the session was emptied. Behind it: the frame of a
+                    // message stands at the beginning.
                     prompt.text = format!("{}\n\n{first}", prompt.text);
                 }
                 self.give(prompt, open).await;
             }
             SessionCommand::Adopt { turn } => {
                 let Some(running) = open else { return };
+                running.primes = false;
                 if let Some(text) = running.first.take() {
                     let prompt = Prompt { turn, text, uuid: Uuid::new_v4().to_string() };
                     return self.give(prompt, open).await;
                 }
                 match running.runtime.adopt(turn).await {
                     Ok(()) => running.turn = Some(turn),
-                    Err(error) => warn!(%error, %turn, "the runtime has no such turn"),
+                    Err(error) => {
+                        warn!(%error, %turn, "the runtime has no such turn");
+                        let (life, result) = (running.life, TurnResult::Interrupted);
+                        self.tell(life, RuntimeEvent::Finished { turn, result }).await;
+                    }
                 }
             }
             SessionCommand::Steer(prompt) => {
@@ -289,13 +314,16 @@ impl Session {
         }
         let (sender, events) = mpsc::channel(EVENT_QUEUE);
         let mut runtime = (self.make)();
-        match runtime.start(self.options_of_life(), sender).await {
+        let known_as = self.session_of_life();
+        let _ = self.brain.send(Incoming::KnownAs { session: known_as.clone() }).await;
+        match runtime.start(self.options_of_life(&known_as), sender).await {
             Ok(handle) => {
                 debug!(runtime = handle.runtime, session = ?handle.session, "runtime started");
                 *open = Some(Open {
                     life,
                     turn: None,
                     first: self.first.clone().filter(|_| self.options.resume.is_none()),
+                    primes: false,
                     ready: false,
                     other_model: false,
                     too_long: false,
@@ -314,9 +342,21 @@ impl Session {
         }
     }
 
+    /// Returns our own id of the session that the next life has: a new one for an empty session.
+    fn session_of_life(&mut self) -> String {
+        let known_as = match (&self.options.resume, self.known_as.take()) {
+            (None, _) => Uuid::new_v4().to_string(),
+            (Some(_), Some(known_as)) => known_as,
+            // From before there were such ids.
+            (Some(session), None) => session.0.clone(),
+        };
+        self.known_as = Some(known_as.clone());
+        known_as
+    }
+
     /// Each life has a token of its own: what is left of an earlier one is not believed. And it
     /// is told which session is its own.
-    fn options_of_life(&self) -> StartOptions {
+    fn options_of_life(&self, known_as: &str) -> StartOptions {
         for folder in [&self.options.tmp_dir, &self.options.session_dir] {
             if let Err(error) = fsio::private_dir(folder) {
                 warn!(%error, "the backend has no folder of its own");
@@ -324,8 +364,7 @@ impl Session {
         }
         let token = tokens::fresh();
         let mut options = self.options.clone();
-        let session = options.resume.clone().map_or_else(|| Uuid::new_v4().to_string(), |id| id.0);
-        options.env = environment::with_session(options.env, &session);
+        options.env = environment::with_session(options.env, known_as);
         options.env.push((tokens::VARIABLE.to_owned(), token.expose().to_owned()));
         self.token.send_replace(Some(token));
         options

@@ -21,6 +21,7 @@ pub use self::{
     mcp::{McpPlaceConfig, McpServerConfig, NotSet, parse_servers},
     schema::schema,
     server::{Room, RoomKey, Server},
+    thinking::Thinking,
     words::{
         Compaction, Guests, HookEvent, MentionWhenBusy, OnCrash, Permissions, Process, Progress,
         PromptBy, ReplyMode, ServerKey, WebhookEvent,
@@ -41,6 +42,7 @@ mod reader;
 mod schema;
 mod sections;
 mod server;
+mod thinking;
 mod words;
 
 /// The largest configuration that is read, in bytes; checked before parsing.
@@ -254,9 +256,10 @@ pub struct AgentConfig {
     /// The model; absent = the backend's default. For `acp` with the provider in front.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// How much it thinks; backends other than `claude` ignore it (R0-65).
-    #[schemars(default = "default_thinking")]
-    pub thinking: String,
+    /// How much it thinks, in the words of `claude`, `codex` and `native`; other backends ignore it
+    /// (R0-65). Where the file does not say it, `codex` follows its own settings.
+    #[schemars(default)]
+    pub thinking: Thinking,
     /// Words to find it by.
     #[schemars(default)]
     pub tags: Vec<String>,
@@ -371,7 +374,7 @@ impl AgentConfig {
             directory,
             channels: default_channels(),
             model: None,
-            thinking: default_thinking(),
+            thinking: Thinking::Usual,
             tags: Vec::new(),
             acp_command: default_acp_command(),
             command: None,
@@ -448,9 +451,6 @@ fn join_address(host: &str, port: u16) -> String {
 
 fn default_channels() -> Vec<ChannelName> {
     "#general".parse().into_iter().collect()
-}
-fn default_thinking() -> String {
-    "medium".into()
 }
 fn default_acp_command() -> Vec<String> {
     vec!["opencode".into(), "acp".into()]

@@ -21,8 +21,8 @@ pub use types::{
     Decision, Desired, EndTurn, Ended, EpochStart, Event, EventPage, EventQuery, Health, Held, How,
     LeftSession, LineKind, MessageFilter, MessageRow, NewEvent, NewMessage, NewUsage, OpenApproval,
     OpenTurn, OpenedApproval, Order, OutboxId, OutboxRow, OutboxState, Released, Restart,
-    RestartWhen, Ruling, Send, SendReceipt, Settle, Take, Taken, Trace, TurnMessage, TurnRow,
-    UsageSum, Whose, WithdrawApproval,
+    RestartWhen, Ruling, Send, SendReceipt, SessionRow, Settle, Take, Taken, Trace, TurnMessage,
+    TurnRow, UsageSum, Whose, WithdrawApproval,
 };
 
 /// Stands in an approval's announcement for the number that the store gives. Its control characters

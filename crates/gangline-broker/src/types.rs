@@ -11,7 +11,8 @@ mod trace;
 mod turns;
 
 pub use agents::{
-    AccountRow, AgentRow, AgentUpdate, EpochStart, Health, LeftSession, NewUsage, UsageSum, Whose,
+    AccountRow, AgentRow, AgentUpdate, EpochStart, Health, LeftSession, NewUsage, SessionRow,
+    UsageSum, Whose,
 };
 pub use approvals::{
     Announce, ApprovalPlace, ApprovalRow, ApprovalState, Decided, Decision, OpenApproval,

@@ -69,6 +69,8 @@ pub struct Agent {
     buffered_until: Option<Now>,
     /// What is done about a context that becomes full.
     care: Care,
+    /// The life whose session is empty and is told something first, in a turn of its own.
+    primes: Option<Life>,
     turns: i64,
     lives: i64,
 }
@@ -114,6 +116,7 @@ impl Agent {
             buffered: HashSet::new(),
             buffered_until: None,
             care,
+            primes: None,
             turns: 0,
             lives: 0,
         }
@@ -364,6 +367,12 @@ impl Agent {
         match &self.phase {
             Phase::Down if self.may_start() && is_over(self.start_after, now) => {
                 self.start(now, out);
+            }
+            // Before anything that waits (R0-07).
+            Phase::Idle { life } if self.primes == Some(*life) => {
+                let life = *life;
+                self.primes = None;
+                self.started(life, out);
             }
             // Before what waits: the next turn may need the room.
             Phase::Idle { life } if self.notes_are_due() => {

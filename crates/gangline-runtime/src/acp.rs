@@ -6,6 +6,7 @@
 //! `program/worker.rs`, and how it is started is in `acp/launch.rs`.
 
 mod calls;
+mod fields;
 mod launch;
 mod listing;
 mod modes;
@@ -23,7 +24,10 @@ use gangline_os::task::TaskGroup;
 use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 
-use self::recipe::{Counts, Recipe};
+use self::{
+    fields::{Fields, Tools},
+    recipe::{Counts, Recipe},
+};
 use crate::{
     Capabilities, Mode, Prompt, Runtime, RuntimeError, RuntimeEvent, SessionFilter, SessionHandle,
     StartOptions, StopReason, Verdict,
@@ -88,7 +92,9 @@ impl Acp {
 }
 
 /// Returns what a program of this recipe can do.
-fn can(recipe: &Recipe) -> Capabilities {
+fn can(recipe: &Recipe, extra: &BTreeMap<String, Value>) -> Capabilities {
+    let fields = Fields::of(extra).unwrap_or_default();
+    let takes = recipe.takes;
     Capabilities {
         resume: true,
         steer: false,
@@ -100,7 +106,7 @@ fn can(recipe: &Recipe) -> Capabilities {
         set_model: true,
         fixed_model: false,
         begins_turns: false,
-        host_tools: true,
+        host_tools: fields.tools != Tools::None,
         mcp_stdio: recipe.servers.stdio,
         mcp_http: recipe.servers.http,
         list_sessions: recipe.lists,
@@ -108,21 +114,32 @@ fn can(recipe: &Recipe) -> Capabilities {
         structured: true,
         calls: true,
         failures: true,
+        base_url: takes.base_url || fields.model_env.base_url.is_some(),
+        api_key: takes.key || fields.model_env.key.is_some(),
+        account: false,
     }
 }
 
 #[async_trait]
 impl Runtime for Acp {
     fn capabilities(&self) -> Capabilities {
-        can(self.driven)
+        can(self.driven, &BTreeMap::new())
     }
 
     fn capabilities_of(
         &self,
         command: Option<&[String]>,
-        _extra: &BTreeMap<String, Value>,
+        extra: &BTreeMap<String, Value>,
     ) -> Capabilities {
-        can(self.recipe.for_command(command))
+        can(self.recipe.for_command(command), extra)
+    }
+
+    fn fault_of(
+        &self,
+        _command: Option<&[String]>,
+        extra: &BTreeMap<String, Value>,
+    ) -> Option<String> {
+        Fields::of(extra).err()
     }
 
     async fn start(

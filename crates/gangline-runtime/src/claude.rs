@@ -67,6 +67,9 @@ impl Runtime for Claude {
             structured: true,
             calls: true,
             failures: true,
+            base_url: true,
+            api_key: true,
+            account: true,
         }
     }
 

@@ -24,7 +24,7 @@ pub use event::{
 };
 pub use options::{
     Capabilities, McpPlace, McpServer, Mode, PermissionMode, SESSION_VARIABLE, SessionFilter,
-    SessionHandle, SessionId, StartOptions,
+    SessionHandle, SessionId, StartOptions, Thinking,
 };
 pub use tools::{ToolCall, ToolHost, ToolSpec};
 pub use toolserver::ToolServer;
@@ -135,6 +135,16 @@ pub trait Runtime: Send + Sync {
         _extra: &BTreeMap<String, Value>,
     ) -> Capabilities {
         self.capabilities()
+    }
+
+    /// Returns what is wrong with its own fields of the configuration, in one line: a start with them
+    /// would fail.
+    fn fault_of(
+        &self,
+        _command: Option<&[String]>,
+        _extra: &BTreeMap<String, Value>,
+    ) -> Option<String> {
+        None
     }
 
     /// Starts a session, or goes on with `options.resume`. Emits `Ready` when prompts are taken

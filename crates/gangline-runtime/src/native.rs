@@ -64,6 +64,9 @@ impl Runtime for Native {
             structured: true,
             calls: true,
             failures: true,
+            base_url: true,
+            api_key: true,
+            account: false,
         }
     }
 

@@ -109,7 +109,7 @@ pub struct StartOptions {
     /// The model, or the backend's default.
     pub model: Option<String>,
     /// How hard to think, where the backend knows it.
-    pub thinking: Option<String>,
+    pub thinking: Option<Thinking>,
     /// Text put before the conversation.
     pub system_prompt: String,
     /// MCP servers to offer.
@@ -203,6 +203,34 @@ pub struct SessionHandle {
     pub ready_at: Option<UnixMicros>,
 }
 
+/// How hard to think, in a backend's words (R0-65).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Thinking {
+    /// The configuration says so.
+    Said(String),
+    /// It says nothing: this is usual, for a backend that has no settings of its own for it.
+    Usual(String),
+}
+
+impl Thinking {
+    /// Returns the word, whoever said it.
+    #[must_use]
+    pub fn word(&self) -> &str {
+        match self {
+            Self::Said(word) | Self::Usual(word) => word,
+        }
+    }
+
+    /// Returns the word of the configuration.
+    #[must_use]
+    pub fn said(&self) -> Option<&str> {
+        match self {
+            Self::Said(word) => Some(word),
+            Self::Usual(_) => None,
+        }
+    }
+}
+
 /// Which sessions [`crate::Runtime::list_sessions`] returns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionFilter {
@@ -253,4 +281,10 @@ pub struct Capabilities {
     pub calls: bool,
     /// It is told that a turn failed, and how. Else an error looks like an answer.
     pub failures: bool,
+    /// The address of the model can be given.
+    pub base_url: bool,
+    /// The key for the model can be given.
+    pub api_key: bool,
+    /// A login of its own can be given, by a folder.
+    pub account: bool,
 }

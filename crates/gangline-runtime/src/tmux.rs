@@ -131,8 +131,21 @@ impl Runtime for Tmux {
             mcp_http: tools,
             calls: hooks.is_some_and(Hooks::calls),
             failures: hooks.is_some_and(Hooks::failures),
+            base_url: profile.url_variable.is_some(),
+            api_key: profile.key_variable.is_some(),
+            account: profile.account_variable.is_some(),
             ..self.capabilities()
         }
+    }
+
+    fn fault_of(
+        &self,
+        command: Option<&[String]>,
+        extra: &BTreeMap<String, Value>,
+    ) -> Option<String> {
+        let named = command.and_then(|words| words.first()).map(String::as_str);
+        let program = Path::new(named.or(self.usual).unwrap_or_default());
+        Profile::of(program, extra.get("screen")).err()
     }
 
     async fn start(

@@ -11,6 +11,15 @@ pub fn claude() -> PathBuf {
     installed("claude", "node_modules/@anthropic-ai/claude-code/bin/claude.exe")
 }
 
+/// Returns the oldest Claude Code that Gangline accepts.
+///
+/// # Panics
+/// When it is not installed.
+#[must_use]
+pub fn claude_oldest() -> PathBuf {
+    installed("claude-oldest", "node_modules/@anthropic-ai/claude-code/bin/claude.exe")
+}
+
 /// Returns the real Codex: its native program, not the script of Node's around it.
 ///
 /// # Panics

@@ -9,15 +9,17 @@ use self::{
     begin::{Demo, ImportArgs, Init},
     deciding::{Approvals, Decide},
     serve::{HarnessCommand, Ircd, StandinCommand},
+    sessions::SessionsArgs,
     skills::SkillsCommand,
     who::Who,
 };
-use crate::{channel::ChannelArgs, mcp::McpArgs};
+use crate::{channel::ChannelArgs, logging::Voice, mcp::McpArgs};
 
 pub(crate) mod begin;
 pub(crate) mod deciding;
 pub(crate) mod message;
 pub(crate) mod serve;
+pub(crate) mod sessions;
 pub(crate) mod skills;
 pub(crate) mod started;
 pub(crate) mod who;
@@ -91,6 +93,8 @@ pub(crate) enum Command {
     },
     /// Show which model an agent uses, or have it use another one from its next turn on
     Model(ModelArgs),
+    /// List an agent's sessions, by the id that its shells and hooks know and by its backend's own
+    Sessions(SessionsArgs),
     /// Let an agent shorten its context, once no turn is open
     Compact {
         /// The agent's nick
@@ -197,11 +201,13 @@ impl Command {
         matches!(self, Self::Demo(_) | Self::Up(_) | Self::Daemon(_))
     }
 
-    /// Returns whether the process tells of its life on standard error.
-    pub(crate) fn talkative(&self) -> bool {
+    /// Returns how much the process tells of its life on standard error.
+    pub(crate) fn voice(&self) -> Voice {
         match self {
-            Self::Up(up) => !up.detach,
-            other => matches!(other, Self::Demo(_) | Self::Daemon(_) | Self::Ircd(_)),
+            Self::Up(up) if !up.detach => Voice::Talkative,
+            Self::Demo(_) | Self::Daemon(_) | Self::Ircd(_) => Voice::Talkative,
+            Self::Doctor(_) => Voice::Errors,
+            _ => Voice::Usual,
         }
     }
 }
@@ -443,7 +449,10 @@ pub(crate) struct Doctor {
     /// Run the programs, not only look for them
     #[arg(long)]
     pub(crate) deep: bool,
-    /// Tell what is tried and how long each rule takes
+    /// Show each rule, not only a line for each backend
+    #[arg(long, requires = "deep")]
+    pub(crate) details: bool,
+    /// Show each rule, when it is tried and how long it takes
     #[arg(long, requires = "deep")]
     pub(crate) times: bool,
 }

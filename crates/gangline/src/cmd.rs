@@ -28,6 +28,7 @@ mod restart;
 mod resume;
 mod runtime;
 mod service;
+mod sessions;
 mod skills;
 mod standin;
 mod start;
@@ -80,6 +81,7 @@ pub(crate) async fn run(cli: Cli) -> Result<u8, Failure> {
         Command::Cancel(about) => Box::pin(cancel::run(&global, about.message)).await,
         Command::Trace(about) => Box::pin(trace::run(&global, about.message)).await,
         Command::Model(args) => Box::pin(model::run(&global, args)).await,
+        Command::Sessions(args) => Box::pin(sessions::run(&global, args)).await,
         Command::Compact { agent } => Box::pin(care::run(&global, agent, Word::Compact)).await,
         Command::Clear { agent } => Box::pin(care::run(&global, agent, Word::Clear)).await,
         Command::Pause(whom) => Box::pin(pause::run(&global, whom)).await,

@@ -1,6 +1,7 @@
 //! The configuration file: read with a limit, parsed, its paths made absolute.
 
 use std::{
+    collections::BTreeMap,
     fmt::Write as _,
     io,
     net::{IpAddr, Ipv4Addr, SocketAddr},
@@ -168,7 +169,7 @@ impl Loaded {
     /// Returns what is configured and has no effect in this build, one text each.
     fn idle_keys(&self) -> Vec<String> {
         let defaults = Config::default();
-        let mut idle = Vec::new();
+        let (mut idle, mut elsewhere) = (Vec::new(), Vec::new());
         if self.config.webhooks != defaults.webhooks {
             idle.push("webhooks".to_owned());
         }
@@ -180,6 +181,18 @@ impl Loaded {
             if agent.mention_when_busy == MentionWhenBusy::Steer && !can.steer {
                 idle.push(format!("mention_when_busy: steer of {}", agent.nick));
             }
+            let address = "; the program takes it by `env`, or by variables that `model_env` names";
+            for (key, said, taken) in [
+                ("base_url", agent.base_url.is_some(), can.base_url),
+                ("api_key_env", agent.api_key_env.is_some(), can.api_key),
+            ] {
+                if said && !taken {
+                    elsewhere.push(format!("`{key} of {}` has no effect{address}", agent.nick));
+                }
+            }
+            if agent.account_dir.is_some() && !can.account {
+                idle.push(format!("account_dir of {}", agent.nick));
+            }
             if agent.model.is_some() && can.fixed_model {
                 idle.push(format!("model of {}", agent.nick));
             }
@@ -187,7 +200,19 @@ impl Loaded {
             idle.extend(unusable.map(|key| format!("mcp_servers.{key} of {}", agent.nick)));
         }
         let file = self.file.display();
-        idle.iter().map(|key| format!("{file}: `{key}` has no effect in this version")).collect()
+        let idle = idle.iter().map(|key| format!("`{key}` has no effect in this version"));
+        idle.chain(elsewhere).map(|text| format!("{file}: {text}")).collect()
+    }
+
+    /// Returns what is wrong with fields that only a backend reads, one text each: its start would
+    /// fail.
+    fn faults_of_backends(&self) -> Vec<String> {
+        let fault = |agent: &AgentConfig| {
+            let found = self.backend(agent).ok()?;
+            let fault = fault(agent, &found)?;
+            Some(format!("{}: {} cannot start: {fault}", self.file.display(), agent.nick))
+        };
+        self.enabled().filter_map(fault).collect()
     }
 
     /// Returns the parser's warnings, and what this build cannot do, one text each.
@@ -205,6 +230,7 @@ impl Loaded {
         parsed
             .chain(absent)
             .chain(self.files())
+            .chain(self.faults_of_backends())
             .chain(self.idle_keys())
             .chain(self.retired())
             .collect()
@@ -279,11 +305,26 @@ fn role(agent: &AgentConfig) -> Option<&str> {
 
 /// Returns what the agent's backend can do; nothing in a build without its adapter.
 pub(crate) fn can(agent: &AgentConfig, found: &Found) -> Option<Capabilities> {
+    let (command, extra) = for_adapter(agent, found);
+    Some(found.maker().ok()?().capabilities_of(command.as_deref(), &extra))
+}
+
+/// Returns what is wrong with the fields that only the agent's backend reads.
+fn fault(agent: &AgentConfig, found: &Found) -> Option<String> {
+    let (command, extra) = for_adapter(agent, found);
+    found.maker().ok()?().fault_of(command.as_deref(), &extra)
+}
+
+/// Returns the command and the fields that the adapter is given.
+fn for_adapter(
+    agent: &AgentConfig,
+    found: &Found,
+) -> (Option<Vec<String>>, BTreeMap<String, serde_json::Value>) {
     let acp = || found.takes_acp_command().then(|| agent.acp_command.clone());
     let command = agent.command.clone().or_else(acp).or_else(|| found.command.clone());
     let mut extra = found.extra.clone();
     extra.extend(agent.extra.clone());
-    Some(found.maker().ok()?().capabilities_of(command.as_deref(), &extra))
+    (command, extra)
 }
 
 /// Returns the failure for a name that no agent has, with the nearest and all that there are.

@@ -9,11 +9,27 @@ use crate::output;
 /// The variable that holds the levels, such as `debug` or `warn,gangline_agent=trace`.
 pub(crate) const VARIABLE: &str = "GANGLINE_LOG";
 
-/// Begins to log: what happens to those that stay, only warnings to all others.
-pub(crate) fn begin(talkative: bool) {
+/// How much a command logs where nobody says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Voice {
+    /// What happens: it stays.
+    Talkative,
+    /// Warnings.
+    Usual,
+    /// Errors alone: its own lines tell what is wrong, and what it tries on purpose is no warning.
+    Errors,
+}
+
+/// Begins to log.
+pub(crate) fn begin(voice: Voice) {
     // A person in front of a terminal is told in plain lines what happens.
-    let talkative = talkative && !std::io::stderr().is_terminal();
-    let usual = if talkative { "warn,gangline=info" } else { "warn" };
+    let in_front = std::io::stderr().is_terminal();
+    let usual = match voice {
+        Voice::Talkative if in_front => "warn",
+        Voice::Talkative => "warn,gangline=info",
+        Voice::Usual => "warn",
+        Voice::Errors => "error",
+    };
     let filter = match std::env::var(VARIABLE) {
         Ok(asked) if !asked.trim().is_empty() => EnvFilter::try_new(&asked).unwrap_or_else(|why| {
             output::note(&format!(

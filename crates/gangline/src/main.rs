@@ -69,7 +69,7 @@ fn start(cli: Cli) -> Result<u8, Failure> {
     if cli.command.stays() {
         unmark::shed_mark()?;
     }
-    logging::begin(cli.command.talkative());
+    logging::begin(cli.command.voice());
     // A second installation of the provider is no fault.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = tokio::runtime::Builder::new_current_thread()

@@ -26,6 +26,7 @@ impl Brain {
     pub(super) fn keep_session(&mut self, session: Option<String>) {
         self.keeper.push(Record::Agent(gangline_broker::AgentUpdate {
             session: Some(session),
+            known_as: self.shown.known_as.clone(),
             ..Default::default()
         }));
     }

@@ -32,6 +32,8 @@ pub(super) struct Shown {
     paused: bool,
     /// What somebody has to do so that the backend has a login.
     pub(super) login_hint: Option<String>,
+    /// Our own id of the session, as `GT_SESSION_ID` has it.
+    pub(super) known_as: Option<String>,
     pub(super) compacting: bool,
     /// How the backend ended the last time, or why it did not start; told while it is parked.
     pub(super) death: Option<String>,

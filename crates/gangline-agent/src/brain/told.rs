@@ -235,7 +235,8 @@ impl Brain {
     fn hook(&mut self, turn: Option<TurnId>, event: HookEvent, mut data: HookData) {
         // Masked before it is cut: half a secret is one too.
         data.message = self.me.redactor.redact(&data.message).head(MESSAGE_MAX).into_string();
-        let session = self.shown.session.clone();
+        // As its shells know it (C22), and not before there is one.
+        let session = self.shown.session.as_ref().and(self.shown.known_as.clone());
         let payload = self.hooks.payload(event, session.clone(), (self.me.clock.now(), data));
         if self.hooks.wants(event)
             && let Ok(json) = serde_json::to_string(&payload)

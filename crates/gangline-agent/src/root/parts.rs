@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use gangline_api::config::{Compaction, Progress};
+use gangline_api::config::{self, Compaction, Progress};
 use gangline_broker::{Broker, EpochStart};
 use gangline_core::{
     Epoch,
@@ -18,7 +18,7 @@ use gangline_core::{
 };
 use gangline_irc::client::{Link, LinkCommand, LinkEvent};
 use gangline_os::{CancellationToken, doorbell::Doorbell, fsio, secret::Secret, task::TaskGroup};
-use gangline_runtime::{Capabilities, StartOptions};
+use gangline_runtime::{Capabilities, StartOptions, Thinking};
 use tokio::sync::{Notify, mpsc, watch};
 
 use super::{closed, read};
@@ -294,6 +294,7 @@ fn spawn_inner(
     let session = Session {
         make: Arc::clone(&settings.make_runtime),
         options: start_options(settings, shared, started),
+        known_as: started.known_as.clone(),
         first: settings.agent.initial_prompt.clone(),
         shortens: settings.agent.compaction != Compaction::Off,
         configured: settings.agent.model.clone(),
@@ -486,7 +487,10 @@ fn start_options(settings: &Settings, shared: &Shared, started: &EpochStart) -> 
         env: environment::whole(settings, &mark),
         mode: read::mode(agent),
         model: shared.model.as_ref().map(ModelName::to_string).or_else(|| agent.model.clone()),
-        thinking: Some(agent.thinking.clone()),
+        thinking: Some(match &agent.thinking {
+            config::Thinking::Said(word) => Thinking::Said(word.clone()),
+            usual @ config::Thinking::Usual => Thinking::Usual(usual.word().to_owned()),
+        }),
         system_prompt: prompt::system(agent, &read::notes(settings)),
         mcp_servers: settings.mcp_servers.clone(),
         permissions: read::permissions(agent),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use gangline_core::name::{AgentName, ChannelName};
 
 use super::{
-    AgentConfig, Backend, Compaction, Process, backend,
+    AgentConfig, Backend, Compaction, Process, Thinking, backend,
     error::{Place, shown},
     hooks, mcp,
     nearest::nearest,
@@ -129,7 +129,7 @@ fn fields(reader: &mut Reader<'_>, section: &mut Section, agent: &mut AgentConfi
         }
     }
     if let Some(node) = section.take("thinking") {
-        set(&mut agent.thinking, thinking(reader, &node));
+        set(&mut agent.thinking, thinking(reader, &node).map(Thinking::Said));
     }
     if let Some(node) = section.take("tags") {
         set(&mut agent.tags, reader.texts("tags", node));

@@ -4,9 +4,23 @@ use std::path::{Path, PathBuf};
 
 use gangline_api::config::{
     AgentConfig, Backend, Compaction, Config, Gastown, HookEvent, Hooks, MentionWhenBusy, OnCrash,
-    Permissions, Process, PromptBy, ReplyMode, Sasl, parse, resolve_path, schema,
+    Permissions, Process, PromptBy, ReplyMode, Sasl, Thinking, parse, resolve_path, schema,
 };
 use serde_json::json;
+
+/// R0-65, C44: a word that the file does not say is known as the default, and one that it says as said.
+#[test]
+fn thinking_is_known_to_be_said_or_usual() {
+    let of = |line: &str| {
+        let yaml = format!(
+            "server: {{name: spark}}\nagents:\n  - nick: spark-a\n    directory: /w\n{line}"
+        );
+        let thinking = parse(&yaml, "c").unwrap().agents[0].thinking.clone();
+        (thinking.word().to_owned(), thinking == Thinking::Usual)
+    };
+    assert_eq!(of(""), ("medium".to_owned(), true));
+    assert_eq!(of("    thinking: medium\n"), ("medium".to_owned(), false));
+}
 
 fn agent(nick: &str, directory: &str) -> AgentConfig {
     AgentConfig::new(nick.parse().unwrap(), directory.into())
@@ -124,7 +138,7 @@ agents:
     assert_eq!(config.webhooks.irc_channel, None);
     let expected = AgentConfig {
         agent: "native".parse::<Backend>().ok(),
-        thinking: "off".into(),
+        thinking: Thinking::Said("off".into()),
         channels: vec![],
         permissions: Permissions::Allowlist,
         allowed_tools: vec!["Read".into()],

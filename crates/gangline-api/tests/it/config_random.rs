@@ -3,7 +3,7 @@
 use gangline_api::config::{
     AgentConfig, Backend, Compaction, Config, Gastown, Guests, HookEvent, Hooks, Http, Mcp,
     McpPlaceConfig, McpServerConfig, MentionWhenBusy, Network, OnCrash, Permissions, Process,
-    ReplyMode, Sasl, Server, ServerKey, Supervisor, WebhookEvent, Webhooks, parse,
+    ReplyMode, Sasl, Server, ServerKey, Supervisor, Thinking, WebhookEvent, Webhooks, parse,
 };
 use proptest::{collection, option, prelude::*, sample::select};
 
@@ -191,7 +191,7 @@ fn agent(number: usize) -> impl Strategy<Value = AgentConfig> {
             agent: who.0,
             channels: who.2,
             model: who.3,
-            thinking: who.4,
+            thinking: Thinking::Said(who.4),
             tags: what.0.clone(),
             allowed_tools: what.0,
             acp_command: what.1,

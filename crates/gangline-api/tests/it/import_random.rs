@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use gangline_api::config::{
-    AgentConfig, Backend,
+    AgentConfig, Backend, Thinking,
     import::{Look, Source, import, scalar},
     parse,
 };
@@ -193,7 +193,7 @@ impl Agent {
             agent,
             channels: if self.channels.is_some() { channels } else { usual.channels.clone() },
             model: said(&self.model).filter(|it| !bare || it.contains('/')),
-            thinking: said(&self.thinking).unwrap_or(usual.thinking.clone()),
+            thinking: said(&self.thinking).map_or(Thinking::Usual, Thinking::Said),
             system_prompt: said(&self.system_prompt),
             tags: self.tags.clone().unwrap_or_default(),
             turn_timeout_seconds: seconds,

@@ -8,7 +8,7 @@ use crate::{
     error::BrokerError,
     op,
     sqlite::{Writer, agents},
-    types::{AccountRow, AgentRow, AgentUpdate, EpochStart, NewUsage, UsageSum, Whose},
+    types::{AccountRow, AgentRow, AgentUpdate, EpochStart, NewUsage, SessionRow, UsageSum, Whose},
 };
 
 impl Broker {
@@ -55,6 +55,15 @@ impl Broker {
     pub async fn agent(&self, agent: &AgentName) -> Result<Option<AgentRow>, BrokerError> {
         let agent = agent.clone();
         self.store.read("read an agent", move |c| agents::one(c, &agent)).await
+    }
+
+    /// Returns the sessions that an agent has had, the one that was used last first.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn sessions(&self, agent: &AgentName) -> Result<Vec<SessionRow>, BrokerError> {
+        let agent = agent.clone();
+        self.store.read("list sessions", move |c| agents::known_sessions(c, &agent)).await
     }
 
     /// Returns all agents by name.

@@ -8,9 +8,13 @@ use super::{Writer, fault::Fault, rows, sql};
 use crate::{
     error::BrokerError,
     types::{
-        AccountRow, AgentRow, AgentUpdate, EpochStart, LeftSession, NewUsage, UsageSum, Whose,
+        AccountRow, AgentRow, AgentUpdate, EpochStart, LeftSession, NewUsage, SessionRow, UsageSum,
+        Whose,
     },
 };
+
+/// So many sessions of an agent are remembered.
+const SESSIONS_KEPT: i64 = 200;
 
 fn current(w: &mut Writer, agent: &AgentName) -> Result<Epoch, Fault> {
     let sql = "SELECT epoch FROM agents WHERE agent = ?";
@@ -49,6 +53,10 @@ pub(crate) fn begin(
     whose: Whose<'_>,
 ) -> Result<EpochStart, Fault> {
     let (session, left) = sessions(w, agent, whose)?;
+    let known_as = match &session {
+        Some(session) => known_as(w, agent, (whose.runtime, session))?,
+        None => None,
+    };
     let sql = "INSERT INTO agents (agent, installation_id, epoch, pid, note, started_at, \
                updated_at, runtime, session) \
                VALUES (?1, ?2, 1, ?3, ?4, ?5, ?5, ?6, ?7) ON CONFLICT (agent) DO UPDATE SET \
@@ -64,7 +72,7 @@ pub(crate) fn begin(
     let stood_down = sql::all(&w.connection, rooms, params![agent.folded()], sql::column)?;
     // Should this commit fail, the process is bound to an epoch that is not there, and fenced.
     w.epochs.insert(agent.clone(), epoch);
-    Ok(EpochStart { epoch, session, left, paused, stood_down })
+    Ok(EpochStart { epoch, session, known_as, left, paused, stood_down })
 }
 
 /// Returns the session that the runtime had last, and the one that another had since. Gives one
@@ -115,10 +123,59 @@ pub(crate) fn update(
             w.now.0
         ],
     )?;
-    match &update.session {
-        Some(session) => keep(w, agent, session.as_deref()),
-        None => Ok(()),
+    if let Some(session) = &update.session {
+        keep(w, agent, session.as_deref())?;
     }
+    match (&update.session, &update.known_as) {
+        (Some(Some(session)), Some(known_as)) => know(w, agent, session, known_as),
+        _ => Ok(()),
+    }
+}
+
+/// Returns our own id of a session.
+fn known_as(
+    w: &mut Writer,
+    agent: &AgentName,
+    (runtime, session): (&str, &str),
+) -> Result<Option<String>, Fault> {
+    let sql = "SELECT known_as FROM session_ids WHERE agent = ? AND runtime = ? AND session = ?";
+    Ok(sql::first(&w.connection, sql, params![agent.folded(), runtime, session], sql::column)?)
+}
+
+/// Records under which id of ours a session of the epoch's runtime is known. Of each agent the
+/// latest [`SESSIONS_KEPT`] stay.
+fn know(w: &mut Writer, agent: &AgentName, session: &str, known_as: &str) -> Result<(), Fault> {
+    let sql = "INSERT INTO session_ids (agent, runtime, session, installation_id, known_as, \
+               begun_at, used_at) \
+               SELECT agent, runtime, ?2, ?3, ?4, ?5, ?5 FROM agents \
+               WHERE agent = ?1 AND runtime IS NOT NULL \
+               ON CONFLICT (agent, runtime, session) DO UPDATE SET used_at = excluded.used_at";
+    let with = params![agent.folded(), session, &w.installation_id, known_as, w.now.0];
+    sql::run(&w.connection, sql, with)?;
+    let sql = "DELETE FROM session_ids WHERE agent = ?1 AND used_at < \
+               (SELECT used_at FROM session_ids WHERE agent = ?1 \
+               ORDER BY used_at DESC LIMIT 1 OFFSET ?2)";
+    sql::run(&w.connection, sql, params![agent.folded(), SESSIONS_KEPT - 1])?;
+    Ok(())
+}
+
+/// Returns the sessions of an agent, the one that was used last first.
+pub(crate) fn known_sessions(c: &Connection, agent: &AgentName) -> Result<Vec<SessionRow>, Fault> {
+    let sql = "SELECT runtime, session, known_as, begun_at, used_at, EXISTS (SELECT 1 FROM sessions \
+               AS kept WHERE kept.agent = ids.agent AND kept.runtime = ids.runtime \
+               AND kept.session = ids.session) AS kept \
+               FROM session_ids AS ids WHERE agent = ? ORDER BY used_at DESC, begun_at DESC";
+    let row = |row: &Row<'_>| {
+        Ok(SessionRow {
+            runtime: row.get("runtime")?,
+            session: row.get("session")?,
+            known_as: row.get("known_as")?,
+            begun_at: rows::time(row, "begun_at")?,
+            used_at: rows::time(row, "used_at")?,
+            kept: row.get("kept")?,
+        })
+    };
+    Ok(sql::all(c, sql, params![agent.folded()], row)?)
 }
 
 /// Keeps or forgets the session of the epoch's runtime.

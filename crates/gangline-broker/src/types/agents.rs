@@ -19,6 +19,8 @@ pub struct EpochStart {
     pub epoch: Epoch,
     /// The session that this runtime had last.
     pub session: Option<String>,
+    /// Our own id of that session; none of one from before there were such ids.
+    pub known_as: Option<String>,
     /// The session that another runtime had since: it stays kept for that one.
     pub left: Option<LeftSession>,
     /// Whether a human paused the agent.
@@ -43,12 +45,32 @@ pub struct AgentUpdate {
     pub phase: Option<String>,
     /// The session of the epoch's runtime; `Some(None)` forgets it. Those of others stay.
     pub session: Option<Option<String>>,
+    /// Our own id of that session, by which its shells and hooks know it.
+    pub known_as: Option<String>,
     /// Whether new turns are stopped.
     pub paused: Option<bool>,
     /// A JSON object for `status`.
     pub status_json: Option<String>,
     /// Whether the agent has just become ready.
     pub ready: bool,
+}
+
+/// A session that an agent has, or had.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionRow {
+    /// The name under which the sessions of its runtime are kept.
+    pub runtime: String,
+    /// The runtime's id.
+    pub session: String,
+    /// Our own id, as `GT_SESSION_ID` has it. Several sessions of the runtime share it where one
+    /// followed the other in the same process.
+    pub known_as: String,
+    /// When it was first told.
+    pub begun_at: UnixMicros,
+    /// When it was last begun or gone on with.
+    pub used_at: UnixMicros,
+    /// Whether the runtime's next start goes on with it.
+    pub kept: bool,
 }
 
 /// One agent.

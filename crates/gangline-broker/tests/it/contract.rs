@@ -90,6 +90,7 @@ mod sqlite {
         agents:
             each_start_raises_the_epoch_and_keeps_the_session,
             a_session_belongs_to_the_backend_that_made_it,
+            a_session_is_known_by_an_id_of_ours,
             an_older_daemon_is_fenced_from_every_write,
             a_process_bound_to_an_epoch_is_fenced_without_naming_it,
             a_pause_outlives_the_daemon,

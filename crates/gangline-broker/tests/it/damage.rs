@@ -78,7 +78,7 @@ async fn a_store_of_a_newer_program_is_refused_and_kept() {
     connection.execute_batch("PRAGMA user_version = 99").unwrap();
     connection.close().unwrap();
     let error = refused(&store).await;
-    let OpenError::NewerSchema { found: 99, known: 6, min_binary, .. } = error else {
+    let OpenError::NewerSchema { found: 99, known: 7, min_binary, .. } = error else {
         panic!("{error}");
     };
     assert_eq!(min_binary, "9.9.9");

@@ -173,6 +173,12 @@ pub enum RuntimeInput {
         /// Which life.
         life: Life,
     },
+    /// Its session is empty and is told something first: a turn of its own begins before the next
+    /// message is taken (R0-07). Answered as [`Self::Started`].
+    Primes {
+        /// Which life.
+        life: Life,
+    },
     /// It started a turn by itself. Answered with [`super::Effect::AdoptTurn`].
     Started {
         /// Which life.

@@ -25,6 +25,10 @@ impl Agent {
             RuntimeInput::NeedsLogin { life } if self.life() == Some(life) => {
                 self.needs_login = true;
             }
+            RuntimeInput::Primes { life } if self.life() == Some(life) => self.primes = Some(life),
+            RuntimeInput::Primes { life } => {
+                out.push(Effect::Notice(Notice::LateLife { life }));
+            }
             RuntimeInput::LoggedIn { life } if self.life() == Some(life) => {
                 self.needs_login = false;
             }
@@ -113,7 +117,7 @@ impl Agent {
         }
     }
 
-    fn started(&mut self, life: Life, out: &mut Vec<Effect>) {
+    pub(super) fn started(&mut self, life: Life, out: &mut Vec<Effect>) {
         match self.phase {
             Phase::Idle { life: idle } if idle == life => {
                 let id = self.next_turn();

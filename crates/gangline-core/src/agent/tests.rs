@@ -403,6 +403,30 @@ fn a_turn_that_the_runtime_starts_by_itself_is_recorded_with_no_message() {
     story.finish(1, Finish::Completed, "withdraw a; end t1.1 completed");
 }
 
+/// R0-07: what an empty session is told first is a turn of its own, whoever waits; so it is after a
+/// session was emptied.
+#[test]
+fn the_first_prompt_of_a_session_goes_before_all_that_waits() {
+    let mut story = Story::new();
+    story.is(Input::Message(queued(1)), "start 1 Resume");
+    story.runtime(RuntimeInput::Primes { life: Life(1) }, "");
+    story.runtime(RuntimeInput::Ready { life: Life(1) }, "take t1.1; adopt t1.1");
+    story.is(Input::Taken { turn: turn(1) }, "");
+    story.text("primed");
+    story.is(Input::Message(queued(2)), "");
+    story.finish(1, Finish::Completed, "end t1.1 completed; take t1.2 m1");
+    story.is(Input::Taken { turn: turn(2) }, "prompt t1.2");
+    story.runtime(RuntimeInput::Accepted { turn: turn(2) }, "");
+    story.runtime(RuntimeInput::Text { turn: turn(2), text: "one".to_owned() }, "");
+    story.runtime(RuntimeInput::Primes { life: Life(1) }, "");
+    story.finish(
+        2,
+        Finish::Completed,
+        "end t1.2 completed m1=answered `one`; take t1.3; adopt t1.3",
+    );
+    story.runtime(RuntimeInput::Primes { life: Life(2) }, "(LateLife { life: Life(2) })");
+}
+
 #[test]
 fn a_self_started_turn_that_ends_before_it_is_recorded_ends_after_it() {
     let mut story = Story::with(AgentOptions { start: StartMode::Eager, ..Default::default() });

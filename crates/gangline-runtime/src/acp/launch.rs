@@ -13,6 +13,7 @@ use gangline_os::{
 use tokio::sync::watch;
 
 use super::{
+    fields::{Fields, Tools},
     permit::Gate,
     recipe::{By, Given, Introduction, Names, Recipe, Wanted},
     session::{Own, Session, Setup},
@@ -63,10 +64,14 @@ pub(super) fn prepare(
         fsio::private_dir(folder).map_err(|error| error.to_string())?;
     }
     let mut notices = Vec::new();
-    let tools = tool_server(options, turn, &mut notices);
+    let fields = Fields::of(&options.extra)?;
+    let tools = match fields.tools {
+        Tools::None => None,
+        Tools::AsItCan | Tools::Http | Tools::Stdio => tool_server(options, turn, &mut notices),
+    };
     let own = tools.as_ref().map_or_else(Own::default, |server| Own {
-        http: Some(server.over_http()),
-        stdio: server.over_stdio(&options.tool_bridge),
+        http: Some(server.over_http()).filter(|_| fields.tools != Tools::Stdio),
+        stdio: server.over_stdio(&options.tool_bridge).filter(|_| fields.tools != Tools::Http),
     });
     let others = options
         .mcp_servers
@@ -93,6 +98,7 @@ pub(super) fn prepare(
     let mut given = Given { env: options.env.iter().cloned().collect(), args: Vec::new() };
     given.env.retain(|name, _| !INHERITED.contains(&name.as_str()));
     given.set("TMPDIR", options.tmp_dir.display().to_string());
+    fields.model_env.give(options, &mut given);
     (recipe.prepare)(&Wanted { options, servers: &servers }, &mut given)?;
     let mark = given.env.get(RUN_MARK).and_then(|mark| mark.parse().ok());
     let (program, mut args) = command(recipe, options)?;

@@ -56,6 +56,8 @@ pub(super) struct Recipe {
     pub(super) introduction: Introduction,
     /// How it names models of a provider whose address is given.
     pub(super) names: Names,
+    /// What of its model it is told by the configuration.
+    pub(super) takes: Takes,
     /// Words of its error messages and what they mean, beyond those that all use.
     pub(super) words: &'static [(&'static str, Meaning)],
     /// Adds to its environment, arguments and files what the configuration says.
@@ -138,6 +140,19 @@ pub(super) enum Names {
     WithProvider,
     /// By themselves: there is one provider only.
     Plain,
+}
+
+/// What of its model a program is told by the configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Takes {
+    pub(super) base_url: bool,
+    pub(super) key: bool,
+}
+
+impl Takes {
+    pub(super) const NOTHING: Self = Self { base_url: false, key: false };
+    pub(super) const KEY: Self = Self { base_url: false, key: true };
+    pub(super) const BOTH: Self = Self { base_url: true, key: true };
 }
 
 /// What an error means.
@@ -242,6 +257,7 @@ const UNKNOWN: Recipe = Recipe {
     lists: true,
     introduction: Introduction::FirstPrompt,
     names: Names::WithProvider,
+    takes: Takes::NOTHING,
     words: &[],
     prepare: |_, _| Ok(()),
 };

@@ -24,7 +24,7 @@ use super::{
     turns::{Setup, Turns},
 };
 use crate::{
-    McpPlace, McpServer, Mode, SessionId, StartOptions,
+    McpPlace, McpServer, Mode, SessionId, StartOptions, Thinking,
     door::Inside,
     program::{
         self,
@@ -285,7 +285,9 @@ fn arguments(
     if let Some(model) = &options.model {
         add("--model", model.into());
     }
-    if let Some(effort) = options.thinking.as_deref().filter(|word| EFFORTS.contains(word)) {
+    if let Some(effort) =
+        options.thinking.as_ref().map(Thinking::word).filter(|word| EFFORTS.contains(word))
+    {
         add("--effort", effort.into());
     }
     for (flag, file) in files(options)? {

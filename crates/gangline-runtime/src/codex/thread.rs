@@ -7,7 +7,7 @@ use gangline_os::mark::RUN_MARK;
 use serde_json::{Map, Value, json};
 
 use super::{SERVER, permit::Gate};
-use crate::{McpPlace, McpServer, SessionId, StartOptions, ToolSpec};
+use crate::{McpPlace, McpServer, SessionId, StartOptions, Thinking, ToolSpec};
 
 #[cfg(test)]
 pub(in crate::codex) mod tests;
@@ -101,7 +101,9 @@ fn config(options: &StartOptions, tools: &[ToolSpec]) -> Value {
     if has_provider(options) {
         add("model_providers", json!({PROVIDER: provider(options)}));
     }
-    if let Some(effort) = options.thinking.as_deref().filter(|word| EFFORTS.contains(word)) {
+    // What nobody says is the user's own settings' affair.
+    let said = options.thinking.as_ref().and_then(Thinking::said);
+    if let Some(effort) = said.filter(|word| EFFORTS.contains(word)) {
         add("model_reasoning_effort", json!(effort));
     }
     add("shell_environment_policy", shell(options));

@@ -48,6 +48,8 @@ pub struct Dialect {
     pub pace: Pace,
     /// Cells that the program itself does not allow.
     pub known: &'static [Known],
+    /// The cells that are tried; empty = all.
+    pub only: &'static [&'static str],
 }
 
 /// A cell that the program itself does not allow.
@@ -120,6 +122,51 @@ pub const COMMON: Dialect = Dialect {
     extra: &[],
     pace: USUAL,
     known: &[],
+    only: &[],
+};
+
+/// A program of which nothing is known but the variables by which it is told its model, and the same
+/// where the address ends without a version.
+pub const BY_VARIABLES: &str = "acp (by variables)";
+/// See [`BY_VARIABLES`].
+pub const BY_VARIABLES_PLAIN: &str = "acp (by variables, plain)";
+
+/// What can be tried without a name for its shell's tool, or for a second model.
+const WITHOUT_TOOLS: &[&str] = &[
+    "starts",
+    "session_id",
+    "handle",
+    "first_prompt",
+    "early_prompt",
+    "accepted",
+    "answers",
+    "order",
+    "prompt_returns",
+    "busy",
+    "interrupt",
+    "goes_on",
+    "interrupt_idle",
+    "clear",
+    "unknown_fields",
+    "apart",
+    "detect_running",
+    "stop",
+    "stop_mid_turn",
+    "crash",
+    "resume",
+    "lost_session",
+    "error_401",
+    "after_error",
+    "contract",
+];
+
+const UNKNOWN: Dialect = Dialect {
+    backend: "acp",
+    model: "first",
+    other_model: "second",
+    env: &[],
+    only: WITHOUT_TOOLS,
+    ..COMMON
 };
 
 const CLAUDE: Dialect = Dialect {
@@ -202,11 +249,6 @@ pub const DIALECTS: &[Dialect] = &[
         known: &[
             otherwise("tool_call", "it tells that a command is over, and nothing of its output"),
             otherwise("deny_told", DENIED),
-            otherwise(
-                "ask_interrupt",
-                "the turn ends, and leaves a call without a result in its history, upon which the \
-                 provider refuses every later prompt",
-            ),
             Known {
                 cell: "resume",
                 how: How::AtTimes,
@@ -223,6 +265,8 @@ pub const DIALECTS: &[Dialect] = &[
 /// Other ways in which some of them run.
 pub const OTHERS: &[Dialect] = &[
     Dialect { column: "claude per turn", mode: Mode::PerTurn, ..CLAUDE },
+    Dialect { column: BY_VARIABLES, ..UNKNOWN },
+    Dialect { column: BY_VARIABLES_PLAIN, base: Some(""), ..UNKNOWN },
     Dialect {
         backend: "acp",
         column: "acp (opencode)",
@@ -246,16 +290,7 @@ pub const OTHERS: &[Dialect] = &[
             ("OPENCODE_DISABLE_DEFAULT_PLUGINS", "1"),
         ],
         extra: &[],
-        known: &[
-            otherwise(
-                "deny_told",
-                "the program ends the turn and tells the model nothing; what makes up for that \
-                 has to know the program",
-            ),
-            silent("error_500"),
-            silent("error_529"),
-            silent("error_429"),
-        ],
+        known: &[silent("error_500"), silent("error_529"), silent("error_429")],
         ..OPENCODE
     },
     Dialect {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use gangline_os::{fsio, mark::RUN_MARK};
 
 use super::{McpProbe, Subject, dialect, turn::Why};
-use crate::{McpPlace, PermissionMode, StartOptions};
+use crate::{McpPlace, PermissionMode, StartOptions, Thinking};
 
 /// What a session is started with.
 #[derive(Debug, Clone)]
@@ -115,7 +115,7 @@ pub(super) fn options(subject: &Subject, plan: &Plan) -> Result<StartOptions, Wh
     options.mcp_servers = probes.map(|probe| probe.server.clone()).collect();
     if plan.fields == Fields::Unknown {
         options.extra.insert("no_such_field".to_owned(), serde_json::json!({ "a": [1, 2] }));
-        options.thinking = Some("medium".to_owned());
+        options.thinking = Some(Thinking::Said("medium".to_owned()));
     }
     Ok(options)
 }

@@ -16,6 +16,8 @@ pub(super) const FORMAT: &str = "#{pane_dead} #{pane_dead_status}, #{pane_dead_s
 
 /// Rows at the bottom, empty ones not counted, in which a program tells what it does.
 const BOTTOM: usize = 12;
+/// The most that is quoted of a program's last line, in characters.
+const LAST_WORDS: usize = 500;
 /// Rows before the cursor that are taken for the input when its beginning has scrolled away.
 const TALL_INPUT: usize = 5;
 
@@ -101,12 +103,6 @@ impl Screen {
     /// Returns the last row that is not empty, for people.
     pub(super) fn last_words(&self) -> &str {
         self.bottom().find(|row| !squash(row).is_empty()).map_or("", |row| row.trim())
-    }
-
-    /// The same of a program that has ended, without tmux's own words about that.
-    pub(super) fn before_death(&self) -> &str {
-        let mut rows = self.rows.iter().rev().map(|row| row.trim());
-        rows.find(|row| !row.is_empty() && !row.starts_with("Pane is dead")).unwrap_or("(empty)")
     }
 
     /// Says whether the program shows that it works.
@@ -199,6 +195,14 @@ impl Screen {
         }
         squash(&text)
     }
+}
+
+/// Returns the last of these lines that is not empty and not tmux's own word about a program's end,
+/// as a line of [`LAST_WORDS`] characters at most.
+pub(super) fn before_death(lines: &[String]) -> String {
+    let mut lines = lines.iter().rev().map(|line| line.trim());
+    let last = lines.find(|line| !line.is_empty() && !line.starts_with("Pane is dead"));
+    last.unwrap_or("(empty)").chars().take(LAST_WORDS).collect()
 }
 
 /// Says whether a row begins with a sign; the space at the sign's end may be a hard one, or cut

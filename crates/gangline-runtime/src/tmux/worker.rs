@@ -26,7 +26,7 @@ use super::{
     ear::Ear,
     history::History,
     launch::Launch,
-    screen::Death,
+    screen::{Death, before_death},
     server::Server,
     turns::{Act, Turns},
 };
@@ -48,6 +48,8 @@ const TOOLS_WITHIN: Duration = Duration::from_secs(5);
 /// How often, and between, it is asked how the program ended.
 const HOW_LOOKS: u32 = 20;
 const HOW_AGAIN: Duration = Duration::from_millis(50);
+/// Rows above the screen that are searched for the last words.
+const ABOVE: usize = 50;
 
 const LADDER: Ladder = Ladder { term_after: Duration::ZERO, kill_after: Duration::from_secs(2) };
 
@@ -332,7 +334,12 @@ impl Worker {
             let exit = proc::how_ended(self.server.program);
             death = exit.map(|exit| Death { code: exit.code, signal: exit.signal });
             let Ok(screen) = self.server.screen().await else { break };
-            screen.before_death().clone_into(&mut words);
+            words = before_death(&screen.rows);
+            // To write its own word about the end tmux scrolls by a row, which may be the only one.
+            let above = screen.history.saturating_sub(ABOVE);
+            if let Ok(captured) = self.server.lines(above).await {
+                words = before_death(&captured.lines);
+            }
             let told = screen.dead.filter(|told| told.code.is_some() || told.signal.is_some());
             death = told.or(death);
             // Until tmux sees an end, words may be under way.

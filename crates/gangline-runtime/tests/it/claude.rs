@@ -4,6 +4,7 @@ mod failures;
 mod fake;
 mod hostile;
 mod life;
+mod own;
 mod per_turn;
 mod rig;
 mod servers;

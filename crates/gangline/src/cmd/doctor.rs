@@ -121,7 +121,11 @@ pub(super) async fn run(global: &Global, args: &Doctor) -> Result<u8, Failure> {
     if !global.json {
         output::print(&show::text(&groups, terminal::columns()))?;
     }
-    let telling = if args.times { Telling::Times } else { Telling::Verdicts };
+    let telling = match (args.times, args.details) {
+        (true, _) => Telling::Times,
+        (false, true) => Telling::Verdicts,
+        (false, false) => Telling::Lines,
+    };
     finish(global, &groups, rounds, telling).await
 }
 
@@ -160,7 +164,12 @@ async fn finish(
     }
     match &rounds {
         Some(round) => {
-            output::print(&shown::text(&round.targets, &reports, terminal::columns()))?;
+            output::print(&match telling {
+                Telling::Lines => shown::broken(&round.targets, &reports),
+                Telling::Verdicts | Telling::Times => {
+                    shown::text(&round.targets, &reports, terminal::columns())
+                }
+            })?;
             output::print(&tried::left_out(&round.not_tried))?;
         }
         None => {

@@ -191,3 +191,40 @@ fn a_daemon_killed_in_mid_turn_leaves_no_program_and_answers_once_in_the_same_se
     ori.hears("lab-ada", "#general", "by shell");
     rig.put_away(hub);
 }
+
+/// R3-09, C22, C42: Codex chooses its session's id itself; its shells and hooks know ours, in the first life
+/// and in the next one, and `gangline sessions` says which is which.
+#[test]
+fn its_shells_and_hooks_know_the_session_by_one_id() {
+    let rig = Rig::new("permissions: bypass\n");
+    let shell = |eve: &mut IrcPeer, file: &str| {
+        eve.say("#general", &format!("@lab-ada run printenv GT_SESSION_ID > {file}; echo written"));
+        eve.hears("lab-ada", "#general", "written");
+        fs::read_to_string(rig.world.path(&format!("work/{file}"))).unwrap().trim().to_owned()
+    };
+    let mut hub = rig.up();
+    let mut eve = rig.member("eve");
+    let first = shell(&mut eve, "one");
+    let query = "SELECT json_extract(payload, '$.session_id') FROM events WHERE kind = \
+                 'session_start'";
+    let path = rig.world.state().join("gangline.db");
+    let told = eventually("the hook", || database::query(&path, query).pop());
+    assert_eq!(told, first);
+    let sessions = || rig.world.run(&["sessions", "lab-ada", "--json"]).json();
+    let all = sessions();
+    let known = &all["sessions"][0];
+    assert_eq!(all["sessions"].as_array().unwrap().len(), 1, "{all}");
+    assert_eq!((known["id"].as_str(), known["current"].as_bool()), (Some(&*first), Some(true)));
+    let theirs = known["session"].as_str().unwrap().to_owned();
+    assert_ne!(theirs, first, "Codex has an id of its own");
+    // Its own list has the same session, and nothing that is not known.
+    let listed = rig.world.run(&["--config", &rig.config, "sessions", "lab-ada", "--all"]).ok();
+    assert!(listed.contains(&first) && listed.contains(&theirs), "{listed}");
+    assert!(listed.contains("0 more in its folder"), "{listed}");
+    assert_eq!(hub.terminate(), 0);
+    let hub = rig.up();
+    let mut eve = rig.member("eve");
+    assert_eq!(shell(&mut eve, "two"), first);
+    assert_eq!(sessions()["sessions"][0]["session"], *theirs);
+    rig.put_away(hub);
+}

@@ -131,7 +131,7 @@ fn each_agent_is_told_who_it_is_and_nothing_of_others() {
     let _ = stage.world.run(&["--config", &stage.config, "down"]).ok();
 }
 
-/// C22: a session that is gone on with keeps its id, and a new one has another.
+/// C22, C42: a session that is gone on with keeps its id, and a new one has another.
 #[test]
 fn the_sessions_id_lasts_as_long_as_the_session() {
     let stage = stage();

@@ -315,6 +315,35 @@ fn an_empty_session_has_a_first_prompt() {
     rig.put_away(hub);
 }
 
+/// R0-07: the first prompt is a turn of its own, also when somebody waits; so it is in a session that
+/// was emptied.
+#[test]
+fn a_first_prompt_is_not_mixed_with_what_waits() {
+    let rig = rig("native", "initial_prompt: prime yourself\n");
+    let _ = rig.world.run(&["--config", &rig.config, "prompt", "lab-ada", "say one"]).ok();
+    let hub = rig.up();
+    let requests = |count: usize| {
+        let paths = eventually("the requests", || {
+            Some(rig.requests()).filter(|paths| paths.len() >= count)
+        });
+        paths.iter().map(|path| fs::read_to_string(path).unwrap()).collect::<Vec<_>>()
+    };
+    let of = |text: &str, word: &str| usize::from(text.contains(word));
+    let seen = requests(2);
+    assert_eq!((of(&seen[0], "prime yourself"), of(&seen[0], "say one")), (1, 0), "{}", seen[0]);
+    assert_eq!((of(&seen[1], "prime yourself"), of(&seen[1], "say one")), (1, 1), "{}", seen[1]);
+    // Somebody waits when the session is emptied after a turn.
+    let mut ori = rig.member("ori");
+    rig.at_work(&mut ori, "@lab-ada hold on");
+    let _ = rig.world.run(&["clear", "lab-ada"]).ok();
+    let _ = rig.world.run(&["prompt", "lab-ada", "say two"]).ok();
+    rig.model_goes_on();
+    let seen = requests(5);
+    assert_eq!((of(&seen[3], "prime yourself"), of(&seen[3], "say two")), (1, 0), "{}", seen[3]);
+    assert_eq!((of(&seen[4], "prime yourself"), of(&seen[4], "say two")), (1, 1), "{}", seen[4]);
+    rig.put_away(hub);
+}
+
 /// R2-06: a new session that was promised begins, whatever was asked for after it.
 #[test]
 fn a_new_session_is_not_forgotten_for_a_shorter_context() {

@@ -69,6 +69,47 @@ pub(crate) async fn a_session_belongs_to_the_backend_that_made_it(store: &Fixtur
     assert_eq!((empty.session, empty.left), (None, left("native", "n2")), "only its own is gone");
 }
 
+/// C22: our own id of a session is kept beside the backend's, through each that the backend begins,
+/// and found again by the one that is gone on with.
+pub(crate) async fn a_session_is_known_by_an_id_of_ours(store: &Fixture) {
+    let broker = store.open().await;
+    let begin = async || broker.begin_epoch(&ada(), (1, ""), claude()).await.unwrap();
+    let is = async |epoch, session: &str, known_as: &str| {
+        let update = AgentUpdate {
+            session: Some(Some(session.to_owned())),
+            known_as: Some(known_as.to_owned()),
+            ..AgentUpdate::default()
+        };
+        broker.set_agent(&ada(), epoch, update).await.unwrap();
+    };
+    let first = begin().await;
+    assert_eq!((first.session, first.known_as), (None, None));
+    is(first.epoch, "theirs-1", "ours-1").await;
+    // It begins another one by itself, in the same process.
+    is(first.epoch, "theirs-2", "ours-1").await;
+    let second = begin().await;
+    assert_eq!(second.known_as.as_deref(), Some("ours-1"));
+    is(second.epoch, "theirs-3", "ours-2").await;
+    // What a session is known as never changes.
+    is(second.epoch, "theirs-3", "ours-9").await;
+    let all = broker.sessions(&ada()).await.unwrap();
+    let mut seen: Vec<_> =
+        all.iter().map(|it| (it.session.as_str(), it.known_as.as_str(), it.kept)).collect();
+    seen.sort_unstable();
+    let expected = [
+        ("theirs-1", "ours-1", false),
+        ("theirs-2", "ours-1", false),
+        ("theirs-3", "ours-2", true),
+    ];
+    assert_eq!(seen, expected);
+    for number in 0..210 {
+        is(second.epoch, &format!("more-{number}"), "ours-3").await;
+    }
+    let all = broker.sessions(&ada()).await.unwrap();
+    assert!(all.len() <= 201 && all[0].session == "more-209", "{}", all.len());
+    assert!(broker.sessions(&bob()).await.unwrap().is_empty());
+}
+
 fn fenced<T: std::fmt::Debug>(result: Result<T, BrokerError>) {
     assert!(matches!(result, Err(BrokerError::Fenced { .. })), "{result:?}");
 }

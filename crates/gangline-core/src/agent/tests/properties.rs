@@ -54,6 +54,7 @@ fn play(world: &mut World, step: &Step) {
         26..36 => world.give(runtime(RuntimeInput::Ready { life })),
         37 if arg < 100 => world.give(runtime(RuntimeInput::LoggedIn { life })),
         37 if arg < 120 => world.give(runtime(RuntimeInput::NeedsLogin { life })),
+        37 if arg < 150 => world.give(runtime(RuntimeInput::Primes { life })),
         36..38 => world.give(runtime(RuntimeInput::Started { life })),
         38 if arg < 200 => {
             let tokens = if arg < 120 { 100 } else { 99 };

@@ -219,6 +219,7 @@ impl World {
             RuntimeInput::Shortened => (self.above, self.noted) = (false, false),
             RuntimeInput::NotShortened => self.orders.1 = true,
             RuntimeInput::Started { .. }
+            | RuntimeInput::Primes { .. }
             | RuntimeInput::Finished { .. }
             | RuntimeInput::NeedsLogin { .. }
             | RuntimeInput::LoggedIn { .. } => {}

@@ -5,7 +5,8 @@ use std::path::Path;
 use serde_json::json;
 
 use super::{
-    By, Counts, Given, Guard, Introduction, Names, Recipe, Refused, Servers, Wanted, Withdrawn, settings,
+    By, Counts, Given, Guard, Introduction, Names, Recipe, Refused, Servers, Takes, Wanted,
+    Withdrawn, settings,
 };
 
 pub(in super::super) static CLINE: Recipe = Recipe {
@@ -25,6 +26,7 @@ pub(in super::super) static CLINE: Recipe = Recipe {
     lists: false,
     introduction: Introduction::FirstPrompt,
     names: Names::Plain,
+    takes: Takes::BOTH,
     words: &[],
     prepare,
 };

@@ -7,7 +7,11 @@ pub(in super::super) static CODEX_ACP: Recipe = Recipe {
     any: false,
     command: &["codex-acp"],
     login: "run `codex login` as the agent's user",
-    errors: &["exceeded retry limit, last status:", "unexpected status ", "stream disconnected before"],
+    errors: &[
+        "exceeded retry limit, last status:",
+        "unexpected status ",
+        "stream disconnected before",
+    ],
     remarks: &["Warning: Model metadata for "],
     words: &[
         ("status: 401", Meaning::Login),

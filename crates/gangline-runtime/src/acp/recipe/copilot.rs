@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     ANSWER, By, Counts, Given, Guard, Introduction, Meaning, Names, Recipe, Refused, Servers,
-    Wanted, Withdrawn, settings,
+    Takes, Wanted, Withdrawn, settings,
 };
 
 pub(in super::super) static COPILOT: Recipe = Recipe {
@@ -25,6 +25,7 @@ pub(in super::super) static COPILOT: Recipe = Recipe {
     lists: true,
     introduction: Introduction::FirstPrompt,
     names: Names::Plain,
+    takes: Takes::BOTH,
     words: &[
         ("not found on provider", Meaning::Request),
         // It tells the status of its last try behind its own sentence.

@@ -1,6 +1,9 @@
 //! Gemini CLI: variables name its provider; its login has to be chosen in the user's settings.
 
-use super::{By, Counts, Given, Introduction, Meaning, Names, Recipe, Refused, Servers, Wanted, Withdrawn};
+use super::{
+    By, Counts, Given, Introduction, Meaning, Names, Recipe, Refused, Servers, Takes, Wanted,
+    Withdrawn,
+};
 
 pub(in super::super) static GEMINI: Recipe = Recipe {
     name: "gemini",
@@ -19,6 +22,7 @@ pub(in super::super) static GEMINI: Recipe = Recipe {
     lists: false,
     introduction: Introduction::FirstPrompt,
     names: Names::Plain,
+    takes: Takes::BOTH,
     words: &[("token count", Meaning::Overflow)],
     prepare,
 };

@@ -1,6 +1,8 @@
 //! Kiro: logged in by its own command, or by a key; its models are its vendor's.
 
-use super::{By, Counts, Given, Introduction, Names, Recipe, Refused, Servers, Wanted, Withdrawn};
+use super::{
+    By, Counts, Given, Introduction, Names, Recipe, Refused, Servers, Takes, Wanted, Withdrawn,
+};
 
 pub(in super::super) static KIRO: Recipe = Recipe {
     name: "kiro",
@@ -19,6 +21,7 @@ pub(in super::super) static KIRO: Recipe = Recipe {
     lists: false,
     introduction: Introduction::FirstPrompt,
     names: Names::Plain,
+    takes: Takes::KEY,
     words: &[],
     prepare,
 };

@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    ANSWER, By, Counts, Given, Introduction, Names, Recipe, Refused, Servers, Wanted, Withdrawn, settings,
+    ANSWER, By, Counts, Given, Introduction, Names, Recipe, Refused, Servers, Takes, Wanted,
+    Withdrawn, settings,
 };
 
 pub(in super::super) static OPENCODE: Recipe = Recipe {
@@ -23,6 +24,7 @@ pub(in super::super) static OPENCODE: Recipe = Recipe {
     lists: true,
     introduction: Introduction::Recipe,
     names: Names::WithProvider,
+    takes: Takes::BOTH,
     words: &[],
     prepare,
 };

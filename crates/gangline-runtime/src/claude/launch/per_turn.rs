@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::EFFORTS;
 use crate::{
-    Mode, StartOptions,
+    Mode, StartOptions, Thinking,
     claude::permit::Gate,
     reading::{Reading, Searches},
 };
@@ -32,7 +32,8 @@ pub(super) fn prompt_flag(options: &StartOptions) -> &'static str {
 
 /// Returns what the settings file says of a process for one turn.
 pub(super) fn settings(options: &StartOptions) -> Value {
-    let effort = options.thinking.as_deref().filter(|word| EFFORTS.contains(word));
+    let effort =
+        options.thinking.as_ref().map(Thinking::word).filter(|word| EFFORTS.contains(word));
     json!({
         "autoCompactEnabled": super::auto_compact(options),
         "autoMemoryEnabled": false,

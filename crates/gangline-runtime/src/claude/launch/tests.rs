@@ -101,7 +101,7 @@ fn the_arguments_say_what_the_options_say() {
     assert_eq!(args, expected);
 
     options.model = Some("opus".to_owned());
-    options.thinking = Some("high".to_owned());
+    options.thinking = Some(Thinking::Said("high".to_owned()));
     options.system_prompt = "You are oak-ada.".to_owned();
     options.extra.insert("background_tasks".to_owned(), true.into());
     let env = BTreeMap::from([("TOKEN".to_owned(), "hidden".to_owned())]);
@@ -125,7 +125,7 @@ fn the_arguments_say_what_the_options_say() {
         "type": "stdio", "command": "tool", "args": ["--serve"], "env": {"TOKEN": "hidden"}}}});
     assert_eq!(servers, expected);
 
-    options.thinking = Some("ultrathink".to_owned());
+    options.thinking = Some(Thinking::Said("ultrathink".to_owned()));
     assert!(!words(&options, GoesOn::Yes).contains(&"--effort".to_owned()));
 }
 
@@ -218,7 +218,7 @@ fn a_process_for_one_turn_has_the_tools_that_are_named_and_no_others() {
         serde_json::from_str::<Value>(&read("claude-settings.json")).unwrap()["effortLevel"].clone()
     };
     assert_eq!(settings(&options), "medium");
-    options.thinking = Some("xhigh".to_owned());
+    options.thinking = Some(Thinking::Said("xhigh".to_owned()));
     assert_eq!(settings(&options), "xhigh");
 }
 

@@ -136,15 +136,30 @@ fn servers_are_asked_about_and_carry_the_mark() {
 fn its_shells_get_what_it_was_given() {
     let mut options = options(Path::new("/project"));
     options.resume = Some(SessionId("t".to_owned()));
-    options.thinking = Some("high".to_owned());
+    options.thinking = Some(Thinking::Said("high".to_owned()));
     let config = Thread::new(&options, &[]).start(None)["config"].clone();
     assert_eq!(config["shell_environment_policy"]["inherit"], "all");
     assert_eq!(config["shell_environment_policy"]["set"], json!({"GT_SESSION_ID": "t"}));
     assert_eq!(config["model_reasoning_effort"], "high");
     assert_eq!(config["allow_login_shell"], false);
     options.env.push(("GT_SESSION_ID".to_owned(), "other".to_owned()));
-    options.thinking = Some("off".to_owned());
+    options.thinking = Some(Thinking::Said("off".to_owned()));
     let config = Thread::new(&options, &[]).start(None)["config"].clone();
     assert_eq!(config["shell_environment_policy"]["set"], json!({}));
     assert_eq!(config.get("model_reasoning_effort"), None);
+}
+
+/// R0-65, C44: what the configuration does not say is left to the program's own settings, which no word
+/// of ours overrides.
+#[test]
+fn thinking_that_nobody_asked_for_is_the_users_own_affair() {
+    let mut options = options(Path::new("/project"));
+    let effort = |options: &StartOptions| {
+        let config = Thread::new(options, &[]).start(None)["config"].clone();
+        config.get("model_reasoning_effort").cloned()
+    };
+    options.thinking = Some(Thinking::Usual("medium".to_owned()));
+    assert_eq!(effort(&options), None);
+    options.thinking = Some(Thinking::Said("medium".to_owned()));
+    assert_eq!(effort(&options), Some(json!("medium")));
 }

@@ -87,7 +87,7 @@ fn only_the_bottom_tells_what_a_program_does() {
 #[test]
 fn last_words_are_those_of_the_program() {
     let dead = screen(&["oops", "", "Pane is dead (status 7, now)"], (0, 2));
-    assert_eq!(dead.before_death(), "oops");
+    assert_eq!(before_death(&dead.rows), "oops");
     assert_eq!(screen(&["", RULE], (0, 0)).last_words(), "");
 }
 

@@ -25,6 +25,8 @@ const VAIN_CLEARS: u32 = 2;
 const CLEARS_WITHIN: Duration = Duration::from_millis(500);
 /// How long a text that was sent off may stay in the input, at first; it doubles.
 const LEAVES_WITHIN: Duration = Duration::from_secs(1);
+/// What a program's own prompt may take of a row, in columns.
+const PROMPT_MAX: usize = 20;
 /// Above so many lines the history is forgotten before a turn, so that nothing is lost in it.
 const HISTORY_HIGH: usize = 5000;
 
@@ -191,7 +193,7 @@ impl Turns {
         now: Duration,
     ) -> Stage {
         let whole = match self.profile.kind {
-            Kind::Line => line >= screen.history,
+            Kind::Line => line >= screen.history && !self.is_sideways(delivery, screen, line),
             Kind::Box => Receipt::is_short(&delivery.text),
         };
         let sight = if whole { Sight::Whole { before: &before } } else { Sight::End };
@@ -207,6 +209,13 @@ impl Turns {
         self.out.push(Act::Keys(self.clear_keys()));
         self.looks = 0;
         Stage::Clearing { presses: 1, vain: 0, at: now, before: Some(input) }
+    }
+
+    /// Says whether the program shows a long text in one row, of which only the end is seen.
+    fn is_sideways(&self, delivery: &Delivery, screen: &Screen, line: usize) -> bool {
+        let columns = usize::from(self.profile.columns);
+        let long = delivery.text.chars().count() + PROMPT_MAX >= columns;
+        long && screen.cursor_line() == line
     }
 
     /// Says whether a text that was sent off is out of the input.

@@ -3,7 +3,7 @@
 use gangline_os::process::Signal;
 use gangline_runtime::{
     Answer, Mode, PermissionMode, Prompt, RuntimeEvent, SessionFilter, SessionId, StopReason,
-    TurnResult, Verdict, registry,
+    Thinking, TurnResult, Verdict, registry,
 };
 use serde_json::Value;
 
@@ -84,7 +84,7 @@ async fn the_process_is_started_with_our_files_and_tools_only() {
     let mut rig = rig(PermissionMode::Allowlist).await;
     rig.options.allowed_tools = ["Bash", "Edit", "Read", "Write"].map(str::to_owned).into();
     rig.options.model = Some("haiku".to_owned());
-    rig.options.thinking = Some("low".to_owned());
+    rig.options.thinking = Some(Thinking::Said("low".to_owned()));
     let session = rig.start().await;
     rig.say(1, "toil secretly").await;
     rig.until_runs(SHELL).await;

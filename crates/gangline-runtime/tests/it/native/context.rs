@@ -2,7 +2,7 @@
 
 use gangline_core::TurnId;
 use gangline_runtime::{
-    FailureKind, PermissionMode, Prompt, RuntimeEvent, StopReason, TurnResult, Usage,
+    FailureKind, PermissionMode, Prompt, RuntimeEvent, StopReason, Thinking, TurnResult, Usage,
 };
 
 use super::{Rig, texts, turn};
@@ -251,7 +251,7 @@ rules:
 ";
     let (mut rig, _called) = Rig::scripted(PermissionMode::Ask, Some(script)).await;
     rig.options.model = Some("haiku".to_owned());
-    rig.options.thinking = Some("low".to_owned());
+    rig.options.thinking = Some(Thinking::Said("low".to_owned()));
     rig.start().await;
     let events = rig.ask(1, "hi").await;
     let usage = events.iter().find_map(|event| match event {

@@ -87,6 +87,20 @@ async fn an_exit_is_told_with_its_code() {
     }
 }
 
+/// R0-20: what a program has written before it took a prompt is what its end is told with.
+#[tokio::test]
+async fn a_program_that_ends_at_its_start_is_quoted() {
+    for command in ["echo cannot open display; sleep 1; exit 4", "echo cannot open display; exit 4"]
+    {
+        let mut rig = Rig::new(&["bash", "-c", command], json!({}));
+        rig.begin().await;
+        let rest = rig.rest().await;
+        assert_eq!(rest.last(), Some(&RuntimeEvent::Exited { code: 4 }), "{rest:?}");
+        let told = notices(&rest);
+        assert!(told.contains("the last line of its screen: cannot open display"), "{told}");
+    }
+}
+
 /// R0-20: of some children tmux never learns that they ended (3.3a, one in fifty): the system is asked
 /// as well. A server that stands still is the far end of that.
 #[tokio::test]

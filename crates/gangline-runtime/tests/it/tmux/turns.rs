@@ -54,6 +54,23 @@ async fn a_quotation_without_an_end_does_not_swallow_the_next_message() {
     }
 }
 
+/// A line editor that shows a long line by its end alone, as aider's does, gets it and is seen to
+/// have it.
+#[tokio::test]
+async fn a_long_message_reaches_an_input_of_one_row() {
+    let mut rig = bash();
+    let settings = rig.path("inputrc");
+    std::fs::write(&settings, "set horizontal-scroll-mode on\n").unwrap();
+    rig.options.env.push(("INPUTRC".to_owned(), settings.display().to_string()));
+    rig.start().await;
+    for (number, length) in [(1, 100), (2, 150), (3, 155), (4, 400), (5, 1500)] {
+        let text = "word ".repeat(length / 5);
+        let done = rig.ask(number, &format!("echo {text}")).await;
+        assert_eq!(done.text(), text.trim_end(), "{length}: {done:?}");
+    }
+    rig.put_away().await;
+}
+
 /// R3-08: a prompt from before the program is ready waits for that.
 #[tokio::test]
 async fn a_first_prompt_waits_for_the_start() {

@@ -16,6 +16,9 @@ use super::{
 };
 use crate::{cmd::runtime::deep::Target, versions::Version};
 
+/// Fields of an agent without which its program cannot be tried.
+const TOLD: [&str; 2] = ["model_env", "tools"];
+
 /// A backend that is not tried.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct NotTried {
@@ -81,7 +84,10 @@ impl Round {
         // Agents with the usual program of their backend stand for it.
         let usual = subject.words.len() <= 1 && subject.found.command.is_none();
         let name = if usual { subject.found.name.clone() } else { name };
-        self.targets.push(Target { name, found: subject.found.clone(), dialect, words, version });
+        let extra = subject.agent().map(|agent| agent.extra.clone()).unwrap_or_default();
+        let extra = extra.into_iter().filter(|(key, _)| TOLD.contains(&key.as_str())).collect();
+        let found = subject.found.clone();
+        self.targets.push(Target { name, found, dialect, words, version, extra });
     }
 
     fn leave(&mut self, name: String, why: impl Into<String>) {
@@ -91,7 +97,8 @@ impl Round {
 
 /// Returns how a subject has to be spoken to, or why nobody knows.
 fn dialect_of(subject: &Subject) -> Result<&'static Dialect, &'static str> {
-    const UNKNOWN: &str = "the suite does not know how it is told the address of a model";
+    const UNKNOWN: &str = "nothing says how it is told the address of a model: name its variables in \
+                           the agent, `model_env: {base_url: NAME, key: NAME}`";
     const TERMINAL: &str = "a terminal program: the suite does not know its screen";
     let owner = subject.words.first().and_then(|program| known::owner(program));
     if subject.on_screen() {
@@ -99,10 +106,22 @@ fn dialect_of(subject: &Subject) -> Result<&'static Dialect, &'static str> {
         return name.and_then(|name| dialect::find(&name)).ok_or(TERMINAL);
     }
     let entry = if subject.found.entry.runs_any() { owner } else { Some(subject.found.entry) };
+    if let Some(dialect) = by_variables(subject) {
+        return Ok(dialect);
+    }
     let name = entry.ok_or(UNKNOWN)?.name;
     let per_turn = subject.agent().is_some_and(|agent| agent.process == Process::PerTurn);
     let own = per_turn.then(|| dialect::find(&format!("{name} per turn"))).flatten();
     own.or_else(|| dialect::find(name)).ok_or(UNKNOWN)
+}
+
+/// Returns how a program is spoken to that nobody knows, where its agent names the variables by which
+/// it is told its model.
+fn by_variables(subject: &Subject) -> Option<&'static Dialect> {
+    let named = subject.agent()?.extra.get("model_env")?.get("base_url")?.as_str()?;
+    // Two of the wires have no version in front of their paths.
+    let plain = ["ANTHROPIC", "CLAUDE", "GEMINI", "GOOGLE"].iter().any(|it| named.contains(it));
+    dialect::find(if plain { dialect::BY_VARIABLES_PLAIN } else { dialect::BY_VARIABLES })
 }
 
 /// Says which were not tried, and why; empty when all were.

@@ -1,11 +1,13 @@
 //! `--deep`: the conformance suite over each installed program, against a stand-in model.
 
+use std::collections::BTreeMap;
+
 use gangline_runtime::{
     conformance::{self, Dialect, Outcome, Progress, Report},
     registry::Found,
 };
 
-use super::lab::Lab;
+use super::{lab::Lab, shown};
 use crate::{cli::Global, failure::Failure, output, place};
 
 /// A backend that can be tried.
@@ -21,6 +23,8 @@ pub(crate) struct Target {
     pub(crate) words: Vec<String>,
     /// What its program says; empty = nothing that looks like a version.
     pub(crate) version: String,
+    /// Fields by which it is told its model.
+    pub(crate) extra: BTreeMap<String, serde_json::Value>,
 }
 
 /// Runs the suite over the targets, one after the other; the reports are in their order. None
@@ -50,10 +54,16 @@ pub(crate) async fn deep(
 async fn run(lab: &Lab, targets: &[Target], telling: Telling) -> Result<Vec<Report>, Failure> {
     let mut reports = Vec::new();
     for (index, target) in targets.iter().enumerate() {
-        output::note(format!("{} {}", target.name, target.version).trim_end());
+        if telling != Telling::Lines {
+            output::note(format!("{} {}", target.name, target.version).trim_end());
+        }
         let bench = lab.bench(index, target).await?;
         let report = conformance::run(&bench.subject, &|it| progress(telling, it)).await;
-        output::note(&format!("  {} took {:.1} s", target.name, report.took.as_secs_f64()));
+        if telling == Telling::Lines {
+            output::note(&shown::line(target, &report));
+        } else {
+            output::note(&format!("  {} took {:.1} s", target.name, report.took.as_secs_f64()));
+        }
         reports.push(report);
     }
     Ok(reports)
@@ -62,27 +72,30 @@ async fn run(lab: &Lab, targets: &[Target], telling: Telling) -> Result<Vec<Repo
 /// How much is told while it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Telling {
+    /// A line for each backend.
+    Lines,
     /// What was found.
     Verdicts,
     /// What is tried, what was found, and how long that took.
     Times,
 }
 
-/// Lines on standard error: one for each verdict, and what is tried meanwhile.
+/// Lines on standard error: one for each verdict if that is wanted, and what is tried meanwhile.
 fn progress(telling: Telling, progress: Progress<'_>) {
     let Outcome { cell, verdict, took } = match (progress, telling) {
-        (Progress::Found(outcome), _) => outcome,
+        (Progress::Found(_), Telling::Lines) => return,
+        (Progress::Found(outcome), Telling::Verdicts | Telling::Times) => outcome,
         (Progress::Trying(cell), Telling::Times) => {
             return output::note(&format!("  trying      {}", cell.title));
         }
         // In a terminal it is written over by what is found.
-        (Progress::Trying(cell), Telling::Verdicts) => {
+        (Progress::Trying(cell), Telling::Lines | Telling::Verdicts) => {
             return output::passing(&format!("  trying      {}", cell.title));
         }
     };
     let why = verdict.why().map(|why| format!(": {why}")).unwrap_or_default();
     let took = match telling {
-        Telling::Verdicts => String::new(),
+        Telling::Lines | Telling::Verdicts => String::new(),
         Telling::Times => format!("{:6.1} s  ", took.as_secs_f64()),
     };
     output::note(&format!("  {:11} {took}{}{why}", verdict.word(), cell.title));

@@ -105,12 +105,15 @@ impl Lab {
         let records = Mutex::new(Records::of(path("requests")));
         let subject = Subject {
             make: Box::new(target.found.maker().map_err(Failure::environment)?),
-            options: self.options(&folder, &target.words, &bridge),
+            options: StartOptions {
+                extra: target.extra.clone(),
+                ..self.options(&folder, &target.words, &bridge)
+            },
             dialect: *dialect,
             model: Arc::new(Standin { origin: format!("http://{address}"), records }),
             mcp: probes(&tools, &bridge),
             version: target.version.clone(),
-            only: Vec::new(),
+            only: dialect.only.to_vec(),
         };
         Ok(Bench { subject, _standin: tasks, _tools: tools, _turn: turn })
     }

@@ -54,6 +54,33 @@ pub(crate) fn wire<'a>(target: &'a Target, report: &'a Report) -> Tried<'a> {
     }
 }
 
+/// Returns what was found of one backend, on one line.
+pub(crate) fn line(target: &Target, report: &Report) -> String {
+    let count = |word: &str| report.outcomes.iter().filter(|it| it.verdict.word() == word).count();
+    let told = format!("{} {}", target.name, target.version);
+    let others = ["unsupported", "hidden", "skipped"].map(|word| (count(word), word));
+    let others = others.iter().filter(|(count, _)| *count > 0);
+    let others: String = others.map(|(count, word)| format!(", {count} {word}")).collect();
+    let (held, broken) = (count("yes"), report.failures().count());
+    let took = report.took.as_secs_f64();
+    format!("{}: {held} rules hold{others}, {broken} broken, {took:.1} s", told.trim_end())
+}
+
+/// Returns what is broken, and where the rest is to be seen; empty without a report.
+pub(crate) fn broken(targets: &[Target], reports: &[Report]) -> String {
+    let mut out = String::new();
+    for (target, report) in targets.iter().zip(reports) {
+        for Outcome { cell, verdict, .. } in report.failures() {
+            let why = verdict.why().unwrap_or_default();
+            let _ = writeln!(out, "{}: NO: {}: {why}", target.name, cell.title);
+        }
+    }
+    if !reports.is_empty() {
+        out.push_str("`gangline doctor --deep --details` shows each rule\n");
+    }
+    out
+}
+
 /// Returns the rules down and the backends across, and what is broken. As many backends stand
 /// beside each other as `columns` have room for; none = all.
 pub(crate) fn text(targets: &[Target], reports: &[Report], columns: Option<usize>) -> String {

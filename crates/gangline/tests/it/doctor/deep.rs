@@ -96,14 +96,20 @@ fn a_program_that_does_not_work_fails() {
     fs::set_permissions(&path, mode).unwrap();
     let ran = world.run(&["runtime", "doctor", "--deep", "claude"]);
     assert_eq!(ran.code, 1, "{}", ran.stderr);
-    assert!(ran.stdout.contains("NO: starts and takes prompts in time"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("claude: NO: starts and takes prompts in time"), "{}", ran.stdout);
+    // A line a backend, and those of what is broken; the table only where it is asked for.
+    let lines: Vec<&str> = ran.stderr.lines().collect();
+    let [line] = lines[..] else { panic!("{}", ran.stderr) };
+    assert!(line.starts_with("claude 2.1.330: ") && line.contains(" broken, "), "{line}");
+    assert!(!ran.stdout.contains("knows whether a session runs  "), "{}", ran.stdout);
+    assert!(ran.stdout.contains("--details"), "{}", ran.stdout);
 }
 
 /// Ctrl-C ends it at once, and neither a process nor a file stays.
 #[test]
 fn an_interrupt_leaves_nothing_behind() {
     let world = with_claude();
-    let mut doctor = world.start(&["runtime", "doctor", "--deep", "claude"]);
+    let mut doctor = world.start(&["runtime", "doctor", "--deep", "--details", "claude"]);
     eventually("the first verdict", || doctor.output().contains("  yes  ").then_some(()));
     // Between two programs there is none for a moment.
     eventually("a program that is tried", || (tried_now(&world) > 0).then_some(()));

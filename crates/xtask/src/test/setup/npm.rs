@@ -1,4 +1,4 @@
-//! Coding agents that come by npm, each in one exact version below the target folder. Their tests
+//! Coding agents that come by npm, each in an exact version below the target folder. Their tests
 //! look for them in `gangline_testkit::programs`. Start at [`install_all`].
 
 use std::fs;
@@ -11,8 +11,10 @@ use crate::shell;
 
 /// A package of npm and the program in it.
 struct Package {
-    /// The name of its folder, and of the program in `node_modules/.bin`.
+    /// The name of the program in `node_modules/.bin`.
     program: &'static str,
+    /// The name of its folder: the program's, but for a second version of one.
+    folder: &'static str,
     name: &'static str,
     /// Exact, since the tests are written for what this one does.
     version: &'static str,
@@ -22,36 +24,49 @@ struct Package {
 const PACKAGES: &[Package] = &[
     Package {
         program: "claude",
+        folder: "claude",
         name: "@anthropic-ai/claude-code",
         version: "2.1.330",
         why: "the backend `claude` is tested against it, with no model behind it (about 360 MB)",
     },
     Package {
+        program: "claude",
+        folder: "claude-oldest",
+        name: "@anthropic-ai/claude-code",
+        version: "2.1.270",
+        why: "the oldest release that is accepted does what is needed (about 330 MB)",
+    },
+    Package {
         program: "codex",
+        folder: "codex",
         name: "@openai/codex",
         version: "0.169.0",
         why: "the backend `codex` is tested against it, with no model behind it (about 400 MB)",
     },
     Package {
         program: "opencode",
+        folder: "opencode",
         name: "opencode-ai",
         version: "1.18.33",
         why: "the backend `opencode` is tested against it, with no model behind it (about 350 MB)",
     },
     Package {
         program: "cline",
+        folder: "cline",
         name: "cline",
         version: "3.0.65",
         why: "the backend `cline` is tested against it, with no model behind it (about 440 MB)",
     },
     Package {
         program: "copilot",
+        folder: "copilot",
         name: "@github/copilot",
         version: "1.0.102",
         why: "the backend `copilot` is tested against it, with no model behind it (about 190 MB)",
     },
     Package {
         program: "gemini",
+        folder: "gemini",
         name: "@google/gemini-cli",
         version: "0.61.0",
         why: "the backend `gemini` is tested against it, with no model behind it (about 100 MB)",
@@ -63,7 +78,7 @@ const PACKAGES: &[Package] = &[
 pub(super) fn install_all() -> Result<()> {
     let folder = Metadata::load()?.target_directory.join("programs");
     for package in PACKAGES {
-        let folder = folder.join(package.program);
+        let folder = folder.join(package.folder);
         if is_there(package, &folder) {
             println!("{} {} is there", package.name, package.version);
         } else {

@@ -82,8 +82,8 @@ fn what_cannot_be_tried_is_counted_with_its_reason() {
         left_out(&round.not_tried),
         "5 not tried:\n  \
          term: a terminal program: the suite does not know its screen\n  \
-         own: the suite does not know how it is told the address of a model\n  \
-         kiro: the suite does not know how it is told the address of a model\n  \
+         own: nothing says how it is told the address of a model: name its variables in the agent, `model_env: {base_url: NAME, key: NAME}`\n  \
+         kiro: nothing says how it is told the address of a model: name its variables in the agent, `model_env: {base_url: NAME, key: NAME}`\n  \
          gone: /opt/none/claude is not there\n  \
          old: its program cannot be driven, see above\n"
     );

@@ -1,0 +1,14 @@
+//! Options of `gangline sessions`.
+
+use clap::Args;
+use gangline_core::AgentName;
+
+#[derive(Debug, Args)]
+pub(crate) struct SessionsArgs {
+    /// The agent's nick
+    pub(crate) agent: AgentName,
+    /// Also ask the backend which sessions it keeps of the agent's folder; some programs are started
+    /// for that
+    #[arg(long)]
+    pub(crate) all: bool,
+}
