@@ -74,6 +74,15 @@ pub fn gemini() -> PathBuf {
     installed("gemini", "node_modules/.bin/gemini")
 }
 
+/// Returns a program that npm has put into a folder of its own.
+///
+/// # Panics
+/// When it is not installed.
+#[must_use]
+pub fn npm(folder: &str, program: &str) -> PathBuf {
+    installed(folder, &format!("node_modules/.bin/{program}"))
+}
+
 /// Returns a file of a program's folder.
 fn installed(program: &str, file: &str) -> PathBuf {
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(

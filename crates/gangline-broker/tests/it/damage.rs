@@ -50,7 +50,7 @@ async fn a_look_changes_nothing() {
         all
     };
     let before = (names(), fs::read(store.path()).unwrap());
-    assert_eq!(Broker::look(options(&store.path())).unwrap(), 6);
+    assert_eq!(Broker::look(options(&store.path())).unwrap(), 7);
     assert_eq!(names(), before.0);
     assert!(fs::read(store.path()).unwrap() == before.1, "the file is kept");
     assert_eq!(Broker::look_at_orders(options(&store.path())).unwrap(), []);
@@ -133,7 +133,8 @@ async fn a_store_of_an_older_program_is_brought_up_to_date_and_keeps_its_rows() 
          ALTER TABLE turns DROP COLUMN cause; ALTER TABLE outbox DROP COLUMN question; \
          DROP TABLE approval_places; ALTER TABLE approvals DROP COLUMN folder; \
          ALTER TABLE approvals DROP COLUMN said_before; \
-         ALTER TABLE approvals DROP COLUMN decided_as; PRAGMA user_version = 1",
+         ALTER TABLE approvals DROP COLUMN decided_as; DROP TABLE session_ids; \
+         PRAGMA user_version = 1",
         )
         .unwrap();
     connection.close().unwrap();

@@ -90,7 +90,7 @@ fn config(options: &StartOptions, notices: &mut Vec<String>) -> Config {
     config.continuations = CONTINUATIONS;
     config.cwd.clone_from(&options.workdir);
     config.closed = options.resolved_bounds().closed;
-    if let Some(word) = options.thinking.as_ref().map(|thinking| thinking.word()) {
+    if let Some(word) = options.thinking.as_ref().and_then(|thinking| thinking.said()) {
         match Level::parse(word) {
             Some(level) => config.thinking = Thinking::Level(level),
             None => notices.push(format!(

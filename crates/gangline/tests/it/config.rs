@@ -57,6 +57,48 @@ fn an_unknown_backend_is_named_with_its_line() {
     );
 }
 
+/// R0-64: a key that the agent's backend does not read is warned of with what to write instead, and so
+/// is a field with which its start would fail.
+#[test]
+fn keys_without_effect_and_fields_that_fail_are_warned_of() {
+    let acp = "agent: acp, acp_command: [mine], directory: .";
+    for (agent, warnings) in [
+        (
+            format!("{acp}, base_url: 'http://127.0.0.1:9/v1'"),
+            vec!["`base_url of oak-ada` has no effect"],
+        ),
+        (
+            format!("{acp}, api_key_env: LAB_KEY, account_dir: /x"),
+            vec![
+                "`api_key_env of oak-ada` has no effect",
+                "`account_dir of oak-ada` has no effect",
+            ],
+        ),
+        (
+            format!("{acp}, base_url: 'http://h/v1', model_env: {{base_url: OPENAI_BASE_URL}}"),
+            vec![],
+        ),
+        (
+            format!("{acp}, tools: sse"),
+            vec!["oak-ada cannot start: `tools` must be http, stdio or none"],
+        ),
+        (
+            "agent: tmux, command: [bash], directory: ., screen: {columns: 1000}".to_owned(),
+            vec!["oak-ada cannot start: `screen`: `columns` must be 40 to 500"],
+        ),
+        ("agent: claude, base_url: 'http://h', directory: .".to_owned(), vec![]),
+    ] {
+        let ran =
+            check(&format!("server: {{name: oak}}\nagents:\n  - {{nick: oak-ada, {agent}}}\n"));
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        for warning in &warnings {
+            assert!(ran.stderr.contains(warning), "{agent}: {}", ran.stderr);
+        }
+        let told = ran.stderr.matches("warning: ").count();
+        assert_eq!(told, warnings.len(), "{agent}: {}", ran.stderr);
+    }
+}
+
 #[test]
 fn a_nick_that_is_no_server_and_name_is_refused() {
     refused(

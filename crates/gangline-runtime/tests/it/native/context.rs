@@ -284,6 +284,19 @@ rules:
     assert!(rig.request(2).get("thinking").is_none());
 }
 
+/// R0-65, C44: a level that the configuration does not name is left to the model.
+#[tokio::test]
+async fn thinking_that_nobody_asked_for_is_left_to_the_model() {
+    let script = "rules:\n  - reply: [text: hello]\n";
+    let (mut rig, _called) = Rig::scripted(PermissionMode::Ask, Some(script)).await;
+    rig.options.model = Some("haiku".to_owned());
+    rig.options.thinking = Some(Thinking::Usual("medium".to_owned()));
+    rig.start().await;
+    rig.ask(1, "hi").await;
+    let request = rig.request(1);
+    assert_eq!((request.get("thinking"), request["output_config"].get("effort")), (None, None));
+}
+
 #[tokio::test]
 async fn a_refusal_of_the_model_is_a_failure_that_says_so() {
     let mut rig = rig("
