@@ -59,7 +59,7 @@ async fn its_instructions_skills_and_subagents_stay() {
     let body = last.get("body").unwrap_or(&last);
     let tools: Vec<&str> =
         body["tools"].as_array().unwrap().iter().filter_map(|it| it["name"].as_str()).collect();
-    for tool in ["Bash", "Edit", "Glob", "Grep", "Read", "Write"] {
+    for tool in ["Bash", "Edit", "Read", "Skill", "Write"] {
         assert!(tools.contains(&tool), "{tool}: {tools:?}");
     }
     assert!(tools.iter().any(|it| ["Task", "Agent"].contains(it)), "{tools:?}");
