@@ -5,6 +5,7 @@ mod cline;
 mod copilot;
 mod hostile;
 mod opencode;
+mod others;
 mod rig;
 
 use std::collections::BTreeMap;

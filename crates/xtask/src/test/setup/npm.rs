@@ -71,6 +71,27 @@ const PACKAGES: &[Package] = &[
         version: "0.61.0",
         why: "the backend `gemini` is tested against it, with no model behind it (about 100 MB)",
     },
+    Package {
+        program: "qwen",
+        folder: "qwen",
+        name: "@qwen-code/qwen-code",
+        version: "0.24.4",
+        why: "an ACP program that nobody tuned for is driven by configuration alone (about 140 MB)",
+    },
+    Package {
+        program: "claude-agent-acp",
+        folder: "claude-agent-acp",
+        name: "@agentclientprotocol/claude-agent-acp",
+        version: "0.101.0",
+        why: "the same with a session that opens in a mode that asks nobody (about 400 MB)",
+    },
+    Package {
+        program: "codex-acp",
+        folder: "codex-acp",
+        name: "@agentclientprotocol/codex-acp",
+        version: "2.6.0",
+        why: "the same with errors that are told as answers (about 460 MB)",
+    },
 ];
 
 /// Installs the packages that are not there in their version. A failure is a failure: the tests
