@@ -102,6 +102,7 @@ fn a_key_that_is_set_is_used_where_there_is_no_login() {
     let with_key = |found| Plan { native_key: Some(NATIVE_KEY), ..plan(found, &|_| true) };
     let text = with_key(&claude).text();
     assert_eq!(nicks(&good(&text)), ["oak-claude"], "it has a login: {text}");
+    assert_eq!(with_key(&claude).nicks(), ["oak-claude"]);
     assert_eq!(good(&text).agents[0].api_key_env, None, "{text}");
     let config = good(&with_key(&keyed).text());
     assert_eq!(config.agents[0].api_key_env.as_deref(), Some("ANTHROPIC_API_KEY"));
