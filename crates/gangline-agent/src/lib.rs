@@ -22,6 +22,7 @@ mod prompt;
 mod recover;
 mod rooms;
 mod root;
+mod rules;
 mod session;
 mod settings;
 mod showing;

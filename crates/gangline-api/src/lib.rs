@@ -10,6 +10,7 @@ pub mod error;
 pub mod event;
 pub mod ipc;
 pub mod listing;
+pub mod policy;
 pub mod ready;
 pub mod status;
 pub mod trace;

@@ -6,6 +6,7 @@ mod causes;
 mod messages;
 mod orders;
 mod outbox;
+mod rules;
 mod together;
 mod turns;
 

@@ -57,6 +57,7 @@ ops! {
     ANNOUNCED = "announced",
     WITHDRAW_APPROVAL = "withdraw_approval",
     VOID_OLDER = "void_older",
+    REMOVE_RULE = "remove_rule",
     ADD_USAGE = "add_usage",
     PUT_ACCOUNT = "put_account",
     PROBE = "probe",

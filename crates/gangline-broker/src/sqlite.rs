@@ -19,6 +19,7 @@ pub(crate) mod outbox;
 pub(crate) mod places;
 mod reader;
 mod rows;
+pub(crate) mod rules;
 mod soon;
 mod sql;
 pub(crate) mod trace;

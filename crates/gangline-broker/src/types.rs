@@ -7,6 +7,7 @@ mod events;
 mod messages;
 mod orders;
 mod outbox;
+mod rules;
 mod trace;
 mod turns;
 
@@ -23,6 +24,8 @@ pub use events::{Cursor, CursorError, Event, EventPage, EventQuery, NewEvent};
 pub use messages::{Accepted, Cancel, CursorMove, MessageFilter, MessageRow, NewMessage};
 pub use orders::{Desired, Order, Restart, RestartWhen};
 pub use outbox::{LineKind, OutboxId, OutboxRow, OutboxState, Send, SendReceipt};
+pub use rules::{Always, RULES_MAX, RuleRow, Stored};
+pub(crate) use rules::{by_rules, is_by_rules};
 pub use trace::Trace;
 pub use turns::{EndTurn, Ended, How, OpenTurn, Settle, Take, Taken, TurnMessage, TurnRow};
 

@@ -44,6 +44,18 @@ impl fmt::Display for Decision {
     }
 }
 
+/// How far a decision reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reach {
+    /// It decides this one approval.
+    Once,
+    /// It also stores the rule that the approval offers: the same is not asked again.
+    Always,
+}
+
+/// The word behind a decision that makes it [`Reach::Always`].
+const ALWAYS: &str = "always";
+
 /// The longest reason of a refusal, in bytes.
 pub const REASON_MAX: usize = 1000;
 /// A bare word decides an approval that was announced at least so long before, in microseconds: who
@@ -55,6 +67,8 @@ pub const SEEN_AFTER: i64 = 1_000_000;
 pub struct DecisionLine {
     /// What it says.
     pub decision: Decision,
+    /// How far it reaches; [`Reach::Always`] only for a permission with a number.
+    pub reach: Reach,
     /// Which approval it names; `None` for a bare word.
     pub number: Option<ApprovalNumber>,
     /// Why not, for the model; only with a number.
@@ -63,13 +77,14 @@ pub struct DecisionLine {
 
 /// Returns the line as a decision, if the whole text is one: `yes`, `no`, `y`, `n`, `allow`,
 /// `deny`, alone or with a number before or after (`yes 12`, `12 yes`, `yes #12`). After a refusal
-/// with a number the rest is the reason (`no 12 use make`).
+/// with a number the rest is the reason (`no 12 use make`). A permission with a number may end with
+/// `always` (`yes 12 always`).
 #[must_use]
 pub fn parse(text: &str) -> Option<DecisionLine> {
     let text = text.trim();
     let bare = text.trim_end_matches(['.', '!']);
     if let Some(decision) = Decision::of(bare) {
-        return Some(DecisionLine { decision, number: None, reason: None });
+        return Some(DecisionLine { decision, reach: Reach::Once, number: None, reason: None });
     }
     let (first, rest) = bare.split_once(char::is_whitespace)?;
     let (second, rest) = match rest.trim_start().split_once(char::is_whitespace) {
@@ -82,17 +97,18 @@ pub fn parse(text: &str) -> Option<DecisionLine> {
         Decision::of(first).zip(number(second)).or_else(|| Decision::of(second).zip(number(first)));
     let (decision, number) = pair?;
     let number = Some(number);
-    let once = DecisionLine { decision, number, reason: None };
+    let always = rest.eq_ignore_ascii_case(ALWAYS);
+    let once = DecisionLine { decision, reach: Reach::Once, number, reason: None };
     match (decision, rest) {
         (_, "") => Some(once),
-        (Decision::Deny, _) => {
+        (Decision::Allow, _) if always => Some(DecisionLine { reach: Reach::Always, ..once }),
+        (Decision::Deny, _) if !always => {
             // With the marks at its end that a bare word loses.
             let from = bare.len() - rest.len();
             let reason = text[from..][..text[from..].floor_char_boundary(REASON_MAX)].to_owned();
             Some(DecisionLine { reason: Some(reason), ..once })
         }
-        // Nothing is added to a permission: `yes 12 always` must not look as if it did more.
-        (Decision::Allow, _) => None,
+        (Decision::Allow | Decision::Deny, _) => None,
     }
 }
 
@@ -159,6 +175,8 @@ pub enum Resolution {
         number: ApprovalNumber,
         /// What was decided.
         decision: Decision,
+        /// How far it reaches.
+        reach: Reach,
         /// Why not, for the model.
         reason: Option<String>,
     },
@@ -179,6 +197,8 @@ pub enum Resolution {
         number: ApprovalNumber,
         /// What the line says.
         decision: Decision,
+        /// How far it reaches.
+        reach: Reach,
         /// Why not, for the model.
         reason: Option<String>,
     },
@@ -213,14 +233,14 @@ pub fn resolve(
     open: &[OpenApproval],
     line: Option<Moment>,
 ) -> Resolution {
-    let Some(DecisionLine { decision, number, reason }) = parse(text) else {
+    let Some(DecisionLine { decision, reach, number, reason }) = parse(text) else {
         return Resolution::NotADecision;
     };
     if let Some(number) = number {
         return if open.iter().any(|approval| approval.number == number) {
-            Resolution::Decided { number, decision, reason }
+            Resolution::Decided { number, decision, reach, reason }
         } else {
-            Resolution::Unknown { number, decision, reason }
+            Resolution::Unknown { number, decision, reach, reason }
         };
     }
     let mut numbers: Vec<_> = open.iter().map(|approval| approval.number).collect();
@@ -236,7 +256,7 @@ pub fn resolve(
             (Some(_), Some(Announced { extent: Extent::Cut, .. })) => unclear(Unclear::Cut),
             (Some(line), Some(it)) if line.since(it.at) < SEEN_AFTER => unclear(Unclear::TooSoon),
             (Some(_), Some(_)) => {
-                Resolution::Decided { number: only.number, decision, reason: None }
+                Resolution::Decided { number: only.number, decision, reach, reason: None }
             }
         },
         [..] => unclear(Unclear::Several),

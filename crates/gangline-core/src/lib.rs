@@ -21,6 +21,7 @@ pub mod pulse;
 pub mod reading;
 pub mod recovery;
 pub mod redact;
+pub mod rule;
 pub mod shown;
 pub mod split;
 pub mod time;

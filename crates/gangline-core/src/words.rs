@@ -325,7 +325,7 @@ pub fn help(name: &str) -> Vec<String> {
          an owner any)"
             .to_owned(),
         "show 5: all of approval 5 | more: the next page | yes 5, no 5 REASON: decide it (owner; \
-         also approve 5, deny 5)"
+         also approve 5, deny 5) | yes 5 always: allow it now and later without asking (owner)"
             .to_owned(),
         "stop: end my turn | pause, resume: start nothing new, go on | compact, new session: \
          shorten or empty my context | model NAME (owner)"

@@ -15,6 +15,7 @@ pub mod options;
 mod program;
 mod reading;
 pub mod registry;
+pub mod shell;
 pub mod tmux;
 pub mod tools;
 pub mod toolserver;

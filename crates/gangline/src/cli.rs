@@ -139,9 +139,12 @@ pub(crate) enum Command {
     /// List the approvals that wait, or show all of one
     Approvals(Approvals),
     /// Allow what an approval asks for
-    Approve(Decide),
+    Approve(deciding::Approve),
     /// Refuse what an approval asks for; the reason is told to the model
     Deny(Decide),
+    /// List or remove the rules made by `always`: what runs without being asked about
+    #[command(subcommand)]
+    Policy(deciding::Policy),
     /// Check the configuration, or print its schema
     #[command(subcommand)]
     Config(ConfigCommand),

@@ -21,6 +21,7 @@ mod join;
 mod logs;
 mod model;
 mod pause;
+mod policy;
 mod prompt;
 mod ps;
 mod release;
@@ -89,7 +90,13 @@ pub(crate) async fn run(cli: Cli) -> Result<u8, Failure> {
         Command::Interrupt(args) => Box::pin(interrupt::run(&global, args)).await,
         Command::Release { message } => Box::pin(release::run(&global, message)).await,
         Command::Approvals(args) => Box::pin(approvals::run(&global, &args)).await,
-        Command::Approve(args) => Box::pin(decide::run(&global, args, Decision::Allow)).await,
+        Command::Approve(args) if args.always => {
+            Box::pin(decide::always(&global, args.decide)).await
+        }
+        Command::Approve(args) => {
+            Box::pin(decide::run(&global, args.decide, Decision::Allow)).await
+        }
+        Command::Policy(command) => Box::pin(policy::run(&global, command)).await,
         Command::Deny(args) => Box::pin(decide::run(&global, args, Decision::Deny)).await,
         Command::Config(ConfigCommand::Check { file }) => config::check(&global, file),
         Command::Config(ConfigCommand::Schema) => config::schema(),

@@ -6,6 +6,7 @@ pub(crate) mod approvals;
 pub(crate) mod events;
 pub(crate) mod fleet;
 pub(crate) mod live;
+pub(crate) mod policy;
 pub(crate) mod table;
 pub(crate) mod text;
 pub(crate) mod trace;

@@ -14,6 +14,7 @@ use gangline_core::{
         Decision,
         view::{self, Around, Extent},
     },
+    rule::Offer,
 };
 use gangline_runtime::{Answer, ApprovalAsk, Verdict};
 use serde_json::Value;
@@ -22,7 +23,7 @@ use sha2::{Digest, Sha256};
 use super::Brain;
 use crate::{
     bus::{Record, Ruled, SessionCommand},
-    place, texts,
+    place, rules, texts,
 };
 
 /// The most bytes that are stored of what the agent said before it asked.
@@ -45,16 +46,19 @@ struct Ask {
     ask: ApprovalAsk,
     /// What tells its arguments from others, also from those that differ in what is masked only.
     args_hash: String,
+    /// The rules that `always` would make of it. Read before its arguments were masked.
+    offer: Offer,
     number: Option<ApprovalNumber>,
     /// Why a human said no.
     reason: Option<String>,
 }
 
 impl Ask {
-    fn of(ask: ApprovalAsk, redactor: &Redactor) -> Self {
+    fn of(ask: ApprovalAsk, folder: &str, redactor: &Redactor) -> Self {
+        let offer = rules::offer(&ask, folder, redactor);
         let args_hash = args_hash(&ask);
         let ask = ApprovalAsk { input: masked(ask.input, redactor), ..ask };
-        Self { ask, args_hash, number: None, reason: None }
+        Self { ask, offer, args_hash, number: None, reason: None }
     }
 }
 
@@ -90,12 +94,13 @@ impl Brain {
 
     /// Takes what the backend asks.
     pub(super) fn asked(&mut self, ask: ApprovalAsk) {
-        let ask = Ask::of(ask, &self.me.redactor);
+        let ask = Ask::of(ask, &self.asks.folder, &self.me.redactor);
         self.asks.open.insert(ask.ask.request.clone(), ask);
     }
 
     pub(super) fn ask_human(&mut self, turn: TurnId, request: &ApprovalRequestId) {
-        let Some(Ask { ask, args_hash, .. }) = self.asks.open.get(&request.0) else { return };
+        let Some(asked) = self.asks.open.get(&request.0) else { return };
+        let Ask { ask, offer, args_hash, .. } = asked;
         let message = self.core.view().messages.first().copied();
         let wanted = wanted(&ask.tool, &ask.input);
         let announce = self.asker().map(|row| {
@@ -123,6 +128,7 @@ impl Brain {
             folder: redact(&self.asks.folder),
             said_before: redact(&self.asks.said),
             tool: ask.tool.clone(),
+            offer: Some(offer.clone()),
             announce,
         };
         self.keeper.push(Record::Approval(Box::new(open)));

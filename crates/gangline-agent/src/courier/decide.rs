@@ -1,11 +1,15 @@
 //! Words that are not prompts: decisions on approvals.
 
+use gangline_api::event::{Event, Notice};
 use gangline_broker::{
-    ApprovalRow, ApprovalState, BrokerError, DecideError, Decision as Decided, Ruling,
+    ApprovalRow, ApprovalState, BrokerError, DecideError, Decision as Decided, NewEvent, RuleRow,
+    Ruling, Stored,
 };
 use gangline_core::{
     ApprovalNumber, Principal, Tier,
-    approval::{self, Addressed, Announced, Decision, Moment, OpenApproval, Resolution, view},
+    approval::{
+        self, Addressed, Announced, Decision, Moment, OpenApproval, Reach, Resolution, view,
+    },
     name::fold,
     trust::Action,
     words::Asked,
@@ -25,6 +29,14 @@ pub(super) enum Handled {
     No,
     /// It may be one, and the store does not say now: it must be taken in again.
     NotNow,
+}
+
+/// What a line says about the approval that it names.
+struct Word {
+    number: ApprovalNumber,
+    decision: Decision,
+    reach: Reach,
+    reason: Option<String>,
 }
 
 /// Returns how others know who said the line; several people may use one account.
@@ -69,11 +81,11 @@ impl Courier {
                 let text = approvals::unclear(&open, decision, why);
                 self.answer_who_may(line, who, &text).await
             }
-            Resolution::Unknown { number, decision, reason } => {
-                self.decide_closed(line, who, (number, decision, reason)).await
+            Resolution::Unknown { number, decision, reach, reason } => {
+                self.decide_closed(line, who, Word { number, decision, reach, reason }).await
             }
-            Resolution::Decided { number, decision, reason } => {
-                self.decide(line, who, (number, decision, reason)).await
+            Resolution::Decided { number, decision, reach, reason } => {
+                self.decide(line, who, Word { number, decision, reach, reason }).await
             }
         }
     }
@@ -117,12 +129,8 @@ impl Courier {
 
     /// The line names an approval that is not open. One whose daemon died is decided for the
     /// message's next attempt.
-    async fn decide_closed(
-        &self,
-        line: &Line,
-        who: &Principal,
-        (number, decision, reason): (ApprovalNumber, Decision, Option<String>),
-    ) -> Handled {
+    async fn decide_closed(&self, line: &Line, who: &Principal, word: Word) -> Handled {
+        let number = word.number;
         let row = match self.office.broker.approval(number).await {
             Ok(row) => row.filter(|row| row.agent == self.office.agent),
             Err(error) => {
@@ -131,16 +139,16 @@ impl Courier {
             }
         };
         match row {
-            Some(row) if row.state == ApprovalState::Void => {
-                self.decide(line, who, (number, decision, reason)).await
-            }
+            Some(row) if row.state == ApprovalState::Void => self.decide(line, who, word).await,
             // The same line taken in twice finds its own decision: nothing to say.
-            Some(row) if line.from_history && is_decided_so(&row, decision, who) => Handled::Yes,
+            Some(row) if line.from_history && is_decided_so(&row, word.decision, who) => {
+                Handled::Yes
+            }
             Some(row) => self.answer_who_may(line, who, &approvals::closed(&row)).await,
             // "no 5 is too few" is talk where nothing was asked. Where something was, a refusal with a
             // wrong number must not become a prompt.
-            None if reason.is_some() && who.tier == Tier::Agent => Handled::No,
-            None if reason.is_some() => match self.asked_lately().await {
+            None if word.reason.is_some() && who.tier == Tier::Agent => Handled::No,
+            None if word.reason.is_some() => match self.asked_lately().await {
                 Some(Asked::Lately) => {
                     self.answer_who_may(line, who, &approvals::unknown(number)).await
                 }
@@ -151,48 +159,97 @@ impl Courier {
         }
     }
 
-    async fn decide(
-        &self,
-        line: &Line,
-        who: &Principal,
-        (number, decision, reason): (ApprovalNumber, Decision, Option<String>),
-    ) -> Handled {
+    async fn decide(&self, line: &Line, who: &Principal, word: Word) -> Handled {
         if let Err(refusal) = self.office.policy.may(who, Action::Approve, 0) {
             self.answer(line, &refusal.to_string()).await;
             return Handled::Yes;
         }
         let office = &self.office;
+        let number = word.number;
+        let (ruling, said) = self.ruling(line, who, &word);
+        let done = match word.reach {
+            Reach::Once => office.broker.decide(number, ruling).await.map(|it| (it, None)),
+            Reach::Always => {
+                let done = office.broker.decide_always(number, ruling).await;
+                done.map(|it| (it.decided, Some(it.stored)))
+            }
+        };
+        let (decided, stored) = match done {
+            Ok(done) => done,
+            Err(error) => return self.not_decided(line, error).await,
+        };
+        info!(%number, decision = %word.decision, by = who.account, "decided");
+        office.rescan.notify_one();
+        office.outbox.notify_one();
+        let here = place::key(&line.target, who);
+        let places = office.broker.approval_places(number).await.unwrap_or_default();
+        let mut texts = Vec::new();
+        if decided.for_next_attempt {
+            texts.push(approvals::for_next_attempt(&said));
+        } else if places.iter().all(|it| it.place != here) {
+            texts.push(said);
+        }
+        if let Some(stored) = stored {
+            self.record_rules(&stored, &known_as(line, who)).await;
+            texts.push(approvals::always(number, &stored));
+        }
+        if !texts.is_empty() {
+            self.answer_lines(line, &texts).await;
+        }
+        Handled::Yes
+    }
+
+    fn ruling(&self, line: &Line, who: &Principal, word: &Word) -> (Ruling, String) {
         let known_as = known_as(line, who);
-        let said = view::decided(&number.to_string(), decision, &known_as, reason.as_deref());
+        let number = word.number.to_string();
+        let said = view::decided(&number, word.decision, &known_as, word.reason.as_deref());
+        let redact = |text: &str| self.office.redactor.redact(text);
         let ruling = Ruling {
-            decision: as_stored(decision),
+            decision: as_stored(word.decision),
             by: who.clone(),
             known_as,
-            note: reason.map(|reason| office.redactor.redact(&reason)),
-            say: Some(office.redactor.redact(&said)),
+            note: word.reason.as_deref().map(redact),
+            say: Some(redact(&said)),
         };
-        match office.broker.decide(number, ruling).await {
-            Ok(decided) => {
-                info!(%number, %decision, by = who.account, "decided");
-                office.rescan.notify_one();
-                office.outbox.notify_one();
-                let here = place::key(&line.target, who);
-                let places = office.broker.approval_places(number).await.unwrap_or_default();
-                if decided.for_next_attempt {
-                    self.answer(line, &approvals::for_next_attempt(&said)).await;
-                } else if places.iter().all(|it| it.place != here) {
-                    self.answer(line, &said).await;
-                }
-            }
-            Err(DecideError::Store(error)) => {
+        (ruling, said)
+    }
+
+    async fn not_decided(&self, line: &Line, error: DecideError) -> Handled {
+        match error {
+            DecideError::Store(error) => {
                 warn!(%error, "cannot record a decision; the line is taken from history later");
                 return Handled::NotNow;
             }
             // The same line taken in twice finds its own decision: nothing to say.
-            Err(DecideError::Closed { .. }) if line.from_history => {}
-            Err(error) => self.answer(line, &error.to_string()).await,
+            DecideError::Closed { .. } if line.from_history => {}
+            error @ (DecideError::Closed { .. } | DecideError::Unknown(_)) => {
+                self.answer(line, &error.to_string()).await;
+            }
         }
         Handled::Yes
+    }
+
+    /// Records the rules that somebody made.
+    async fn record_rules(&self, stored: &Stored, by: &str) {
+        let Stored::Rules(rules) = stored else { return };
+        let event = |row: &RuleRow| {
+            let notice = Event::from(Notice {
+                code: "rule".to_owned(),
+                text: approvals::rule_made(row, by),
+            });
+            let payload = String::from_utf8(notice.encode().ok()?).ok()?;
+            Some(NewEvent {
+                agent: self.office.agent.clone(),
+                epoch: Some(self.office.epoch),
+                turn: None,
+                kind: notice.kind().to_owned(),
+                payload: self.office.redactor.redact(&payload),
+            })
+        };
+        let events = rules.iter().filter_map(event).collect();
+        if let Err(error) = self.office.broker.append(events).await {
+            warn!(%error, "cannot record a rule that was made");
+        }
     }
 }
 

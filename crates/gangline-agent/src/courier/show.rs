@@ -80,7 +80,14 @@ impl Courier {
             self.answer(line, &refusal).await;
             return Handled::Yes;
         }
-        let lines = wire_lines(&row, asked.as_ref());
+        let offer = match self.office.broker.offer(number).await {
+            Ok(offer) => offer.map(|offer| offer.describe()),
+            Err(error) => {
+                warn!(%error, "cannot read what an approval offers");
+                return Handled::NotNow;
+            }
+        };
+        let lines = wire_lines(&row, asked.as_ref(), offer.as_deref());
         let in_room = matches!(line.target, Target::Channel(_));
         let size = if in_room { ROOM_PAGE } else { PAGE };
         let (mut shown, next) = part(&lines, (page.next, size));
@@ -197,7 +204,7 @@ fn part(lines: &[String], (from, size): (usize, usize)) -> (Vec<String>, usize) 
 }
 
 /// Returns everything that is known of an approval as lines of IRC.
-fn wire_lines(row: &ApprovalRow, asked: Option<&MessageRow>) -> Vec<String> {
+fn wire_lines(row: &ApprovalRow, asked: Option<&MessageRow>, always: Option<&str>) -> Vec<String> {
     let title = format!("approval {}: {}", row.number, approvals::standing(row));
     let asked = asked.map(|it| view::asked(&it.sender, &it.target, it.id));
     let facts = Facts {
@@ -205,6 +212,7 @@ fn wire_lines(row: &ApprovalRow, asked: Option<&MessageRow>) -> Vec<String> {
         asked: asked.as_deref(),
         tool: &row.tool,
         said_before: row.said_before.as_ref().map_or("", |said| said.as_str()),
+        always,
     };
     let around = Around {
         agent: row.agent.as_str(),

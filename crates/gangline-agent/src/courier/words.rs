@@ -97,7 +97,8 @@ impl Courier {
         let rows = self.office.broker.approvals(Some(&self.office.agent), false).await;
         let rows = rows.inspect_err(|error| warn!(%error, "cannot read approvals")).ok()?;
         let now = self.office.clock.now();
-        let ended = rows.iter().filter_map(|row| {
+        // What rules decided, nobody was asked.
+        let ended = rows.iter().filter(|row| !row.is_by_rules()).filter_map(|row| {
             let ago = now.since(row.closed_at?);
             (ago < LATELY).then_some((ago, row))
         });

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gangline_broker::{ApprovalRow, ApprovalState};
+use gangline_broker::{ApprovalRow, ApprovalState, RuleRow, Stored};
 use gangline_core::{
     AgentName, ApprovalNumber,
     approval::{Decision, Unclear},
@@ -92,6 +92,29 @@ pub(crate) fn standing(row: &ApprovalRow) -> String {
             format!("closed without a decision{why}")
         }
     }
+}
+
+/// What came of `yes N always`: the exact rules and how to undo them.
+pub(crate) fn always(number: ApprovalNumber, stored: &Stored) -> String {
+    let rules = match stored {
+        Stored::Nothing(why) => {
+            return format!(
+                "approval {number} is allowed this once, and I ask again next time: {why}, so no rule \
+                 is stored"
+            );
+        }
+        Stored::Rules(rules) => rules,
+    };
+    let each: Vec<String> =
+        rules.iter().map(|row| format!("rule {}: {}", row.rule.number, row.rule)).collect();
+    let numbers: Vec<String> = rules.iter().map(|row| row.rule.number.to_string()).collect();
+    let (each, numbers) = (each.join("; "), numbers.join(" "));
+    format!("from now on I do not ask for {each}. To undo it: `gangline policy remove {numbers}`")
+}
+
+/// The record of a rule that somebody made.
+pub(crate) fn rule_made(row: &RuleRow, by: &str) -> String {
+    format!("rule {} is stored by {}: {}", row.rule.number, shown::label(by), row.rule)
 }
 
 /// The turn that asked is gone; the next attempt at its message asks the same again.

@@ -8,13 +8,13 @@ use super::{
     fault::Fault,
     places,
     rows::{self, approval_sql, page},
-    sql,
+    rules, sql,
 };
 use crate::{
     error::{BrokerError, DecideError},
     types::{
         ApprovalRow, ApprovalState, Decided, Decision, OpenApproval, OpenedApproval, Ruling,
-        WithdrawApproval,
+        WithdrawApproval, is_by_rules,
     },
 };
 
@@ -35,6 +35,10 @@ pub(crate) fn open(w: &mut Writer, ask: &OpenApproval) -> Result<OpenedApproval,
     let (number, decided, reopened) = match same_request(w, ask)? {
         Some((number, decided)) => (number, decided, true),
         None => ask_anew(w, ask)?,
+    };
+    let decided = match decided {
+        None => rules::allow(w, ask, number)?,
+        decided => decided,
     };
     let mut opened = OpenedApproval {
         number: ApprovalNumber(number),
@@ -77,7 +81,7 @@ fn ask_anew(w: &mut Writer, ask: &OpenApproval) -> Result<(i64, Option<Decision>
         sql::column,
     )?;
     let takes = takes.unwrap_or(0);
-    let sql = "SELECT number, state, decision, takes FROM approvals \
+    let sql = "SELECT number, state, decision, takes, decided_by FROM approvals \
                WHERE agent = ? AND message = ? AND tool = ? AND args_hash = ? \
                AND state IN ('void', 'withdrawn') ORDER BY number DESC LIMIT 1";
     let before = sql::first(
@@ -88,7 +92,10 @@ fn ask_anew(w: &mut Writer, ask: &OpenApproval) -> Result<(i64, Option<Decision>
             let state: String = row.get(1)?;
             let before: (i64, Option<Decision>, i64) =
                 (row.get(0)?, decision(row, 2)?, row.get(3)?);
-            Ok((before, state == ApprovalState::Void.as_str()))
+            // A person's decision counts for the next attempt; rules are looked at anew.
+            let by: Option<String> = row.get(4)?;
+            let person = !by.is_some_and(|by| is_by_rules(&by));
+            Ok((before, person && state == ApprovalState::Void.as_str()))
         },
     )?;
     let Some(((number, decision, taken), void)) = before else {

@@ -2,7 +2,7 @@
 
 use gangline_core::{
     AgentName, ApprovalNumber, Epoch, MessageId, Principal, TurnId, approval::view::Extent,
-    redact::Redacted,
+    redact::Redacted, rule::Offer,
 };
 use gangline_os::clock::UnixMicros;
 
@@ -57,6 +57,9 @@ pub struct OpenApproval {
     pub folder: Redacted,
     /// What the agent said last before it asked; empty if nothing.
     pub said_before: Redacted,
+    /// What it would make a rule of. If rules cover all of it, it is allowed in the same commit,
+    /// by `rule N`, and nobody is asked.
+    pub offer: Option<Offer>,
     /// The announcement, put into the outbox in the same commit; see
     /// [`crate::NUMBER_PLACEHOLDER`]. Not sent if the decision is there already.
     pub announce: Option<Announce>,
@@ -202,5 +205,11 @@ impl ApprovalRow {
     #[must_use]
     pub fn epoch(&self) -> Epoch {
         self.turn.epoch
+    }
+
+    /// Returns whether rules decided it, so that nobody was asked.
+    #[must_use]
+    pub fn is_by_rules(&self) -> bool {
+        self.decided_by.as_ref().is_some_and(|by| super::is_by_rules(&by.account))
     }
 }

@@ -9,7 +9,11 @@ use std::{
     time::Duration,
 };
 
-use gangline_broker::{Broker, BrokerError, LeftSession, OpenError, Whose, Written};
+use gangline_broker::{
+    Broker, BrokerError, Decision, LeftSession, OpenApproval, OpenError, Ruling, Stored, Whose,
+    Written,
+};
+use gangline_core::rule::{Form, Offer, Subject};
 use rusqlite::Connection;
 
 use crate::{child::Other, crashes::sound, support::*};
@@ -50,7 +54,7 @@ async fn a_look_changes_nothing() {
         all
     };
     let before = (names(), fs::read(store.path()).unwrap());
-    assert_eq!(Broker::look(options(&store.path())).unwrap(), 7);
+    assert_eq!(Broker::look(options(&store.path())).unwrap(), 8);
     assert_eq!(names(), before.0);
     assert!(fs::read(store.path()).unwrap() == before.1, "the file is kept");
     assert_eq!(Broker::look_at_orders(options(&store.path())).unwrap(), []);
@@ -58,7 +62,7 @@ async fn a_look_changes_nothing() {
     let open = store.open().await;
     let during = (names(), fs::read(store.path()).unwrap());
     let (said, exit) = Other::start(&store.path(), "look", "").rest().await;
-    assert!(exit.success() && said == ["6"], "{said:?}");
+    assert!(exit.success() && said == ["8"], "{said:?}");
     assert_eq!(names(), during.0);
     assert!(fs::read(store.path()).unwrap() == during.1, "the file is kept");
     let order = open.order_runtime(&ada(), Some("other"), "alice").await.unwrap();
@@ -78,7 +82,7 @@ async fn a_store_of_a_newer_program_is_refused_and_kept() {
     connection.execute_batch("PRAGMA user_version = 99").unwrap();
     connection.close().unwrap();
     let error = refused(&store).await;
-    let OpenError::NewerSchema { found: 99, known: 7, min_binary, .. } = error else {
+    let OpenError::NewerSchema { found: 99, known: 8, min_binary, .. } = error else {
         panic!("{error}");
     };
     assert_eq!(min_binary, "9.9.9");
@@ -133,7 +137,8 @@ async fn a_store_of_an_older_program_is_brought_up_to_date_and_keeps_its_rows() 
          ALTER TABLE turns DROP COLUMN cause; ALTER TABLE outbox DROP COLUMN question; \
          DROP TABLE approval_places; ALTER TABLE approvals DROP COLUMN folder; \
          ALTER TABLE approvals DROP COLUMN said_before; \
-         ALTER TABLE approvals DROP COLUMN decided_as; DROP TABLE session_ids; \
+         ALTER TABLE approvals DROP COLUMN decided_as; DROP TABLE session_ids; DROP TABLE rules; \
+         DROP TABLE rule_offers; DROP TABLE rule_forms; \
          PRAGMA user_version = 1",
         )
         .unwrap();
@@ -142,6 +147,41 @@ async fn a_store_of_an_older_program_is_brought_up_to_date_and_keeps_its_rows() 
     assert_eq!(broker.messages(Default::default(), 9).await.unwrap().len(), 1);
     broker.order(&ada(), gangline_broker::Desired::Down, "otto").await.unwrap();
     assert_eq!(broker.orders().await.unwrap().len(), 1);
+}
+
+/// C5: an approval of schema 7 is decided as before. It offers no rule, and new ones do.
+#[tokio::test]
+async fn an_approval_from_before_there_were_rules_is_allowed_once() {
+    let store = made().await;
+    let broker = store.open().await;
+    let message = broker.accept(keyed(&ada(), "two")).await.unwrap().id;
+    let epoch = broker.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
+    broker.take(take(&ada(), turn(epoch, 1), &[message])).await.unwrap();
+    let asks = ask(&ada(), turn(epoch, 1), message);
+    let old = broker.open_approval(asks.clone()).await.unwrap().number;
+    broker.close().await.unwrap();
+    let connection = foreign(&store.path());
+    let back = "DROP TABLE rules; DROP TABLE rule_offers; DROP TABLE rule_forms; \
+                PRAGMA user_version = 7";
+    connection.execute_batch(back).unwrap();
+    connection.close().unwrap();
+    let broker = store.open().await;
+    assert_eq!(broker.offer(old).await.unwrap(), None);
+    let ruling = || Ruling {
+        decision: Decision::Allow,
+        by: owner(),
+        known_as: "ori".to_owned(),
+        note: None,
+        say: None,
+    };
+    let done = broker.decide_always(old, ruling()).await.unwrap();
+    assert_eq!(done.stored, Stored::Nothing("it was asked by an older program".to_owned()));
+    let subject = Subject::Forms(vec![Form::File("/w/a".to_owned())]);
+    let offer = Offer { tool: "Write".to_owned(), directory: "/w".to_owned(), subject };
+    let (request, offer) = ("new".to_owned(), Some(offer));
+    let new = broker.open_approval(OpenApproval { request, offer, ..asks }).await.unwrap().number;
+    let done = broker.decide_always(new, ruling()).await.unwrap();
+    assert!(matches!(done.stored, Stored::Rules(rules) if rules.len() == 1));
 }
 
 #[tokio::test]

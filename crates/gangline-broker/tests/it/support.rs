@@ -153,6 +153,7 @@ pub(crate) fn ask(agent: &AgentName, turn: TurnId, message: MessageId) -> OpenAp
         detail: text("{\"command\":\"rm -rf build\"}"),
         folder: text("/srv/proj"),
         said_before: text("I clean the build folder."),
+        offer: None,
         announce: None,
     }
 }

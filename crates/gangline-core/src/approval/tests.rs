@@ -3,13 +3,18 @@
 use super::*;
 
 fn line(decision: Decision, number: Option<i64>) -> Option<DecisionLine> {
-    Some(DecisionLine { decision, number: number.map(ApprovalNumber), reason: None })
+    Some(DecisionLine {
+        decision,
+        reach: Reach::Once,
+        number: number.map(ApprovalNumber),
+        reason: None,
+    })
 }
 
 fn refuses(number: i64, reason: &str) -> Option<DecisionLine> {
-    let number = Some(ApprovalNumber(number));
+    let (number, reach) = (Some(ApprovalNumber(number)), Reach::Once);
     let reason = Some(reason.to_owned());
-    Some(DecisionLine { decision: Decision::Deny, number, reason })
+    Some(DecisionLine { decision: Decision::Deny, reach, number, reason })
 }
 
 #[test]
@@ -34,9 +39,6 @@ fn decision_lines_are_read_only_if_they_are_the_whole_text() {
         ("no, 5 use make", None),
         ("yes please", None),
         ("yes 12 please", None),
-        ("yes 12 always", None),
-        ("12 yes always", None),
-        ("yes always", None),
         ("12", None),
         ("yes -1", None),
         ("yes 99999999999999999999", None),
@@ -47,6 +49,24 @@ fn decision_lines_are_read_only_if_they_are_the_whole_text() {
         ("ok", None),
     ] {
         assert_eq!(parse(text), expect, "{text:?}");
+    }
+}
+
+#[test]
+fn always_needs_a_permission_with_a_number() {
+    let always = DecisionLine {
+        decision: Decision::Allow,
+        reach: Reach::Always,
+        number: Some(ApprovalNumber(5)),
+        reason: None,
+    };
+    for text in ["yes 5 always", "y #5 Always", "5 yes always.", "allow 5 ALWAYS!"] {
+        assert_eq!(parse(text), Some(always.clone()), "{text:?}");
+    }
+    for text in
+        ["yes always", "always", "yes always 5", "no 5 always", "yes 5 always please", "always 5"]
+    {
+        assert_eq!(parse(text), None, "{text:?}");
     }
 }
 
@@ -81,7 +101,7 @@ fn check(
 
 fn allows(number: i64) -> Resolution {
     let number = ApprovalNumber(number);
-    Resolution::Decided { number, decision: Decision::Allow, reason: None }
+    Resolution::Decided { number, decision: Decision::Allow, reach: Reach::Once, reason: None }
 }
 
 fn needs(numbers: &[i64], why: Unclear) -> Resolution {
@@ -91,7 +111,7 @@ fn needs(numbers: &[i64], why: Unclear) -> Resolution {
 
 fn unknown(number: i64) -> Resolution {
     let number = ApprovalNumber(number);
-    Resolution::Unknown { number, decision: Decision::Allow, reason: None }
+    Resolution::Unknown { number, decision: Decision::Allow, reach: Reach::Once, reason: None }
 }
 
 #[test]
@@ -143,8 +163,22 @@ fn a_refusal_with_a_number_carries_its_reason() {
     let one = [open(5, None)];
     let number = ApprovalNumber(5);
     let reason = Some("use the trash".to_owned());
-    let expect = Resolution::Decided { number, decision: Decision::Deny, reason };
+    let (decision, reach) = (Decision::Deny, Reach::Once);
+    let expect = Resolution::Decided { number, decision, reach, reason };
     check("no 5 use the trash", Addressed::One, &one, None, &expect);
+}
+
+/// C5: `always` reaches further only with a number.
+#[test]
+fn a_permission_for_good_names_its_approval() {
+    let one = [open(5, Some((Extent::Whole, 1)))];
+    let (number, decision) = (ApprovalNumber(5), Decision::Allow);
+    let (reach, reason) = (Reach::Always, None);
+    let expect = Resolution::Decided { number, decision, reach, reason: reason.clone() };
+    check("yes 5 always", Addressed::Several, &one, None, &expect);
+    let expect = Resolution::Unknown { number, decision, reach, reason };
+    check("yes 5 always", Addressed::One, &[], Some(at(9)), &expect);
+    check("yes always", Addressed::One, &one, Some(at(9)), &Resolution::NotADecision);
 }
 
 #[test]

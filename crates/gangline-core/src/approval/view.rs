@@ -282,6 +282,8 @@ pub struct Facts<'a> {
     pub tool: &'a str,
     /// What the agent said last before it asked; may be empty.
     pub said_before: &'a str,
+    /// The rules that `always` would store; `None` if that was not recorded.
+    pub always: Option<&'a str>,
 }
 
 /// Returns all that is known of an approval, a line each: what [`whole`] shows, and the facts.
@@ -296,6 +298,7 @@ pub fn card(facts: Facts<'_>, wanted: &Wanted, around: Around<'_>) -> Vec<String
     if !facts.said_before.trim().is_empty() {
         block(&mut out, "said before", facts.said_before.trim());
     }
+    out.extend(facts.always.map(|rule| format!("always: {rule}")));
     out
 }
 

@@ -1,7 +1,7 @@
 //! Arguments of the commands about approvals.
 
-use clap::Args;
-use gangline_core::ApprovalNumber;
+use clap::{Args, Subcommand};
+use gangline_core::{AgentName, ApprovalNumber};
 
 #[derive(Debug, Args)]
 pub(crate) struct Approvals {
@@ -21,6 +21,31 @@ pub(crate) struct Decide {
     /// Why; the model is told why it was refused
     #[arg(long, value_name = "TEXT", alias = "note")]
     pub(crate) reason: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Approve {
+    #[command(flatten)]
+    pub(crate) decide: Decide,
+    /// Allow it without asking from now on: store the exact rule and show it. `gangline policy
+    /// remove` undoes it
+    #[arg(long)]
+    pub(crate) always: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Policy {
+    /// List the rules: the agent, who allowed it and when, and the exact words
+    List {
+        /// Only this agent's rules
+        agent: Option<AgentName>,
+    },
+    /// Remove rules: the agents ask again for what they allowed
+    Remove {
+        /// The rules' numbers
+        #[arg(required = true)]
+        numbers: Vec<i64>,
+    },
 }
 
 fn approval_number(text: &str) -> Result<ApprovalNumber, &'static str> {

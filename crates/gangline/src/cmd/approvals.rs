@@ -57,7 +57,9 @@ async fn card(broker: &Broker, row: &ApprovalRow) -> Result<Vec<String>, Failure
     };
     let asked = asked.map(|row| whole::asked(&row.sender, &row.target, row.id));
     let title = show::approvals::title(&view::approval(row), clock::system().now());
+    let always = broker.offer(row.number).await?.map(|offer| offer.describe());
     let facts = Facts {
+        always: always.as_deref(),
         title: &title,
         asked: asked.as_deref(),
         tool: &row.tool,

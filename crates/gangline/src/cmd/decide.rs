@@ -1,11 +1,16 @@
 //! `gangline approve` and `gangline deny`: the owner's word on one approval.
 
-use gangline_api::approval::Decision;
-use gangline_broker::{DecideError, Decided, Ruling};
+use gangline_api::{
+    approval::{Approval, Decision},
+    policy::PolicyRule,
+};
+use gangline_broker::{DecideError, Decided, RuleRow, Ruling, Stored};
 use gangline_core::{Principal, Redactor, Tier, approval};
 use gangline_hub::credentials::OWNER;
 use gangline_os::doorbell;
+use serde::Serialize;
 
+use super::policy;
 use crate::{
     cli::{Global, deciding::Decide},
     failure::Failure,
@@ -13,29 +18,10 @@ use crate::{
 };
 
 pub(super) async fn run(global: &Global, args: Decide, decision: Decision) -> Result<u8, Failure> {
-    if unmark::is_marked() {
-        return Err(Failure::user("an agent does not decide approvals").hint(
-            "this shell was started by an agent (GANGLINE_RUN is set): use one of your own",
-        ));
-    }
+    refuse_agents()?;
     let paths = place::of_existing(global)?;
     let broker = store::existing(&paths).await?;
-    let masks = Redactor::new([]);
-    let known_as = known_as();
-    let number = args.number.to_string();
-    let word = match decision {
-        Decision::Allow => approval::Decision::Allow,
-        Decision::Deny => approval::Decision::Deny,
-    };
-    let said = approval::view::decided(&number, word, &known_as, args.reason.as_deref());
-    let ruling = Ruling {
-        decision: view::decision(decision),
-        by: owner(),
-        known_as,
-        note: args.reason.map(|reason| masks.redact(&reason)),
-        say: Some(masks.redact(&said)),
-    };
-    let decided = broker.decide(args.number, ruling).await.map_err(explain)?;
+    let decided = broker.decide(args.number, ruling(&args, decision)).await.map_err(explain)?;
     doorbell::ring(&paths.doorbell(decided.agent.folded()));
     if global.json {
         let row = broker.approval(args.number).await?;
@@ -44,6 +30,84 @@ pub(super) async fn run(global: &Global, args: Decide, decision: Decision) -> Re
         output::print(&told(&decided, decision))?;
     }
     Ok(0)
+}
+
+/// Allows it for good: the rules are stored with the decision, and shown.
+pub(super) async fn always(global: &Global, args: Decide) -> Result<u8, Failure> {
+    refuse_agents()?;
+    let paths = place::of_existing(global)?;
+    let broker = store::existing(&paths).await?;
+    let ruling = ruling(&args, Decision::Allow);
+    let always = broker.decide_always(args.number, ruling).await.map_err(explain)?;
+    doorbell::ring(&paths.doorbell(always.decided.agent.folded()));
+    if let Stored::Rules(rules) = &always.stored {
+        policy::record(&broker, rules, &format!("is stored by {}", known_as())).await?;
+    }
+    if global.json {
+        let (rules, no_rule) = match &always.stored {
+            Stored::Rules(rules) => (rules.iter().map(policy::wire).collect(), None),
+            Stored::Nothing(why) => (Vec::new(), Some(why.clone())),
+        };
+        let row = broker.approval(args.number).await?;
+        let approval = row.as_ref().map(view::approval);
+        output::json(&Printed { approval, rules, no_rule })?;
+    } else {
+        output::print(&told(&always.decided, Decision::Allow))?;
+        output::print(&stored(&always.stored))?;
+    }
+    Ok(0)
+}
+
+/// What `approve --always --json` prints.
+#[derive(Serialize)]
+struct Printed {
+    approval: Option<Approval>,
+    rules: Vec<PolicyRule>,
+    /// Why there is no rule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    no_rule: Option<String>,
+}
+
+fn stored(stored: &Stored) -> String {
+    let rules = match stored {
+        Stored::Nothing(why) => {
+            return format!("it is asked about again next time: {why}, so no rule is stored\n");
+        }
+        Stored::Rules(rules) => rules,
+    };
+    let line = |row: &RuleRow| {
+        format!("rule {} of {} is stored: {}\n", row.rule.number, row.agent, row.rule)
+    };
+    let lines: String = rules.iter().map(line).collect();
+    let numbers: Vec<String> = rules.iter().map(|row| row.rule.number.to_string()).collect();
+    format!("{lines}to undo it: `gangline policy remove {}`\n", numbers.join(" "))
+}
+
+/// What an agent's shell is told that decides.
+fn refuse_agents() -> Result<(), Failure> {
+    match unmark::is_marked() {
+        true => Err(Failure::user("an agent does not decide approvals")
+            .hint("this shell was started by an agent (GANGLINE_RUN is set): use one of your own")),
+        false => Ok(()),
+    }
+}
+
+fn ruling(args: &Decide, decision: Decision) -> Ruling {
+    let masks = Redactor::new([]);
+    let known_as = known_as();
+    let number = args.number.to_string();
+    let word = match decision {
+        Decision::Allow => approval::Decision::Allow,
+        Decision::Deny => approval::Decision::Deny,
+    };
+    let said = approval::view::decided(&number, word, &known_as, args.reason.as_deref());
+    Ruling {
+        decision: view::decision(decision),
+        by: owner(),
+        known_as,
+        note: args.reason.as_ref().map(|reason| masks.redact(reason)),
+        say: Some(masks.redact(&said)),
+    }
 }
 
 /// Returns who speaks on the command line: whoever can write the state folder is its owner.

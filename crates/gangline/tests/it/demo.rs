@@ -3,6 +3,7 @@
 use gangline_testkit::{IrcPeer, Running, World, eventually, irc, stage::free_port, world};
 
 mod deaths;
+mod rules;
 mod words;
 
 const GUIDE: &str = "demo-guide";

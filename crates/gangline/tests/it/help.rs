@@ -41,6 +41,7 @@ fn the_help_lists_every_command() {
       approvals    List the approvals that wait, or show all of one
       approve      Allow what an approval asks for
       deny         Refuse what an approval asks for; the reason is told to the model
+      policy       List or remove the rules made by `always`: what runs without being asked about
       config       Check the configuration, or print its schema
       doctor       Look at the installation, the agents and their programs; say what to do about what is
                    wrong

@@ -108,7 +108,13 @@ fn an_agents_shell_has_no_owners_verbs() {
     let mut world = configured();
     let _ = world.run(&["prompt", "oak-ada", "hello"]).ok();
     world.set("GANGLINE_RUN", "x/oak-ada/1");
-    for command in [&["approve", "1"][..], &["deny", "1"], &["prompt", "oak-ada", "hello"]] {
+    for command in [
+        &["approve", "1"][..],
+        &["approve", "1", "--always"],
+        &["policy", "remove", "1"],
+        &["deny", "1"],
+        &["prompt", "oak-ada", "hello"],
+    ] {
         let ran = world.run(command);
         assert_eq!(ran.code, 1, "{command:?}");
         assert!(ran.stderr.contains("GANGLINE_RUN"), "{command:?}: {}", ran.stderr);

@@ -10,11 +10,13 @@ use gangline_core::{
         view::Extent,
     },
 };
+use gangline_runtime::ApprovalAsk;
 
 use super::*;
 use crate::{
     bus::Incoming,
     courier::tests::{Lab, ada},
+    rules,
 };
 
 type Who = (&'static str, Tier);
@@ -71,21 +73,28 @@ async fn wants_by(
         in_reply_to: None,
         deliver: None,
     };
+    let broker = lab.rig.courier.office.broker.clone();
+    let before = broker.approvals(None, false).await.unwrap().len();
+    let input = serde_json::json!({ "command": command });
+    let asked = ApprovalAsk { request: command.to_owned(), tool: "Bash".to_owned(), input };
     let asks = Asks {
+        offer: Some(rules::offer(&asked, "/srv", &lab.rig.courier.office.redactor)),
         agent: ada(),
         turn: TURN,
         message: Some(message),
-        request: command.to_owned(),
-        tool: "Bash".to_owned(),
+        request: format!("{command} {before}"),
+        tool: asked.tool,
         args_hash: command.to_owned(),
         summary: text(command),
-        detail: text(&serde_json::json!({ "command": command }).to_string()),
+        detail: text(&asked.input.to_string()),
         folder: text("/srv"),
         said_before: text("I clean up first."),
         announce: Some(Announce { send, place: place.to_owned(), extent, question: None }),
     };
-    let opened = lab.rig.courier.office.broker.open_approval(asks).await.unwrap();
-    lab.rig.showing.send_modify(|showing| showing.view.approvals += 1);
+    let opened = broker.open_approval(asks).await.unwrap();
+    if opened.decided.is_none() {
+        lab.rig.showing.send_modify(|showing| showing.view.approvals += 1);
+    }
     lab.heard().await;
     opened.number
 }
@@ -103,7 +112,7 @@ async fn the_matrix_of_who_says_what_where() {
     let guest = ("gus", Tier::Member);
     for who in [ORI, BOB, guest, EVE, COLLEAGUE] {
         for place in ["#lab", "oak-ada", "#den"] {
-            for words in ["yes", "no", "yes 1", "yes 9", "no 1 use the trash"] {
+            for words in ["yes", "no", "yes 1", "yes 9", "no 1 use the trash", "yes 1 always"] {
                 for open in 0..=2 {
                     check(who, place, words, open).await;
                 }
@@ -122,6 +131,7 @@ async fn check(who: Who, place: &str, words: &str, open: i64) {
     lab.rig.clock.forward(Duration::from_secs(2));
     let line = if place == "oak-ada" { words.to_owned() } else { format!("@ada {words}") };
     let told = lab.says(who, place, &line).await;
+    let always = words == "yes 1 always";
     let bare = ["yes", "no"].contains(&words);
     let named = words.contains(" 1") && open > 0;
     let decides = who == ORI && (named || bare && open == 1 && place == "#lab");
@@ -145,12 +155,79 @@ async fn check(who: Who, place: &str, words: &str, open: i64) {
         let word = if allows { "allowed" } else { "denied" };
         let said = format!("#lab approval 1: {word} by ori");
         assert!(told.iter().any(|line| line.starts_with(&said)), "{case}: {told:?}");
+        let kept =
+            told.iter().any(|line| line.contains("from now on I do not ask for rule 1: Bash `ls`"));
+        assert_eq!(kept, always, "{case}: {told:?}");
         let again = lab.says(ORI, place, &line.replace(words, "no 1")).await;
         assert!(again[0].contains(&format!("already {word} by ori")), "{case}: {again:?}");
     } else if open > 0 {
+        assert!(!told.iter().any(|line| line.contains("do not ask")), "{case}: {told:?}");
         lab.says(ORI, "oak-ada", "yes 1").await;
         assert_eq!(row(&lab, 1).await.state, ApprovalState::Allowed, "{case}: it can be decided");
     }
+    let rules = lab.rig.courier.office.broker.rules(None).await.unwrap();
+    assert_eq!(rules.len(), usize::from(decides && always), "{case}");
+}
+
+/// C5: the rule is shown before it is made, quoted when it is made, and what it covers is allowed
+/// unasked. Only the owner makes one.
+#[tokio::test]
+async fn always_stores_the_rule_that_was_shown() {
+    let mut lab = Lab::open().await;
+    let message = asked_in(&mut lab, "#lab").await;
+    wants(&mut lab, (message, "npm test && ls"), ("#lab", "#lab")).await;
+    let shown = lab.says(ORI, "#lab", "@ada show 1").await;
+    assert!(
+        shown.contains(&"#lab always: Bash `npm test`, Bash `ls` in /srv".to_owned()),
+        "{shown:?}"
+    );
+    let told = lab.says(BOB, "#lab", "@ada yes 1 always").await;
+    assert!(told[0].contains("only an owner"), "{told:?}");
+    let told = lab.says(ORI, "#lab", "@ada approve 1 always").await;
+    let quoted = "#lab ori: from now on I do not ask for rule 1: Bash `npm test` in /srv; rule 2: \
+                  Bash `ls` in /srv. To undo it: `gangline policy remove 1 2`";
+    assert_eq!(told, ["#lab approval 1: allowed by ori", quoted]);
+    // Said again, it decides nothing and stores nothing.
+    let told = lab.says(ORI, "#lab", "@ada yes 1 always").await;
+    assert!(told[0].contains("already allowed by ori"), "{told:?}");
+    let by_rule = wants(&mut lab, (message, "ls; npm test"), ("#lab", "#lab")).await;
+    let found = row(&lab, by_rule.0).await;
+    assert_eq!((found.state, found.is_by_rules()), (ApprovalState::Allowed, true));
+    let told = lab.says(ORI, "#lab", &format!("@ada no {by_rule}")).await;
+    assert!(told[0].contains("already allowed by rule 1, 2"), "{told:?}");
+    let asked = wants(&mut lab, (message, "ls; rm x"), ("#lab", "#lab")).await;
+    assert_eq!(row(&lab, asked.0).await.state, ApprovalState::Open);
+}
+
+#[tokio::test]
+async fn always_allows_once_what_can_have_no_rule() {
+    let mut lab = Lab::open().await;
+    let message = asked_in(&mut lab, "#lab").await;
+    wants(&mut lab, (message, "rm *"), ("#lab", "#lab")).await;
+    let shown = lab.says(ORI, "#lab", "@ada show 1").await;
+    let why = "it expands something when it runs";
+    assert!(shown.contains(&format!("#lab always: no rule: {why}")), "{shown:?}");
+    let told = lab.says(ORI, "oak-ada", "yes 1 always").await;
+    let once = format!(
+        "ori approval 1 is allowed this once, and I ask again next time: {why}, so no rule is stored"
+    );
+    assert!(told.contains(&once), "{told:?}");
+    assert_eq!(row(&lab, 1).await.state, ApprovalState::Allowed);
+    assert_eq!(lab.rig.courier.office.broker.rules(None).await.unwrap(), []);
+}
+
+/// What a rule decided asked nobody: a line that begins like a decision is a prompt.
+#[tokio::test]
+async fn after_a_decision_by_rule_a_line_may_begin_with_yes() {
+    let mut lab = Lab::open().await;
+    let message = asked_in(&mut lab, "#lab").await;
+    wants(&mut lab, (message, "ls"), ("#lab", "#lab")).await;
+    lab.says(ORI, "#lab", "@ada yes 1 always").await;
+    lab.rig.clock.forward(gangline_core::words::LATELY + Duration::from_secs(1));
+    wants(&mut lab, (message, "ls"), ("#lab", "#lab")).await;
+    let before = lab.prompts().await.len();
+    lab.says(ORI, "#lab", "@ada yes please go on with it").await;
+    assert_eq!(lab.prompts().await.len(), before + 1);
 }
 
 /// A bare word in haste names the number, and one in private decides nothing of a room.
@@ -231,7 +308,8 @@ async fn all_of_an_approval_is_shown_in_pages() {
     assert!(told[40].ends_with("more lines: say `more`"), "{told:?}");
     let more = lab.says(ORI, "oak-ada", "more").await;
     assert!(more.contains(&"ori   echo 59".to_owned()), "{more:?}");
-    assert_eq!(more.last().unwrap(), "ori said before: I clean up first.");
+    assert_eq!(more[more.len() - 2], "ori said before: I clean up first.");
+    assert_eq!(more[more.len() - 1], "ori always: no rule: it has too many commands");
     let told = lab.says(ORI, "oak-ada", "more").await;
     assert!(told[0].contains("there is no next page"), "{told:?}");
     let told = lab.says(BOB, "#lab", "@ada show 1").await;

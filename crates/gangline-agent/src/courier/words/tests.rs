@@ -40,6 +40,7 @@ async fn ask(lab: &Lab, number: i64) -> ApprovalNumber {
         detail: Redacted::from_store("ls".to_owned()),
         folder: Redacted::default(),
         said_before: Redacted::default(),
+        offer: None,
         announce: None,
     };
     lab.rig.courier.office.broker.open_approval(open).await.unwrap().number

@@ -1,9 +1,14 @@
 //! Approvals.
 
 use gangline_broker::{
-    ApprovalState, Broker, DecideError, Decision, LineKind, OpenApproval, Ruling, WithdrawApproval,
+    ApprovalState, Broker, DecideError, Decision, LineKind, OpenApproval, RULES_MAX, Ruling,
+    Stored, WithdrawApproval,
 };
-use gangline_core::{ApprovalNumber, Epoch, MessageId, MessageState, approval::view::Extent};
+use gangline_core::{
+    ApprovalNumber, Epoch, MessageId, MessageState,
+    approval::view::Extent,
+    rule::{Form, Offer, Subject},
+};
 
 use crate::support::*;
 
@@ -268,4 +273,148 @@ pub(crate) async fn another_question_gets_another_number(store: &Fixture) {
         let opened = daemon.broker.open_approval(other).await.unwrap();
         assert!(opened.number > number && opened.decided.is_none(), "{opened:?}");
     }
+}
+
+fn forms(texts: &[&str]) -> Offer {
+    let command = |text: &&str| Form::Command(text.split(' ').map(str::to_owned).collect());
+    let subject = Subject::Forms(texts.iter().map(command).collect());
+    Offer { tool: "Bash".to_owned(), directory: "/w".to_owned(), subject }
+}
+
+fn always() -> Ruling {
+    Ruling {
+        decision: Decision::Allow,
+        by: owner(),
+        known_as: "ori".to_owned(),
+        note: None,
+        say: None,
+    }
+}
+
+impl Daemon {
+    async fn offers(&self, request: &str, offer: Offer) -> gangline_broker::OpenedApproval {
+        let announce = None;
+        let args_hash = request.to_owned();
+        let ask = ask(&ada(), self.turn(), self.message);
+        let request = request.to_owned();
+        let ask = OpenApproval { request, args_hash, offer: Some(offer), announce, ..ask };
+        self.broker.open_approval(ask).await.unwrap()
+    }
+}
+
+/// What was allowed for good is allowed in the commit that asks, under the rules' numbers; all of it
+/// needs a rule, and what is removed is asked about again.
+pub(crate) async fn what_was_allowed_for_good_is_not_asked_again(store: &Fixture) {
+    let mut daemon = Daemon::start(store).await;
+    daemon.take().await;
+    let first = daemon.offers("one", forms(&["npm test", "ls"])).await;
+    assert_eq!(first.decided, None);
+    let offered = daemon.broker.offer(first.number).await.unwrap();
+    assert_eq!(offered, Some(forms(&["npm test", "ls"])));
+    let done = daemon.broker.decide_always(first.number, always()).await.unwrap();
+    let Stored::Rules(rules) = done.stored else { panic!("{:?}", done.stored) };
+    let shown: Vec<String> = rules.iter().map(|row| row.rule.to_string()).collect();
+    assert_eq!(shown, ["Bash `npm test` in /w", "Bash `ls` in /w"]);
+    assert_eq!((&rules[0].made_by, rules[0].approval), (&owner(), Some(first.number)));
+    assert_eq!(daemon.state(first.number).await, ApprovalState::Allowed);
+
+    let second = daemon.offers("two", forms(&["ls"])).await;
+    assert_eq!(second.decided, Some(Decision::Allow));
+    let row = daemon.broker.approval(second.number).await.unwrap().unwrap();
+    let by = row.decided_by.map(|by| by.account);
+    let number = rules[1].rule.number;
+    assert_eq!((row.state, by), (ApprovalState::Allowed, Some(format!("rule {number}"))));
+    assert_eq!(daemon.offers("three", forms(&["ls", "rm x"])).await.decided, None);
+    let elsewhere = Offer { directory: "/".to_owned(), ..forms(&["ls"]) };
+    assert_eq!(daemon.offers("four", elsewhere).await.decided, None);
+
+    let removed = daemon.broker.remove_rule(number).await.unwrap();
+    assert_eq!(removed.map(|row| row.rule.number), Some(number));
+    assert_eq!(daemon.broker.remove_rule(number).await.unwrap(), None);
+    assert_eq!(daemon.offers("five", forms(&["ls"])).await.decided, None);
+    let left = daemon.broker.rules(Some(&ada())).await.unwrap();
+    assert_eq!(left.iter().map(|row| row.rule.number).collect::<Vec<_>>(), [rules[0].rule.number]);
+    assert_eq!(daemon.broker.rules(Some(&bob())).await.unwrap(), []);
+}
+
+/// What no rule can cover is allowed this once; a rule is stored once, however often it is said.
+pub(crate) async fn what_is_unclear_makes_no_rule(store: &Fixture) {
+    let mut daemon = Daemon::start(store).await;
+    daemon.take().await;
+    let unclear = Offer { subject: Subject::Unclear("it expands".to_owned()), ..forms(&[]) };
+    let asked = daemon.offers("one", unclear).await.number;
+    let done = daemon.broker.decide_always(asked, always()).await.unwrap();
+    assert_eq!(done.stored, Stored::Nothing("it expands".to_owned()));
+    assert_eq!(daemon.state(asked).await, ApprovalState::Allowed);
+    assert_eq!(daemon.broker.rules(None).await.unwrap(), []);
+    let (first, second) =
+        (daemon.offers("two", forms(&["ls"])).await, daemon.offers("three", forms(&["ls"])).await);
+    for number in [first.number, second.number] {
+        daemon.broker.decide_always(number, always()).await.unwrap();
+    }
+    assert_eq!(daemon.broker.rules(None).await.unwrap().len(), 1);
+    let again = daemon.broker.decide_always(first.number, always()).await;
+    assert!(matches!(again, Err(DecideError::Closed { .. })));
+}
+
+/// The rows that rules take are numbered without gaps, and an agent has at most so many.
+pub(crate) async fn an_agent_has_a_bounded_number_of_rules(store: &Fixture) {
+    let mut daemon = Daemon::start(store).await;
+    daemon.take().await;
+    let chunk = 20;
+    for first in (0..RULES_MAX).step_by(chunk) {
+        let texts: Vec<String> = (first..first + chunk).map(|it| format!("a {it}")).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let asked = daemon.offers(&format!("r{first}"), forms(&texts)).await;
+        let done = daemon.broker.decide_always(asked.number, always()).await.unwrap();
+        let Stored::Rules(rules) = done.stored else { panic!("{first}: {:?}", done.stored) };
+        assert_eq!(rules.len(), chunk);
+    }
+    let known = forms(&["a 0", "b"]);
+    let asked = daemon.offers("more", known).await;
+    let done = daemon.broker.decide_always(asked.number, always()).await.unwrap();
+    let Stored::Nothing(why) = done.stored else { panic!("{:?}", done.stored) };
+    assert!(why.contains("has 500 rules of at most 500"), "{why}");
+    assert_eq!(daemon.state(asked.number).await, ApprovalState::Allowed);
+    let rules = daemon.broker.rules(None).await.unwrap();
+    let last = i64::try_from(RULES_MAX).unwrap();
+    assert_eq!(rules.last().map(|row| row.rule.number), Some(last), "no number is used up");
+    daemon.broker.remove_rule(last).await.unwrap().unwrap();
+    let asked = daemon.offers("again", forms(&["a 0", "b"])).await;
+    let done = daemon.broker.decide_always(asked.number, always()).await.unwrap();
+    let Stored::Rules(rules) = done.stored else { panic!("{:?}", done.stored) };
+    let numbers: Vec<i64> = rules.iter().map(|row| row.rule.number).collect();
+    assert_eq!(numbers, [1, last + 1], "a removed number is not given again");
+}
+
+/// A rule that decided for a turn that is gone is looked at anew for the next attempt.
+pub(crate) async fn a_removed_rule_does_not_count_for_the_next_attempt(store: &Fixture) {
+    let mut daemon = Daemon::start(store).await;
+    daemon.take().await;
+    let first = daemon.offers("one", forms(&["ls"])).await;
+    daemon.broker.decide_always(first.number, always()).await.unwrap();
+    daemon.broker.mark_delivered(first.number).await.unwrap();
+    let second = daemon.offers("two", forms(&["ls"])).await;
+    assert_eq!(second.decided, Some(Decision::Allow));
+    daemon.restart().await;
+    daemon.broker.remove_rule(1).await.unwrap().unwrap();
+    daemon.take().await;
+    let again = daemon.offers("two", forms(&["ls"])).await;
+    assert_eq!((again.number, again.decided), (second.number, None));
+}
+
+/// The turn that asked is gone: the rule is stored, and the decision counts for the next attempt.
+pub(crate) async fn what_is_allowed_for_good_after_its_turn_is_gone_makes_a_rule(store: &Fixture) {
+    let mut daemon = Daemon::start(store).await;
+    daemon.take().await;
+    let first = daemon.offers("one", forms(&["ls"])).await;
+    assert_eq!(daemon.restart().await, [first.number]);
+    let done = daemon.broker.decide_always(first.number, always()).await.unwrap();
+    assert!(done.decided.for_next_attempt);
+    assert!(matches!(done.stored, Stored::Rules(rules) if rules.len() == 1));
+    daemon.take().await;
+    let again = daemon.offers("one", forms(&["ls"])).await;
+    assert_eq!((again.number, again.decided), (first.number, Some(Decision::Allow)));
+    let row = daemon.broker.approval(first.number).await.unwrap().unwrap();
+    assert!(!row.is_by_rules(), "a person decided");
 }

@@ -199,6 +199,7 @@ fn the_card_tells_who_asked_where_and_what_was_said_before() {
         asked: Some("bob, in #ops (m12)"),
         tool: "Bash",
         said_before: "I clean up first.\n",
+        always: Some("Bash `make clean` in /home/ori/proj"),
     };
     assert_eq!(
         card(facts, &run("make clean"), around()),
@@ -209,6 +210,7 @@ fn the_card_tells_who_asked_where_and_what_was_said_before() {
             "folder: /home/ori/proj",
             "command: make clean",
             "said before: I clean up first.",
+            "always: Bash `make clean` in /home/ori/proj",
         ]
     );
 }

@@ -1,0 +1,214 @@
+//! Statements of rules, and of what approvals offer to make rules of.
+
+use gangline_core::{
+    AgentName, ApprovalNumber, Principal, Tier,
+    rule::{Form, Offer, Rule, Subject},
+};
+use rusqlite::{Connection, Row, params};
+
+use super::{Writer, approvals, fault::Fault, rows, sql};
+use crate::{
+    error::DecideError,
+    types::{Always, Decision, OpenApproval, RULES_MAX, RuleRow, Ruling, Stored, by_rules},
+};
+
+fn stored(form: &Form) -> (&'static str, String) {
+    match form {
+        // Strings always become JSON.
+        Form::Command(words) => ("command", serde_json::to_string(words).unwrap_or_default()),
+        Form::File(path) => ("file", path.clone()),
+        Form::Arguments(json) => ("arguments", json.clone()),
+    }
+}
+
+/// Returns a form as it was stored; `None` for one of a newer program.
+fn form(kind: &str, body: String) -> Option<Form> {
+    match kind {
+        "command" => serde_json::from_str(&body).ok().map(Form::Command),
+        "file" => Some(Form::File(body)),
+        "arguments" => Some(Form::Arguments(body)),
+        _ => None,
+    }
+}
+
+/// Stores what an approval offers, in place of what it offered before.
+fn store_offer(w: &mut Writer, number: i64, offer: &Offer) -> Result<(), Fault> {
+    let unclear = match &offer.subject {
+        Subject::Forms(_) => None,
+        Subject::Unclear(why) => Some(why),
+    };
+    sql::run(&w.connection, "DELETE FROM rule_forms WHERE approval = ?", params![number])?;
+    let sql = "INSERT OR REPLACE INTO rule_offers (approval, tool, directory, unclear) \
+               VALUES (?, ?, ?, ?)";
+    sql::run(&w.connection, sql, params![number, &offer.tool, &offer.directory, unclear])?;
+    for (place, wanted) in (0_i64..).zip(offer.forms()) {
+        let (kind, body) = stored(wanted);
+        let sql = "INSERT INTO rule_forms (approval, place, form, body) VALUES (?, ?, ?, ?)";
+        sql::run(&w.connection, sql, params![number, place, kind, body])?;
+    }
+    Ok(())
+}
+
+pub(crate) fn offer(c: &Connection, number: ApprovalNumber) -> Result<Option<Offer>, Fault> {
+    let sql = "SELECT tool, directory, unclear FROM rule_offers WHERE approval = ?";
+    let found = sql::first(c, sql, params![number.0], |row| {
+        Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, Option<String>>(2)?))
+    })?;
+    let Some((tool, directory, unclear)) = found else { return Ok(None) };
+    let sql = "SELECT form, body FROM rule_forms WHERE approval = ? ORDER BY place";
+    let forms: Vec<Option<Form>> = sql::all(c, sql, params![number.0], |row| {
+        Ok(form(&row.get::<_, String>(0)?, row.get(1)?))
+    })?;
+    let forms: Option<Vec<Form>> = forms.into_iter().collect();
+    let subject = match (unclear, forms) {
+        (Some(why), _) => Subject::Unclear(why),
+        (None, Some(forms)) => Subject::Forms(forms),
+        (None, None) => Subject::Unclear("a newer program stored it".to_owned()),
+    };
+    Ok(Some(Offer { tool, directory, subject }))
+}
+
+fn rule_row(row: &Row<'_>) -> rusqlite::Result<Option<RuleRow>> {
+    let Some(form) = form(&row.get::<_, String>("form")?, row.get("body")?) else {
+        return Ok(None);
+    };
+    let approval: Option<i64> = row.get("approval")?;
+    Ok(Some(RuleRow {
+        rule: Rule {
+            number: row.get("number")?,
+            tool: row.get("tool")?,
+            directory: row.get("directory")?,
+            form,
+        },
+        agent: rows::parsed(row, "agent")?,
+        approval: approval.map(ApprovalNumber),
+        made_by: Principal { account: row.get("made_by")?, tier: rows::parsed(row, "made_tier")? },
+        made_as: row.get("made_as")?,
+        made_at: rows::time(row, "made_at")?,
+    }))
+}
+
+macro_rules! rule_sql {
+    ($rest:literal) => {
+        concat!(
+            "SELECT number, agent, tool, directory, form, body, approval, made_by, made_tier, \
+             made_as, made_at FROM rules ",
+            $rest
+        )
+    };
+}
+
+pub(crate) fn list(c: &Connection, agent: Option<&AgentName>) -> Result<Vec<RuleRow>, Fault> {
+    let sql = match agent {
+        Some(_) => rule_sql!("WHERE agent = ?1 ORDER BY number"),
+        None => rule_sql!("WHERE ?1 IS NULL ORDER BY number"),
+    };
+    let found = sql::all(c, sql, params![agent.map(AgentName::folded)], rule_row)?;
+    Ok(found.into_iter().flatten().collect())
+}
+
+/// Allows an approval that was just opened, if rules cover all of it.
+pub(super) fn allow(
+    w: &mut Writer,
+    ask: &OpenApproval,
+    number: i64,
+) -> Result<Option<Decision>, Fault> {
+    let Some(offer) = &ask.offer else { return Ok(None) };
+    store_offer(w, number, offer)?;
+    let rules: Vec<Rule> =
+        list(&w.connection, Some(&ask.agent))?.into_iter().map(|row| row.rule).collect();
+    let Some(numbers) = offer.allowed_by(&rules) else { return Ok(None) };
+    let by = by_rules(&numbers);
+    let ruling = Ruling {
+        decision: Decision::Allow,
+        by: Principal { account: by.clone(), tier: Tier::Owner },
+        known_as: by,
+        note: None,
+        say: None,
+    };
+    let decided = approvals::decide(w, ApprovalNumber(number), &ruling)?;
+    Ok(decided.ok().map(|decided| decided.decision))
+}
+
+/// Decides an approval and stores what it offers.
+pub(crate) fn decide(
+    w: &mut Writer,
+    number: ApprovalNumber,
+    ruling: &Ruling,
+) -> Result<Result<Always, DecideError>, Fault> {
+    let decided = match approvals::decide(w, number, ruling)? {
+        Ok(decided) => decided,
+        Err(error) => return Ok(Err(error)),
+    };
+    let stored = match offer(&w.connection, number)? {
+        Some(Offer { subject: Subject::Unclear(why), .. }) => Stored::Nothing(why),
+        None => Stored::Nothing("it was asked by an older program".to_owned()),
+        Some(offer) => store(w, (&decided.agent, number), (&offer, ruling))?,
+    };
+    Ok(Ok(Always { decided, stored }))
+}
+
+fn store(
+    w: &mut Writer,
+    (agent, number): (&AgentName, ApprovalNumber),
+    (offer, ruling): (&Offer, &Ruling),
+) -> Result<Stored, Fault> {
+    let before = list(&w.connection, Some(agent))?;
+    let mut new: Vec<&Form> = Vec::new();
+    for form in offer.forms() {
+        let known = before.iter().any(|row| row.rule.allows(offer, form));
+        if !known && !new.contains(&form) {
+            new.push(form);
+        }
+    }
+    if before.len() + new.len() > RULES_MAX {
+        let count = before.len();
+        return Ok(Stored::Nothing(format!(
+            "{agent} has {count} rules of at most {RULES_MAX}; `gangline policy remove` makes room"
+        )));
+    }
+    for form in new {
+        insert(w, (agent, number), (offer, form), ruling)?;
+    }
+    let mut rows = list(&w.connection, Some(agent))?;
+    rows.retain(|row| offer.forms().iter().any(|form| row.rule.allows(offer, form)));
+    Ok(Stored::Rules(rows))
+}
+
+fn insert(
+    w: &mut Writer,
+    (agent, number): (&AgentName, ApprovalNumber),
+    (offer, form): (&Offer, &Form),
+    ruling: &Ruling,
+) -> Result<(), Fault> {
+    let (kind, body) = stored(form);
+    // Not `ON CONFLICT DO NOTHING`: that would use up a number.
+    let sql = "INSERT INTO rules (installation_id, agent, tool, directory, form, body, approval, \
+               made_by, made_tier, made_as, made_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    sql::run(
+        &w.connection,
+        sql,
+        params![
+            &w.installation_id,
+            agent.folded(),
+            &offer.tool,
+            &offer.directory,
+            kind,
+            body,
+            number.0,
+            &ruling.by.account,
+            ruling.by.tier.as_str(),
+            &ruling.known_as,
+            w.now.0
+        ],
+    )?;
+    Ok(())
+}
+
+/// Removes a rule and returns it.
+pub(crate) fn remove(w: &mut Writer, number: i64) -> Result<Option<RuleRow>, Fault> {
+    let row = sql::first(&w.connection, rule_sql!("WHERE number = ?"), params![number], rule_row)?;
+    let Some(row) = row.flatten() else { return Ok(None) };
+    sql::run(&w.connection, "DELETE FROM rules WHERE number = ?", params![number])?;
+    Ok(Some(row))
+}

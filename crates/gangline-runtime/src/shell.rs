@@ -1,0 +1,500 @@
+//! A shell command, taken apart into its simple commands for the rules of permission.
+//!
+//! A command that could do something else than it says is [`Unclear`], and a person is asked:
+//! anything that expands, redirects, assigns or defines, what the grammar does not know, and
+//! commands that run something else. The grammar and `shlex` must agree on each word. Each command
+//! gets a parser of its own, so a daemon that is asked nothing has none. Start at [`commands`].
+
+use std::ops::ControlFlow;
+
+use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
+
+/// The longest command that is taken apart, in bytes.
+pub const SCRIPT_MAX: usize = 4 * 1024;
+/// How deep shells within shells are opened.
+pub const DEPTH_MAX: usize = 4;
+/// How deep lists, pipes and subshells of one shell may be nested. Each command of a list is one
+/// level.
+pub const NESTING_MAX: usize = 64;
+/// How often the parser may report progress, which it does every 100 steps. The longest list of
+/// commands takes half of it; the time for some malformed text grows with the square of its length.
+const PROGRESS_MAX: usize = 256;
+
+/// Why a command is not taken apart, in words for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Unclear {
+    /// It is longer than [`SCRIPT_MAX`].
+    #[error("it is too long")]
+    TooLong,
+    /// The grammar does not know it.
+    #[error("it cannot be parsed")]
+    Broken,
+    /// The parser gave up, see [`PROGRESS_MAX`].
+    #[error("it takes too long to parse")]
+    TooHard,
+    /// It holds no command.
+    #[error("it is empty")]
+    Empty,
+    /// A variable, a substitution, a pattern, a brace, a tilde.
+    #[error("it expands something when it runs")]
+    Expands,
+    /// Input or output goes somewhere.
+    #[error("it reads or writes a file by redirection")]
+    Redirects,
+    /// A variable is set.
+    #[error("it sets a variable")]
+    Assigns,
+    /// A loop, a condition, a function, a job in the background.
+    #[error("it is more than a list of commands")]
+    Compound,
+    /// `eval`, a shell that reads its input, `xargs` and their like.
+    #[error("it runs commands that it does not show")]
+    RunsUnseen,
+    /// A change of folder in the middle, or of what commands mean.
+    #[error("it changes what later commands do")]
+    ChangesRest,
+    /// Deeper than [`DEPTH_MAX`] or [`NESTING_MAX`].
+    #[error("it is nested too deeply")]
+    TooDeep,
+}
+
+/// Shells whose `-c` is opened.
+const SHELLS: &[&str] = &[
+    "sh",
+    "bash",
+    "dash",
+    "zsh",
+    "/bin/sh",
+    "/bin/bash",
+    "/bin/dash",
+    "/bin/zsh",
+    "/usr/bin/sh",
+    "/usr/bin/bash",
+    "/usr/bin/dash",
+    "/usr/bin/zsh",
+];
+/// Programs that run what they read, or that run their arguments in another way than the shell does.
+const RUN_UNSEEN: &[&str] = &[
+    "eval",
+    "source",
+    ".",
+    "xargs",
+    "parallel",
+    "trap",
+    "coproc",
+    "builtin",
+    "command",
+    "exec",
+    "fc",
+    "ksh",
+    "ash",
+    "fish",
+    "csh",
+    "tcsh",
+    "busybox",
+    "ssh",
+    "su",
+    "noglob",
+    "nocorrect",
+    "-",
+];
+/// Programs that run their arguments as a command.
+const RUN_ARGUMENTS: &[&str] = &[
+    "env", "nohup", "nice", "ionice", "taskset", "timeout", "gtimeout", "time", "stdbuf", "setsid",
+    "sudo", "doas", "runuser", "chroot", "unshare", "nsenter", "flock",
+];
+/// Programs that run their input if no file is named; a version may follow the name.
+const INTERPRETERS: &[&str] = &[
+    "python", "pypy", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "tclsh", "R",
+];
+/// Options by which an interpreter only tells about itself.
+const TELLING: &[&str] = &["--version", "-V", "-v", "--help", "-h"];
+/// Commands of the shell that change what later ones mean.
+const CHANGE_REST: &[&str] = &[
+    "cd",
+    "pushd",
+    "popd",
+    "alias",
+    "unalias",
+    "hash",
+    "enable",
+    "set",
+    "shopt",
+    "export",
+    "declare",
+    "typeset",
+    "readonly",
+    "local",
+    "unset",
+    "let",
+    "read",
+    "mapfile",
+    "readarray",
+    "getopts",
+    "vared",
+    "integer",
+    "float",
+    "autoload",
+    "emulate",
+    "zmodload",
+    "disable",
+    "umask",
+    "ulimit",
+    "bind",
+    "setopt",
+    "unsetopt",
+    "function",
+    "return",
+    "exit",
+    "wait",
+    "fg",
+    "bg",
+];
+/// Redirections that touch no file.
+const HARMLESS: &[&str] = &[
+    "2>&1",
+    "1>&2",
+    ">&2",
+    "2>/dev/null",
+    ">/dev/null",
+    "1>/dev/null",
+    "&>/dev/null",
+    "2> /dev/null",
+    "> /dev/null",
+    "1> /dev/null",
+    "&> /dev/null",
+];
+
+/// Returns the simple commands of a shell command, each as its words, in order. If it begins with `cd
+/// FOLDER &&`, these three words precede the words of every other command.
+///
+/// # Errors
+/// [`Unclear`] if a person must be asked.
+pub fn commands(script: &str) -> Result<Vec<Vec<String>>, Unclear> {
+    read(script, 0)
+}
+
+fn read(script: &str, depth: usize) -> Result<Vec<Vec<String>>, Unclear> {
+    if script.len() > SCRIPT_MAX {
+        return Err(Unclear::TooLong);
+    }
+    if depth > DEPTH_MAX {
+        return Err(Unclear::TooDeep);
+    }
+    if script.chars().any(|c| c.is_control() && !['\n', '\t'].contains(&c)) {
+        return Err(Unclear::Broken);
+    }
+    let script = script.trim_matches([' ', '\t', '\n']);
+    let tree = parse(script)?;
+    let root = tree.root_node();
+    let mut reader = Reader { script, depth, found: Vec::new(), moved: None, level: 0 };
+    let whole = [root.start_byte(), root.end_byte()];
+    if root.has_error() || !reader.is_blank(0, whole[0]) || !reader.is_blank(whole[1], script.len())
+    {
+        return Err(Unclear::Broken);
+    }
+    reader.moves(root)?;
+    reader.statement(root)?;
+    match reader.found.is_empty() {
+        true => Err(Unclear::Empty),
+        false => Ok(reader.found),
+    }
+}
+
+fn parse(script: &str) -> Result<Tree, Unclear> {
+    let mut parser = Parser::new();
+    parser.set_language(&tree_sitter_bash::LANGUAGE.into()).map_err(|_| Unclear::Broken)?;
+    let mut reports = 0;
+    let mut report = |_: &ParseState| {
+        reports += 1;
+        if reports > PROGRESS_MAX { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let options = ParseOptions::new().progress_callback(&mut report);
+    let mut text = |at: usize, _| script.as_bytes().get(at..).unwrap_or_default();
+    parser.parse_with_options(&mut text, None, Some(options)).ok_or(Unclear::TooHard)
+}
+
+struct Reader<'a> {
+    script: &'a str,
+    depth: usize,
+    found: Vec<Vec<String>>,
+    /// The place of a `cd FOLDER` that precedes everything else, and its words with the `&&`.
+    moved: Option<(usize, Vec<String>)>,
+    /// How deep the present statement is nested.
+    level: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn text(&self, node: Node<'_>) -> &'a str {
+        self.script.get(node.byte_range()).unwrap_or_default()
+    }
+
+    fn is_blank(&self, from: usize, to: usize) -> bool {
+        self.script.get(from..to).is_some_and(|gap| gap.chars().all(|c| " \t\n".contains(c)))
+    }
+
+    /// Recognises `cd FOLDER && …`, if only `&&` joins its parts.
+    fn moves(&mut self, root: Node<'_>) -> Result<(), Unclear> {
+        let mut node = root;
+        let mut lists = 0;
+        // Lists lean to the left: the first command is the deepest.
+        loop {
+            let mut cursor = node.walk();
+            let children: Vec<Node<'_>> = node.children(&mut cursor).collect();
+            let plain = match (node.kind(), children.as_slice()) {
+                ("program", [_]) => true,
+                ("list", [_, and, _]) => {
+                    lists += 1;
+                    and.kind() == "&&"
+                }
+                _ => false,
+            };
+            match children.first() {
+                Some(first) if plain => node = *first,
+                Some(_) | None => break,
+            }
+        }
+        if node.kind() != "command" || lists == 0 {
+            return Ok(());
+        }
+        let words = self.words(node)?;
+        if let [cd, folder] = &words[..]
+            && cd == "cd"
+            && !folder.starts_with('-')
+        {
+            let before = vec![cd.clone(), folder.clone(), "&&".to_owned()];
+            self.moved = Some((node.start_byte(), before));
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, node: Node<'_>) -> Result<(), Unclear> {
+        if self.level > NESTING_MAX {
+            return Err(Unclear::TooDeep);
+        }
+        self.level += 1;
+        let done = self.statement_of_any_kind(node);
+        self.level -= 1;
+        done
+    }
+
+    fn statement_of_any_kind(&mut self, node: Node<'_>) -> Result<(), Unclear> {
+        match node.kind() {
+            "program" | "list" | "pipeline" | "subshell" | "compound_statement"
+            | "negated_command" => self.parts(node),
+            "redirected_statement" => self.redirected(node),
+            "command" => self.command(node),
+            "comment" if self.begins_a_word(node) => Ok(()),
+            "variable_assignment"
+            | "variable_assignments"
+            | "declaration_command"
+            | "unset_command" => Err(Unclear::Assigns),
+            _ => Err(Unclear::Compound),
+        }
+    }
+
+    /// A shell takes `#` for a remark only where a word may begin; the grammar does elsewhere too.
+    fn begins_a_word(&self, node: Node<'_>) -> bool {
+        let before = self.script.get(..node.start_byte()).unwrap_or_default();
+        before.chars().next_back().is_none_or(|c| " \t\n;|&()".contains(c))
+    }
+
+    fn parts(&mut self, node: Node<'_>) -> Result<(), Unclear> {
+        const BETWEEN: &[&str] = &["&&", "||", "|", ";", "\n", "(", ")", "{", "}", "!"];
+        let mut cursor = node.walk();
+        let mut reached = node.start_byte();
+        for child in node.children(&mut cursor) {
+            if !self.is_blank(reached, child.start_byte()) || child.is_missing() {
+                return Err(Unclear::Broken);
+            }
+            reached = child.end_byte();
+            if child.is_named() {
+                self.statement(child)?;
+            } else if !BETWEEN.contains(&child.kind()) {
+                return Err(Unclear::Compound);
+            }
+        }
+        match self.is_blank(reached, node.end_byte()) {
+            true => Ok(()),
+            false => Err(Unclear::Broken),
+        }
+    }
+
+    fn redirected(&mut self, node: Node<'_>) -> Result<(), Unclear> {
+        let mut cursor = node.walk();
+        let mut reached = node.start_byte();
+        for child in node.children(&mut cursor) {
+            if !self.is_blank(reached, child.start_byte()) {
+                return Err(Unclear::Broken);
+            }
+            reached = child.end_byte();
+            match child.kind() {
+                "file_redirect" if HARMLESS.contains(&self.text(child)) => {}
+                "file_redirect" | "heredoc_redirect" | "herestring_redirect" => {
+                    return Err(Unclear::Redirects);
+                }
+                _ => self.statement(child)?,
+            }
+        }
+        match reached == node.end_byte() {
+            true => Ok(()),
+            false => Err(Unclear::Broken),
+        }
+    }
+
+    fn command(&mut self, node: Node<'_>) -> Result<(), Unclear> {
+        let words = self.words(node)?;
+        match &self.moved {
+            Some((at, _)) if *at == node.start_byte() => return Ok(()),
+            Some(_) | None => {}
+        }
+        let before = self.moved.as_ref().map(|(_, words)| words.clone()).unwrap_or_default();
+        for words in self.unwrapped(words)? {
+            self.found.push(before.iter().cloned().chain(words).collect());
+        }
+        Ok(())
+    }
+
+    /// Returns the commands that a simple command runs: `sh -c` is opened.
+    fn unwrapped(&self, words: Vec<String>) -> Result<Vec<Vec<String>>, Unclear> {
+        let name = words.first().map(String::as_str).unwrap_or_default();
+        let rest = words.get(1..).unwrap_or_default();
+        if SHELLS.contains(&name) {
+            return match rest {
+                [option, script] if ["-c", "-lc"].contains(&option.as_str()) => {
+                    read(script, self.depth + 1)
+                }
+                [script, ..] if !script.starts_with(['-', '+']) => Ok(vec![words]),
+                _ => Err(Unclear::RunsUnseen),
+            };
+        }
+        match plain(name, rest) {
+            Ok(()) => Ok(vec![words]),
+            Err(unclear) => Err(unclear),
+        }
+    }
+
+    /// Returns the words of a simple command, on which both readers agree.
+    fn words(&self, node: Node<'_>) -> Result<Vec<String>, Unclear> {
+        let mut cursor = node.walk();
+        let mut words = Vec::new();
+        let mut reached = node.start_byte();
+        for child in node.children(&mut cursor) {
+            let gap = self.script.get(reached..child.start_byte()).unwrap_or("?");
+            if !gap.chars().all(|c| c == ' ' || c == '\t') {
+                return Err(Unclear::Broken);
+            }
+            reached = child.end_byte();
+            words.push(match child.kind() {
+                "command_name" => match child.child(0) {
+                    Some(only) if child.child_count() == 1 => self.word(only)?,
+                    Some(_) | None => return Err(Unclear::Expands),
+                },
+                "variable_assignment" => return Err(Unclear::Assigns),
+                "file_redirect" | "herestring_redirect" | "heredoc_redirect" => {
+                    return Err(Unclear::Redirects);
+                }
+                _ => self.word(child)?,
+            });
+        }
+        let again = shlex::split(self.text(node)).ok_or(Unclear::Broken)?;
+        match again == words && reached == node.end_byte() {
+            true => Ok(words),
+            false => Err(Unclear::Broken),
+        }
+    }
+
+    /// Returns what a word is when it runs.
+    fn word(&self, node: Node<'_>) -> Result<String, Unclear> {
+        let text = self.text(node);
+        match node.kind() {
+            "word" | "number" if node.named_child_count() == 0 => bare(text),
+            "raw_string" => {
+                inner(text, '\'').filter(|it| !it.contains('\'')).ok_or(Unclear::Broken)
+            }
+            "string" => {
+                let inner = inner(text, '"').ok_or(Unclear::Broken)?;
+                match inner.contains(['$', '`', '\\', '!', '"']) {
+                    true => Err(Unclear::Expands),
+                    false => Ok(inner),
+                }
+            }
+            "concatenation" => {
+                let mut cursor = node.walk();
+                let (mut whole, mut reached) = (String::new(), node.start_byte());
+                for part in node.children(&mut cursor) {
+                    if !part.is_named() || part.start_byte() != reached {
+                        return Err(Unclear::Expands);
+                    }
+                    reached = part.end_byte();
+                    whole.push_str(&self.word(part)?);
+                }
+                Ok(whole)
+            }
+            _ => Err(Unclear::Expands),
+        }
+    }
+}
+
+/// Returns an error for a program that runs or changes more than its words say.
+fn plain(name: &str, rest: &[String]) -> Result<(), Unclear> {
+    let base = base(name);
+    if base.is_empty() {
+        return Err(Unclear::Empty);
+    }
+    if name.contains('=') {
+        return Err(Unclear::Assigns);
+    }
+    // Shells at unusual paths too: nobody knows whose they are.
+    if is_shell_like(base) {
+        return Err(Unclear::RunsUnseen);
+    }
+    if CHANGE_REST.contains(&base) || base == "printf" && rest.iter().any(|it| it.starts_with("-v"))
+    {
+        return Err(Unclear::ChangesRest);
+    }
+    let runs = |word: &String| {
+        let base = self::base(word);
+        is_shell_like(base) || is_interpreter(base) || CHANGE_REST.contains(&base)
+    };
+    if RUN_ARGUMENTS.contains(&base) && rest.iter().any(runs) {
+        return Err(Unclear::RunsUnseen);
+    }
+    let told = matches!(rest, [only] if TELLING.contains(&only.as_str()));
+    let reads_input = rest.iter().all(|word| word.starts_with('-')) && !told;
+    match is_interpreter(base) && reads_input {
+        true => Err(Unclear::RunsUnseen),
+        false => Ok(()),
+    }
+}
+
+fn base(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
+}
+
+fn is_shell_like(base: &str) -> bool {
+    RUN_UNSEEN.contains(&base) || SHELLS.contains(&base)
+}
+
+fn is_interpreter(base: &str) -> bool {
+    INTERPRETERS.contains(&base.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.'))
+}
+
+/// Returns a word without quotes, if it means itself.
+fn bare(text: &str) -> Result<String, Unclear> {
+    let expands = |c: char| "*?[]$`\\!^#".contains(c) || !c.is_ascii_graphic();
+    let braces = text.contains(['{', '}']) && text != "{}";
+    let tilde = text.starts_with(['~', '=']) || text.contains("=~") || text.contains(":~");
+    match text.is_empty() || text.chars().any(expands) || braces || tilde {
+        true => Err(Unclear::Expands),
+        false => Ok(text.to_owned()),
+    }
+}
+
+/// Returns the text between two quotes.
+fn inner(text: &str, quote: char) -> Option<String> {
+    Some(text.strip_prefix(quote)?.strip_suffix(quote)?.to_owned())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,347 @@
+//! Commands as people and models write them, both ways.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn taken_apart(script: &str) -> String {
+    match commands(script) {
+        Ok(commands) => {
+            commands.iter().map(|words| words.join("|")).collect::<Vec<_>>().join(" ; ")
+        }
+        Err(unclear) => format!("{unclear:?}"),
+    }
+}
+
+#[test]
+fn a_list_of_commands_is_taken_apart() {
+    for (script, parts) in [
+        ("ls", "ls"),
+        ("npm test", "npm|test"),
+        ("  npm   test  ", "npm|test"),
+        ("npm test\n", "npm|test"),
+        ("cargo test --all-features -p x", "cargo|test|--all-features|-p|x"),
+        ("git commit -m 'fix: the thing'", "git|commit|-m|fix: the thing"),
+        ("git commit -m \"fix: the thing\"", "git|commit|-m|fix: the thing"),
+        ("grep -rn 'a.*b' src", "grep|-rn|a.*b|src"),
+        ("awk '{print $1}' f", "awk|{print $1}|f"),
+        ("echo ''", "echo|"),
+        ("echo a'b'\"c\"d", "echo|abcd"),
+        ("echo 'a\nb'", "echo|a\nb"),
+        ("git log --oneline -5", "git|log|--oneline|-5"),
+        ("env A=b make", "env|A=b|make"),
+        ("timeout 60 npm test", "timeout|60|npm|test"),
+        ("sudo apt-get update", "sudo|apt-get|update"),
+        ("python3 x.py", "python3|x.py"),
+        ("python3 -m pytest -q", "python3|-m|pytest|-q"),
+        ("node --version", "node|--version"),
+        ("printf '%s\\n' x", "printf|%s\\n|x"),
+        ("echo 'caf\u{e9}'", "echo|caf\u{e9}"),
+        ("echo '$HOME `x` *'", "echo|$HOME `x` *"),
+        ("\"npm\" 'test'", "npm|test"),
+        ("cd web && npm test\n", "cd|web|&&|npm|test"),
+        ("make CC=gcc", "make|CC=gcc"),
+        ("./run.sh --fast", "./run.sh|--fast"),
+        ("bash build.sh", "bash|build.sh"),
+        ("a && b", "a ; b"),
+        ("a || b", "a ; b"),
+        ("a; b", "a ; b"),
+        ("a;", "a"),
+        ("a\nb", "a ; b"),
+        ("a | b | c", "a ; b ; c"),
+        ("a && b || c; d | e", "a ; b ; c ; d ; e"),
+        ("(a; b)", "a ; b"),
+        ("(a && (b | c))", "a ; b ; c"),
+        ("{ a; b; }", "a ; b"),
+        ("! a", "a"),
+        ("a # a remark", "a"),
+        ("a # it's $5 (or so)", "a"),
+        ("a;# a remark\nb", "a ; b"),
+        ("a # a remark \\\nb", "a ; b"),
+        ("npm test 2>&1", "npm|test"),
+        ("npm test 2>/dev/null", "npm|test"),
+        ("npm test > /dev/null 2>&1", "npm|test"),
+        ("npm test 2>&1 | tail -5", "npm|test ; tail|-5"),
+        ("sh -c 'npm test'", "npm|test"),
+        ("bash -c 'a && b'", "a ; b"),
+        ("bash -lc 'npm test'", "npm|test"),
+        ("/bin/zsh -lc 'npm test'", "npm|test"),
+        ("sh -c \"bash -c 'a; b'\"", "a ; b"),
+        ("a && sh -c 'b | c'", "a ; b ; c"),
+        ("cd web && npm test", "cd|web|&&|npm|test"),
+        ("cd web && a && b | c", "cd|web|&&|a ; cd|web|&&|b ; cd|web|&&|c"),
+        ("sh -c 'cd web && a' && b", "cd|web|&&|a ; b"),
+        ("cd web && sh -c 'cd sub && a'", "cd|web|&&|cd|sub|&&|a"),
+        ("cd 'my web' && sh -c 'a; b'", "cd|my web|&&|a ; cd|my web|&&|b"),
+    ] {
+        assert_eq!(taken_apart(script), parts, "{script:?}");
+    }
+}
+
+/// What could mean something else than it reads is asked about.
+#[test]
+fn what_is_not_sure_is_unclear() {
+    use Unclear::{
+        Assigns, Broken, ChangesRest, Compound, Empty, Expands, Redirects, RunsUnseen, TooLong,
+    };
+    let long = format!("echo {}", "a".repeat(SCRIPT_MAX));
+    for (script, unclear) in [
+        ("", Empty),
+        ("  \n", Empty),
+        ("# only a remark", Empty),
+        (long.as_str(), TooLong),
+        ("echo $HOME", Expands),
+        ("echo ${HOME}", Expands),
+        ("echo \"$HOME\"", Expands),
+        ("echo $(rm x)", Expands),
+        ("echo `rm x`", Expands),
+        ("echo \"`rm x`\"", Expands),
+        ("$(rm x)", Expands),
+        ("$CMD a", Expands),
+        ("diff <(a) <(b)", Expands),
+        ("echo $((1 + 1))", Expands),
+        ("echo $'a\\nb'", Expands),
+        ("echo $\"a\"", Expands),
+        ("rm *", Expands),
+        ("rm a?", Expands),
+        ("rm [ab]", Expands),
+        ("ls ~", Expands),
+        ("ls ~root/x", Expands),
+        ("echo {a,b}", Expands),
+        ("find . -exec cat {} +", Expands),
+        ("echo {1..3}", Expands),
+        ("echo a\\ b", Expands),
+        ("find . -exec rm {} \\;", Expands),
+        ("echo \"a\\\"b\"", Expands),
+        ("echo caf\u{e9}", Expands),
+        ("echo a\u{a0}b", Expands),
+        ("echo =ls", Expands),
+        ("a > f", Redirects),
+        ("a >> f", Redirects),
+        ("a < f", Redirects),
+        ("a 2> f", Redirects),
+        ("a > /dev/nullx", Redirects),
+        ("a << END\nx\nEND", Redirects),
+        ("a <<< x", Redirects),
+        ("> f a", Redirects),
+        ("'A=b' c", Assigns),
+        ("A=b", Assigns),
+        ("A=b c", Assigns),
+        ("PATH=. npm test", Assigns),
+        ("export A=b", Assigns),
+        ("a & b", Compound),
+        ("a &", Compound),
+        ("a |& b", Compound),
+        ("if a; then b; fi", Compound),
+        ("for i in a b; do c; done", Compound),
+        ("while a; do b; done", Compound),
+        ("case a in b) c;; esac", Compound),
+        ("f() { a; }", Compound),
+        ("f() { a; }; f", Compound),
+        ("[ -f x ]", Compound),
+        ("[[ -f x ]]", Compound),
+        ("eval 'a'", RunsUnseen),
+        (". ./a", RunsUnseen),
+        ("source a", RunsUnseen),
+        ("a | sh", RunsUnseen),
+        ("a | bash -s", RunsUnseen),
+        ("a | xargs rm", RunsUnseen),
+        ("bash --rcfile f -c a", RunsUnseen),
+        ("sh -c a b", RunsUnseen),
+        ("/tmp/sh -c a", RunsUnseen),
+        ("'eval' a", RunsUnseen),
+        ("e'v'al a", RunsUnseen),
+        ("a | env sh", RunsUnseen),
+        ("a | sudo /bin/bash", RunsUnseen),
+        ("nice sh -c 'a'", RunsUnseen),
+        ("timeout 9 python3", RunsUnseen),
+        ("time cd x", RunsUnseen),
+        ("a | python3", RunsUnseen),
+        ("a | python3.12 -", RunsUnseen),
+        ("a | /usr/bin/perl -w", RunsUnseen),
+        ("a | ssh host", RunsUnseen),
+        ("a | /opt/bin/fish", RunsUnseen),
+        ("sh", RunsUnseen),
+        ("bash -i", RunsUnseen),
+        ("exec a", RunsUnseen),
+        ("command a", RunsUnseen),
+        ("cd web", ChangesRest),
+        ("cd web; a", ChangesRest),
+        ("cd web '&&' a", ChangesRest),
+        ("cd -P web && a", ChangesRest),
+        ("cd && a", ChangesRest),
+        ("cd web && a; b", ChangesRest),
+        ("cd web > /dev/null && a", ChangesRest),
+        ("cd web && a && cd ..", ChangesRest),
+        ("printf -v PATH x", ChangesRest),
+        ("unset -f a", Assigns),
+        ("umask 0", ChangesRest),
+        ("cd web || a", ChangesRest),
+        ("a && cd web && b", ChangesRest),
+        ("cd a && cd b && c", ChangesRest),
+        ("cd a && b; c", ChangesRest),
+        ("(cd a && b)", ChangesRest),
+        ("cd - && a", ChangesRest),
+        ("alias a=b", ChangesRest),
+        ("hash -p /x npm", ChangesRest),
+        ("set -e", ChangesRest),
+        ("''", Empty),
+        ("bin/", Empty),
+        ("a 'b", Broken),
+        ("a \"b", Broken),
+        ("a && ", Broken),
+        ("(a", Broken),
+        ("a)", Broken),
+        ("a\u{7}b", Broken),
+        ("a\r\nb", Broken),
+        ("a\u{0}b", Broken),
+    ] {
+        assert_eq!(commands(script), Err(unclear), "{script:?}");
+    }
+}
+
+/// Inside of a word `#` begins no remark, so what follows runs.
+#[test]
+fn a_remark_in_the_middle_of_a_word_is_unclear() {
+    for script in ["echo \"x\"#; a", "echo 'x'#y && a", "echo x#y; a", "a 2>&1#y"] {
+        assert!(commands(script).is_err(), "{script:?}: {:?}", commands(script));
+    }
+}
+
+/// A shell within a shell is read by the same rules.
+#[test]
+fn what_is_unclear_within_a_shell_is_unclear() {
+    for script in
+        ["sh -c 'rm $X'", "bash -lc 'a > f'", "sh -c 'a; cd b; c'", "sh -c \"sh -c 'eval x'\""]
+    {
+        assert!(commands(script).is_err(), "{script:?}");
+    }
+}
+
+/// Shells are opened four deep, and no deeper.
+#[test]
+fn shells_in_each_other_are_opened_to_a_bound() {
+    let quoted = |script: &str| format!("'{}'", script.replace('\'', "'\"'\"'"));
+    let nested = |depth: usize| {
+        (0..depth).fold("a".to_owned(), |script, _| format!("sh -c {}", quoted(&script)))
+    };
+    assert_eq!(commands(&nested(DEPTH_MAX)), Ok(vec![vec!["a".to_owned()]]));
+    assert_eq!(commands(&nested(DEPTH_MAX + 1)), Err(Unclear::TooDeep));
+}
+
+/// Each bound is held: bytes, nesting, the parser's work.
+#[test]
+fn what_is_too_much_is_unclear() {
+    let full = format!("echo {}", "a".repeat(SCRIPT_MAX - "echo ".len()));
+    assert_eq!(commands(&full).map(|it| it.len()), Ok(1));
+    assert_eq!(commands(&format!("{full}a")), Err(Unclear::TooLong));
+    let list = |count: usize| vec!["a"; count].join(" && ");
+    assert!(commands(&list(NESTING_MAX / 2)).is_ok());
+    assert_eq!(commands(&list(NESTING_MAX * 2)), Err(Unclear::TooDeep));
+    let nested = |depth: usize| format!("{}a{}", "( ".repeat(depth), " )".repeat(depth));
+    assert!(commands(&nested(NESTING_MAX / 2)).is_ok());
+    assert!(commands(&nested(SCRIPT_MAX / 4 - 1)).is_err());
+    // Text that only a parser without bounds works on for long.
+    for piece in ["(", "{ ", "$(", "<<a\n", "if ", "a|", "`", "case a in ", "sh -c '", "[[ ", "${"]
+    {
+        let hostile = piece.repeat(SCRIPT_MAX / piece.len());
+        assert!(commands(&hostile).is_err(), "{piece:?}");
+    }
+}
+
+/// Returns the kinds of all nodes of a script, as the grammar sees it.
+fn kinds(script: &str) -> Vec<String> {
+    let tree = parse(script).unwrap();
+    let mut kinds = Vec::new();
+    let mut waiting = vec![tree.root_node()];
+    while let Some(node) = waiting.pop() {
+        let mut cursor = node.walk();
+        waiting.extend(node.children(&mut cursor));
+        kinds.push(if node.is_missing() { "MISSING" } else { node.kind() }.to_owned());
+    }
+    kinds
+}
+
+/// What no node of a script that is taken apart may be.
+const NEVER: &[&str] = &[
+    "ERROR",
+    "MISSING",
+    "expansion",
+    "simple_expansion",
+    "command_substitution",
+    "process_substitution",
+    "arithmetic_expansion",
+    "brace_expression",
+    "ansi_c_string",
+    "translated_string",
+    "extglob_pattern",
+    "regex",
+    "variable_assignment",
+    "heredoc_redirect",
+    "herestring_redirect",
+    "function_definition",
+    "if_statement",
+    "for_statement",
+    "while_statement",
+    "case_statement",
+    "test_command",
+    "declaration_command",
+    "unset_command",
+    "&",
+    "|&",
+];
+
+fn pieces() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        "[a-z]{1,3}",
+        Just(" ".to_owned()),
+        Just(" && ".to_owned()),
+        Just(" | ".to_owned()),
+        Just("; ".to_owned()),
+        Just("'".to_owned()),
+        Just("\"".to_owned()),
+        Just("$".to_owned()),
+        Just("$(".to_owned()),
+        Just(")".to_owned()),
+        Just("`".to_owned()),
+        Just("(".to_owned()),
+        Just(" > ".to_owned()),
+        Just("<<E\n".to_owned()),
+        Just("\n".to_owned()),
+        Just("\\".to_owned()),
+        Just("{".to_owned()),
+        Just("}".to_owned()),
+        Just("*".to_owned()),
+        Just("sh -c '".to_owned()),
+        Just("cd ".to_owned()),
+        Just("=".to_owned()),
+        Just("&".to_owned()),
+        Just("#".to_owned()),
+        "\\PC",
+    ];
+    proptest::collection::vec(piece, 0..14).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    /// What has an error in it, or could expand, is never taken apart, and quoted anew the words mean
+    /// the same.
+    #[test]
+    fn nothing_with_an_error_or_an_expansion_in_it_is_taken_apart(script in pieces()) {
+        let Ok(commands) = commands(&script) else { return Ok(()) };
+        let kinds = kinds(&script);
+        prop_assert!(!kinds.iter().any(|kind| NEVER.contains(&kind.as_str())), "{:?}: {:?}", script, kinds);
+        for words in &commands {
+            prop_assert!(words.first().is_some_and(|name| !name.is_empty()), "{:?}", script);
+            let moved = words.len() > 3 && words[0] == "cd" && words[2] == "&&";
+            let own = if moved { &words[3..] } else { &words[..] };
+            // Quoted by `shlex`, some characters are escaped, which is never taken apart.
+            if !own.iter().any(|word| word.contains(['\'', '\\', '!', '^']) || !word.is_ascii()) {
+                let again = shlex::try_join(own.iter().map(String::as_str)).unwrap();
+                let again = super::commands(&again);
+                prop_assert_eq!(again, Ok(vec![own.to_vec()]), "{:?}", script);
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! `gangline policy`: lists and removes the rules by which tools run without being asked about.
+
+use gangline_api::{
+    event::{Event, Notice},
+    policy::PolicyRule,
+};
+use gangline_broker::{Broker, NewEvent, RuleRow};
+use gangline_core::{Redactor, shown};
+use gangline_os::clock::{self, rfc3339};
+
+use crate::{
+    cli::{Global, deciding::Policy},
+    failure::Failure,
+    output, place, show, store, unmark,
+};
+
+pub(super) async fn run(global: &Global, command: Policy) -> Result<u8, Failure> {
+    let paths = place::of_existing(global)?;
+    let broker = store::existing(&paths).await?;
+    match command {
+        Policy::List { agent } => {
+            let rules = broker.rules(agent.as_ref()).await?;
+            let rules: Vec<PolicyRule> = rules.iter().map(wire).collect();
+            match global.json {
+                true => output::json(&rules)?,
+                false => output::print(&show::policy::list(&rules, clock::system().now()))?,
+            }
+        }
+        Policy::Remove { numbers } => remove(global, &broker, &numbers).await?,
+    }
+    Ok(0)
+}
+
+async fn remove(global: &Global, broker: &Broker, numbers: &[i64]) -> Result<(), Failure> {
+    if unmark::is_marked() {
+        return Err(Failure::user("an agent does not change the rules").hint(
+            "this shell was started by an agent (GANGLINE_RUN is set): use one of your own",
+        ));
+    }
+    let (mut removed, mut missing) = (Vec::new(), Vec::new());
+    for number in numbers {
+        match broker.remove_rule(*number).await? {
+            Some(row) => removed.push(row),
+            None => missing.push(number.to_string()),
+        }
+    }
+    record(broker, &removed, "is removed by the owner").await?;
+    if global.json {
+        output::json(&removed.iter().map(wire).collect::<Vec<_>>())?;
+    } else {
+        let line = |row: &RuleRow| {
+            let (number, agent, rule) = (row.rule.number, &row.agent, &row.rule);
+            format!("rule {number} of {agent} is removed; the agent asks again for {rule}\n")
+        };
+        output::print(&removed.iter().map(line).collect::<String>())?;
+    }
+    match missing.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::user(format!("there is no rule {}", missing.join(", ")))
+            .hint("`gangline policy list` shows the rules")),
+    }
+}
+
+/// Records what happened to rules, so that `logs` shows it.
+pub(super) async fn record(broker: &Broker, rules: &[RuleRow], what: &str) -> Result<(), Failure> {
+    let event = |row: &RuleRow| {
+        let text = format!("rule {} {what}: {}", row.rule.number, row.rule);
+        let notice = Event::from(Notice { code: "rule".to_owned(), text });
+        let payload = String::from_utf8(notice.encode().ok()?).ok()?;
+        Some(NewEvent {
+            agent: row.agent.clone(),
+            epoch: None,
+            turn: None,
+            kind: notice.kind().to_owned(),
+            payload: Redactor::new([]).redact(&payload),
+        })
+    };
+    broker.append(rules.iter().filter_map(event).collect()).await?;
+    Ok(())
+}
+
+/// Returns a rule as every surface shows it.
+pub(super) fn wire(row: &RuleRow) -> PolicyRule {
+    PolicyRule {
+        number: row.rule.number,
+        agent: row.agent.clone(),
+        tool: row.rule.tool.clone(),
+        directory: row.rule.directory.clone(),
+        allows: row.rule.to_string(),
+        approval: row.approval,
+        made_by: shown::label(&row.made_by.account),
+        made_as: shown::label(&row.made_as),
+        made_at: rfc3339(row.made_at),
+    }
+}

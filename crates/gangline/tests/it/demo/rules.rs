@@ -1,0 +1,83 @@
+//! `always`: rules made in the room and on the command line, and what they allow.
+
+use gangline_testkit::{IrcPeer, eventually, irc};
+
+use super::{Demo, GUIDE};
+
+/// Says it and waits until the agent asks; returns the approval's number.
+fn asks(boss: &mut IrcPeer, command: &str) -> i64 {
+    boss.say("#general", &format!("@demo-guide run {command}"));
+    let asked = boss.wait("the agent to ask", |line| {
+        (line.contains("wants to run") && line.contains(&format!("`{command}`")))
+            .then(|| line.to_owned())
+    });
+    irc::approval(&asked).unwrap()
+}
+
+fn decided(demo: &Demo, number: usize) -> (String, String) {
+    eventually("the approval to be decided", || {
+        let all = demo.run(&["approvals", "--all", "--json"]).json();
+        let row = all.as_array().unwrap().get(number - 1).cloned()?;
+        let text = |key: &str| row[key].as_str().unwrap_or_default().to_owned();
+        (row["state"] != "open").then(|| (text("state"), text("decided_by")))
+    })
+}
+
+/// C5, R2-42: what was allowed for good runs without a question, also after the daemon's death. Other
+/// words are asked about, and the same ones once the rule is removed.
+#[test]
+fn what_was_allowed_for_good_is_not_asked_again() {
+    let demo = Demo::start();
+    let mut boss = demo.owner("boss");
+    let by_rule = |rules: &str| ("allowed".to_owned(), rules.to_owned());
+    assert_eq!(asks(&mut boss, "echo kept-words"), 1);
+    let whole = demo.run(&["approvals", "1"]).ok();
+    assert!(whole.contains("always: Bash `echo kept-words` in "), "{whole}");
+    boss.say("#general", "@demo-guide yes 1 always");
+    let stored = boss.hears(GUIDE, "#general", "from now on I do not ask for");
+    assert!(stored.contains("rule 1: Bash `echo kept-words` in "), "{stored}");
+    assert!(stored.contains("`gangline policy remove 1`"), "{stored}");
+    boss.hears(GUIDE, "#general", "kept-words");
+
+    // A list needs a rule for each of its commands.
+    assert_eq!(asks(&mut boss, "echo kept-words && echo other-words"), 2);
+    let always = demo.run(&["approve", "2", "--always"]).ok();
+    assert!(always.contains("rule 2 of demo-guide is stored: Bash `echo other-words`"), "{always}");
+    assert!(always.contains("to undo it: `gangline policy remove 1 2`"), "{always}");
+    boss.say("#general", "@demo-guide run sh -c 'echo other-words; echo kept-words'");
+    assert_eq!(decided(&demo, 3), by_rule("rule 1, 2"));
+    eventually("the log to tell it", || {
+        demo.run(&["logs", GUIDE]).ok().contains("allowed by rule 1, 2").then_some(())
+    });
+
+    // What a killed turn had asked is asked again: this one has ended.
+    eventually("the third turn to end", || {
+        demo.run(&["trace", "m3"]).ok().contains("answered").then_some(())
+    });
+
+    demo.kill_guide();
+    boss.say("#general", "@demo-guide run echo kept-words");
+    assert_eq!(decided(&demo, 4), by_rule("rule 1"));
+
+    let rules = demo.run(&["policy", "list", "--json"]).json();
+    let numbers: Vec<_> = rules.as_array().unwrap().iter().map(|it| it["number"].clone()).collect();
+    assert_eq!(numbers, [1, 2]);
+    let removed = demo.run(&["policy", "remove", "1"]).ok();
+    assert!(
+        removed.contains("rule 1 of demo-guide is removed; the agent asks again for"),
+        "{removed}"
+    );
+    let missing = demo.run(&["policy", "remove", "1", "9"]);
+    assert_eq!(missing.code, 1);
+    assert!(missing.stderr.contains("there is no rule 1, 9"), "{}", missing.stderr);
+    assert_eq!(asks(&mut boss, "echo kept-words"), 5);
+    boss.say("#general", "@demo-guide no 5");
+    boss.hears(GUIDE, "#general", "approval 5: denied");
+
+    // What expands is allowed once.
+    assert_eq!(asks(&mut boss, "echo $HOME"), 6);
+    boss.say("#general", "@demo-guide yes 6 always");
+    let once = "approval 6 is allowed this once, and I ask again next time: it expands something";
+    boss.hears(GUIDE, "#general", once);
+    assert_eq!(demo.run(&["policy", "list", "--json"]).json().as_array().unwrap().len(), 1);
+}
