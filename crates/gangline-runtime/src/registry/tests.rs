@@ -322,6 +322,18 @@ fn a_program_of_any_adapter_can_be_driven_in_a_terminal() {
     assert_eq!(in_terminal("codex").entry.name, "tmux");
 }
 
+/// R0-63: one word of the configuration is the program; the backend's own arguments stand behind it.
+#[test]
+fn a_program_named_alone_gets_its_backends_arguments() {
+    let whole = |backend: &str, words: &[&str]| {
+        let words = words.iter().map(|word| (*word).to_owned()).collect();
+        super::Found::built_in(super::built_in(backend).unwrap()).completed(words).join(" ")
+    };
+    assert_eq!(whole("qwen", &["/opt/my-qwen"]), "/opt/my-qwen --acp");
+    assert_eq!(whole("qwen", &["my-qwen", "--x"]), "my-qwen --x");
+    assert_eq!(whole("claude", &["/opt/claude"]), "/opt/claude");
+}
+
 /// A session goes on with the same program only, whatever the entry is called.
 #[test]
 fn sessions_are_kept_by_what_can_go_on_with_them() {
