@@ -93,7 +93,7 @@ pub(crate) enum Command {
     },
     /// Show which model an agent uses, or have it use another one from its next turn on
     Model(ModelArgs),
-    /// List an agent's sessions, by the id that its shells and hooks know and by its backend's own
+    /// List an agent's sessions by GT_SESSION_ID, each with its backend's own id
     Sessions(SessionsArgs),
     /// Let an agent shorten its context, once no turn is open
     Compact {

@@ -20,7 +20,7 @@ use crate::{
     cli::{Global, sessions::SessionsArgs},
     configuration::{self, driven::Driven},
     failure::Failure,
-    output, place,
+    names, output, place,
     show::{table::Cell, table::table, text},
     store,
 };
@@ -64,6 +64,7 @@ struct Other {
 pub(super) async fn run(global: &Global, args: SessionsArgs) -> Result<u8, Failure> {
     let SessionsArgs { agent, all } = args;
     let paths = place::of_existing(global)?;
+    let agent = names::agent(global, &agent)?;
     let broker = store::existing(&paths).await?;
     store::known(&broker, &paths, &agent).await?;
     let rows = broker.sessions(&agent).await?;

@@ -26,6 +26,7 @@ fn the_help_lists_every_command() {
       interrupt    End the turn that an agent is in, or all that follows from one message
       release      Give a request more turns, so that its held messages continue
       model        Show which model an agent uses, or have it use another one from its next turn on
+      sessions     List an agent's sessions by GT_SESSION_ID, each with its backend's own id
       compact      Let an agent shorten its context, once no turn is open
       clear        Let an agent begin a new session, once no turn is open
       ircd         Run the small IRC server alone, in the foreground
