@@ -5,6 +5,7 @@
 //! approval's announcement and the lines after it are seen in the order of the room. Start at
 //! [`Courier::run`].
 
+mod addressee;
 mod answer;
 mod cursors;
 mod decide;
@@ -13,6 +14,7 @@ mod intake;
 mod outbox;
 mod owners;
 mod places;
+mod presence;
 mod queue;
 mod release;
 mod show;
@@ -48,6 +50,7 @@ use tracing::{debug, info, warn};
 
 use crate::{bus::Incoming, rooms::ToRooms, showing::Showing, stood_down::StoodDown};
 
+use addressee::Addressees;
 use cursors::Cursors;
 use inquiries::{Inquiries, Inquiry};
 use outbox::{InFlight, Taken};
@@ -112,6 +115,8 @@ pub(crate) struct Courier {
     up: bool,
     cursors: Cursors,
     in_flight: InFlight,
+    /// On a network that is not ours: who is there of those who are waited for.
+    addressees: Addressees,
     inquiries: Inquiries,
     troubles: Troubles,
     /// Lines whose authors are told why they wait.
@@ -158,6 +163,7 @@ impl Courier {
             up: false,
             cursors: Cursors::default(),
             in_flight: InFlight::default(),
+            addressees: Addressees::default(),
             inquiries: Inquiries::default(),
             troubles: Troubles::default(),
             patience: Patience::default(),
@@ -213,6 +219,7 @@ impl Courier {
                     self.retry_catch_up();
                     self.record_confirmed().await;
                     self.tell_owners().await;
+                    self.look_for_addressees().await;
                     self.send_waiting().await;
                 }
                 Event::Link(None) | Event::Stop => {
@@ -231,6 +238,7 @@ impl Courier {
                 self.history = caps.iter().any(|cap| cap == caps::CHATHISTORY);
                 self.on_irc(&nick).await;
                 self.in_flight.clear();
+                self.addressees.clear();
                 self.find_targets();
                 self.send_waiting().await;
             }
@@ -257,7 +265,10 @@ impl Courier {
                 self.left(channel).await;
             }
             LinkEvent::Members { channel, count } => self.counted(channel, count),
-            LinkEvent::Line(line) => self.line(line).await,
+            LinkEvent::Line(line) => {
+                self.spoke(&line);
+                self.line(line).await;
+            }
             LinkEvent::HistoryPage { target, lines, cursor, .. } => {
                 self.page(target, lines, cursor).await;
             }
@@ -287,6 +298,7 @@ impl Courier {
                 }
             }
             LinkEvent::Other(message) => {
+                self.showed(&message);
                 let commands = self.inquiries.heard(&message);
                 self.command_all(commands);
             }

@@ -5,9 +5,12 @@ use std::collections::{HashMap, HashSet};
 use gangline_broker::{BrokerError, LineKind, OutboxId, OutboxRow, PAGE_MAX, Send as BrokerSend};
 use gangline_core::{
     Origin,
-    name::{ChannelName, Nick, Target},
+    name::{ChannelName, Nick, Target, fold},
 };
-use gangline_irc::client::{LineKind as WireKind, LinkCommand, Say};
+use gangline_irc::{
+    client::{LineKind as WireKind, LinkCommand, Say},
+    wire::numeric,
+};
 use tracing::{debug, warn};
 
 use super::Courier;
@@ -89,6 +92,7 @@ impl Courier {
         let room = WINDOW - self.in_flight.rows.len();
         let may_go = |row: &OutboxRow| {
             !self.in_flight.holds(&key(row))
+                && !self.addressees.holds(row.id)
                 && !self.is_doubtful(row)
                 // A channel of ours that is still being joined: its turn comes with `Joined`.
                 && !self.waits_for_its_room(row)
@@ -97,23 +101,26 @@ impl Courier {
             Ok(due) => due,
             Err(error) => return warn!(%error, "cannot read the outbox"),
         };
+        let due = self.for_those_who_are_there(due).await;
         if due.is_empty() {
             return;
         }
-        let ids: Vec<OutboxId> = due.iter().map(|row| row.id).collect();
+        let ids: Vec<OutboxId> = due.iter().map(|(row, _)| row.id).collect();
         if let Err(error) = self.office.broker.mark_sent(&ids).await {
             return warn!(%error, "cannot mark lines as sent");
         }
         if !self.office.own {
-            for row in due.iter().filter(|row| self.in_flight.before(row) == Before::Perhaps) {
+            let doubtful =
+                due.iter().filter(|(row, _)| self.in_flight.before(row) == Before::Perhaps);
+            for (row, _) in doubtful {
                 if let Err(error) = self.office.broker.may_be_doubled(row.id).await {
                     warn!(%error, "cannot record that a line may be doubled");
                 }
             }
         }
         gangline_os::failpoint::hit("courier.before_say");
-        for row in due {
-            self.say(row).await;
+        for (row, target) in due {
+            self.say(row, target);
         }
         gangline_os::failpoint::hit("courier.after_say");
     }
@@ -148,10 +155,7 @@ impl Courier {
         !self.office.own && perhaps && !self.cursors.is_caught_up(&target)
     }
 
-    async fn say(&mut self, row: OutboxRow) {
-        let Ok(target) = row.target.parse::<Target>() else {
-            return self.give_up(row, "the target is no channel and no nick").await;
-        };
+    fn say(&mut self, row: OutboxRow, target: Target) {
         let say = Say {
             key: key(&row),
             target,
@@ -223,14 +227,20 @@ impl Courier {
         }
     }
 
-    pub(super) async fn failed(&mut self, key: &str, why: &str, numeric: Option<u16>) {
+    pub(super) async fn failed(&mut self, key: &str, why: &str, number: Option<u16>) {
         let Some((row, before)) = self.in_flight.rows.remove(key) else { return };
         if self.office.own && why.starts_with("STORE_FAILED") {
             // Not kept and not delivered: it stays in the outbox and is said again at the tick.
             return debug!(key, why, "the server's store cannot write");
         }
-        debug!(key, why, numeric, "the server refused a line");
-        if numeric.is_some() && self.waits_for_its_room(&row) {
+        debug!(key, why, number, "the server refused a line");
+        if number.is_some() && self.waits_for_its_room(&row) {
+            if before == Before::No {
+                self.in_flight.unsaid.insert(key.to_owned());
+            }
+            return;
+        }
+        if number == Some(numeric::ERR_NOSUCHNICK) && self.waits_for_its_addressee(&row).await {
             if before == Before::No {
                 self.in_flight.unsaid.insert(key.to_owned());
             }
@@ -285,7 +295,7 @@ impl Courier {
     }
 
     /// The line cannot be delivered: its asker is told privately, once per send.
-    async fn give_up(&self, row: OutboxRow, why: &str) {
+    pub(super) async fn give_up(&self, row: OutboxRow, why: &str) {
         let first = match self.office.broker.undeliverable(row.id, why).await {
             Ok(first) => first,
             Err(error) => return warn!(%error, "cannot record an undeliverable line"),
@@ -294,6 +304,10 @@ impl Courier {
             return;
         }
         let Some((asker, question)) = self.whom_to_tell(&row).await else { return };
+        // Who is not there cannot be told.
+        if asker.folded() == fold(&row.target) && self.addressees.is_waited_for(&row.target) {
+            return;
+        }
         let what = if row.in_reply_to.is_some() { "my answer" } else { "what I said" };
         let text = format!("{what} could not be delivered to {}: {why}", row.target);
         let told = BrokerSend {

@@ -1,6 +1,6 @@
 //! The outbox: T2 and the life of each line.
 
-use gangline_core::AgentName;
+use gangline_core::{AgentName, Principal};
 
 use super::Broker;
 use crate::{
@@ -75,6 +75,21 @@ impl Broker {
         let (agent, key) = (agent.clone(), idem_key.to_owned());
         let work = move |c: &_| outbox::by_idem(c, &agent, &key);
         self.store.read("read the outbox", work).await
+    }
+
+    /// Returns who asked for a private line, if its target did: the author of the message that it
+    /// answers, of one that its turn works on, or of one at the root of its cause.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn asked_by(
+        &self,
+        row: OutboxId,
+        network_id: &str,
+    ) -> Result<Option<Principal>, BrokerError> {
+        let network = network_id.to_owned();
+        let work = move |c: &_| outbox::asked_by(c, row, &network);
+        self.store.read("read who asked", work).await
     }
 
     /// Records that lines were written to the socket (again). Returns how many rows changed;

@@ -1,6 +1,6 @@
 //! Statements of the outbox.
 
-use gangline_core::{AgentName, MessageId, name::fold, redact::Redacted};
+use gangline_core::{AgentName, MessageId, Principal, name::fold, redact::Redacted};
 use rusqlite::{Connection, Row, params};
 
 use super::{
@@ -166,6 +166,30 @@ pub(crate) fn by_idem(
 ) -> Result<Vec<OutboxRow>, Fault> {
     let sql = outbox_sql!("WHERE agent = ? AND idem_key = ? ORDER BY part");
     Ok(sql::all(c, sql, params![agent.folded(), key], rows::outbox)?)
+}
+
+/// Answers [`crate::Broker::asked_by`]: the newest message comes first.
+pub(crate) fn asked_by(
+    c: &Connection,
+    id: OutboxId,
+    network_id: &str,
+) -> Result<Option<Principal>, Fault> {
+    let sql = "WITH line AS (SELECT * FROM outbox WHERE id = ?), asked AS (
+         SELECT in_reply_to AS message FROM line
+         UNION SELECT cause_root FROM line
+         UNION SELECT t.message FROM line JOIN turn_messages t ON t.agent = line.agent
+             AND t.epoch = line.turn_epoch AND t.number = line.turn_number
+         UNION SELECT m.id FROM line JOIN messages m ON m.network_id = ? AND m.hops = 0
+             AND m.msgid = line.question)
+         SELECT m.sender, line.target, m.principal, m.tier
+         FROM line JOIN asked JOIN messages m ON m.id = asked.message ORDER BY m.id DESC";
+    let read = |row: &Row<'_>| {
+        let (sender, target): (String, String) = (row.get(0)?, row.get(1)?);
+        let who = Principal { account: row.get(2)?, tier: rows::parsed(row, "tier")? };
+        Ok((fold(&sender) == fold(&target)).then_some(who))
+    };
+    let found: Vec<Option<Principal>> = sql::all(c, sql, params![id.0, network_id], read)?;
+    Ok(found.into_iter().flatten().next())
 }
 
 /// Fences a write that names only the row.

@@ -69,7 +69,8 @@ mod sqlite {
             unconfirmed_lines_are_queued_again_after_a_lost_link,
             a_delivery_to_an_agent_is_made_once,
             a_line_knows_its_cause,
-            a_private_line_knows_the_line_that_it_answers;
+            a_private_line_knows_the_line_that_it_answers,
+            a_private_line_knows_who_asked_for_it;
         events:
             events_keep_their_order_and_page_by_cursor,
             the_newest_events_come_oldest_first,

@@ -16,6 +16,7 @@ mod nicks;
 mod oddities;
 mod pace;
 mod plain;
+mod private;
 mod restart;
 mod rooms;
 mod split;

@@ -1,7 +1,7 @@
 //! The outbox.
 
 use gangline_broker::{LineKind, NewMessage, OutboxId, OutboxState};
-use gangline_core::MessageId;
+use gangline_core::{MessageId, Principal, Tier};
 use gangline_os::clock::UnixMicros;
 
 use crate::support::*;
@@ -148,4 +148,37 @@ pub(crate) async fn a_private_line_knows_the_line_that_it_answers(store: &Fixtur
     assert_eq!(question("#room", Some(otto), true, "").await, None, "it is not private");
     assert_eq!(question("otto", None, false, "").await, None, "nothing is answered");
     assert_eq!(question("otto", None, false, "m.9").await, is("m.9"));
+}
+
+pub(crate) async fn a_private_line_knows_who_asked_for_it(store: &Fixture) {
+    let broker = store.open().await;
+    let epoch = broker.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
+    let said = |sender: &str, account: &str, msgid: &str| NewMessage {
+        sender: sender.to_owned(),
+        principal: Principal { account: account.to_owned(), tier: Tier::Member },
+        msgid: Some(msgid.to_owned()),
+        ..message(&ada(), msgid)
+    };
+    let otto = broker.accept(said("otto", "otto-at-home", "m.1")).await.unwrap().id;
+    let again = broker.accept(said("Otto", "another", "m.2")).await.unwrap().id;
+    let anna = broker.accept(said("anna", "~anna", "m.3")).await.unwrap().id;
+    let turn = turn(epoch, 1);
+    broker.take(take(&ada(), turn, &[again, anna])).await.unwrap();
+    let who = async |to: &str, answers: Option<MessageId>, in_turn: bool, named: &str| {
+        let key = format!("{to} {answers:?} {in_turn} {named}");
+        let mut said = send(&ada(), &key, &["x"]);
+        (said.target, said.in_reply_to) = (to.to_owned(), answers);
+        said.turn = in_turn.then_some(turn);
+        let named = (!named.is_empty()).then(|| named.to_owned());
+        let row = broker.answer(said, named).await.unwrap().outbox[0];
+        broker.asked_by(row, "local").await.unwrap().map(|who| who.account)
+    };
+    let is = |account: &str| Some(account.to_owned());
+    assert_eq!(who("otto", Some(otto), false, "").await, is("otto-at-home"));
+    assert_eq!(who("OTTO", None, true, "").await, is("another"), "of the turn");
+    assert_eq!(who("anna", None, true, "").await, is("~anna"));
+    assert_eq!(who("otto", None, false, "m.1").await, is("otto-at-home"), "of the named line");
+    assert_eq!(who("bert", Some(otto), true, "").await, None, "bert asked for nothing");
+    assert_eq!(who("otto", None, false, "").await, None, "nothing is answered");
+    assert_eq!(who("otto", None, false, "m.9").await, None, "a line that is not known");
 }

@@ -4,16 +4,16 @@ use gangline_testkit::services::{self, Services};
 
 use super::*;
 
-const AGENT: (&str, &str) = (ADA, "secret-of-ada");
-const ALICE: (&str, &str) = ("alice-at-home", "secret-of-alice");
-const VARIABLE: &str = "FX_PASSWORD";
+pub(super) const AGENT: (&str, &str) = (ADA, "secret-of-ada");
+pub(super) const ALICE: (&str, &str) = ("alice-at-home", "secret-of-alice");
+pub(super) const VARIABLE: &str = "FX_PASSWORD";
 
-fn is_missing(test: &str) -> bool {
+pub(super) fn is_missing(test: &str) -> bool {
     Kind::Ircv3.is_missing(&format!("accounts::{test}"))
 }
 
 /// An agent that logs in, on a network with services: returns where those are expected.
-fn start(more: &str) -> (Stage, Ircd, String) {
+pub(super) fn start(more: &str) -> (Stage, Ircd, String) {
     let network =
         format!("network: {{embedded: false, sasl: {{password_env: {VARIABLE}}}, {more}}}");
     let stage = Stage::new(env!("CARGO_BIN_EXE_gangline"), &[ADA], None, (&network, ""));
@@ -30,11 +30,16 @@ fn start(more: &str) -> (Stage, Ircd, String) {
 }
 
 /// A person who has logged in.
-fn alice(stage: &Stage) -> IrcPeer {
-    let mut alice = IrcPeer::open(&stage.irc, "alice");
-    for line in ["CAP REQ :sasl account-tag", "NICK alice", "USER alice 0 * :alice"] {
-        alice.send(line);
-    }
+pub(super) fn alice(stage: &Stage) -> IrcPeer {
+    alice_as(stage, "alice")
+}
+
+/// The same under another nick.
+pub(super) fn alice_as(stage: &Stage, nick: &str) -> IrcPeer {
+    let mut alice = IrcPeer::open(&stage.irc, nick);
+    alice.send("CAP REQ :sasl account-tag");
+    alice.send(&format!("NICK {nick}"));
+    alice.send("USER alice 0 * :alice");
     alice.wait("the capabilities", |line| line.contains(" ACK ").then_some(()));
     alice.send("AUTHENTICATE PLAIN");
     alice.wait("to be asked", |line| line.starts_with("AUTHENTICATE").then_some(()));
