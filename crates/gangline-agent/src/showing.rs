@@ -8,6 +8,7 @@ use gangline_broker::{ApprovalRow, Broker, Held};
 use gangline_core::{
     AgentName, Epoch,
     agent::{PhaseName, View},
+    name::ChannelName,
 };
 use gangline_os::clock::rfc3339;
 
@@ -41,6 +42,8 @@ pub(crate) struct Around {
     /// What is held, by cause.
     pub(crate) held: Vec<Held>,
     pub(crate) unread: Unread,
+    /// Where the agent is.
+    pub(crate) channels: Vec<ChannelName>,
 }
 
 impl Around {
@@ -55,7 +58,7 @@ impl Around {
             Err(_) => showing.view.waiting as u64,
         };
         let held = broker.held(agent).await.unwrap_or_default();
-        Self { approvals, pending, held, unread: Unread::new() }
+        Self { approvals, pending, held, ..Self::default() }
     }
 }
 
@@ -137,6 +140,7 @@ impl Showing {
             context_tokens: self.note.context_tokens,
             context_window: self.note.context_window,
             unread: around.unread,
+            channels: around.channels,
             version: Some(VERSION.to_owned()),
             model: self.note.model.clone(),
             runtime: self.note.runtime.clone(),

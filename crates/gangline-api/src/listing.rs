@@ -1,9 +1,6 @@
 //! One agent as `ps` and `ps --json` list it: its status, and what is known of its daemon.
 
-use gangline_core::{
-    id::TurnId,
-    name::{AgentName, ChannelName},
-};
+use gangline_core::{id::TurnId, name::AgentName};
 use serde::{Deserialize, Serialize};
 
 use crate::status::{AgentStatus, Seen, State};
@@ -165,9 +162,6 @@ pub struct AgentListing {
     /// Why it failed, in one line; absent if it did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed_because: Option<String>,
-    /// The channels that the configuration names.
-    #[serde(default)]
-    pub channels: Vec<ChannelName>,
 }
 
 impl AgentListing {

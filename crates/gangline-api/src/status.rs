@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use gangline_core::{
     id::{ApprovalNumber, Epoch, MessageId},
-    name::AgentName,
+    name::{AgentName, ChannelName},
     shown,
 };
 use serde::{Deserialize, Serialize};
@@ -484,6 +484,9 @@ pub struct AgentStatus {
     /// daemon knows them: absent elsewhere.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub unread: BTreeMap<String, u64>,
+    /// The channels that it is in, sorted. Only a daemon knows them: absent elsewhere.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub channels: Vec<ChannelName>,
     /// The version of its daemon's program; absent before the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,

@@ -91,7 +91,7 @@ impl Keep {
         let log = self.paths.state.join("standin.log");
         make_room(&log)?;
         let listen = format!("127.0.0.1:{port}");
-        let outlive = self.paths.agent_lock(of.nick.folded());
+        let (outlive, hub) = (self.paths.agent_lock(of.nick.folded()), self.paths.hub_lock());
         let args: Vec<OsString> = [
             "standin".as_ref(),
             "serve".as_ref(),
@@ -101,6 +101,11 @@ impl Keep {
             lock.as_os_str(),
             "--outlive".as_ref(),
             outlive.as_os_str(),
+            // A hub that was killed asks nobody to end.
+            "--needed-by".as_ref(),
+            outlive.as_os_str(),
+            "--needed-by".as_ref(),
+            hub.as_os_str(),
         ]
         .map(OsString::from)
         .to_vec();

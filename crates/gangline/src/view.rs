@@ -95,6 +95,7 @@ pub(crate) fn status(facts: &Facts) -> AgentStatus {
         context_tokens: note.context_tokens,
         context_window: note.context_window,
         unread: BTreeMap::new(),
+        channels: Vec::new(),
         version: note.version,
         model: note.model,
         runtime: note.runtime,
@@ -114,6 +115,7 @@ pub(crate) fn asked(status: AgentStatus, daemon: Option<AgentStatus>) -> AgentSt
             activity: daemon.activity,
             tool: daemon.tool,
             task: daemon.task,
+            channels: daemon.channels,
             ..status
         },
         Some(_) | None => status,

@@ -27,6 +27,7 @@ fn status(phase: &str, pid: Option<u32>) -> AgentStatus {
         context_tokens: None,
         context_window: None,
         unread: BTreeMap::new(),
+        channels: Vec::new(),
         version: Some("0.1.0".to_owned()),
         model: None,
         runtime: None,
@@ -71,7 +72,8 @@ fn each_state_has_its_word() {
 /// The listing is the status with more beside it: what reads the one reads the other.
 #[test]
 fn a_listing_is_read_as_a_status_as_well() {
-    let status = status("idle", Some(7));
+    let mut status = status("idle", Some(7));
+    status.channels = vec!["#general".parse().unwrap()];
     let listing = AgentListing {
         status: status.clone(),
         standing: Standing::NeedsLogin,
@@ -83,7 +85,6 @@ fn a_listing_is_read_as_a_status_as_well() {
         replaced: true,
         outdated: false,
         failed_because: None,
-        channels: vec!["#general".parse().unwrap()],
     };
     let json = serde_json::to_value(&listing).unwrap();
     let words = ["standing", "desired", "started_at", "replaced", "channels", "nick"];

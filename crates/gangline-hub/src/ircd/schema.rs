@@ -1,6 +1,12 @@
 //! `irc.db`: its tables and its opening.
 
-use std::{fs::OpenOptions, io, os::unix::fs::OpenOptionsExt, path::Path, time::Duration};
+use std::{
+    fs::OpenOptions,
+    io,
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use gangline_os::clock::UnixMicros;
 use rusqlite::{Connection, params};
@@ -98,13 +104,9 @@ const MIGRATIONS: &[&str] = &[
 /// Opens the database, makes or checks its schema, and returns it.
 pub(super) fn open(path: &Path, busy: Duration) -> Result<Connection, OpenError> {
     let failed = |source| OpenError::of(path, source);
-    if is_emptied(path) {
-        let source = "it is empty, and its log is not".into();
-        return Err(OpenError::Damaged { path: path.to_owned(), source });
-    }
-    // What people say is nobody else's; the log beside it gets the same mode.
-    if let Err(error) = make_private(path) {
-        tracing::debug!(%error, "the database will say what is wrong");
+    not_emptied(path)?;
+    if !path.exists() {
+        make(path, busy).map_err(failed)?;
     }
     let db = connection(path, busy).map_err(failed)?;
     let found = version(&db).map_err(failed)?;
@@ -117,21 +119,53 @@ pub(super) fn open(path: &Path, busy: Duration) -> Result<Connection, OpenError>
     Ok(db)
 }
 
-/// Returns whether somebody has emptied or removed the file beside its log: SQLite would take it for
-/// a new one and throw the log away.
-fn is_emptied(path: &Path) -> bool {
-    let size = |path: &Path| std::fs::metadata(path).map_or(0, |data| data.len());
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    size(path) == 0 && size(Path::new(&log)) > 0
+/// Refuses a file that somebody has emptied, or removed beside its log: SQLite would take it for a
+/// new one and throw the log away. A new database has its tables before it has its name, so an empty
+/// file is none of those.
+fn not_emptied(path: &Path) -> Result<(), OpenError> {
+    let size = |path: &Path| std::fs::metadata(path).map(|data| data.len()).ok();
+    let source = match size(path) {
+        Some(0) => "it is empty, and was not before",
+        None if size(&beside(path, "-wal")).is_some_and(|size| size > 0) => {
+            "it is gone, and its log is not"
+        }
+        Some(_) | None => return Ok(()),
+    };
+    Err(OpenError::Damaged { path: path.to_owned(), source: source.into() })
 }
 
-/// Makes the file, empty and private, if there is none.
-fn make_private(path: &Path) -> io::Result<()> {
-    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        _ => Ok(()),
+/// Makes a database under another name and gives it its own when it is whole.
+fn make(path: &Path, busy: Duration) -> rusqlite::Result<()> {
+    let new = beside(path, ".new");
+    for left in [new.clone(), beside(&new, "-wal"), beside(&new, "-shm")] {
+        // What an earlier attempt has left; if it cannot be removed, making the file fails.
+        let _ = std::fs::remove_file(left);
     }
+    make_private(&new).map_err(cannot)?;
+    let db = connection(&new, busy)?;
+    bring_up_to_date(&db, 0)?;
+    // Its log goes into the file with the last connection.
+    db.close().map_err(|(_, error)| error)?;
+    std::fs::rename(&new, path).map_err(cannot)?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or_else(|| Path::new("."));
+    std::fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(cannot)
+}
+
+fn cannot(error: io::Error) -> rusqlite::Error {
+    rusqlite::Error::ToSqlConversionFailure(Box::new(error))
+}
+
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+/// Makes an empty file that nobody else may read: what people say is nobody else's, and the log
+/// beside it gets the same mode.
+fn make_private(path: &Path) -> io::Result<()> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map(|_| ())
 }
 
 fn connection(path: &Path, busy: Duration) -> rusqlite::Result<Connection> {

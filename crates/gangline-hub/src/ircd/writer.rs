@@ -8,7 +8,7 @@ use gangline_irc::server::store::{
     Topic,
 };
 use gangline_os::{failpoint, lock::FileLock};
-use rusqlite::Connection;
+use rusqlite::{Connection, ErrorCode};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{
@@ -247,6 +247,16 @@ impl Writer {
 /// Says what went wrong in the words of whoever must help.
 fn failed(error: &rusqlite::Error) -> StoreError {
     tracing::error!(%error, "the IRC history failed");
-    let why = error.to_string();
+    let is_damaged = matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+    );
+    let why = match is_damaged {
+        true => format!(
+            "irc.db is damaged ({error}): run `gangline down`, then restore a backup or move the file \
+             away with its -wal and -shm"
+        ),
+        false => error.to_string(),
+    };
     StoreError { why }
 }

@@ -130,7 +130,7 @@ impl State {
     }
 
     /// Returns whether the client may only read.
-    fn only_reads(&self, id: ClientId) -> bool {
+    pub(super) fn only_reads(&self, id: ClientId) -> bool {
         let guest = self.client(id).is_some_and(|it| it.identity == Identity::Peer(Tier::Stranger));
         guest && self.config.access.borrow().guests == Guests::Read
     }

@@ -31,6 +31,9 @@ pub(crate) struct StandinServe {
     /// When asked to end, wait until nobody holds this lock: an agent may still need its model
     #[arg(long, value_name = "FILE", hide = true)]
     pub(crate) outlive: Option<PathBuf>,
+    /// End when nobody has held any of these locks for 10 s: whoever would ask to end is gone
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub(crate) needed_by: Vec<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,7 +1,7 @@
 //! `gangline ps`: the agents, one line each, and the hub.
 
 use gangline_api::listing::{AgentListing, Desired, Keeping, Standing};
-use gangline_core::{AgentName, Epoch};
+use gangline_core::Epoch;
 use gangline_hub::about::{About, KeptProcess, StandingWord};
 use gangline_os::clock::{self, UnixMicros, parse_rfc3339, rfc3339};
 
@@ -78,7 +78,6 @@ async fn listing(
         started_at: row.map(|row| rfc3339(row.started_at)),
         replaced: member.pid().and_then(program::was_replaced).unwrap_or(false),
         outdated: member.kept.as_ref().is_some_and(|kept| kept.outdated),
-        channels: channels(fleet, &member.name),
         status,
     })
 }
@@ -93,11 +92,6 @@ fn keeping(fleet: &Fleet, member: &Member) -> Keeping {
             Keeping::Quiet
         }
     }
-}
-
-fn channels(fleet: &Fleet, name: &AgentName) -> Vec<gangline_core::name::ChannelName> {
-    let agent = fleet.loaded.as_ref().and_then(|loaded| loaded.config.agent(name));
-    agent.map(|agent| agent.channels.clone()).unwrap_or_default()
 }
 
 /// Returns what is said of a hub of an older version, which has no socket for the agents' daemons.

@@ -17,6 +17,11 @@ use crate::{cli::serve::StandinServe, failure::Failure, output};
 
 /// How often a lock that is to be outlived is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How often those who need the model are looked for.
+const NEEDED_EVERY: Duration = Duration::from_secs(2);
+/// It ends after this many looks at which nobody held a lock: a hub or a daemon that was killed is
+/// started again sooner.
+const UNNEEDED_LOOKS: u32 = 5;
 /// A daemon has so long to end, its kill ladder included.
 const OUTLIVE_MAX: Duration = Duration::from_secs(40);
 
@@ -33,6 +38,9 @@ pub(super) async fn serve(args: StandinServe) -> Result<u8, Failure> {
     tokio::select! {
         served = gangline_standin::serve(options, stop) => served.map_err(Failure::environment)?,
         () = asked => {}
+        () = unneeded(&args.needed_by) => {
+            output::print("nobody needs the stand-in model any more: it ends\n")?;
+        }
     }
     Ok(0)
 }
@@ -71,6 +79,17 @@ async fn free(lock: &Path) {
     };
     if tokio::time::timeout(OUTLIVE_MAX, held).await.is_err() {
         tracing::warn!(lock = %lock.display(), "still held: ends nevertheless");
+    }
+}
+
+/// Waits until nobody holds any of the locks; for ever without one. A lock that cannot be looked at
+/// counts as held.
+async fn unneeded(locks: &[PathBuf]) {
+    let mut unneeded = 0;
+    while unneeded < UNNEEDED_LOOKS || locks.is_empty() {
+        tokio::time::sleep(NEEDED_EVERY).await;
+        let free = locks.iter().all(|lock| matches!(lock::probe(lock), Ok(None)));
+        unneeded = if free { unneeded + 1 } else { 0 };
     }
 }
 

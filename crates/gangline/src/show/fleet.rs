@@ -199,6 +199,6 @@ fn waiting_for(agent: &AgentListing) -> Cell {
 }
 
 fn channels(agent: &AgentListing) -> String {
-    let names: Vec<&str> = agent.channels.iter().map(|channel| channel.as_str()).collect();
+    let names: Vec<&str> = agent.status.channels.iter().map(|channel| channel.as_str()).collect();
     if names.is_empty() { "-".to_owned() } else { one_line(&names.join(" ")) }
 }

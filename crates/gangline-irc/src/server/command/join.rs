@@ -71,6 +71,11 @@ fn refusal(
     if let Some(refusal) = state.kept_out(name.folded(), key) {
         return Some(refusal);
     }
+    // A guest who may change nothing does not make rooms.
+    if channel.is_none() && state.only_reads(client.id) {
+        let text = "There is no such room; guests may read those that are there";
+        return Some((n::ERR_NOSUCHCHANNEL, text));
+    }
     let kept = state.modes.get(name.folded());
     let account = client.account().map(gangline_core::name::fold);
     let agent =

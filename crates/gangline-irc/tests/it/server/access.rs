@@ -196,6 +196,18 @@ async fn guests_who_may_read_say_and_change_nothing() {
         let says_why = told.iter().all(|line| line.params.last().unwrap().contains("only read"));
         assert!(says_why, "{line}: {told:?}");
     }
+    // Nor do they make rooms.
+    for channel in ["#mine", "#room,#mine"] {
+        eve.send(&format!("JOIN {channel}")).await;
+        let told = eve.until("403").await;
+        assert_eq!(
+            told.params[1..],
+            ["#mine", "There is no such room; guests may read those that are there"]
+        );
+    }
+    ann.send("LIST").await;
+    assert_eq!(ann.until("322").await.params[1], "#room");
+    assert!(ann.caught_up().await.iter().all(|line| line.command != "322"));
     // What clients ask by themselves is answered.
     for (line, answer) in [
         ("MODE eve +i", "MODE"),

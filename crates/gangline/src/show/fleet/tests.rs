@@ -17,6 +17,7 @@ fn listing(nick: &str) -> AgentListing {
     let mut status = status(&facts);
     status.version = Some("0.1.0".to_owned());
     status.runtime = Some("claude".to_owned());
+    status.channels = vec!["#general".parse().unwrap(), "#dev".parse().unwrap()];
     AgentListing {
         standing: Standing::of(&status, Desired::Up, Keeping::Quiet),
         status,
@@ -28,7 +29,6 @@ fn listing(nick: &str) -> AgentListing {
         replaced: false,
         outdated: false,
         failed_because: None,
-        channels: vec!["#general".parse().unwrap(), "#dev".parse().unwrap()],
     }
 }
 
@@ -63,7 +63,7 @@ fn ps_has_one_aligned_line_an_agent() {
     stopped.desired = Desired::Down;
     stopped.stopped_by = Some("otto".to_owned());
     stopped.standing = Standing::Stopped;
-    stopped.channels = Vec::new();
+    stopped.status.channels = Vec::new();
     let all = [idle, busy, stopped];
     let text = list(&all, Columns::Wide, at(50));
     insta::assert_snapshot!(strip_str(&text).to_string(), @r"

@@ -106,6 +106,7 @@ fn the_beginning_tells_how_it_stands_and_what_is_waited_for() {
         context_tokens: None,
         context_window: None,
         unread: [].into(),
+        channels: Vec::new(),
         version: None,
         model: None,
         runtime: None,

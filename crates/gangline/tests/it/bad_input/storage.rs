@@ -142,6 +142,16 @@ fn a_damaged_history_ends_the_hub_for_good() {
     let up = stage.up_ends();
     assert_eq!(up.code, 78, "{}{}", up.stdout, up.stderr);
     assert_eq!(fs::read(stage.world.state().join("irc.db-wal")).unwrap(), b"what was said");
+    // Emptied after a clean end, which leaves no log.
+    fs::remove_file(stage.world.state().join("irc.db-wal")).unwrap();
+    let up = stage.up_ends();
+    assert_eq!(up.code, 78, "{}{}", up.stdout, up.stderr);
+    assert!(up.stderr.contains("irc.db is damaged; it is kept"), "{}", up.stderr);
+    assert!(up.stderr.contains("it is empty, and was not before"), "{}", up.stderr);
+    // Moved away, as the words say: a new one.
+    fs::remove_file(&path).unwrap();
+    assert_eq!(stage.up().terminate(), 0);
+    assert!(fs::metadata(&path).unwrap().len() > 0);
 }
 
 /// After `down` everything is in the database's file, and a copy of that is a backup.

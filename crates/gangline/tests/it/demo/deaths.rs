@@ -1,6 +1,10 @@
 //! What outlives a daemon, a hub and both, and what their end leaves.
 
 use gangline_testkit::{eventually, irc};
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
 
 use super::{Demo, GUIDE};
 
@@ -118,6 +122,21 @@ fn a_drain_withdraws_an_approval_and_the_next_life_asks_again() {
     boss.hears(GUIDE, "#general", "later-6");
     let trace = demo.run(&["trace", "m1"]).ok();
     assert!(trace.contains("interrupted:drain") && trace.contains("answered"), "{trace}");
+}
+
+/// A hub that was killed asks nobody to end: the stand-in sees that nobody needs it any more.
+#[test]
+fn the_stand_in_ends_when_hub_and_daemon_are_gone() {
+    let mut demo = Demo::start();
+    let model = demo.model();
+    demo.hub.kill();
+    let guide = demo.world.processes_like(&format!("daemon {GUIDE}"))[0];
+    assert_eq!(demo.world.processes_like("standin serve"), [model], "the daemon needs it");
+    kill(Pid::from_raw(guide), Signal::SIGTERM).unwrap();
+    eventually("the stand-in to end", || {
+        demo.world.processes_like("standin serve").is_empty().then_some(())
+    });
+    assert!(demo.world.processes().is_empty());
 }
 
 /// A drained hub leaves nothing behind (R0-37).

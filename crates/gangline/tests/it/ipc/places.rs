@@ -73,7 +73,11 @@ fn the_agent_joins_leaves_and_looks_around() {
     eventually("a line to read", || {
         (ipc.ok(json!({"type": "status"}))["unread"]["#lab"] == 1).then_some(())
     });
+    let stage = &scene.stage;
+    let listed = || stage.world.run(&["--config", &stage.config, "ps", "--json"]).json();
+    assert_eq!(listed()[0]["channels"], json!(["#general", "#lab"]), "where it is");
     assert_eq!(ipc.ok(json!({"type": "irc_part", "channel": "#lab"})), json!({}));
+    assert_eq!(listed()[0]["channels"], json!(["#general"]));
     alice.wait("the agent to leave", |line| line.contains("PART #lab").then_some(()));
     alice.say("#lab", "nobody listens");
     alice.hears("alice", "#lab", "nobody listens");
