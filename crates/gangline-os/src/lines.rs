@@ -65,6 +65,11 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         }
     }
 
+    /// Returns what is read from. What it has given and no line has yet stays here.
+    pub fn get_mut(&mut self) -> &mut R {
+        &mut self.reader
+    }
+
     /// Returns how many lines so far had bytes that are no UTF-8.
     #[must_use]
     pub fn lossy_lines(&self) -> u64 {

@@ -9,17 +9,18 @@
 mod accept;
 mod calls;
 mod http;
+mod oversize;
 pub(crate) mod rpc;
 pub(crate) mod socket;
 
 use std::{collections::BTreeMap, io, path::Path, sync::Arc, time::Duration};
 
-use gangline_core::TurnId;
+use gangline_core::{Epoch, TurnId};
 use gangline_os::{
     secret::{self, Secret},
     task::TaskGroup,
 };
-use tokio::sync::watch;
+use tokio::{net::UnixStream, sync::watch};
 
 use self::{calls::Desk, socket::SocketFile};
 use crate::{McpPlace, McpServer, ToolHost};
@@ -32,6 +33,8 @@ pub const CALLS_MAX: usize = 16;
 pub const CONNECTIONS_MAX: usize = 32;
 /// Longest path of a unix socket that every system takes, in bytes.
 pub const SOCKET_PATH_MAX: usize = 103;
+/// The turn of calls that belong to none.
+pub const OUTSIDE: TurnId = TurnId { epoch: Epoch(0), number: 0 };
 /// A request over HTTP must be whole, and an answer taken, within this.
 const EXCHANGE_WITHIN: Duration = Duration::from_secs(10);
 
@@ -99,6 +102,20 @@ impl ToolServer {
         let mut command = bridge.to_vec();
         command.push(self.socket.path().display().to_string());
         Some(self.offered(McpPlace::Stdio { command, env: BTreeMap::new() }))
+    }
+
+    /// Serves a host's tools on one connection, until its other end has said everything and has
+    /// what it asked for. For whoever is in no turn: all calls carry the turn [`OUTSIDE`].
+    ///
+    /// # Errors
+    /// What the connection says, and that its other end does not read.
+    pub async fn serve_one(host: Arc<dyn ToolHost>, stream: UnixStream) -> io::Result<()> {
+        let (_, outside) = watch::channel(Some(OUTSIDE));
+        let (listing, _) = watch::channel(false);
+        let mut tasks = TaskGroup::new("toolserver");
+        let (desk, calls) = Desk::new(host, outside, listing);
+        tasks.spawn("tool calls", calls.run());
+        socket::serve_one(stream, desk).await
     }
 
     fn offered(&self, place: McpPlace) -> McpServer {

@@ -34,6 +34,7 @@ use super::{
 /// The one path that is served.
 pub(super) const PATH: &str = "/mcp";
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 /// Longest name of a session that is taken, in bytes.
 const SESSION_MAX: usize = 128;
 const JSON: &str = "application/json";
@@ -107,10 +108,14 @@ impl Door {
         if !is_json(request.headers()) {
             return plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "a message is application/json");
         }
+        let spoken = speaks(request.headers());
         let Ok(session) = session(request.headers()) else {
             return plain(StatusCode::BAD_REQUEST, "this is no name of a session");
         };
         match body(request).await {
+            Ok(body) if !spoken && !discovers(&body) => {
+                object(StatusCode::BAD_REQUEST, &rpc::unspoken())
+            }
             Ok(body) => self.message(&body, session.as_deref()).await,
             Err(refused) => refused,
         }
@@ -166,6 +171,20 @@ async fn body(request: Request<Incoming>) -> Result<Bytes, Answer> {
 fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case(JSON))
+}
+
+/// Returns whether the version that the client goes by is spoken. A client that names none has
+/// begun with an older one, and before `initialize` there is none.
+fn speaks(headers: &HeaderMap) -> bool {
+    let mut named = headers.get_all(VERSION).iter();
+    named.all(|version| version.to_str().is_ok_and(rpc::speaks))
+}
+
+/// Returns whether a message asks for the newer life cycle. Whoever does goes by a version of that
+/// one, and falls back when it hears that there is no such method.
+fn discovers(body: &[u8]) -> bool {
+    let message = serde_json::from_slice::<Value>(body).unwrap_or_default();
+    message.get("method").is_some_and(|method| method == rpc::DISCOVER)
 }
 
 /// Returns the name of the session, if one is named.

@@ -17,6 +17,8 @@ mod tests;
 const VERSIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 /// Where Claude Code puts the model's own id of a call.
 const TOOL_USE_ID: &str = "/_meta/claudecode~1toolUseId";
+/// What a client of the newer life cycle asks first.
+pub(super) const DISCOVER: &str = "server/discover";
 /// Longest id of a client that is used as it is, in bytes.
 const ID_MAX: usize = 128;
 
@@ -79,6 +81,18 @@ pub(crate) fn reply(message: &Value, tools: &[ToolSpec], session: &str) -> Reply
         },
         _ => Reply::Now(error(rpc, NO_SUCH_METHOD, "this server has tools and nothing else")),
     }
+}
+
+/// Returns whether this version of the protocol is spoken.
+pub(super) fn speaks(version: &str) -> bool {
+    VERSIONS.contains(&version)
+}
+
+/// Returns the answer to a client that goes by another version.
+pub(super) fn unspoken() -> Value {
+    let text =
+        format!("this version of the protocol is not spoken; these are: {}", VERSIONS.join(", "));
+    error(&Value::Null, INVALID_REQUEST, &text)
 }
 
 /// Returns whether a message asks which tools there are.

@@ -26,9 +26,11 @@ use uuid::Uuid;
 use super::{
     CALLS_MAX, EXCHANGE_WITHIN, MESSAGE_MAX, SOCKET_PATH_MAX, accept,
     calls::{Desk, Taken},
+    oversize::{Long, Watched},
     rpc,
 };
 
+const TOO_LONG: &str = "a message has at most 1 MiB; send less text at once";
 const BEGIN: &str = "mcp-";
 const END: &str = ".sock";
 
@@ -102,13 +104,25 @@ pub(super) async fn serve(listener: UnixListener, desk: Desk) {
     accept::each(listener, serving).await;
 }
 
+/// Serves one connection to its end.
+pub(super) async fn serve_one(stream: UnixStream, desk: Desk) -> io::Result<()> {
+    Connection::new(stream, desk, Uuid::new_v4().simple().to_string()).run().await
+}
+
 struct Connection {
-    lines: LineReader<OwnedReadHalf>,
+    lines: LineReader<Watched<OwnedReadHalf>>,
     output: OwnedWriteHalf,
     desk: Desk,
     session: String,
     answers: mpsc::Sender<Value>,
     answered: mpsc::Receiver<Value>,
+}
+
+/// Whether more is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Then {
+    GoOn,
+    Close,
 }
 
 enum Event {
@@ -121,7 +135,7 @@ impl Connection {
         let (input, output) = stream.into_split();
         let (answers, answered) = mpsc::channel(CALLS_MAX);
         Self {
-            lines: LineReader::new(input, MESSAGE_MAX),
+            lines: LineReader::new(Watched::new(input, MESSAGE_MAX), MESSAGE_MAX),
             output,
             desk,
             session,
@@ -140,7 +154,11 @@ impl Connection {
             match event {
                 Event::Line(line) => match line? {
                     None => return self.finish().await,
-                    Some(line) => self.line(line).await?,
+                    Some(line) => {
+                        if self.line(line).await? == Then::Close {
+                            return self.finish().await;
+                        }
+                    }
                 },
                 Event::Answered(answer) => self.write(&answer).await?,
             }
@@ -157,7 +175,8 @@ impl Connection {
         Ok(())
     }
 
-    async fn line(&mut self, line: Line) -> io::Result<()> {
+    async fn line(&mut self, line: Line) -> io::Result<Then> {
+        let mut then = Then::GoOn;
         let wrong = |code, text| Taken::Answer(rpc::error(&Value::Null, code, text));
         let taken = match line {
             Line::Text(text) if text.trim().is_empty() => Taken::Nothing,
@@ -167,13 +186,24 @@ impl Connection {
             },
             Line::Oversize { bytes, .. } => {
                 warn!(bytes, "a message to the tools is too long");
-                wrong(rpc::INVALID_REQUEST, "a message has at most 1 MiB")
+                match self.lines.get_mut().long() {
+                    Long::Request(id) => {
+                        Taken::Answer(rpc::error(&id, rpc::INVALID_REQUEST, TOO_LONG))
+                    }
+                    Long::Notification => Taken::Nothing,
+                    // Whoever waits for an answer would wait for ever.
+                    Long::Unknown => {
+                        then = Then::Close;
+                        wrong(rpc::INVALID_REQUEST, TOO_LONG)
+                    }
+                }
             }
         };
         match taken {
-            Taken::Nothing | Taken::Later => Ok(()),
-            Taken::Answer(answer) | Taken::Begin(answer) => self.write(&answer).await,
+            Taken::Nothing | Taken::Later => {}
+            Taken::Answer(answer) | Taken::Begin(answer) => self.write(&answer).await?,
         }
+        Ok(then)
     }
 
     async fn write(&mut self, answer: &Value) -> io::Result<()> {

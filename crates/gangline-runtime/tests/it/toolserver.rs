@@ -280,11 +280,28 @@ async fn what_is_no_message_is_refused() {
         let answer = rig.raw(&request).await;
         assert_eq!(status(&answer), expect, "{first} {body}: {answer}");
     }
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+    let discover = json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover"});
+    for (version, message, expect) in [
+        ("2025-11-25", &list, "200"),
+        ("2024-11-05", &list, "200"),
+        ("2026-07-28", &list, "400"),
+        ("1999-01-01", &list, "400"),
+        ("7", &list, "400"),
+        ("2025-11-25\r\nMcp-Protocol-Version: 1999-01-01", &list, "400"),
+        ("2026-07-28", &discover, "200"),
+    ] {
+        let answer = rig.post(&format!("{GOOD}MCP-Protocol-Version: {version}\r\n"), message).await;
+        assert_eq!(status(&answer), expect, "{version}: {answer}");
+        assert_eq!(answer.contains("these are: 2024-11-05, "), expect == "400", "{answer}");
+    }
     let long = format!("{GOOD}Mcp-Session-Id: {}\r\n", "s".repeat(129));
     assert_eq!(status(&rig.post(&long, &json!({})).await), "400");
 }
 
-/// A message over the bound is refused unread, over both ways, and the socket goes on.
+/// A message over the bound is refused unread, over both ways. On the socket it is answered with its
+/// own id, wherever that stands, and the socket goes on; a message without one that can be told ends
+/// it, since somebody may wait.
 #[tokio::test]
 async fn a_message_over_the_bound_is_refused() {
     let rig = rig();
@@ -303,10 +320,20 @@ async fn a_message_over_the_bound_is_refused() {
         let line = timeout(PATIENCE, lines.next_line()).await.unwrap().unwrap().unwrap();
         serde_json::from_str(&line).unwrap()
     };
-    let too_long = ask(&padded(toolserver::MESSAGE_MAX + 1).to_string()).await;
-    assert_eq!(too_long["error"]["code"], -32600);
+    for (first, last) in [("\"id\":31,", ""), ("", ",\"id\":31")] {
+        let pad = "x".repeat(toolserver::MESSAGE_MAX);
+        let long = format!("{{{first}\"params\":{{\"id\":5,\"text\":\"{pad}\"}}{last}}}");
+        let too_long = ask(&long).await;
+        assert_eq!((&too_long["error"]["code"], &too_long["id"]), (&json!(-32600), &json!(31)));
+    }
     assert_eq!(ask("{nothing").await["error"]["code"], -32700);
     assert_eq!(ask(&fits.to_string()).await["result"], json!({}));
+    let notification =
+        format!("{{\"method\":\"notifications/x\"{}}}", " ".repeat(toolserver::MESSAGE_MAX));
+    assert_eq!(ask(&format!("{notification}\n{fits}")).await["result"], json!({}));
+    let nameless = ask(&"x".repeat(toolserver::MESSAGE_MAX + 1)).await;
+    assert_eq!((&nameless["error"]["code"], &nameless["id"]), (&json!(-32600), &Value::Null));
+    assert_eq!(timeout(PATIENCE, lines.next_line()).await.unwrap().unwrap(), None, "it is closed");
 }
 
 /// So many calls are under way at once and no more; one that ends makes room.
