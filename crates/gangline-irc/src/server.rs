@@ -44,6 +44,7 @@ mod run;
 mod state;
 pub mod store;
 mod stream;
+mod telling;
 mod throttle;
 mod timestamp;
 pub mod trust;

@@ -11,6 +11,7 @@ mod batch;
 mod cap;
 mod chathistory;
 mod help;
+mod history;
 mod invite;
 mod ison;
 mod join;
@@ -91,6 +92,7 @@ pub(super) fn run(state: &mut State, mut call: Call) {
         "CAP" => cap::run(state, &call),
         "CHATHISTORY" => chathistory::run(state, &mut call),
         "HELP" | "HELPOP" => help::run(state, &call),
+        "HISTORY" => history::run(state, &mut call),
         "INVITE" => invite::run(state, &call),
         "ISON" => ison::run(state, &call),
         "JOIN" => join::run(state, &call),

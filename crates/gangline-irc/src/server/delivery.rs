@@ -50,6 +50,7 @@ impl State {
                 self.finish_history(&asker, &target, found);
                 self.landed(asker);
             }
+            Done::Told(asker, telling, found) => self.finish_telling(asker, telling, found),
             Done::Missed(asker, place, found) => {
                 self.finish_missed(asker.id, &place, found);
                 self.landed(asker);

@@ -13,6 +13,7 @@ use super::{
         NewLine, Range, ReadMark, RoomModes, Store, StoreError, StoredLine, TargetRow,
         TargetsQuery, Topic,
     },
+    telling::Telling,
 };
 
 /// Lines of one call at most.
@@ -68,6 +69,10 @@ pub(super) enum Job {
         target: String,
         query: HistoryQuery,
     },
+    Tell {
+        asker: Asker,
+        telling: Box<Telling>,
+    },
     Targets {
         asker: Asker,
         query: TargetsQuery,
@@ -116,6 +121,7 @@ pub(super) enum Done {
     Appended(Vec<Flight>, Result<Vec<Appended>, StoreError>),
     Drafted(Box<Draft>, Result<Known, StoreError>),
     History(Asker, String, Result<Vec<StoredLine>, StoreError>),
+    Told(Asker, Box<Telling>, Result<Vec<StoredLine>, StoreError>),
     Targets(Asker, Result<Vec<TargetRow>, StoreError>),
     Missed(Asker, String, Result<Vec<Missed>, StoreError>),
     Found(Asker, Refusal, Result<Option<StoredLine>, StoreError>),
@@ -210,6 +216,10 @@ impl Flights {
             Job::History { asker, target, query } => {
                 Box::pin(async move { Done::History(asker, target, store.history(query).await) })
             }
+            Job::Tell { asker, telling } => Box::pin(async move {
+                let found = store.history(telling.query.clone()).await;
+                Done::Told(asker, telling, found)
+            }),
             Job::Targets { asker, query } => {
                 Box::pin(async move { Done::Targets(asker, store.targets(query).await) })
             }

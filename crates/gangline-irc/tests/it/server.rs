@@ -4,6 +4,7 @@
 
 mod access;
 mod answers;
+mod culture;
 mod guide;
 mod history;
 mod hostile;

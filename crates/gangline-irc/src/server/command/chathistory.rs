@@ -1,6 +1,6 @@
 //! CHATHISTORY: what was said before, of channels one is in and of one's own conversations.
 
-use gangline_core::{ChannelName, Target};
+use gangline_core::{ChannelName, Nick, Target};
 
 use super::{super::state::State, Call};
 use crate::server::{
@@ -101,14 +101,16 @@ fn conversation(state: &State, call: &Call) -> Result<Conversation, Wrong> {
                 Err(unknown())
             }
         }
-        Target::Nick(nick) => {
-            let me = own_party(client).ok_or_else(unknown)?;
-            // Somebody without an account who has left can only have been one of our own uid.
-            let gone = || Party::Member(nick.folded().to_owned());
-            let other = state.party_of(&nick).unwrap_or_else(gone);
-            Ok(Conversation::Direct(me, other))
-        }
+        Target::Nick(nick) => with(state, client, &nick).ok_or_else(unknown),
     }
+}
+
+/// Returns a client's conversation with a nick.
+pub(super) fn with(state: &State, client: &Client, nick: &Nick) -> Option<Conversation> {
+    let me = own_party(client)?;
+    // Somebody without an account who has left can only have been one of our own uid.
+    let gone = || Party::Member(nick.folded().to_owned());
+    Some(Conversation::Direct(me, state.party_of(nick).unwrap_or_else(gone)))
 }
 
 fn bound(call: &Call, index: usize) -> Result<Bound, Wrong> {

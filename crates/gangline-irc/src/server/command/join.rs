@@ -56,6 +56,11 @@ fn one(state: &mut State, id: ClientId, name: &ChannelName, key: Option<&str>) {
     state.catch_up(id, name.folded());
 }
 
+/// Returns whether the client would be let in, if it came without a key.
+pub(super) fn may_enter(state: &State, client: &Client, name: &ChannelName) -> bool {
+    refusal(state, client, name, None).is_none()
+}
+
 fn refusal(
     state: &State,
     client: &Client,
