@@ -1,11 +1,14 @@
 //! The HTTP wire of S4 for one harness: event stream, prompt, cancel (R4-19 … R4-23).
 //!
-//! Serves loopback only, to whoever has the token. Keeps nothing: a client sees what happens
-//! while it is connected, and a `: gap` comment where it was too slow. Start at [`serve`].
+//! Serves loopback only, to whoever has the token. A client sees what happens while it is
+//! connected, and a `: gap` comment where it was too slow. One that asks for ids (`?ids=1`) may come
+//! back with the last one and gets what it missed, as far as it is kept. Start at [`serve`].
 
 mod feed;
 mod guard;
+mod kept;
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io;
 use std::sync::Arc;
@@ -13,8 +16,8 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::{DefaultBodyLimit, State};
-use axum::http::{StatusCode, header};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::middleware;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
@@ -28,10 +31,14 @@ use tokio::sync::{broadcast, mpsc};
 
 use crate::harness::{Harness, PromptError, Reservation};
 
+use kept::Event;
+
 pub use feed::Feed;
 pub use guard::{Gate, Stopped};
 
 const BODY_LIMIT: usize = 1 << 20;
+/// Where a client says which event it saw last.
+const LAST_EVENT: &str = "last-event-id";
 /// How long requests and the prompt may take to end after `stop`.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -45,11 +52,15 @@ pub struct Surface {
     pub token: Secret,
     /// Pause between two heartbeats; [`Surface::HEARTBEAT`].
     pub heartbeat: Duration,
+    /// A body must be whole within this; [`Surface::BODY_WITHIN`].
+    pub body_within: Duration,
 }
 
 impl Surface {
     /// The pause of R4-21.
     pub const HEARTBEAT: Duration = Duration::from_secs(30);
+    /// Long enough for a megabyte from the same machine.
+    pub const BODY_WITHIN: Duration = Duration::from_secs(10);
 }
 
 /// Why the surface could not be served.
@@ -99,7 +110,11 @@ fn router(shared: Arc<Shared>) -> Router {
         .route("/events", get(events))
         .route("/prompt", post(prompt))
         .route("/cancel", post(cancel))
-        .layer(DefaultBodyLimit::max(BODY_LIMIT))
+        .fallback(async || refusal(StatusCode::NOT_FOUND, "there is /events, /prompt and /cancel"))
+        .method_not_allowed_fallback(async || {
+            let text = "GET is for /events, POST for /prompt and /cancel";
+            refusal(StatusCode::METHOD_NOT_ALLOWED, text)
+        })
         .layer(middleware::from_fn_with_state(Arc::clone(&shared), guard::check))
         .with_state(shared)
 }
@@ -141,7 +156,40 @@ struct Prompt {
     content: String,
 }
 
-async fn prompt(State(shared): State<Arc<Shared>>, body: Bytes) -> Response {
+/// Reads a body, within the bounds of size and time.
+async fn body(request: Request, within: Duration) -> Result<Bytes, Response> {
+    let whole = axum::body::to_bytes(request.into_body(), BODY_LIMIT);
+    match tokio::time::timeout(within, whole).await {
+        Ok(Ok(body)) => Ok(body),
+        Ok(Err(error)) if is_too_long(&error) => {
+            Err(closing(StatusCode::PAYLOAD_TOO_LARGE, "a request has at most 1 MiB"))
+        }
+        Ok(Err(_)) => Err(closing(StatusCode::BAD_REQUEST, "the request broke off")),
+        Err(_) => Err(closing(StatusCode::REQUEST_TIMEOUT, "the request was not complete in time")),
+    }
+}
+
+fn is_too_long(error: &axum::Error) -> bool {
+    let mut cause: Option<&dyn std::error::Error> = Some(error);
+    while let Some(error) = cause {
+        if error.is::<http_body_util::LengthLimitError>() {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}
+
+/// Refuses a request whose rest is not read: nothing can follow on its connection.
+fn closing(status: StatusCode, text: &str) -> Response {
+    ([(header::CONNECTION, "close")], refusal(status, text)).into_response()
+}
+
+async fn prompt(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+    let body = match body(request, shared.surface.body_within).await {
+        Ok(body) => body,
+        Err(refused) => return refused,
+    };
     let content = match serde_json::from_slice::<Prompt>(&body) {
         Ok(prompt) if !prompt.content.trim().is_empty() => prompt.content,
         Ok(_) => return refusal(StatusCode::BAD_REQUEST, "`content` is empty"),
@@ -165,11 +213,24 @@ async fn cancel(State(shared): State<Arc<Shared>>) -> StatusCode {
     StatusCode::NO_CONTENT
 }
 
-async fn events(State(shared): State<Arc<Shared>>) -> Response {
+async fn events(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap) -> Response {
     let mut heartbeat = tokio::time::interval(shared.surface.heartbeat);
     heartbeat.reset();
-    let client =
-        Client { events: shared.surface.feed.subscribe(), heartbeat, stop: shared.stop.clone() };
+    let ids = uri.query().is_some_and(|query| query.split('&').any(|part| part == "ids=1"));
+    let form = if ids { Form::WithIds } else { Form::Plain };
+    let last = headers.get(LAST_EVENT).filter(|_| ids);
+    let feed = Arc::clone(&shared.surface.feed);
+    let mut missed = VecDeque::new();
+    let events = match last {
+        Some(last) => {
+            let (kept, events) = feed.subscribe_after(last.to_str().unwrap_or_default());
+            missed.extend((kept.lost > 0).then(|| gap(kept.lost)));
+            missed.extend(kept.events.iter().map(|event| feed.with_id(event)));
+            events
+        }
+        None => feed.subscribe(),
+    };
+    let client = Client { feed, form, missed, events, heartbeat, stop: shared.stop.clone() };
     let frames = stream::unfold(client, |mut client| async move {
         let frame = client.next().await?;
         Some((Ok::<_, Infallible>(frame), client))
@@ -181,13 +242,26 @@ async fn events(State(shared): State<Arc<Shared>>) -> Response {
 
 /// One connected reader of events.
 struct Client {
-    events: broadcast::Receiver<Bytes>,
+    feed: Arc<Feed>,
+    form: Form,
+    /// What is told before anything new.
+    missed: VecDeque<Bytes>,
+    events: broadcast::Receiver<Event>,
     heartbeat: tokio::time::Interval,
     stop: CancellationToken,
 }
 
+/// How events are written.
+#[derive(Clone, Copy)]
+enum Form {
+    /// As S4 has them.
+    Plain,
+    /// Each with an id.
+    WithIds,
+}
+
 enum Frame {
-    Event(Result<Bytes, broadcast::error::RecvError>),
+    Event(Result<Event, broadcast::error::RecvError>),
     Heartbeat,
     Stop,
 }
@@ -195,20 +269,28 @@ enum Frame {
 impl Client {
     /// Returns the next bytes to send; nothing when the stream ends. Cancel-safe.
     async fn next(&mut self) -> Option<Bytes> {
+        if let Some(missed) = self.missed.pop_front() {
+            return Some(missed);
+        }
         let frame = tokio::select! {
             event = self.events.recv() => Frame::Event(event),
             _ = self.heartbeat.tick() => Frame::Heartbeat,
             () = self.stop.cancelled() => Frame::Stop,
         };
         match frame {
-            Frame::Event(Ok(bytes)) => Some(bytes),
-            Frame::Event(Err(broadcast::error::RecvError::Lagged(missed))) => {
-                Some(Bytes::from(format!(": gap {missed}\n\n")))
-            }
+            Frame::Event(Ok(event)) => Some(match self.form {
+                Form::Plain => event.frame,
+                Form::WithIds => self.feed.with_id(&event),
+            }),
+            Frame::Event(Err(broadcast::error::RecvError::Lagged(missed))) => Some(gap(missed)),
             Frame::Heartbeat => Some(Bytes::from_static(b": heartbeat\n\n")),
             Frame::Event(Err(broadcast::error::RecvError::Closed)) | Frame::Stop => None,
         }
     }
+}
+
+fn gap(missed: u64) -> Bytes {
+    Bytes::from(format!(": gap {missed}\n\n"))
 }
 
 fn refusal(status: StatusCode, text: &str) -> Response {

@@ -1,5 +1,7 @@
 //! Events of the harness in the form of the wire, for every client that listens.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use axum::body::Bytes;
 use gangline_os::clock::SharedClock;
 use serde::Serialize;
@@ -9,13 +11,16 @@ use tokio::sync::broadcast;
 use crate::event::{EventHandler, Status};
 use crate::tool::{ToolCall, ToolResult};
 
+use super::kept::{Event, Kept, Missed};
+
 /// How many events a client may lag behind before it misses some.
 const BACKLOG: usize = 1024;
 
 /// An [`EventHandler`] that tells the clients of [`serve`](super::serve).
 pub struct Feed {
     clock: SharedClock,
-    clients: broadcast::Sender<Bytes>,
+    clients: broadcast::Sender<Event>,
+    kept: Mutex<Kept>,
 }
 
 /// The events of R4-20; the order of fields is the order on the wire.
@@ -57,11 +62,28 @@ enum Wire<'a> {
 impl Feed {
     /// Makes a feed without clients.
     pub fn new(clock: SharedClock) -> Self {
-        Self { clock, clients: broadcast::Sender::new(BACKLOG) }
+        let life = format!("{:x}", clock.now().0);
+        let kept = Mutex::new(Kept::new(life));
+        Self { clock, clients: broadcast::Sender::new(BACKLOG), kept }
     }
 
-    pub(super) fn subscribe(&self) -> broadcast::Receiver<Bytes> {
+    pub(super) fn subscribe(&self) -> broadcast::Receiver<Event> {
         self.clients.subscribe()
+    }
+
+    /// Returns what came after an event, and what comes from now on; nothing in between is missed.
+    pub(super) fn subscribe_after(&self, id: &str) -> (Missed, broadcast::Receiver<Event>) {
+        let kept = self.kept();
+        (kept.after(id), self.clients.subscribe())
+    }
+
+    /// Returns an event's frame with its id.
+    pub(super) fn with_id(&self, event: &Event) -> Bytes {
+        self.kept().with_id(event)
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn now(&self) -> i64 {
@@ -70,8 +92,12 @@ impl Feed {
 
     fn tell(&self, event: &Wire<'_>) {
         match serde_json::to_string(event) {
-            // An error means that nobody listens.
-            Ok(json) => drop(self.clients.send(Bytes::from(format!("data: {json}\n\n")))),
+            Ok(json) => {
+                let mut kept = self.kept();
+                let event = kept.push(Bytes::from(format!("data: {json}\n\n")));
+                // An error means that nobody listens.
+                drop(self.clients.send(event));
+            }
             Err(error) => tracing::error!(%error, "an event cannot be written as JSON"),
         }
     }

@@ -15,6 +15,9 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::fake::*;
 
+/// A body that stops in the middle is waited for so long.
+const BODY_WITHIN: Duration = Duration::from_millis(300);
+
 /// A clock that stands still.
 struct Still;
 
@@ -50,6 +53,7 @@ impl Served {
             feed: Arc::clone(&feed),
             token: Secret::new("tok"),
             heartbeat,
+            body_within: BODY_WITHIN,
         };
         let mut tasks = TaskGroup::new("surface");
         let until = stop.clone();
@@ -87,7 +91,13 @@ impl Served {
 
     /// Opens the event stream and waits for its headers.
     async fn listen(&self) -> Events {
-        let socket = self.raw(&format!("{}\r\n", self.head("GET /events"))).await;
+        self.listen_to("/events", "").await
+    }
+
+    /// The same of another address, with more headers.
+    async fn listen_to(&self, path: &str, headers: &str) -> Events {
+        let request = format!("{}{headers}\r\n", self.head(&format!("GET {path}")));
+        let socket = self.raw(&request).await;
         let mut events = Events { socket, buffer: Vec::new(), head: String::new() };
         let head = events.take_until(b"\r\n\r\n").await;
         events.head = String::from_utf8(head).unwrap().to_lowercase();
@@ -212,7 +222,8 @@ async fn prompt_and_cancel_answer_as_documented() {
         assert!(body.starts_with(r#"{"error":"#), "{body}");
     }
     let large = format!(r#"{{"content": "{}"}}"#, "x".repeat(2 << 20));
-    assert_eq!(served.post("/prompt", &large).await.0, 413);
+    let too_long = r#"{"error":"a request has at most 1 MiB"}"#;
+    assert_eq!(served.post("/prompt", &large).await, (413, too_long.to_owned()));
     assert_eq!(served.post("/prompt", r#"{"content": "first"}"#).await.0, 202);
     served.fake.seen(1).await;
     let busy = served.post("/prompt", r#"{"content": "second"}"#).await;
@@ -279,6 +290,68 @@ async fn host_origin_and_token_are_checked_on_every_route() {
     assert_eq!(served.ask(&events).await.0, 401);
 }
 
+/// Whatever is refused is refused in JSON, and half a body is not waited for.
+#[tokio::test]
+async fn every_refusal_is_json_and_a_body_has_its_time() {
+    let served = Served::start(vec![], Surface::HEARTBEAT).await;
+    for (line, status, why) in [
+        ("GET /nowhere", 404, "there is /events, /prompt and /cancel"),
+        ("DELETE /events", 405, "GET is for /events, POST for /prompt and /cancel"),
+        ("GET /prompt", 405, "GET is for /events, POST for /prompt and /cancel"),
+    ] {
+        let request = format!("{}Connection: close\r\n\r\n", served.head(line));
+        assert_eq!(
+            served.ask(&request).await,
+            (status, format!(r#"{{"error":"{why}"}}"#)),
+            "{line}"
+        );
+    }
+    let half = format!("{}Content-Length: 50\r\n\r\n{{\"content\":", served.head("POST /prompt"));
+    let late = r#"{"error":"the request was not complete in time"}"#;
+    assert_eq!(served.ask(&half).await, (408, late.to_owned()), "and the connection is closed");
+    assert!(!served.harness.is_busy());
+}
+
+/// With `?ids=1` events have ids, and a client that comes back gets what it missed, once; without it
+/// the wire is what it was, whatever the client says it has seen.
+#[tokio::test]
+async fn a_client_that_comes_back_gets_what_it_missed() {
+    let served = Served::start(vec![], Surface::HEARTBEAT).await;
+    let mut events = served.listen_to("/events?ids=1", "").await;
+    served.feed.on_text("one");
+    let life = "462d53c8abac0-".len();
+    let first = events.frame().await.unwrap();
+    let id = first.strip_prefix("id: ").unwrap().split('\n').next().unwrap().to_owned();
+    assert!(id.ends_with("-1") && id.len() > 2 && id.len() < life + 5, "{first}");
+    let data = r#"data: {"type":"text","content":"one","timestamp":1234567890}"#;
+    assert_eq!(first, format!("id: {id}\n{data}\n\n"));
+    drop(events);
+    served.feed.on_text("two");
+    served.feed.on_text("three");
+    let last = format!("Last-Event-ID: {id}\r\n");
+    let mut events = served.listen_to("/events?x=y&ids=1", &last).await;
+    served.feed.on_text("four");
+    let seen = events.until(r#""content":"four""#).await;
+    let ids: Vec<&str> = seen.lines().filter_map(|line| line.strip_prefix("id: ")).collect();
+    let expected = [2, 3, 4].map(|number| id.replace("-1", &format!("-{number}")));
+    assert_eq!(ids, expected);
+    assert!(!seen.contains("gap"), "{seen}");
+
+    let mut other = served.listen_to("/events?ids=1", "Last-Event-ID: f00-7\r\n").await;
+    assert_eq!(other.frame().await.unwrap(), ": gap 1\n\n");
+    assert!(other.until(r#""content":"four""#).await.contains(r#""content":"one""#));
+    let mut plain = served.listen_to("/events", &last).await;
+    served.feed.on_text("five");
+    let data = r#"data: {"type":"text","content":"five","timestamp":1234567890}"#;
+    assert_eq!(plain.frame().await.unwrap(), format!("{data}\n\n"));
+    for _ in 0..1000 {
+        served.feed.on_text("more");
+    }
+    let mut late = served.listen_to("/events?ids=1", &last).await;
+    assert_eq!(late.frame().await.unwrap(), ": gap 4\n\n", "two to five");
+    assert!(late.frame().await.unwrap().contains("-6\n"));
+}
+
 /// A client that does not keep up learns that it missed something.
 #[tokio::test]
 async fn a_slow_client_gets_a_gap_comment() {
@@ -316,6 +389,7 @@ async fn an_address_that_others_can_reach_is_refused() {
         feed: Arc::new(Feed::new(Arc::new(Still))),
         token: Secret::new("tok"),
         heartbeat: Surface::HEARTBEAT,
+        body_within: BODY_WITHIN,
     };
     let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
     let refused = serve(listener, surface, CancellationToken::new()).await;

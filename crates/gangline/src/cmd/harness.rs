@@ -37,6 +37,7 @@ pub(super) async fn serve(global: &Global, args: HarnessServe) -> Result<u8, Fai
         feed,
         token: token.clone(),
         heartbeat: Surface::HEARTBEAT,
+        body_within: Surface::BODY_WITHIN,
     };
     let (stop, asked) = super::until_asked()?;
     output::print(&format!(
