@@ -2,7 +2,7 @@
 //!
 //! With a [`Script`] it answers by rules; without one it is the demo guide, which understands a
 //! few sentences and says plainly that it is a stand-in. Neither remembers a conversation: every
-//! answer follows from the request alone (a rule's `times` is the one exception). The wires
+//! answer follows from the request alone, but for a rule's `times` and the Messages wire's `thread`. The wires
 //! (Anthropic Messages, OpenAI Chat Completions and Responses, Gemini) translate to and from
 //! [`reply`]'s neutral types. Start at [`serve`].
 
@@ -13,6 +13,7 @@ pub mod script;
 mod record;
 mod records;
 mod server;
+mod threads;
 mod wire;
 
 pub use records::Records;

@@ -18,6 +18,7 @@ use crate::{
     Script, guide,
     record::Recorder,
     reply::{Answer, Conversation, HttpError},
+    threads::{Threads, Whole},
     wire::{
         Asked, Chunk, Endpoint, Form, Ids, Refusal, Route, Vendor, anthropic, chat, gemini,
         responses,
@@ -66,6 +67,7 @@ pub enum ServeError {
 struct Standin {
     script: Option<Script>,
     recorder: Option<Recorder>,
+    threads: Threads,
     stop: CancellationToken,
 }
 
@@ -81,7 +83,8 @@ pub async fn serve(options: StandinOptions, stop: CancellationToken) -> Result<(
             .map_err(|source| ServeError::Record { folder, source })
     };
     let recorder = record.map(open).transpose()?;
-    let state = Arc::new(Standin { script, recorder, stop: stop.clone() });
+    let state =
+        Arc::new(Standin { script, recorder, threads: Threads::default(), stop: stop.clone() });
     let app = Router::new().fallback(respond).with_state(state);
     axum::serve(listener, app)
         .with_graceful_shutdown(stop.cancelled_owned())
@@ -104,12 +107,18 @@ async fn respond(State(standin): State<Arc<Standin>>, request: Request) -> Respo
     };
     let ids = Ids::of(&body);
     let desk = desk(ids.request());
-    match called(&parts, route, &body) {
+    let threads = (route.endpoint == Endpoint::Messages).then_some(&standin.threads);
+    let whole = match threads.map(|threads| threads.whole(&body)).transpose() {
+        Ok(whole) => whole.flatten(),
+        Err(error) => return desk.refusal(&error),
+    };
+    let read = whole.as_ref().map_or(&*body, |whole| &whole.body);
+    match called(&parts, route, read) {
         Ok(Called::Nothing) => desk.finish(StatusCode::OK, "text/plain", Body::empty()),
         Ok(Called::Object(object)) => {
             desk.finish(StatusCode::OK, JSON, Body::from(object.to_string()))
         }
-        Ok(Called::Asked(asked)) => answer(&standin, &asked, &ids, &desk),
+        Ok(Called::Asked(asked)) => answer(&standin, (&asked, whole), &ids, &desk),
         Err(error) => desk.refusal(&error),
     }
 }
@@ -164,7 +173,12 @@ fn no_socket() -> HttpError {
     }
 }
 
-fn answer(standin: &Standin, asked: &Asked, ids: &Ids, desk: &Desk) -> Response {
+fn answer(
+    standin: &Standin,
+    (asked, whole): (&Asked, Option<Whole>),
+    ids: &Ids,
+    desk: &Desk,
+) -> Response {
     let conversation = asked.conversation();
     let reply = match standin.answer(conversation) {
         Answer::Reply(reply) => reply,
@@ -177,6 +191,10 @@ fn answer(standin: &Standin, asked: &Asked, ids: &Ids, desk: &Desk) -> Response 
     };
     if let (Form::Whole, Some(fault)) = (asked.form(), &reply.fault) {
         return desk.refusal(fault);
+    }
+    if let Some(whole) = whole.filter(|_| reply.fault.is_none() && reply.cut.is_none()) {
+        let (id, content) = anthropic::said(&reply, ids);
+        standin.threads.keep(whole, id, content);
     }
     let chunks = asked.answer(&reply, ids);
     let body = match <[Chunk; 1]>::try_from(chunks) {

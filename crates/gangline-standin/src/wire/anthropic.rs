@@ -5,7 +5,7 @@ mod request;
 mod response;
 
 pub(crate) use request::{Asked, count, read};
-pub(crate) use response::{answer, error_body, model, models, overflow, ping};
+pub(crate) use response::{answer, error_body, model, models, overflow, ping, said};
 
 #[cfg(test)]
 mod tests;

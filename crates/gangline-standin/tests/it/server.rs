@@ -42,6 +42,32 @@ async fn a_tool_loop_ends_with_the_output() {
     assert_ne!(first["id"], second["id"]);
 }
 
+/// The loop of the official SDKs' tool runners: only what is new is sent, whole or streamed.
+#[tokio::test]
+async fn a_tool_loop_goes_on_by_its_thread() {
+    let peer = Peer::start("", None).await;
+    let mut body = asked("run echo hi", Stream::No);
+    body["thread"] = json!({"type": "create"});
+    let first: Value = peer.post("/v1/messages", body.to_string()).await.json().await.unwrap();
+    let call = &first["content"][0];
+    body["thread"] = json!({"type": "continue", "previous_message_id": first["id"]});
+    body["messages"] = json!([{"role": "user", "content": [
+        {"type": "tool_result", "tool_use_id": call["id"], "content": "hi\n"},
+    ]}]);
+    let second: Value = peer.post("/v1/messages", body.to_string()).await.json().await.unwrap();
+    assert_eq!(second["content"][0]["text"], "`echo hi` said:\nhi");
+    body["thread"]["previous_message_id"] = second["id"].clone();
+    body["messages"] = json!([{"role": "user", "content": "say exactly Once more"}]);
+    body["stream"] = json!(true);
+    let third = peer.post("/v1/messages", body.to_string()).await.text().await.unwrap();
+    assert!(third.contains("Once more"), "{third}");
+    body["thread"]["previous_message_id"] = json!("msg_gone");
+    let lost = peer.post("/v1/messages", body.to_string()).await;
+    assert_eq!(lost.status(), 404);
+    let lost: Value = lost.json().await.unwrap();
+    assert_eq!(lost["error"]["details"]["error_code"], "thread_not_found");
+}
+
 #[tokio::test]
 async fn the_small_endpoints_answer() {
     let peer = Peer::start("", None).await;

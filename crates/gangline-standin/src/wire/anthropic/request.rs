@@ -32,12 +32,56 @@ pub(crate) fn read(body: &[u8]) -> Result<Asked, Refusal> {
         }
         Some(Some(_)) => {}
     }
+    known_only(&json)?;
     let form = match json.get("stream") {
         None | Some(Value::Null | Value::Bool(false)) => Form::Whole,
         Some(Value::Bool(true)) => Form::Events,
         Some(_) => return refuse("stream: Input should be a valid boolean"),
     };
     Ok(Asked { conversation: conversation(&json, body.len())?, form })
+}
+
+/// The fields of a request, those of betas too; `thread` is gone when a request is read.
+const FIELDS: [&str; 30] = [
+    "betas",
+    "billing_policy",
+    "cache_control",
+    "compaction",
+    "container",
+    "context_management",
+    "diagnostics",
+    "fallback_credit_token",
+    "fallbacks",
+    "inference_geo",
+    "max_tokens",
+    "mcp_servers",
+    "messages",
+    "metadata",
+    "model",
+    "output_config",
+    "output_format",
+    "service_tier",
+    "speed",
+    "stop_sequences",
+    "stream",
+    "system",
+    "temperature",
+    "thinking",
+    "tool_choice",
+    "tools",
+    "top_k",
+    "top_p",
+    "user_profile_id",
+    "workspace_id",
+];
+
+/// Refuses a field that the interface does not have. What the stand-in needs not is passed over.
+fn known_only(json: &Value) -> Result<(), Refusal> {
+    let mut fields = json.as_object().into_iter().flatten();
+    match fields.find(|(name, _)| !FIELDS.contains(&name.as_str())) {
+        Some((name, _)) => refuse(format!("{name}: Extra inputs are not permitted")),
+        None => Ok(()),
+    }
 }
 
 /// Returns the answer to `POST /v1/messages/count_tokens`, which needs no `max_tokens`.

@@ -26,7 +26,24 @@ fn call_id(ids: &Ids, at: At) -> String {
 
 /// Returns the answer as one JSON object.
 fn message(asked: &Asked, reply: &Reply, ids: &Ids) -> Vec<Chunk> {
-    let content: Vec<Value> = body::blocks(reply)
+    let (id, content) = said(reply, ids);
+    let counts = Counts::of(&asked.conversation, reply);
+    let object = json!({
+        "id": id,
+        "type": "message",
+        "role": "assistant",
+        "model": asked.conversation.model,
+        "content": content,
+        "stop_reason": stop_reason(reply),
+        "stop_sequence": null,
+        "usage": usage(&counts, counts.output),
+    });
+    body::whole(reply, object)
+}
+
+/// Returns an answer's id and its blocks, whole.
+pub(crate) fn said(reply: &Reply, ids: &Ids) -> (String, Vec<Value>) {
+    let content = body::blocks(reply)
         .map(|(at, block)| match block {
             Block::Text(text) => json!({ "type": "text", "text": text }),
             Block::Thinking(text) => {
@@ -37,18 +54,7 @@ fn message(asked: &Asked, reply: &Reply, ids: &Ids) -> Vec<Chunk> {
             }
         })
         .collect();
-    let counts = Counts::of(&asked.conversation, reply);
-    let object = json!({
-        "id": ids.one("msg_"),
-        "type": "message",
-        "role": "assistant",
-        "model": asked.conversation.model,
-        "content": content,
-        "stop_reason": stop_reason(reply),
-        "stop_sequence": null,
-        "usage": usage(&counts, counts.output),
-    });
-    body::whole(reply, object)
+    (ids.one("msg_"), content)
 }
 
 /// Returns the answer as server-sent events.

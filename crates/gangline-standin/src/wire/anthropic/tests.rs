@@ -83,6 +83,7 @@ fn wrong_requests_are_refused_in_the_words_of_the_real_interface() {
         ("empty messages", request(json!([]))),
         ("only system entries", request(json!([{"role": "system", "content": "x"}]))),
         ("stream as text", with("stream", json!("yes"))),
+        ("a field that is none", with("made_up", json!(1))),
         ("tool without schema", with("tools", json!([{"name": "Bash"}]))),
         ("tool without name", with("tools", json!([{"input_schema": {}}]))),
         (

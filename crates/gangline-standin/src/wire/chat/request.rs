@@ -41,6 +41,7 @@ pub(crate) fn read(body: &[u8]) -> Result<Asked, Refusal> {
     let fields = object(body)?;
     let model = model_of(&fields)?;
     let form = form_of(&fields)?;
+    one_choice(&fields)?;
     let entries = match fields.get("messages") {
         None => return missing("messages"),
         Some(Value::Array(entries)) if entries.is_empty() => return empty("messages"),
@@ -53,6 +54,21 @@ pub(crate) fn read(body: &[u8]) -> Result<Asked, Refusal> {
     let conversation =
         Conversation { model, system, messages, tools, input_tokens: tokens(body.len()) };
     Ok(Asked { conversation, form, usage: usage(&fields, form)?, freeform })
+}
+
+/// Refuses a wish for several answers: the script has one.
+fn one_choice(fields: &Map<String, Value>) -> Result<(), Refusal> {
+    match fields.get("n") {
+        None | Some(Value::Null) => Ok(()),
+        Some(n) if n.as_u64() == Some(1) => Ok(()),
+        Some(n) if n.as_u64().is_some_and(|n| n > 1) => {
+            invalid("The stand-in gives one choice: 'n' must be 1.", "n")
+        }
+        Some(n) if n.is_i64() || n.is_u64() => {
+            invalid(format!("Invalid value for 'n': expected a value >= 1, got {n}."), "n")
+        }
+        Some(other) => wrong_type("n", "an integer", other),
+    }
 }
 
 fn usage(fields: &Map<String, Value>, form: Form) -> Result<Usage, Refusal> {
