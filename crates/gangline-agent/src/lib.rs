@@ -30,6 +30,8 @@ mod speech;
 mod stood_down;
 mod texts;
 mod tools;
+mod whereabouts;
 
 pub use root::{Opened, run};
 pub use settings::{Causes, Ended, InsteadOf, IrcSettings, Settings};
+pub use tools::table as tool_table;

@@ -1,5 +1,5 @@
 //! The rooms: the last lines of each channel and correspondent, kept for the agent to read
-//! (R1-07, R1-27). Own lines are not among them.
+//! (R1-07, R1-27).
 //!
 //! Owns the rings and nothing else. The courier hands over each line once it is in the store, live
 //! or caught up; the control socket reads. How far a channel was read is written at the tick and at
@@ -27,7 +27,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tracing::warn;
 
 use ring::Ring;
-pub(crate) use ring::{Order, Spoken};
+pub(crate) use ring::{By, Order, Spoken, Wanted};
 
 #[cfg(test)]
 mod tests;
@@ -68,7 +68,7 @@ pub(crate) enum ToRooms {
     /// So far the place had been read before this daemon's start.
     ReadBefore { place: Target, cursor: Cursor },
     /// Somebody reads.
-    Read { place: Target, limit: u32, order: Order, reply: oneshot::Sender<ReadPage> },
+    Read { place: Target, wanted: Wanted, reply: oneshot::Sender<ReadPage> },
 }
 
 /// What a reader gets.
@@ -190,10 +190,10 @@ impl Rooms {
                 let room = self.room(places, &place);
                 room.ring = Ring::new(self.lines, Some(cursor));
             }
-            ToRooms::Read { place, limit, order, reply } => {
+            ToRooms::Read { place, wanted, reply } => {
                 let page = match places.rooms.get_mut(place.folded()) {
                     Some(room) => {
-                        let page = self.read(&mut room.ring, limit, order);
+                        let page = self.read(&mut room.ring, wanted);
                         self.show(room);
                         page
                     }
@@ -206,10 +206,10 @@ impl Rooms {
     }
 
     /// Lines are masked when they are read: few of those that are heard are.
-    fn read(&self, ring: &mut Ring, limit: u32, order: Order) -> ReadPage {
+    fn read(&self, ring: &mut Ring, wanted: Wanted) -> ReadPage {
         let mut bytes = 0;
         let told = |line: &Spoken| line.told(self.redactor.redact(&line.text).into_string());
-        let page = ring.read(limit as usize, order, |line| {
+        let page = ring.read(wanted, |line| {
             let written = serde_json::to_vec(&told(line)).map_or(PAGE_BYTES, |text| text.len());
             bytes += written + 1;
             bytes <= PAGE_BYTES

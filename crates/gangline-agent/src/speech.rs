@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use gangline_broker::{Broker, BrokerError, LineKind, NewMessage, Send as BrokerSend};
 use gangline_core::{
-    AgentName, MessageId, MessageState, Origin, Principal, Target, Tier, TurnId, redact::Redactor,
-    split,
+    AgentName, MessageId, MessageState, Origin, Principal, Target, Tier, TurnId, name::Nick,
+    redact::Redactor, split,
 };
 use gangline_os::{doorbell, paths::Paths};
 use sha2::{Digest, Sha256};
@@ -150,6 +150,13 @@ impl Speaker {
             return Err(NotSaid::ToItself);
         }
         Ok(self.broker.agent(&agent).await?.map(|row| row.agent))
+    }
+
+    /// Returns whether another agent of this installation has the nick. A store that cannot be
+    /// read refuses what is said itself.
+    pub(crate) async fn is_colleague(&self, nick: &Nick) -> bool {
+        let agent = self.colleague(&Target::Nick(nick.clone())).await;
+        agent.map_or(true, |agent| agent.is_some())
     }
 
     fn row_for(

@@ -4,13 +4,17 @@
 use async_trait::async_trait;
 use gangline_core::{MessageId, Target};
 use gangline_runtime::{ToolCall, ToolHost, ToolSpec};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::{
     bus::Incoming,
     speech::{NotSaid, Said, Saying, Speaker, TurnContext},
+    whereabouts::Whereabouts,
 };
+use table::{Tool, User};
+
+pub mod table;
 
 /// Why a line to an agent is held, for the model.
 const HELD: &str = "this request has gone through too many agents; its owner was told and decides \
@@ -26,6 +30,7 @@ pub(crate) struct SpeakingTools {
     pub(crate) server_key: &'static str,
     pub(crate) speaker: Speaker,
     pub(crate) turn: watch::Receiver<Option<TurnContext>>,
+    pub(crate) whereabouts: Whereabouts,
 }
 
 #[async_trait]
@@ -35,35 +40,7 @@ impl ToolHost for SpeakingTools {
     }
 
     fn tools(&self) -> Vec<ToolSpec> {
-        vec![
-            ToolSpec {
-                name: SEND,
-                description: "Says something on IRC now: to a channel (#name) or to one nick. Your \
-                              final text is sent to the asker by itself, so use this only to \
-                              speak elsewhere, or before you are done. Give in_reply_to (such as \
-                              m42) when it answers that message.",
-                input_schema: json!({
-                    "type": "object",
-                    "properties": {
-                        "to": {"type": "string", "description": "#channel or nick"},
-                        "text": {"type": "string", "description": "what to say"},
-                        "in_reply_to": {"type": "string", "description": "message id such as m42"}
-                    },
-                    "required": ["to", "text"]
-                }),
-            },
-            ToolSpec {
-                name: NO_REPLY,
-                description: "Records that the message needs no reply. Without this, your final \
-                              text is sent as the answer.",
-                input_schema: json!({
-                    "type": "object",
-                    "properties": {
-                        "message": {"type": "string", "description": "message id such as m42"}
-                    }
-                }),
-            },
-        ]
+        table::offered(User::Session)
     }
 
     async fn call(&self, call: ToolCall) -> Result<String, String> {
@@ -71,10 +48,12 @@ impl ToolHost for SpeakingTools {
         let Some(context) = context.filter(|context| context.turn == call.turn) else {
             return Err("this turn is over: nothing was sent".to_owned());
         };
-        match call.name.as_str() {
-            SEND => self.send(&context, &call).await,
-            NO_REPLY => self.no_reply(&context, &call).await,
-            other => Err(format!("there is no tool `{other}` here")),
+        match Tool::named(&call.name) {
+            Some(Tool::Send) => self.send(&context, &call).await,
+            Some(Tool::NoReply) => self.no_reply(&context, &call).await,
+            Some(Tool::Read | Tool::Who | Tool::Channels | Tool::Topic) | None => {
+                Err(format!("there is no tool `{}` here", call.name))
+            }
         }
     }
 }
@@ -85,6 +64,11 @@ impl SpeakingTools {
             text_field(&call.input, "to")?.parse().map_err(|error| format!("`to`: {error}"))?;
         let text = text_field(&call.input, "text")?;
         let in_reply_to = message_field(&call.input, "in_reply_to", context)?;
+        self.whereabouts.must_be_in(&to).map_err(|_| {
+            format!("not sent: you are not in {to}; `gangline channel join {to}` enters it")
+        })?;
+        let somebody = self.whereabouts.must_be_somebody(&self.speaker, &to, in_reply_to).await;
+        somebody.map_err(|nobody| format!("not sent: {nobody}"))?;
         let saying = Saying { to: &to, text, in_reply_to, call: &call.id };
         match self.speaker.say(Some(context), saying).await {
             Ok(Said::Sent) => Ok(format!("sent to {to}")),
@@ -112,7 +96,10 @@ impl SpeakingTools {
 }
 
 fn text_field<'a>(input: &'a Value, name: &str) -> Result<&'a str, String> {
-    input.get(name).and_then(Value::as_str).ok_or_else(|| format!("`{name}` is missing"))
+    match input.get(name) {
+        None | Some(Value::Null) => Err(format!("`{name}` is missing")),
+        Some(value) => value.as_str().ok_or_else(|| format!("`{name}` must be a string")),
+    }
 }
 
 fn message_field(

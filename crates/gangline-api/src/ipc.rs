@@ -11,7 +11,7 @@ pub use self::{
     },
     error::{EncodeError, FrameError, Refused, RequestError, no_such_channel, not_joined},
     frame::{Frame, Response, Whisper},
-    request::{Command, IfAbsent, ModelChoice, Request, RequestId, Token},
+    request::{Command, IfAbsent, Lines, ModelChoice, Request, RequestId, Token},
 };
 
 mod data;

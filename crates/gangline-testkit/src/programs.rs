@@ -83,6 +83,15 @@ pub fn npm(folder: &str, program: &str) -> PathBuf {
     installed(folder, &format!("node_modules/.bin/{program}"))
 }
 
+/// Returns a file beside the installed SDKs of MCP and of models, from which Node finds them.
+///
+/// # Panics
+/// When they are not installed.
+#[must_use]
+pub fn sdk() -> PathBuf {
+    installed("sdk", "package.json")
+}
+
 /// Returns a file of a program's folder.
 fn installed(program: &str, file: &str) -> PathBuf {
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(

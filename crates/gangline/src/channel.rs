@@ -6,6 +6,7 @@
 //! [`client::Client`], and is told by [`told`]. Without a daemon [`peek`] asks the chat server.
 
 mod args;
+pub(crate) mod ask;
 pub(crate) mod client;
 mod old;
 mod peek;
@@ -153,8 +154,12 @@ fn perform(asked: &Asked) -> Result<u8, Failure> {
     if matches!(command, Command::Who { .. }) && response.ok && !tells {
         return peek_for(asked, &command, Some(&reach.nick));
     }
-    if !response.ok && asked.print == Print::Text {
-        return Err(told::refused(&asked.verb, &command, &response, &reach.nick));
+    if asked.print == Print::Frame {
+        return tell(asked, &command, &response);
+    }
+    let response = ask::told_as_refused(&command, response);
+    if !response.ok {
+        return Err(told::refused(asked.verb.name(), &command, &response, &reach.nick));
     }
     tell(asked, &command, &response)
 }
@@ -175,7 +180,7 @@ fn tell(asked: &Asked, command: &Command, response: &Response) -> Result<u8, Fai
     match asked.print {
         Print::Frame => output::json(response)?,
         Print::Text => {
-            let told = told::text(&asked.verb, command, response)?;
+            let told = told::text(asked.verb.name(), command, response)?;
             output::print(&told.text)?;
             told.notes.iter().for_each(|note| output::note(note));
         }

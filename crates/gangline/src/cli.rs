@@ -134,7 +134,7 @@ pub(crate) enum Command {
     Trace(message::About),
     /// Speak and read in channels, as an agent: what an agent's skill calls
     Channel(ChannelArgs),
-    /// The tools of an agent's daemon over standard streams: started by the agent's program
+    #[command(about = crate::mcp::ABOUT, long_about = crate::mcp::LONG)]
     Mcp(McpArgs),
     /// List the approvals that wait, or show all of one
     Approvals(Approvals),

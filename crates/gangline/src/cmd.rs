@@ -77,7 +77,7 @@ pub(crate) async fn run(cli: Cli) -> Result<u8, Failure> {
         Command::Logs(args) => Box::pin(logs::run(&global, args)).await,
         Command::Attach(args) => attach::run(&global, &args),
         Command::Channel(args) => channel::run(global, args),
-        Command::Mcp(args) => mcp::run(&args.connect).map(|()| 0),
+        Command::Mcp(args) => mcp::run(global, &args).map(|()| 0),
         Command::Prompt(args) => Box::pin(prompt::run(&global, args)).await,
         Command::Cancel(about) => Box::pin(cancel::run(&global, about.message)).await,
         Command::Trace(about) => Box::pin(trace::run(&global, about.message)).await,

@@ -1,22 +1,27 @@
-//! `gangline mcp`: joins the standard streams to the socket at which a daemon serves its tools
-//! (R2-16), for programs that start a tool server themselves.
+//! `gangline mcp`: an MCP server on the standard streams, for programs that start one themselves.
 //!
-//! One may run beside each agent all day, so it is small: no async runtime, no configuration, and
-//! nothing is looked into that passes by. Start at [`early`].
+//! With `--connect` it joins the streams to the socket at which a daemon serves its tools (R2-16).
+//! One may run beside each agent all day, so that is small: no async runtime, no configuration, and
+//! nothing is looked into that passes by. With `--nick` it serves tools of its own, which speak to
+//! the agent's daemon: [`outside`]. Start at [`early`].
+
+mod outside;
 
 use std::{
     ffi::OsString,
     io::{self, Read, Write},
     net::Shutdown,
+    os::unix::net::UnixStream,
     path::{Path, PathBuf},
     process::ExitCode,
     time::Duration,
 };
 
 use clap::{Args, Parser};
+use gangline_core::AgentName;
 use gangline_os::{dial, task};
 
-use crate::failure::Failure;
+use crate::{cli::Global, failure::Failure};
 
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -25,23 +30,39 @@ const CHUNK: usize = 16 * 1024;
 
 /// What may be typed behind `gangline mcp`.
 #[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
 pub(crate) struct McpArgs {
-    /// The socket at which the daemon serves its tools
+    /// Speak and read beside this agent, from any MCP client
+    #[arg(long, value_name = "NICK")]
+    nick: Option<AgentName>,
+    /// Join the streams to this socket of a session; an agent's program is started with it
     #[arg(long, value_name = "SOCKET")]
-    pub(crate) connect: PathBuf,
+    connect: Option<PathBuf>,
 }
 
 /// `gangline mcp` by itself.
 #[derive(Debug, Parser)]
 #[command(name = "gangline mcp", bin_name = "gangline mcp", version)]
-#[command(about = ABOUT, long_about = None, max_term_width = 100)]
+#[command(about = ABOUT, long_about = LONG, max_term_width = 100)]
 struct Alone {
+    #[command(flatten)]
+    global: Global,
     #[command(flatten)]
     args: McpArgs,
 }
 
-const ABOUT: &str =
-    "The tools of an agent's daemon over standard streams: started by the agent's program";
+pub(crate) const ABOUT: &str = "Speak and read in channels from any MCP client";
+pub(crate) const LONG: &str = "\
+Speak and read in channels from any MCP client: an MCP server on the standard streams.
+
+With --nick it has the tools send, read, who, channels and topic. Reading shows what that agent's \
+daemon sees, and nothing counts as read by the agent. What is sent is said in your name, by a \
+connection of its own to the chat server. Started by the agent itself (GANGLINE_TOKEN in its \
+environment), it speaks and reads as the agent.
+
+A client's entry: {\"command\": \"gangline\", \"args\": [\"mcp\", \"--nick\", \"NICK\"]}
+
+With --connect it passes on what a daemon serves to the program of a session.";
 
 /// Runs the program as `gangline mcp`, if it was called so.
 pub(crate) fn early(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCode> {
@@ -53,10 +74,10 @@ pub(crate) fn early(mut arguments: impl Iterator<Item = OsString>) -> Option<Exi
     if let [_, flag, socket] = arguments.as_slice()
         && flag == "--connect"
     {
-        return Some(ended(run(Path::new(socket))));
+        return Some(ended(bridge(Path::new(socket))));
     }
     Some(match Alone::try_parse_from(arguments) {
-        Ok(alone) => ended(run(&alone.args.connect)),
+        Ok(alone) => ended(run(alone.global, &alone.args)),
         Err(error) => crate::refused(&error),
     })
 }
@@ -71,14 +92,29 @@ fn ended(result: Result<(), Failure>) -> ExitCode {
     }
 }
 
+/// Does what the command line asks for.
+pub(crate) fn run(global: Global, args: &McpArgs) -> Result<(), Failure> {
+    match (&args.nick, &args.connect) {
+        (Some(nick), _) => outside::serve(global, nick),
+        (None, Some(socket)) => bridge(socket),
+        // The parser wants one of them.
+        (None, None) => Err(Failure::user("give --nick NICK")),
+    }
+}
+
 /// Joins both until the daemon closes, or the program reads no more. When the program says nothing
 /// more, the answers that are under way still come.
-pub(crate) fn run(socket: &Path) -> Result<(), Failure> {
+fn bridge(socket: &Path) -> Result<(), Failure> {
     let daemon = dial::dial(socket, CONNECT).map_err(|error| {
         Failure::environment(error)
             .doing("cannot reach the agent's daemon")
             .hint("its socket lives as long as the session that it was made for")
     })?;
+    join(&daemon)
+}
+
+/// Joins the standard streams to a connection.
+fn join(daemon: &UnixStream) -> Result<(), Failure> {
     let words = daemon.try_clone().map_err(Failure::environment)?;
     // Left to itself: it may wait for words for ever, and ends with the process.
     task::thread("words", move || {
@@ -87,7 +123,7 @@ pub(crate) fn run(socket: &Path) -> Result<(), Failure> {
         let _ = words.shutdown(Shutdown::Write);
     })
     .map_err(Failure::environment)?;
-    match carry(&daemon, io::stdout().lock()) {
+    match carry(daemon, io::stdout().lock()) {
         Ok(()) | Err(Broken::Write) => Ok(()),
         Err(Broken::Read(error)) => {
             Err(Failure::environment(error).doing("lost the connection to the agent's daemon"))

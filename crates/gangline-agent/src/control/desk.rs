@@ -1,11 +1,11 @@
 //! The desk: what each request does, and with whose rights. Owns nothing but its ends of queues.
 
-use std::{collections::HashSet, path::Path, sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use gangline_api::{
     config::WebhookEvent,
     event,
-    ipc::{self, Command, HelloData, NoData, Request, RequestId, Response, SubscribeData},
+    ipc::{self, Command, HelloData, Lines, NoData, Request, RequestId, Response, SubscribeData},
 };
 use gangline_broker::{BrokerError, Cursor, EventPage, EventQuery};
 use gangline_core::{
@@ -16,7 +16,7 @@ use gangline_os::CancellationToken;
 use gangline_runtime::Capabilities;
 use serde::Serialize;
 use serde_json::Value;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, watch};
 use tracing::warn;
 
 use super::{
@@ -28,21 +28,16 @@ use crate::{
     bus::Incoming,
     courier::{
         Counts,
-        inquiries::{Answer, Inquiry, Question, Unanswered},
+        inquiries::{Answer, Question},
     },
-    rooms::{ToRooms, Unread},
+    rooms::{By, Order as LineOrder, ToRooms, Unread, Wanted},
     showing::{Showing, VERSION},
     speech::{Speaker, TurnContext},
+    whereabouts::Whereabouts,
 };
 
-/// The server has answered within this, or the daemon is too busy to hear it.
-const INQUIRY_WITHIN: Duration = Duration::from_secs(14);
 /// A verb that is the owner's only.
 const OWNERS: &str = "this needs the owner's token";
-/// The brain's queue is full.
-pub(super) const BUSY: &str = "the daemon is busy; try again";
-/// A part of the daemon is gone.
-pub(super) const ENDING: &str = "the daemon ends";
 
 /// The ends that requests need of the daemon's parts.
 pub(crate) struct Desk {
@@ -53,16 +48,12 @@ pub(crate) struct Desk {
     pub(crate) context: watch::Receiver<Option<TurnContext>>,
     pub(crate) showing: watch::Receiver<Showing>,
     pub(crate) unread: watch::Receiver<Unread>,
-    /// The channels that the agent is in, and those that it shall be in.
-    pub(crate) joined: watch::Receiver<HashSet<ChannelName>>,
-    pub(crate) wanted: watch::Receiver<HashSet<ChannelName>>,
-    /// Those of them that the server does not let it be in.
-    pub(crate) kept_out: watch::Receiver<HashSet<ChannelName>>,
+    /// Where the agent is, and who the server knows.
+    pub(crate) whereabouts: Whereabouts,
     /// How many are where, as far as it is known.
     pub(crate) members: watch::Receiver<Counts>,
     pub(crate) brain: mpsc::Sender<Incoming>,
     pub(crate) rooms: mpsc::Sender<ToRooms>,
-    pub(crate) inquiries: mpsc::Sender<Inquiry>,
     pub(crate) committed: watch::Receiver<u64>,
     /// Whose model is chosen.
     pub(crate) model_owner: String,
@@ -178,7 +169,6 @@ impl Desk {
         };
         match told {
             Ok(Told { data, warnings, then }) => {
-                let id = id.map(|id| id.as_str().to_owned());
                 let response = Response { id, ok: true, data: Some(data), error: None, warnings };
                 Done { response, then }
             }
@@ -203,8 +193,8 @@ impl Desk {
                 let wish = Wish { to: &channel, text: &message, in_reply_to: None };
                 self.ask((who, id), wish).await
             }
-            Command::Read { channel, limit, latest } => {
-                self.read(who, channel, (limit, latest)).await
+            Command::Read { channel, limit, lines, own } => {
+                self.read(who, channel, wanted(limit, lines, own)).await
             }
             Command::Join { channel } => self.join(channel).await,
             Command::Part { channel } => self.part(channel).await,
@@ -261,30 +251,17 @@ impl Desk {
 
     /// Asks the chat server.
     pub(super) async fn inquire(&self, question: Question) -> Result<Answer, String> {
-        let (reply, answer) = oneshot::channel();
-        let inquiry = Inquiry { question, reply };
-        self.inquiries.try_send(inquiry).map_err(|_| BUSY.to_owned())?;
-        match tokio::time::timeout(INQUIRY_WITHIN, answer).await {
-            Ok(Ok(Ok(answer))) => Ok(answer),
-            Ok(Ok(Err(unanswered))) => Err(unanswered.to_string()),
-            Ok(Err(_)) => Err(ENDING.to_owned()),
-            Err(_) => Err(Unanswered::Late.to_string()),
-        }
+        self.whereabouts.inquire(question).await
     }
 
     /// Returns whether the agent is in the channel, or will be when the link is up.
     pub(super) fn is_in(&self, channel: &ChannelName) -> bool {
-        let meant = self.wanted.borrow().contains(channel);
-        self.joined.borrow().contains(channel)
-            || (meant && !self.kept_out.borrow().contains(channel))
+        self.whereabouts.is_in(channel)
     }
 
     /// Refuses a place that the agent is not in.
     pub(super) fn must_be_in(&self, place: &Target) -> Result<(), String> {
-        match place {
-            Target::Channel(channel) if !self.is_in(channel) => Err(ipc::not_joined(channel)),
-            Target::Channel(_) | Target::Nick(_) => Ok(()),
-        }
+        self.whereabouts.must_be_in(place).map_err(|nobody| nobody.to_string())
     }
 
     /// Records a fact for people.
@@ -298,6 +275,17 @@ impl Desk {
         }
         self.speaker.committed.send_modify(|count| *count += 1);
     }
+}
+
+/// Returns what a reader asks the rooms for.
+fn wanted(limit: u32, lines: Lines, own: bool) -> Wanted {
+    let order = match lines {
+        Lines::Unread => LineOrder::Oldest,
+        Lines::Latest => LineOrder::Newest,
+        Lines::Peek => LineOrder::Peek,
+    };
+    let by = if own { By::Agent } else { By::Others };
+    Wanted { limit: limit as usize, order, by }
 }
 
 /// Returns an error with its causes.

@@ -6,13 +6,14 @@ use gangline_api::ipc::{ModelChoice, ModelData, SetDirectoryData};
 use gangline_core::agent::PhaseName;
 use gangline_os::doorbell;
 
-use super::desk::{BUSY, Desk, Told, shown, whole};
+use super::desk::{Desk, Told, shown, whole};
 use crate::{
     bus::{Care, Incoming, Word},
     model,
     rooms::Unread,
     showing::Around,
     texts,
+    whereabouts::BUSY,
 };
 
 /// The file that tells an agent about a folder (R1-24).

@@ -8,13 +8,14 @@ use gangline_core::name::{ChannelName, Target};
 use tokio::sync::oneshot;
 
 use super::{
-    desk::{Desk, ENDING, Told},
+    desk::{Desk, Told},
     tokens::Who,
 };
 use crate::{
     bus::Incoming,
     courier::inquiries::{ANSWER_WITHIN, Answer, Question},
-    rooms::{Order, ReadPage, ToRooms},
+    rooms::{ReadPage, ToRooms, Wanted},
+    whereabouts::ENDING,
 };
 
 /// Room in a response for what stands around its rows.
@@ -27,12 +28,15 @@ impl Desk {
         &self,
         who: Who,
         place: Target,
-        (limit, latest): (u32, bool),
+        wanted: Wanted,
     ) -> Result<Told, String> {
-        self.must_be_in(&place)?;
-        let order = if latest { Order::Newest } else { Order::Oldest };
+        // A daemon of culture's has no lines of such a place, and that is no error.
+        if let Err(elsewhere) = self.must_be_in(&place) {
+            let nothing = ReadData { messages: Vec::new(), remaining: 0 };
+            return Ok(Told::new(&nothing)?.warning([elsewhere]));
+        }
         let (reply, page) = oneshot::channel();
-        let read = ToRooms::Read { place, limit, order, reply };
+        let read = ToRooms::Read { place, wanted, reply };
         self.rooms.send(read).await.map_err(|_| ENDING.to_owned())?;
         let ReadPage { lines, messages, remaining, lost } =
             page.await.map_err(|_| ENDING.to_owned())?;
@@ -60,7 +64,8 @@ impl Desk {
     /// Lists where the agent is and how many are there (R1-22). Where that is not known the server
     /// is asked; what it does not tell in time is left out.
     pub(super) async fn channels(&self) -> Result<Told, String> {
-        let mut joined: Vec<ChannelName> = self.joined.borrow().iter().cloned().collect();
+        let mut joined: Vec<ChannelName> =
+            self.whereabouts.joined.borrow().iter().cloned().collect();
         joined.sort();
         let mut members = BTreeMap::new();
         let counting = async {

@@ -42,6 +42,7 @@ impl Desk {
         absent: IfAbsent,
     ) -> Result<Told, String> {
         self.may_speak_in(wish.to, absent).await?;
+        self.must_be_somebody(wish).await?;
         self.say(by, wish).await?;
         let warnings = self.unknown_mentions(wish.to, wish.text).await;
         Ok(Told::nothing()?.warning(warnings))
@@ -53,6 +54,7 @@ impl Desk {
         wish: Wish<'_>,
     ) -> Result<Told, String> {
         self.must_be_in(wish.to)?;
+        self.must_be_somebody(wish).await?;
         self.say(by, wish).await?;
         let (agent, to, text) = (&self.me.agent, wish.to, wish.text);
         let question = texts::alert_question(agent, text);
@@ -97,6 +99,12 @@ impl Desk {
         Err(format!("{message} is not of this turn, which is about {}", known.join(", ")))
     }
 
+    async fn must_be_somebody(&self, wish: Wish<'_>) -> Result<(), String> {
+        let answers = wish.in_reply_to;
+        let somebody = self.whereabouts.must_be_somebody(&self.speaker, wish.to, answers);
+        somebody.await.map_err(|nobody| nobody.to_string())
+    }
+
     async fn may_speak_in(&self, to: &Target, absent: IfAbsent) -> Result<(), String> {
         let Target::Channel(channel) = to else { return Ok(()) };
         if self.is_in(channel) {
@@ -139,7 +147,7 @@ impl Desk {
 /// Returns what makes a repeated request the same wish. Ids are UUIDs (R0-54): then a client that
 /// asks again after a lost connection says nothing twice. Another id may be any client's constant.
 fn call(id: Option<&RequestId>, to: &Target, text: &str) -> String {
-    let unique = id.map(RequestId::as_str).filter(|id| Uuid::parse_str(id).is_ok());
+    let unique = id.and_then(RequestId::as_str).filter(|id| Uuid::parse_str(id).is_ok());
     match unique {
         Some(id) => format!("ipc/{id}/{}/{text}", to.folded()),
         None => format!("ipc/{}", Uuid::new_v4()),

@@ -1,6 +1,6 @@
 //! In: a line of IRC becomes a durable message, or nothing.
 
-use gangline_broker::{Accepted, CursorMove, MessageFilter, NewMessage};
+use gangline_broker::{Accepted, CursorMove, LineKind, MessageFilter, NewMessage, OutboxRow};
 use gangline_core::{
     AgentName, MessageId, MessageState, Origin, Principal, Target, Tier,
     approval::Addressed,
@@ -13,8 +13,8 @@ use gangline_os::clock;
 use sha2::{Digest, Sha256};
 use tracing::{debug, warn};
 
-use super::{Courier, Office, cursors::Written, decide::Handled};
-use crate::rooms::{Spoken, ToRooms};
+use super::{Courier, Office, cursors::Written, decide::Handled, outbox};
+use crate::rooms::{By, Spoken, ToRooms};
 
 /// So many lines that no server gives again wait for the store.
 const KEPT_MAX: usize = 256;
@@ -244,6 +244,7 @@ impl Courier {
             cursor: line.cursor.clone(),
             message,
             tier,
+            by: By::Others,
         };
         let told = match line_is_old && self.cursors.is_refilled(&place) {
             true => ToRooms::Known { place, line },
@@ -251,6 +252,31 @@ impl Courier {
         };
         // The rooms take from their queue whatever happens, so this is a short wait.
         let _ = self.office.rooms.send(told).await;
+    }
+
+    /// Keeps a line of the agent's own for whoever reads along, once the server has taken it.
+    pub(super) async fn hand_own_to_rooms(&self, row: &OutboxRow, taken: &outbox::Taken) {
+        let Ok(place) = row.target.parse::<Target>() else { return };
+        let wanted = match &place {
+            Target::Channel(channel) => self.office.wanted.borrow().contains(channel),
+            Target::Nick(_) => true,
+        };
+        // What others note is not kept either.
+        if !wanted || row.kind == LineKind::Notice {
+            return;
+        }
+        let told = taken.at.as_deref().and_then(clock::parse_rfc3339);
+        let line = Spoken {
+            nick: self.office.agent.to_string(),
+            text: row.body.as_str().to_owned(),
+            at: told.unwrap_or_else(|| self.office.clock.now()),
+            msgid: taken.msgid.clone(),
+            cursor: None,
+            message: None,
+            tier: Tier::Agent,
+            by: By::Agent,
+        };
+        let _ = self.office.rooms.send(ToRooms::Line { place, line }).await;
     }
 
     /// Tells a stranger why nothing happens, in private and once an hour.

@@ -181,6 +181,7 @@ impl Courier {
             return self.confirmed_from_history(key, taken).await;
         };
         gangline_os::failpoint::hit("courier.before_confirm");
+        self.hand_own_to_rooms(&row, &taken).await;
         if !self.settle_confirmed(&row, &taken).await {
             self.in_flight.unrecorded.insert(key.to_owned(), (row, taken));
         }
@@ -223,6 +224,7 @@ impl Courier {
         let rows = self.office.broker.outbox_by_idem(&self.office.agent, idem_key).await;
         let row = rows.unwrap_or_default().into_iter().find(|row| row.part == part);
         if let Some(row) = row {
+            self.hand_own_to_rooms(&row, &taken).await;
             self.settle_confirmed(&row, &taken).await;
         }
     }

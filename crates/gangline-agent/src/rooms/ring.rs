@@ -1,5 +1,8 @@
 //! The last lines of one place, and how far the agent has read them. Pure.
 //!
+//! The agent's own lines are among them. They are no news: they count as unread nowhere, and only a
+//! reader who asks for them gets them.
+//!
 //! Lines come live and from history, in any order and twice: each is kept once, in the order of
 //! its time. One that comes late is not put before what was read already, so none is passed over.
 
@@ -30,6 +33,17 @@ pub(crate) struct Spoken {
     pub(crate) message: Option<MessageId>,
     /// How far its speaker is trusted.
     pub(crate) tier: Tier,
+    /// Whose it is.
+    pub(crate) by: By,
+}
+
+/// Whose line it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum By {
+    /// The agent's own.
+    Agent,
+    /// Anybody else's.
+    Others,
 }
 
 impl Spoken {
@@ -63,6 +77,27 @@ pub(crate) enum Order {
     Oldest,
     /// The newest ones; all before them counts as read.
     Newest,
+    /// The newest ones, read or not; nothing counts as read by it.
+    Peek,
+}
+
+/// What a reader asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    /// So many lines at most.
+    pub(crate) limit: usize,
+    pub(crate) order: Order,
+    /// Whose lines: everybody's, with [`By::Agent`], or others' only.
+    pub(crate) by: By,
+}
+
+impl Wanted {
+    fn has(self, line: &Spoken) -> bool {
+        match self.by {
+            By::Agent => true,
+            By::Others => line.by == By::Others,
+        }
+    }
 }
 
 /// The last lines of one place.
@@ -72,7 +107,7 @@ pub(crate) struct Ring {
     max: usize,
     /// The latest time of all that was heard.
     newest: Option<UnixMicros>,
-    /// How many at the end were not read.
+    /// How many at the end were not read, own ones included.
     unread: usize,
     /// How many were dropped unread since the last read.
     lost: u64,
@@ -88,9 +123,10 @@ impl Ring {
         Self { lines, max: max.max(1), newest: None, unread: 0, lost: 0, place, moved: false }
     }
 
-    /// Returns how many lines were not read.
+    /// Returns how many lines of others were not read.
     pub(crate) fn unread(&self) -> u64 {
-        self.unread as u64
+        let unread = self.lines.iter().rev().take(self.unread);
+        unread.filter(|line| line.by == By::Others).count() as u64
     }
 
     /// Takes a line in; returns whether it was not there yet.
@@ -115,8 +151,10 @@ impl Ring {
             && self.unread > self.lines.len()
         {
             self.unread = self.lines.len();
-            self.lost += 1;
-            self.go_to(dropped.place());
+            if dropped.by == By::Others {
+                self.lost += 1;
+                self.go_to(dropped.place());
+            }
         }
         true
     }
@@ -130,45 +168,47 @@ impl Ring {
         true
     }
 
-    /// Returns unread lines, at most `limit` and at most what `fits` says yes to one after the
-    /// other, and moves past what is returned. The first is returned whether it fits or not.
-    pub(crate) fn read(
-        &mut self,
-        limit: usize,
-        order: Order,
-        mut fits: impl FnMut(&Spoken) -> bool,
-    ) -> Page {
+    /// Returns lines, at most as many as are wanted and at most what `fits` says yes to one after
+    /// the other, and moves past what is returned, if the order says so. The first is returned
+    /// whether it fits or not.
+    pub(crate) fn read(&mut self, wanted: Wanted, fits: impl FnMut(&Spoken) -> bool) -> Page {
+        if wanted.limit == 0 {
+            return Page { lines: Vec::new(), remaining: self.unread(), lost: 0 };
+        }
         let first = self.lines.len() - self.unread;
-        let count = limit.min(self.unread);
-        let mut lines = Vec::with_capacity(count);
-        match order {
+        let unread = self.lines.iter().skip(first);
+        match wanted.order {
             Order::Oldest => {
-                let unread = self.lines.iter().skip(first).take(count);
-                for line in unread {
-                    let fitting = fits(line);
-                    if !fitting && !lines.is_empty() {
-                        break;
-                    }
-                    lines.push(line.clone());
-                }
-                self.unread -= lines.len();
+                let (lines, passed) = page(unread, wanted, fits);
+                self.pass(passed);
+                self.page(lines)
             }
             Order::Newest => {
-                for line in self.lines.iter().rev().take(count) {
-                    let fitting = fits(line);
-                    if !fitting && !lines.is_empty() {
-                        break;
-                    }
-                    lines.push(line.clone());
-                }
+                let (mut lines, _) = page(unread.rev(), wanted, fits);
                 lines.reverse();
-                self.unread = 0;
+                self.pass(self.unread);
+                self.page(lines)
+            }
+            Order::Peek => {
+                let (mut lines, _) = page(self.lines.iter().rev(), wanted, fits);
+                lines.reverse();
+                Page { lines, remaining: self.unread(), lost: 0 }
             }
         }
-        if let Some(last) = lines.last() {
-            self.go_to(last.place());
-        }
+    }
+
+    fn page(&mut self, lines: Vec<Spoken>) -> Page {
         Page { lines, remaining: self.unread(), lost: std::mem::take(&mut self.lost) }
+    }
+
+    /// The next so many unread lines are read. History never brings own lines again, so the place
+    /// is behind another's.
+    fn pass(&mut self, count: usize) {
+        let first = self.lines.len() - self.unread;
+        let passed = self.lines.iter().skip(first).take(count);
+        let last = passed.rev().find(|line| line.by == By::Others).and_then(Spoken::place);
+        self.unread -= count;
+        self.go_to(last);
     }
 
     fn go_to(&mut self, place: Option<Cursor>) {
@@ -189,6 +229,26 @@ impl Ring {
             self.moved = false;
         }
     }
+}
+
+/// Returns the wanted ones of these lines, in their order, and how many were passed over or taken.
+fn page<'a>(
+    lines: impl Iterator<Item = &'a Spoken>,
+    wanted: Wanted,
+    mut fits: impl FnMut(&Spoken) -> bool,
+) -> (Vec<Spoken>, usize) {
+    let (mut taken, mut passed) = (Vec::new(), 0);
+    for line in lines {
+        if wanted.has(line) {
+            let full = taken.len() >= wanted.limit;
+            if full || (!fits(line) && !taken.is_empty()) {
+                break;
+            }
+            taken.push(line.clone());
+        }
+        passed += 1;
+    }
+    (taken, passed)
 }
 
 /// What a reader gets.

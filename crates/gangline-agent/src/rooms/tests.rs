@@ -57,7 +57,8 @@ impl Desk {
     async fn read(&self, place: &str, limit: u32) -> ReadPage {
         let (reply, page) = oneshot::channel();
         let place = place.parse().unwrap();
-        self.tell(ToRooms::Read { place, limit, order: Order::Oldest, reply }).await;
+        let wanted = Wanted { limit: limit as usize, order: Order::Oldest, by: By::Others };
+        self.tell(ToRooms::Read { place, wanted, reply }).await;
         page.await.unwrap()
     }
 
@@ -75,6 +76,7 @@ fn spoken(number: i64) -> Spoken {
         cursor: format!("msgid=id{number}").parse().ok(),
         message: (number % 2 == 0).then_some(MessageId(number)),
         tier: Tier::Member,
+        by: By::Others,
     }
 }
 

@@ -43,6 +43,7 @@ use crate::{
     showing::Showing,
     speech::{Speaker, TurnContext},
     tools::SpeakingTools,
+    whereabouts::Whereabouts,
 };
 
 /// Where the owner's token lies, in the state folder.
@@ -438,13 +439,10 @@ fn desk(
         context: shared.context.clone(),
         showing: shared.showing.clone(),
         unread: shared.unread.clone(),
-        joined: shared.joined.clone(),
-        wanted: shared.wanted.clone(),
-        kept_out: shared.kept_out.clone(),
+        whereabouts: whereabouts(shared),
         members: shared.members.subscribe(),
         brain: shared.brain.clone(),
         rooms: shared.rooms.clone(),
-        inquiries: shared.inquiries.clone(),
         committed: shared.committed.subscribe(),
         model_owner: settings.backend.owner(),
         can,
@@ -454,6 +452,15 @@ fn desk(
             mark: read::run_mark(settings, shared.broker.installation_id(), shared.epoch),
         },
         asked_to_end,
+    }
+}
+
+fn whereabouts(shared: &Shared) -> Whereabouts {
+    Whereabouts {
+        joined: shared.joined.clone(),
+        wanted: shared.wanted.clone(),
+        kept_out: shared.kept_out.clone(),
+        inquiries: shared.inquiries.clone(),
     }
 }
 
@@ -506,6 +513,7 @@ fn start_options(settings: &Settings, shared: &Shared, started: &EpochStart) -> 
             server_key: settings.server_key.as_str(),
             speaker: speaker(settings, shared),
             turn: shared.context.clone(),
+            whereabouts: whereabouts(shared),
         }),
     };
     if let Some(own) = read::auto_compact(agent) {

@@ -26,7 +26,7 @@ pub enum Frame {
 pub struct Response {
     /// The request's id (R0-54); `null` if it had none that could be read.
     #[serde(default)]
-    pub id: Option<String>,
+    pub id: Option<RequestId>,
     /// Whether it was done.
     pub ok: bool,
     /// The command's data; always there when `ok`.
@@ -47,14 +47,12 @@ impl Response {
     /// The data has no form in JSON.
     pub fn done(id: Option<RequestId>, data: &impl Serialize) -> Result<Self, EncodeError> {
         let data = serde_json::to_value(data).map_err(EncodeError::Json)?;
-        let id = id.map(|id| id.as_str().to_owned());
         Ok(Self { id, ok: true, data: Some(data), error: None, warnings: Vec::new() })
     }
 
     /// Returns the response of a request that was not done.
     #[must_use]
     pub fn failed(id: Option<RequestId>, error: impl Into<String>) -> Self {
-        let id = id.map(|id| id.as_str().to_owned());
         Self { id, ok: false, data: None, error: Some(error.into()), warnings: Vec::new() }
     }
 }

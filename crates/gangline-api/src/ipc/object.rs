@@ -18,7 +18,7 @@ pub(super) struct Fields(pub(super) Map<String, Value>);
 
 impl Fields {
     /// Takes a field; `null` counts as absent.
-    fn take(&mut self, field: &str) -> Option<Value> {
+    pub(super) fn take(&mut self, field: &str) -> Option<Value> {
         self.0.remove(field).filter(|value| !value.is_null())
     }
 
@@ -91,6 +91,20 @@ impl Fields {
         let count = value.as_u64().filter(|count| *count > 0);
         let count = count.ok_or(RequestError::Field { field, wanted: "a whole number above 0" })?;
         Ok(u32::try_from(count).unwrap_or(max).min(max))
+    }
+
+    /// Takes the `limit` of `irc_read` as culture's daemons do: one below 1 asks for nothing, and
+    /// digits in a text are a number.
+    pub(super) fn limit(&mut self, absent: u32, max: u32) -> Result<u32, RequestError> {
+        let Some(value) = self.take("limit") else { return Ok(absent) };
+        let limit = match &value {
+            Value::String(text) => text.trim().parse().ok(),
+            // A number beyond i64 is above every limit.
+            other => other.as_i64().or_else(|| other.as_u64().map(|_| i64::MAX)),
+        };
+        let limit =
+            limit.ok_or(RequestError::Field { field: "limit", wanted: "a whole number" })?;
+        Ok(u32::try_from(limit.clamp(0, i64::from(max))).unwrap_or(max))
     }
 
     /// Takes a number of seconds above 0; parts of a second count as a whole one.

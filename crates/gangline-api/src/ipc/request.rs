@@ -8,10 +8,10 @@ use gangline_core::{
     name::{ChannelName, Target},
 };
 use serde::{
-    Serialize,
+    Deserialize, Serialize,
     ser::{SerializeMap, Serializer},
 };
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 use super::{
     ASK_SECONDS, ASK_SECONDS_MAX, ID_MAX, LINE_MAX, READ_LIMIT, READ_LIMIT_MAX, TOKEN_MAX,
@@ -19,15 +19,22 @@ use super::{
     object::Fields,
 };
 
-const ID: &str = "a string of at most 128 bytes";
+const ID: &str = "a string of at most 128 bytes, or a number";
 const MODEL: &str = "a model's name, one word, or absent with \"default\": true";
 const TOKEN: &str = "a string of at most 512 bytes";
 
 /// The id by which a client finds the response to its request (R0-54): any text of at most
-/// [`ID_MAX`] bytes; culture's clients send a UUID.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+/// [`ID_MAX`] bytes, or a number; culture's clients send a UUID. The response carries it as it came.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct RequestId(String);
+pub struct RequestId(Id);
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Id {
+    Text(String),
+    Number(Number),
+}
 
 impl RequestId {
     /// Takes a text as an id.
@@ -39,13 +46,28 @@ impl RequestId {
         if text.len() > ID_MAX {
             return Err(RequestError::Field { field: "id", wanted: ID });
         }
-        Ok(Self(text))
+        Ok(Self(Id::Text(text)))
     }
 
-    /// Returns the id as it was sent.
+    /// Returns the id if it is a text; a number is none.
     #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
+    pub fn as_str(&self) -> Option<&str> {
+        match &self.0 {
+            Id::Text(text) => Some(text),
+            Id::Number(_) => None,
+        }
+    }
+
+    /// Takes the value of the field `id`.
+    fn read(value: Value) -> Result<Self, RequestError> {
+        match value {
+            Value::String(text) => Self::new(text),
+            // As long as its digits were in the request, which has a limit of its own.
+            Value::Number(number) => Ok(Self(Id::Number(number))),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
+                Err(RequestError::Field { field: "id", wanted: ID })
+            }
+        }
     }
 }
 
@@ -102,6 +124,17 @@ pub enum IfAbsent {
     Create,
 }
 
+/// Which lines `irc_read` gives. The fields `latest` and `peek`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Lines {
+    /// The oldest unread ones; what is left stays unread (C19).
+    Unread,
+    /// The newest unread ones, and the rest is skipped, as culture does: `"latest": true`.
+    Latest,
+    /// The newest ones, read or not; what was unread stays unread: `"peek": true`.
+    Peek,
+}
+
 /// Which model an agent shall use. The fields `model` and `default`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelChoice {
@@ -137,10 +170,12 @@ pub enum Command {
     Read {
         /// The channel, or the nick for what was said privately.
         channel: Target,
-        /// How many lines at most, 1 to [`READ_LIMIT_MAX`].
+        /// How many lines at most, up to [`READ_LIMIT_MAX`]; 0 = none.
         limit: u32,
-        /// Whether to give the newest ones and skip the rest, as culture does.
-        latest: bool,
+        /// Which ones.
+        lines: Lines,
+        /// Whether the agent's own lines are among them. The field `own`.
+        own: bool,
     },
     /// `irc_ask`: says something and waits for an answer (R0-41, R1-16, R1-20, C8); data
     /// [`super::AskData`].
@@ -260,8 +295,9 @@ impl Command {
             },
             "irc_read" => Self::Read {
                 channel: fields.target(&["channel"])?,
-                limit: fields.count("limit", READ_LIMIT, READ_LIMIT_MAX)?,
-                latest: fields.flag("latest")?.unwrap_or_default(),
+                limit: fields.limit(READ_LIMIT, READ_LIMIT_MAX)?,
+                lines: lines(fields)?,
+                own: fields.flag("own")?.unwrap_or_default(),
             },
             "irc_ask" => Self::Ask {
                 channel: fields.target(&["channel"])?,
@@ -306,10 +342,15 @@ impl Command {
                 }
                 in_reply_to.map_or(Ok(()), |id| map.serialize_entry("in_reply_to", &id))
             }
-            Self::Read { channel, limit, latest } => {
+            Self::Read { channel, limit, lines, own } => {
                 map.serialize_entry("channel", channel)?;
                 map.serialize_entry("limit", limit)?;
-                if *latest { map.serialize_entry("latest", latest) } else { Ok(()) }
+                match lines {
+                    Lines::Unread => {}
+                    Lines::Latest => map.serialize_entry("latest", &true)?,
+                    Lines::Peek => map.serialize_entry("peek", &true)?,
+                }
+                if *own { map.serialize_entry("own", own) } else { Ok(()) }
             }
             Self::Ask { channel, message, timeout } => {
                 map.serialize_entry("channel", channel)?;
@@ -369,8 +410,7 @@ impl Request {
         let object: Map<String, Value> =
             serde_json::from_slice(line).map_err(|_| nameless(RequestError::NotAnObject))?;
         let mut fields = Fields(object);
-        let id = fields.text("id").and_then(|id| id.map(RequestId::new).transpose());
-        let id = id.map_err(|_| nameless(RequestError::Field { field: "id", wanted: ID }))?;
+        let id = fields.take("id").map(RequestId::read).transpose().map_err(nameless)?;
         match Self::decode_rest(fields) {
             Ok((token, command)) => Ok(Self { id, token, command }),
             Err(error) => Err(Refused { id, error }),
@@ -410,6 +450,15 @@ impl Serialize for Request {
         }
         map.end()
     }
+}
+
+fn lines(fields: &mut Fields) -> Result<Lines, RequestError> {
+    let latest = fields.flag("latest")?.unwrap_or_default();
+    Ok(match (fields.flag("peek")?.unwrap_or_default(), latest) {
+        (true, _) => Lines::Peek,
+        (false, true) => Lines::Latest,
+        (false, false) => Lines::Unread,
+    })
 }
 
 fn choice(fields: &mut Fields) -> Result<Option<ModelChoice>, RequestError> {

@@ -4,7 +4,7 @@ use gangline_api::{
     event::{EVENT_VERSION, EventRecord},
     ipc::{
         ASK_SECONDS, ASK_SECONDS_MAX, AskData, ChannelsData, ChatLine, Command, EncodeError, Frame,
-        FrameError, HelloData, ID_MAX, IfAbsent, LINE_MAX, ModelChoice, ModelData, NoData,
+        FrameError, HelloData, ID_MAX, IfAbsent, LINE_MAX, Lines, ModelChoice, ModelData, NoData,
         READ_LIMIT, READ_LIMIT_MAX, ReadData, Refused, Request, RequestError, RequestId, Response,
         SetDirectoryData, SubscribeData, TOKEN_MAX, Token, TopicData, VERSION, Whisper, WhoData,
         WhoUser, no_such_channel, not_joined,
@@ -40,8 +40,14 @@ fn every_command() -> Vec<Command> {
         say(IfAbsent::Send),
         say(IfAbsent::Refuse),
         say(IfAbsent::Create),
-        Command::Read { channel: target(), limit: 50, latest: false },
-        Command::Read { channel: "eve".parse().unwrap(), limit: 5, latest: true },
+        Command::Read { channel: target(), limit: 50, lines: Lines::Unread, own: false },
+        Command::Read {
+            channel: "eve".parse().unwrap(),
+            limit: 5,
+            lines: Lines::Latest,
+            own: false,
+        },
+        Command::Read { channel: target(), limit: 0, lines: Lines::Peek, own: true },
         Command::Ask { channel: target(), message: "ship it?".into(), timeout: 30 },
         Command::Join { channel: channel() },
         Command::Part { channel: channel() },
@@ -104,23 +110,55 @@ fn what_cultures_clients_send_is_read() {
         ),
         (
             r##"{"type": "irc_read", "id": "ID", "channel": "#general", "limit": 50}"##,
-            Command::Read { channel: target(), limit: 50, latest: false },
+            Command::Read { channel: target(), limit: 50, lines: Lines::Unread, own: false },
         ),
         (
             r##"{"type": "irc_read", "id": "ID", "channel": "DM:eve", "limit": 50}"##,
-            Command::Read { channel: "eve".parse().unwrap(), limit: 50, latest: false },
+            Command::Read {
+                channel: "eve".parse().unwrap(),
+                limit: 50,
+                lines: Lines::Unread,
+                own: false,
+            },
         ),
         (
             r##"{"type":"irc_read","id":"ID","channel":"#general"}"##,
-            Command::Read { channel: target(), limit: READ_LIMIT, latest: false },
+            Command::Read {
+                channel: target(),
+                limit: READ_LIMIT,
+                lines: Lines::Unread,
+                own: false,
+            },
+        ),
+        (
+            r##"{"type":"irc_read","id":"ID","channel":"#general","limit":"5"}"##,
+            Command::Read { channel: target(), limit: 5, lines: Lines::Unread, own: false },
+        ),
+        (
+            r##"{"type":"irc_read","id":"ID","channel":"#general","limit":-1}"##,
+            Command::Read { channel: target(), limit: 0, lines: Lines::Unread, own: false },
+        ),
+        (
+            r##"{"type":"irc_read","id":"ID","channel":"#general","latest":true,"peek":true}"##,
+            Command::Read { channel: target(), limit: READ_LIMIT, lines: Lines::Peek, own: false },
         ),
         (
             r##"{"type":"irc_read","id":"ID","channel":"#general","limit":501}"##,
-            Command::Read { channel: target(), limit: READ_LIMIT_MAX, latest: false },
+            Command::Read {
+                channel: target(),
+                limit: READ_LIMIT_MAX,
+                lines: Lines::Unread,
+                own: false,
+            },
         ),
         (
             r##"{"type":"irc_read","id":"ID","channel":"#general","limit":4294967296}"##,
-            Command::Read { channel: target(), limit: READ_LIMIT_MAX, latest: false },
+            Command::Read {
+                channel: target(),
+                limit: READ_LIMIT_MAX,
+                lines: Lines::Unread,
+                own: false,
+            },
         ),
         (
             r##"{"type":"irc_ask","id":"ID","channel":"#general","message":"ok?","timeout":30}"##,
@@ -204,12 +242,12 @@ fn what_is_wrong_with_a_request_is_told_in_cultures_words() {
             "'timeout' must be a number of seconds above 0",
         ),
         (
-            r##"{"type":"irc_read","id":"7","channel":"#a","limit":0}"##,
-            "'limit' must be a whole number above 0",
+            r##"{"type":"irc_read","id":"7","channel":"#a","limit":"many"}"##,
+            "'limit' must be a whole number",
         ),
         (
-            r##"{"type":"irc_read","id":"7","channel":"#a","limit":-1}"##,
-            "'limit' must be a whole number above 0",
+            r##"{"type":"irc_read","id":"7","channel":"#a","limit":1.5}"##,
+            "'limit' must be a whole number",
         ),
         (r#"{"type":"irc_read","id":"7"}"#, "Missing 'channel'"),
         (r#"{"type":"irc_join","id":"7","channel":"ops"}"#, "Channel name must start with '#'"),
@@ -273,14 +311,14 @@ fn lines_ids_and_tokens_have_their_limits() {
 
     let long = "x".repeat(ID_MAX + 1);
     let refused = Request::decode(format!(r#"{{"type":"clear","id":"{long}"}}"#).as_bytes());
-    let wanted = "a string of at most 128 bytes";
+    let wanted = "a string of at most 128 bytes, or a number";
     let error = RequestError::Field { field: "id", wanted };
     assert_eq!(refused, Err(Refused { id: None, error }));
-    let refused = Request::decode(br#"{"type":"clear","id":7}"#);
-    assert_eq!(
-        refused,
-        Err(Refused { id: None, error: RequestError::Field { field: "id", wanted } })
-    );
+    for odd in ["true", "[7]", r#"{"x":7}"#] {
+        let refused = Request::decode(format!(r#"{{"type":"clear","id":{odd}}}"#).as_bytes());
+        let error = RequestError::Field { field: "id", wanted };
+        assert_eq!(refused, Err(Refused { id: None, error }), "{odd}");
+    }
     assert!(RequestId::new("x".repeat(ID_MAX)).is_ok());
     assert!(Token::new("x".repeat(TOKEN_MAX)).is_ok());
     let long = "x".repeat(TOKEN_MAX + 1);
@@ -288,6 +326,21 @@ fn lines_ids_and_tokens_have_their_limits() {
         Request::decode(format!(r#"{{"type":"clear","id":"7","token":"{long}"}}"#).as_bytes());
     let error = RequestError::Field { field: "token", wanted: "a string of at most 512 bytes" };
     assert_eq!(refused, Err(Refused { id: id("7"), error }));
+}
+
+/// R0-54: culture's daemon gives back any id as it came; a number stays one.
+#[test]
+fn a_number_is_an_id_and_comes_back_as_one() {
+    for id in ["7", "-1", "7.5", "18446744073709551615", "0"] {
+        let line = format!(r#"{{"type":"x","id":{id}}}"#);
+        let refused = Request::decode(line.as_bytes()).unwrap_err();
+        let answer = Frame::Response(Response::failed(refused.id.clone(), "no")).encode().unwrap();
+        let expected =
+            format!("{{\"type\":\"response\",\"id\":{id},\"ok\":false,\"error\":\"no\"}}\n");
+        assert_eq!(text(answer.clone()), expected);
+        let Ok(Some(Frame::Response(read))) = Frame::decode(&answer) else { panic!("{answer:?}") };
+        assert_eq!(read.id, refused.id);
+    }
 }
 
 fn event() -> EventRecord {

@@ -3,7 +3,7 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, Subcommand};
-use gangline_api::ipc::{IfAbsent, READ_LIMIT};
+use gangline_api::ipc::{IfAbsent, Lines, READ_LIMIT};
 use gangline_core::{AgentName, MessageId};
 
 use super::verb::{Escapes, Verb, Written};
@@ -110,6 +110,12 @@ pub(super) struct Read {
     /// The newest ones, and skip older unread ones
     #[arg(long)]
     latest: bool,
+    /// The newest ones, read or not; what was unread stays unread
+    #[arg(long, conflicts_with = "latest")]
+    peek: bool,
+    /// The agent's own lines too
+    #[arg(long)]
+    own: bool,
 }
 
 #[derive(Debug, Args)]
@@ -150,10 +156,12 @@ pub(super) fn plain(words: &[OsString]) -> Option<Verb> {
         ("ask", [to, text @ ..]) if !text.is_empty() => {
             Verb::Ask { to: loose(to), text: text.join(" "), timeout: ASK }
         }
-        ("read", [from]) => Verb::Read { from: loose(from), limit: READ_LIMIT, latest: false },
+        ("read", [from]) => {
+            Verb::Read { from: loose(from), limit: READ_LIMIT, lines: Lines::Unread, own: false }
+        }
         ("read", [from, limit]) => {
             let limit = limit.parse().ok().filter(|limit| *limit > 0)?;
-            Verb::Read { from: loose(from), limit, latest: false }
+            Verb::Read { from: loose(from), limit, lines: Lines::Unread, own: false }
         }
         ("join", [channel]) => Verb::Join(loose(channel)),
         ("part", [channel]) => Verb::Part(loose(channel)),
@@ -183,8 +191,14 @@ impl ChannelCommand {
                 absent: if create { IfAbsent::Create } else { IfAbsent::Refuse },
                 in_reply_to: reply_to,
             },
-            Self::Read(Read { target, count, limit, latest }) => {
-                Verb::Read { from: Written::Loose(target), limit: count.unwrap_or(limit), latest }
+            Self::Read(Read { target, count, limit, latest, peek, own }) => {
+                let lines = match (peek, latest) {
+                    (true, _) => Lines::Peek,
+                    (false, true) => Lines::Latest,
+                    (false, false) => Lines::Unread,
+                };
+                let limit = count.unwrap_or(limit);
+                Verb::Read { from: Written::Loose(target), limit, lines, own }
             }
             Self::Ask(Ask { target, text, more, timeout }) => {
                 Verb::Ask { to: Written::Loose(target), text: joined(text, more), timeout }

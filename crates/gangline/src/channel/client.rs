@@ -99,7 +99,8 @@ impl Client {
         patience: Duration,
     ) -> Result<Response, AskError> {
         let id = uuid::Uuid::new_v4().to_string();
-        let request = Request { id: RequestId::new(id.clone()).ok(), token, command };
+        let id = RequestId::new(id).ok();
+        let request = Request { id: id.clone(), token, command };
         let line = request.encode()?;
         self.stream.set_write_timeout(Some(RESPONSE)).map_err(AskError::Lost)?;
         self.stream.write_all(&line).map_err(AskError::Lost)?;
@@ -113,7 +114,7 @@ impl Client {
                 Err(AskError::Silent(_)) => return Err(AskError::Silent(patience)),
                 Err(error) => return Err(error),
                 Ok(Frame::Whisper(whisper)) => show(&whisper),
-                Ok(Frame::Response(response)) if response.id.as_deref() == Some(id.as_str()) => {
+                Ok(Frame::Response(response)) if response.id == id => {
                     return Ok(response);
                 }
                 // Somebody else's, and events that nobody asked for here.

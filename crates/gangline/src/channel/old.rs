@@ -1,6 +1,6 @@
 //! The command line of `irc_client`: words in fixed places, as older skills write them (R0-57).
 
-use gangline_api::ipc::{ASK_SECONDS_MAX, IfAbsent, READ_LIMIT};
+use gangline_api::ipc::{ASK_SECONDS_MAX, IfAbsent, Lines, READ_LIMIT};
 
 use super::{
     args::ASK,
@@ -42,7 +42,9 @@ pub(super) fn read(words: &[String]) -> Result<Option<Verb>, Failure> {
             absent: IfAbsent::Send,
             in_reply_to: None,
         },
-        "read" => Verb::Read { from: target()?, limit: limit(rest)?, latest: false },
+        "read" => {
+            Verb::Read { from: target()?, limit: limit(rest)?, lines: Lines::Unread, own: false }
+        }
         "ask" => {
             let target = target()?;
             let (timeout, text) = timeout(rest.get(1..).unwrap_or_default())?;

@@ -92,7 +92,16 @@ pub(super) fn answer(
     nick: Option<&AgentName>,
     command: &Command,
 ) -> Result<Response, PeekError> {
-    let mut link = Link::open(&server.address, &nicks(server, nick), PATIENCE)?;
+    answer_as(server, &nicks(server, nick), command).map(|(_, response)| response)
+}
+
+/// Asks the server under the first of these nicks that it takes; returns that one too.
+pub(super) fn answer_as(
+    server: &Server,
+    nicks: &[String],
+    command: &Command,
+) -> Result<(String, Response), PeekError> {
+    let mut link = Link::open(&server.address, nicks, PATIENCE)?;
     let response = match command {
         Command::Send { channel: Target::Channel(channel), message, absent, .. } => {
             send(&mut link, channel, message, *absent)
@@ -104,6 +113,7 @@ pub(super) fn answer(
             read(&mut link, channel, *limit)
         }
         Command::Who { target } => who(&mut link, target),
+        Command::Topic { channel, topic: Some(topic) } => set_topic(&mut link, channel, topic),
         Command::Channels => channels(&mut link),
         // What was said privately was not said to this connection.
         Command::Read { channel: Target::Nick(_), .. }
@@ -112,7 +122,7 @@ pub(super) fn answer(
         | Command::Ask { .. }
         | Command::Join { .. }
         | Command::Part { .. }
-        | Command::Topic { .. }
+        | Command::Topic { topic: None, .. }
         | Command::Compact
         | Command::Clear
         | Command::Model { .. }
@@ -127,7 +137,7 @@ pub(super) fn answer(
         }
     };
     link.quit();
-    response
+    Ok((link.nick().to_owned(), response?))
 }
 
 /// Returns the nicks to try: one that names the agent, then shorter ones.
@@ -155,6 +165,18 @@ fn send(
     }
     join(link, channel)?;
     say(link, channel.as_str(), text)
+}
+
+/// Sets a topic, of a channel that is there.
+fn set_topic(link: &mut Link, channel: &ChannelName, topic: &str) -> Result<Response, PeekError> {
+    if !listed(link)?.iter().any(|(name, _)| same(name, channel)) {
+        return Ok(Response::failed(None, no_such_channel(channel)));
+    }
+    join(link, channel)?;
+    let topic = topic.replace(['\r', '\n', '\0'], " ");
+    link.send(&Message::new("TOPIC").param(channel.as_str()).trailing(topic))?;
+    link.until(|line| Ok((line.command == "TOPIC").then_some(())))?;
+    done(&NoData {})
 }
 
 fn say(link: &mut Link, target: &str, text: &str) -> Result<Response, PeekError> {

@@ -33,7 +33,7 @@ pub(super) struct Told {
 }
 
 /// Returns what is printed of a request that was done.
-pub(super) fn text(verb: &Verb, command: &Command, response: &Response) -> Result<Told, Failure> {
+pub(super) fn text(verb: &str, command: &Command, response: &Response) -> Result<Told, Failure> {
     let plain = |text: String| Ok(Told { text: text + "\n", notes: Vec::new() });
     match command {
         Command::Send { channel, .. } => plain(format!("Sent to {channel}")),
@@ -74,7 +74,7 @@ pub(super) fn text(verb: &Verb, command: &Command, response: &Response) -> Resul
         | Command::Resume
         | Command::Interrupt
         | Command::Shutdown
-        | Command::Subscribe { .. } => plain(verb.name().to_owned()),
+        | Command::Subscribe { .. } => plain(verb.to_owned()),
     }
 }
 
@@ -120,7 +120,7 @@ fn topic(channel: &str, data: Option<&Value>) -> String {
 
 /// Returns the failure of a request that the daemon did not do.
 pub(super) fn refused(
-    verb: &Verb,
+    verb: &str,
     command: &Command,
     response: &Response,
     nick: &AgentName,
@@ -135,11 +135,11 @@ pub(super) fn refused(
         Command::Compact => "context compact".to_owned(),
         Command::Clear => "context clear".to_owned(),
         Command::Send { channel, .. } | Command::Read { channel, .. } => {
-            format!("{} {channel}", verb.name())
+            format!("{} {channel}", verb)
         }
         Command::Join { channel }
         | Command::Part { channel }
-        | Command::Topic { channel, topic: None } => format!("{} {channel}", verb.name()),
+        | Command::Topic { channel, topic: None } => format!("{} {channel}", verb),
         Command::Who { target } => format!("who {target}"),
         Command::Channels
         | Command::SetDirectory { .. }
@@ -150,7 +150,7 @@ pub(super) fn refused(
         | Command::Resume
         | Command::Interrupt
         | Command::Shutdown
-        | Command::Subscribe { .. } => verb.name().to_owned(),
+        | Command::Subscribe { .. } => verb.to_owned(),
     };
     Failure::user(format!("{what} failed: {}", one_line(error)))
         .hint(format!("check the agent daemon: gangline status {nick}"))

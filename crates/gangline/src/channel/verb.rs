@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use gangline_api::ipc::{Command, IfAbsent, READ_LIMIT_MAX};
+use gangline_api::ipc::{Command, IfAbsent, Lines, READ_LIMIT_MAX};
 use gangline_core::{
     MessageId,
     name::{ChannelName, NameError, Target},
@@ -35,7 +35,8 @@ pub(super) enum Verb {
     Read {
         from: Written,
         limit: u32,
-        latest: bool,
+        lines: Lines,
+        own: bool,
     },
     Ask {
         to: Written,
@@ -72,10 +73,11 @@ impl Verb {
                 absent: *absent,
                 in_reply_to: *in_reply_to,
             },
-            Self::Read { from, limit, latest } => Command::Read {
+            Self::Read { from, limit, lines, own } => Command::Read {
                 channel: from.target()?,
                 limit: (*limit).min(READ_LIMIT_MAX),
-                latest: *latest,
+                lines: *lines,
+                own: *own,
             },
             Self::Ask { to, text, timeout } => Command::Ask {
                 channel: to.target()?,

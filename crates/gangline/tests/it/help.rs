@@ -38,7 +38,7 @@ fn the_help_lists_every_command() {
       cancel       Take back a message that waits
       trace        Show the life of one message on one screen
       channel      Speak and read in channels, as an agent: what an agent's skill calls
-      mcp          The tools of an agent's daemon over standard streams: started by the agent's program
+      mcp          Speak and read in channels from any MCP client
       approvals    List the approvals that wait, or show all of one
       approve      Allow what an approval asks for
       deny         Refuse what an approval asks for; the reason is told to the model

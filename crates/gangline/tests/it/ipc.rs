@@ -228,7 +228,19 @@ fn the_frames_of_cultures_clients_are_answered_in_their_form() {
         ),
         (
             r##"{"type":"irc_read","id":"j","channel":"#nowhere"}"##,
-            r##"{"type":"response","id":"j","ok":false,"error":"Not joined to #nowhere"}"##,
+            r##"{"type":"response","id":"j","ok":true,"data":{"messages":[],"remaining":0},"warnings":["Not joined to #nowhere"]}"##,
+        ),
+        (
+            r##"{"type":"irc_read","id":"j0","channel":"#general","limit":0}"##,
+            r#"{"type":"response","id":"j0","ok":true,"data":{"messages":[],"remaining":0}}"#,
+        ),
+        (
+            r#"{"type":"irc_send","id":"b1","channel":"ghost","message":"hello"}"#,
+            r#"{"type":"response","id":"b1","ok":false,"error":"nobody is called ghost here"}"#,
+        ),
+        (
+            r#"{"type":"irc_channels","id":17}"#,
+            r##"{"type":"response","id":17,"ok":true,"data":{"channels":["#general"],"members":{"#general":2}}}"##,
         ),
         (
             r#"{"type":"irc_channels","id":"k"}"#,
@@ -254,8 +266,8 @@ fn the_frames_of_cultures_clients_are_answered_in_their_form() {
     assert_eq!(alice.hears(ADA, "alice", "in private"), "in private");
 }
 
-/// R0-40, R1-19, R1-27, C19: what others said, oldest first, the agent's own lines not among them;
-/// and the same of a correspondent.
+/// R0-40, R1-19, R1-27, C19: what others said, oldest first, the agent's own lines among them only
+/// where they are asked for; and the same of a correspondent. A look moves nothing.
 #[test]
 fn the_agent_reads_what_was_said_since_it_last_read() {
     let scene = Scene::open();
@@ -277,6 +289,15 @@ fn the_agent_reads_what_was_said_since_it_last_read() {
     let said = |texts: &[&str]| -> Vec<String> {
         texts.iter().map(|text| format!("<alice> {text}")).collect()
     };
+    let look = |channel: &str, own: bool| json!({"type": "irc_read", "channel": channel, "peek": true, "own": own});
+    let texts = |data: &Value| -> Vec<String> {
+        let lines = data["messages"].as_array().unwrap().iter();
+        lines.map(|line| line["text"].as_str().unwrap().to_owned()).collect()
+    };
+    let seen = ipc.ok(look("#general", true));
+    let all = ["line 0", "line 1", "line 2", "line 3", "line 4", "mine", "/me waves", "the end"];
+    assert_eq!((texts(&seen), &seen["remaining"]), (all.map(str::to_owned).into(), &json!(7)));
+    assert!(!texts(&ipc.ok(look("#general", false))).contains(&"mine".to_owned()));
     assert_eq!(ipc.read("#General", 2), (said(&["line 0", "line 1"]), 5));
     let newest = json!({"type": "irc_read", "channel": "#general", "limit": 2, "latest": true});
     let newest = ipc.ok(newest);
@@ -290,6 +311,9 @@ fn the_agent_reads_what_was_said_since_it_last_read() {
     alice.say(ADA, "say exactly heard");
     alice.hears(ADA, "alice", "heard");
     assert_eq!(ipc.read("alice", 50), (said(&["say exactly heard"]), 0));
+    eventually("the agent's own answer", || {
+        (texts(&ipc.ok(look("alice", true))) == ["say exactly heard", "heard"]).then_some(())
+    });
     assert_eq!(ipc.read("nobody", 50), (vec![], 0));
 }
 

@@ -39,6 +39,7 @@ mod model;
 mod private;
 mod reading;
 mod runtime;
+mod sdk;
 mod skills;
 mod standin;
 mod state;

@@ -1,4 +1,7 @@
-//! MCP from outside: `gangline mcp --connect`, and configured servers in a running fleet.
+//! MCP from outside: `gangline mcp --connect`, and configured servers in a running fleet;
+//! `gangline mcp --nick` is in `mcp/nick.rs`.
+
+mod nick;
 
 use std::{
     io::{BufReader, Read as _, Write as _},
@@ -127,16 +130,11 @@ fn a_bridge_without_a_daemon_says_so() {
         assert_eq!(world.run(wrong).code, 64, "{wrong:?}");
     }
     let help = world.run(&["mcp", "--help"]).ok();
-    insta::assert_snapshot!(help, @"
-    The tools of an agent's daemon over standard streams: started by the agent's program
-
-    Usage: gangline mcp --connect <SOCKET>
-
-    Options:
-          --connect <SOCKET>  The socket at which the daemon serves its tools
-      -h, --help              Print help
-      -V, --version           Print version
-    ");
+    for part in ["gangline mcp", "--nick <NICK>", "--connect <SOCKET>", "\"--nick\", \"NICK\""] {
+        assert!(help.contains(part), "{part}: {help}");
+    }
+    let both = world.run(&["mcp", "--nick", "oak-ada", "--connect", "x"]);
+    assert_eq!(both.code, 64, "{}", both.stderr);
 }
 
 const CALLS: &str = r#"

@@ -30,6 +30,7 @@ use crate::{
     rooms::{Rooms, ToRooms, Unread},
     showing::Showing,
     speech::Speaker,
+    whereabouts::Whereabouts,
 };
 
 struct Door {
@@ -53,10 +54,10 @@ impl Door {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("gangline.db");
         let broker = Broker::open(OpenOptions { path, clock: clock::system() }).await.unwrap();
-        broker
-            .begin_epoch(&ada(), (1, "test"), Whose { runtime: "claude", configured: "claude" })
-            .await
-            .unwrap();
+        for agent in [ada(), "oak-bob".parse().unwrap()] {
+            let whose = Whose { runtime: "claude", configured: "claude" };
+            broker.begin_epoch(&agent, (1, "test"), whose).await.unwrap();
+        }
         std::fs::write(folder.path().join("owner.token"), "the owner\n").unwrap();
         let redactor = Arc::new(Redactor::default());
         let (brain_sender, brain) = mpsc::channel(64);
@@ -105,13 +106,15 @@ impl Door {
             context: watch::channel(None).1,
             showing: watch::channel(Showing::new(Agent::new(options).view())).1,
             unread,
-            joined: watch::channel(channels.clone()).1,
-            wanted: watch::channel(channels).1,
-            kept_out: watch::channel(HashSet::new()).1,
+            whereabouts: Whereabouts {
+                joined: watch::channel(channels.clone()).1,
+                wanted: watch::channel(channels).1,
+                kept_out: watch::channel(HashSet::new()).1,
+                inquiries: asked,
+            },
             members: members.subscribe(),
             brain: brain_sender,
             rooms: rooms.clone(),
-            inquiries: asked,
             committed: committed.subscribe(),
             model_owner: String::new(),
             can: Capabilities::default(),

@@ -2,7 +2,7 @@ use gangline_core::{MessageId, Tier};
 use gangline_os::clock::UnixMicros;
 use proptest::prelude::*;
 
-use super::{Order, Ring, Spoken};
+use super::{By, Order, Ring, Spoken, Wanted};
 
 fn line(number: i64) -> Spoken {
     Spoken {
@@ -13,13 +13,18 @@ fn line(number: i64) -> Spoken {
         cursor: format!("msgid=id{number}").parse().ok(),
         message: None,
         tier: Tier::Member,
+        by: By::Others,
     }
 }
 
 fn numbers(ring: &mut Ring, limit: usize, order: Order) -> (Vec<String>, u64, u64) {
-    let page = ring.read(limit, order, |_| true);
+    let page = ring.read(wanted(limit, order), |_| true);
     let texts = page.lines.iter().map(|line| line.text.replace("line ", "")).collect();
     (texts, page.remaining, page.lost)
+}
+
+fn wanted(limit: usize, order: Order) -> Wanted {
+    Wanted { limit, order, by: By::Others }
 }
 
 fn texts(range: std::ops::Range<i64>) -> Vec<String> {
@@ -74,7 +79,7 @@ fn what_a_line_has_become_is_told_of_lines_that_are_there_only() {
     ring.push(line(2));
     assert!(!ring.known(&Spoken { message: Some(MessageId(6)), ..line(1) }));
     assert!(ring.known(&Spoken { message: Some(MessageId(7)), ..line(2) }));
-    let page = ring.read(9, Order::Oldest, |_| true);
+    let page = ring.read(wanted(9, Order::Oldest), |_| true);
     assert_eq!(page.lines, [Spoken { message: Some(MessageId(7)), ..line(2) }]);
 }
 
@@ -88,7 +93,7 @@ fn a_line_that_comes_twice_is_kept_once_with_the_message_that_it_became() {
     assert!(ring.push(nameless.clone()));
     assert!(!ring.push(nameless.clone()));
     assert!(ring.push(Spoken { nick: "bob".into(), ..nameless }));
-    let page = ring.read(9, Order::Oldest, |_| true);
+    let page = ring.read(wanted(9, Order::Oldest), |_| true);
     assert_eq!(page.lines.len(), 3);
     assert_eq!(page.lines[0].message, Some(MessageId(7)));
 }
@@ -118,11 +123,11 @@ fn a_page_ends_where_it_would_get_too_long_but_is_never_empty() {
         room -= 1;
         room >= 0
     };
-    let page = ring.read(9, Order::Oldest, &mut fits);
+    let page = ring.read(wanted(9, Order::Oldest), &mut fits);
     assert_eq!((page.lines.len(), page.remaining), (2, 3));
-    let page = ring.read(9, Order::Oldest, |_| false);
+    let page = ring.read(wanted(9, Order::Oldest), |_| false);
     assert_eq!((page.lines.len(), page.remaining), (1, 2));
-    let page = ring.read(9, Order::Newest, |_| false);
+    let page = ring.read(wanted(9, Order::Newest), |_| false);
     assert_eq!((page.lines[0].text.as_str(), page.remaining), ("line 4", 0));
 }
 
@@ -136,6 +141,58 @@ fn the_first_line_gives_a_new_ring_its_place() {
     let mut known = Ring::new(3, Some("msgid=x".parse().unwrap()));
     known.push(line(1));
     assert_eq!(known.moved_to(), None);
+}
+
+fn own(number: i64) -> Spoken {
+    Spoken {
+        nick: "oak-ada".into(),
+        by: By::Agent,
+        tier: Tier::Agent,
+        cursor: None,
+        ..line(number)
+    }
+}
+
+/// The agent's own lines are no news: they count nowhere, are given to who asks for them only, and
+/// do not take the place of others.
+#[test]
+fn own_lines_are_given_to_who_asks_for_them() {
+    let all = |limit, order| Wanted { limit, order, by: By::Agent };
+    let said = |page: super::Page| -> Vec<String> {
+        page.lines.iter().map(|line| line.text.replace("line ", "")).collect()
+    };
+    let mut ring = Ring::new(500, None);
+    for line in [line(0), own(1), line(2), own(3)] {
+        assert!(ring.push(line));
+    }
+    assert_eq!(ring.unread(), 2);
+    assert_eq!(said(ring.read(all(9, Order::Peek), |_| true)), texts(0..4));
+    assert_eq!(said(ring.read(all(3, Order::Peek), |_| true)), texts(1..4));
+    assert_eq!((ring.unread(), ring.moved_to().unwrap().as_str().len()), (2, 34), "nothing moved");
+    assert_eq!(said(ring.read(all(2, Order::Oldest), |_| true)), texts(0..2));
+    assert_eq!(ring.unread(), 1);
+    assert_eq!(said(ring.read(wanted(0, Order::Newest), |_| true)), texts(0..0));
+    assert_eq!(numbers(&mut ring, 9, Order::Oldest), (texts(2..3), 0, 0));
+    assert_eq!(ring.moved_to().unwrap().as_str(), "msgid=id2", "history has no own lines");
+    assert_eq!(
+        said(ring.read(all(9, Order::Oldest), |_| true)),
+        texts(0..0),
+        "own ones are passed"
+    );
+    assert_eq!(said(ring.read(wanted(9, Order::Peek), |_| true)), ["0", "2"]);
+    let mut small = Ring::new(2, None);
+    for line in [own(0), own(1), line(2), own(3), own(4)] {
+        small.push(line);
+    }
+    assert_eq!(
+        (small.unread(), said(small.read(all(9, Order::Newest), |_| true))),
+        (0, texts(3..5))
+    );
+    let mut small = Ring::new(1, None);
+    for line in [own(0), own(1), line(2)] {
+        small.push(line);
+    }
+    assert_eq!(numbers(&mut small, 9, Order::Oldest), (texts(2..3), 0, 0), "own ones are not lost");
 }
 
 proptest! {
@@ -154,13 +211,13 @@ proptest! {
                 pushed.push(number);
             }
             if let Some(limit) = then_read {
-                let page = ring.read(limit, Order::Oldest, |_| true);
+                let page = ring.read(wanted(limit, Order::Oldest), |_| true);
                 prop_assert_eq!(page.remaining, ring.unread());
                 lost += page.lost;
                 read.extend(page.lines.into_iter().map(|line| line.text));
             }
         }
-        let page = ring.read(usize::MAX, Order::Oldest, |_| true);
+        let page = ring.read(wanted(usize::MAX, Order::Oldest), |_| true);
         lost += page.lost;
         read.extend(page.lines.into_iter().map(|line| line.text));
         let count = read.len() as u64;

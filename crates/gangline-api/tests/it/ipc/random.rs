@@ -18,6 +18,7 @@ fn command() -> impl Strategy<Value = Command> {
         prop_oneof!["#[^\\s,:\\p{C}]{1,12}", "[a-zA-Z\\[\\]_][a-zA-Z0-9-]{0,20}"]
             .prop_map(|name| name.parse().unwrap())
     };
+    let lines = select(vec![Lines::Unread, Lines::Latest, Lines::Peek]);
     let absent = select(vec![IfAbsent::Send, IfAbsent::Refuse, IfAbsent::Create]);
     prop_oneof![
         (1..u32::MAX, any::<String>())
@@ -28,8 +29,8 @@ fn command() -> impl Strategy<Value = Command> {
                 Command::Send { channel, message, absent, in_reply_to }
             },
         ),
-        (target(), 1..=READ_LIMIT_MAX, any::<bool>())
-            .prop_map(|(channel, limit, latest)| Command::Read { channel, limit, latest }),
+        (target(), 0..=READ_LIMIT_MAX, lines, any::<bool>())
+            .prop_map(|(channel, limit, lines, own)| Command::Read { channel, limit, lines, own }),
         (target(), words(), 1..=ASK_SECONDS_MAX)
             .prop_map(|(channel, message, timeout)| Command::Ask { channel, message, timeout }),
         channel().prop_map(|channel| Command::Join { channel }),
@@ -108,11 +109,12 @@ proptest! {
 
     #[test]
     fn a_written_frame_is_read_again(
-        id in option::of(any::<String>()),
+        id in option::of(".{0,32}"),
         error in option::of(any::<String>()),
         warnings in collection::vec(any::<String>(), 0..3),
         said in any::<[String; 2]>(),
     ) {
+        let id = id.map(|id| RequestId::new(id).unwrap());
         let data = error.is_none().then(|| json!({"x": said[0]}));
         let ok = error.is_none();
         let [whisper_type, message] = said;

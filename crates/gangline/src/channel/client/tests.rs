@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use gangline_api::ipc::{Command, FRAME_MAX, Frame, Response};
+use gangline_api::ipc::{Command, FRAME_MAX, Frame, RequestId, Response};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -58,7 +58,7 @@ fn the_response_is_found_by_its_id() {
     assert_eq!(id.parse::<uuid::Uuid>().unwrap().get_version_num(), 4);
     assert_eq!(request, json!({"type": "clear", "id": id}));
     let expected = Response {
-        id: Some(id.to_owned()),
+        id: RequestId::new(id).ok(),
         ok: true,
         data: Some(json!({"x": 1})),
         error: None,

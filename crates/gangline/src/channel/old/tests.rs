@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use gangline_api::ipc::IfAbsent;
+use gangline_api::ipc::{IfAbsent, Lines};
 
 use super::{Verb, read};
 use crate::channel::verb::{Escapes, Written};
@@ -23,7 +23,7 @@ fn words_in_their_places_are_read() {
         in_reply_to: None,
     };
     let ask = |text: &str, timeout| Verb::Ask { to: channel(), text: text.to_owned(), timeout };
-    let reading = |limit| Verb::Read { from: channel(), limit, latest: false };
+    let reading = |limit| Verb::Read { from: channel(), limit, lines: Lines::Unread, own: false };
     let cases = [
         ("send #a hello there --create", send("hello there --create")),
         ("message #a hello", send("hello")),

@@ -63,6 +63,8 @@ pub(super) struct Link {
     /// The last `ERROR` of the server.
     goodbye: String,
     history: bool,
+    /// The nick that the server took.
+    nick: String,
 }
 
 impl Link {
@@ -76,7 +78,14 @@ impl Link {
         let clock = clock::system();
         let until = clock.monotonic() + patience;
         let reader = BufReader::new(stream);
-        let mut link = Self { reader, clock, until, goodbye: String::new(), history: false };
+        let mut link = Self {
+            reader,
+            clock,
+            until,
+            goodbye: String::new(),
+            history: false,
+            nick: String::new(),
+        };
         link.register(nicks)?;
         Ok(link)
     }
@@ -98,7 +107,10 @@ impl Link {
                 ("CAP", _) if acked && line.params.iter().any(|it| it.contains("chathistory")) => {
                     self.history = true;
                 }
-                (_, Some(n::RPL_WELCOME)) => return Ok(()),
+                (_, Some(n::RPL_WELCOME)) => {
+                    self.nick = line.at(0).unwrap_or_default().to_owned();
+                    return Ok(());
+                }
                 (
                     _,
                     Some(n::ERR_ERRONEUSNICKNAME | n::ERR_NICKNAMEINUSE | n::ERR_UNAVAILRESOURCE),
@@ -112,6 +124,11 @@ impl Link {
                 _ => {}
             }
         }
+    }
+
+    /// Returns the nick that the server took.
+    pub(super) fn nick(&self) -> &str {
+        &self.nick
     }
 
     /// Returns whether the server tells history in the way of IRCv3.

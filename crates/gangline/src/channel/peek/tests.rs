@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use gangline_api::ipc::{Command, IfAbsent};
+use gangline_api::ipc::{Command, IfAbsent, Lines};
 use gangline_core::AgentName;
 use serde_json::json;
 
@@ -100,7 +100,8 @@ fn looking_into_a_channel_does_not_make_it() {
     let read = |channel: &str| Command::Read {
         channel: channel.parse().unwrap(),
         limit: 200,
-        latest: false,
+        lines: Lines::Unread,
+        own: false,
     };
     let data = answer(&server, None, &read("#generl")).unwrap().data.unwrap();
     assert_eq!(data, json!({"messages": [], "remaining": 0}));

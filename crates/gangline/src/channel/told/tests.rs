@@ -1,6 +1,6 @@
 //! Tests of the printed lines.
 
-use gangline_api::ipc::{Command, IfAbsent, Response, no_such_channel};
+use gangline_api::ipc::{Command, IfAbsent, Lines, RequestId, Response, no_such_channel};
 use gangline_core::AgentName;
 use serde_json::{Value, json};
 
@@ -12,7 +12,13 @@ fn channel() -> Written {
 }
 
 fn done(data: Value) -> Response {
-    Response { id: Some("7".into()), ok: true, data: Some(data), error: None, warnings: vec![] }
+    Response {
+        id: RequestId::new("7").ok(),
+        ok: true,
+        data: Some(data),
+        error: None,
+        warnings: vec![],
+    }
 }
 
 fn failed(error: &str) -> Response {
@@ -20,7 +26,7 @@ fn failed(error: &str) -> Response {
 }
 
 fn told(verb: &Verb, data: Value) -> String {
-    let Told { text, notes } = text(verb, &verb.command().unwrap(), &done(data)).unwrap();
+    let Told { text, notes } = text(verb.name(), &verb.command().unwrap(), &done(data)).unwrap();
     notes.iter().fold(text, |out, note| out + "stderr: " + note + "\n")
 }
 
@@ -41,7 +47,7 @@ fn topic(text: Option<&str>) -> Verb {
 /// R0-60: the lines that culture's CLI prints, word for word.
 #[test]
 fn what_was_done_is_told_in_cultures_words() {
-    let read = || Verb::Read { from: channel(), limit: 50, latest: false };
+    let read = || Verb::Read { from: channel(), limit: 50, lines: Lines::Unread, own: false };
     let messages = json!({"messages": [
         {"nick": "eve", "text": "hello", "timestamp": 1.5},
         {"nick": "bob", "text": "hi \u{1b}[31mred", "timestamp": 2},
@@ -92,7 +98,7 @@ fn what_was_done_is_told_in_cultures_words() {
 
 #[test]
 fn a_response_that_cannot_be_read_is_a_failure_of_the_surroundings() {
-    let error = text(&Verb::Channels, &Command::Channels, &done(json!({"channels": 1})));
+    let error = text("list", &Command::Channels, &done(json!({"channels": 1})));
     let error = error.unwrap_err();
     assert_eq!(error.exit().code(), 2);
     assert!(error.text().contains("cannot read the daemon's response"), "{}", error.text());
@@ -104,7 +110,10 @@ fn what_was_refused_is_told_with_a_hint() {
     let nick: AgentName = "oak-ada".parse().unwrap();
     let cases = [
         (say(), "message #x failed: no"),
-        (Verb::Read { from: channel(), limit: 1, latest: false }, "read #x failed: no"),
+        (
+            Verb::Read { from: channel(), limit: 1, lines: Lines::Unread, own: false },
+            "read #x failed: no",
+        ),
         (ask(), "ask in #x failed: no"),
         (Verb::Join(channel()), "join #x failed: no"),
         (Verb::Part(channel()), "part #x failed: no"),
@@ -116,13 +125,13 @@ fn what_was_refused_is_told_with_a_hint() {
         (Verb::Clear, "context clear failed: no"),
     ];
     for (verb, said) in cases {
-        let failure = refused(&verb, &verb.command().unwrap(), &failed("no"), &nick);
+        let failure = refused(verb.name(), &verb.command().unwrap(), &failed("no"), &nick);
         let hint = "hint: check the agent daemon: gangline status oak-ada";
         assert_eq!(failure.text(), format!("error: {said}\n{hint}\n"), "{verb:?}");
         assert_eq!(failure.exit().code(), 1);
     }
     let absent = failed(&no_such_channel(&"#x".parse().unwrap()));
-    let failure = refused(&say(), &say().command().unwrap(), &absent, &nick);
+    let failure = refused("message", &say().command().unwrap(), &absent, &nick);
     assert_eq!(
         failure.text(),
         "error: channel '#x' does not exist on the server\nhint: `gangline channel list` shows \

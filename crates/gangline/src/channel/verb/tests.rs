@@ -1,6 +1,6 @@
 //! Tests of what was typed.
 
-use gangline_api::ipc::{Command, IfAbsent};
+use gangline_api::ipc::{Command, IfAbsent, Lines};
 
 use super::{Escapes, Verb, Written, unescaped};
 
@@ -29,9 +29,9 @@ fn a_channel_may_lack_its_mark() {
     for written in [loose("general"), loose("#general"), loose(" general "), exact("#general")] {
         let channel = "#general".parse().unwrap();
         assert_eq!(Verb::Join(written.clone()).command().unwrap(), Command::Join { channel });
-        let verb = Verb::Read { from: written, limit: 7, latest: false };
+        let verb = Verb::Read { from: written, limit: 7, lines: Lines::Unread, own: false };
         let channel = "#general".parse().unwrap();
-        let read = Command::Read { channel, limit: 7, latest: false };
+        let read = Command::Read { channel, limit: 7, lines: Lines::Unread, own: false };
         assert_eq!(verb.command().unwrap(), read);
     }
 }

@@ -1,5 +1,5 @@
-//! Coding agents that come by npm, each in an exact version below the target folder. Their tests
-//! look for them in `gangline_testkit::programs`. Start at [`install_all`].
+//! Coding agents and SDKs that come by npm, each in an exact version below the target folder. Their
+//! tests look for them in `gangline_testkit::programs`. Start at [`install_all`].
 
 use std::fs;
 use std::path::Path;
@@ -94,6 +94,20 @@ const PACKAGES: &[Package] = &[
     },
 ];
 
+/// A library that scripts of the tests import.
+struct Library {
+    name: &'static str,
+    version: &'static str,
+}
+
+/// They are in one folder, [`SDK`].
+const LIBRARIES: &[Library] = &[
+    Library { name: "@modelcontextprotocol/sdk", version: "1.32.2" },
+    Library { name: "@anthropic-ai/sdk", version: "1.12.0" },
+    Library { name: "openai", version: "6.49.0" },
+];
+const SDK: &str = "sdk";
+
 /// Installs the packages that are not there in their version. A failure is a failure: the tests
 /// that need them would fail anyway.
 pub(super) fn install_all() -> Result<()> {
@@ -106,22 +120,47 @@ pub(super) fn install_all() -> Result<()> {
             install(package, &folder)?;
         }
     }
-    Ok(())
+    install_libraries(&folder.join(SDK))
+}
+
+fn install_libraries(folder: &Path) -> Result<()> {
+    if LIBRARIES.iter().all(|library| has(folder, library)) {
+        println!("the SDKs are there");
+        return Ok(());
+    }
+    let wanted: Vec<String> =
+        LIBRARIES.iter().map(|library| format!("{}@{}", library.name, library.version)).collect();
+    println!("installing {} into {}: the tests drive our servers by them", wanted.join(", "), folder.display());
+    npm_install(folder, &wanted)?;
+    match LIBRARIES.iter().find(|library| !has(folder, library)) {
+        Some(library) => bail!("{}@{} was not installed", library.name, library.version),
+        None => Ok(()),
+    }
+}
+
+fn has(folder: &Path, library: &Library) -> bool {
+    let file = folder.join("node_modules").join(library.name).join("package.json");
+    let wanted = format!("\"version\": \"{}\"", library.version);
+    fs::read_to_string(file).is_ok_and(|text| text.contains(&wanted))
 }
 
 fn install(package: &Package, folder: &Path) -> Result<()> {
     let wanted = format!("{}@{}", package.name, package.version);
     println!("installing {wanted} into {}: {}", folder.display(), package.why);
-    fs::create_dir_all(folder)
-        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
-    let mut npm = shell::command("npm");
-    // An npm of an older Node warns of the engine; the program itself needs no Node.
-    npm.arg("install").arg("--prefix").arg(folder).args(["--no-audit", "--no-fund", &wanted]);
-    shell::run(&mut npm).with_context(|| format!("cannot install {wanted}"))?;
+    npm_install(folder, std::slice::from_ref(&wanted))?;
     if !is_there(package, folder) {
         bail!("{wanted} is installed, but its program does not tell this version");
     }
     Ok(())
+}
+
+fn npm_install(folder: &Path, wanted: &[String]) -> Result<()> {
+    fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    let mut npm = shell::command("npm");
+    // An npm of an older Node warns of the engine; the program itself needs no Node.
+    npm.arg("install").arg("--prefix").arg(folder).args(["--no-audit", "--no-fund"]).args(wanted);
+    shell::run(&mut npm).with_context(|| format!("cannot install {}", wanted.join(", ")))
 }
 
 /// Whether the program runs and is of the version. It may keep files in its home directory, which

@@ -1,0 +1,169 @@
+//! The tool `send` with a real store; the chat server's answers are given here.
+
+use std::sync::Arc;
+
+use gangline_api::ipc::WhoUser;
+use gangline_broker::{Broker, NewMessage, OpenOptions, Whose};
+use gangline_core::{AgentName, Epoch, MessageState, Principal, Tier, TurnId, redact::Redactor};
+use gangline_os::{clock, paths::Paths};
+use gangline_runtime::{ToolCall, ToolHost};
+use serde_json::json;
+use tempfile::TempDir;
+use tokio::sync::Notify;
+
+use super::*;
+use crate::{bus::Incoming, speech::TurnContext, tools::SpeakingTools};
+
+const TURN: TurnId = TurnId { epoch: Epoch(1), number: 1 };
+
+struct Rig {
+    _folder: TempDir,
+    tools: Arc<SpeakingTools>,
+    asked: mpsc::Receiver<Inquiry>,
+    broker: Broker,
+    _brain: mpsc::Receiver<Incoming>,
+}
+
+fn ada() -> AgentName {
+    "oak-ada".parse().unwrap()
+}
+
+/// What the server says of a nick.
+type Says = Result<Answer, Unanswered>;
+
+fn users(nicks: &[&str]) -> Says {
+    let user = |nick: &&str| WhoUser { nick: (*nick).to_owned(), modes: "H".into() };
+    Ok(Answer::Users(nicks.iter().map(user).collect()))
+}
+
+impl Rig {
+    async fn open() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("gangline.db");
+        let broker = Broker::open(OpenOptions { path, clock: clock::system() }).await.unwrap();
+        for agent in [ada(), "oak-bob".parse().unwrap()] {
+            let whose = Whose { runtime: "claude", configured: "claude" };
+            broker.begin_epoch(&agent, (1, "test"), whose).await.unwrap();
+        }
+        let (brain, brain_end) = mpsc::channel(64);
+        let (inquiries, asked) = mpsc::channel(8);
+        let channels: HashSet<_> = HashSet::from(["#general".parse().unwrap()]);
+        let context = TurnContext { turn: TURN, messages: vec![], cause_root: None, hops: 0 };
+        let tools = SpeakingTools {
+            server_key: "gangline",
+            speaker: Speaker {
+                owners_only: Arc::default(),
+                agent: ada(),
+                broker: broker.clone(),
+                paths: Paths {
+                    config_file: "/c".into(),
+                    state: folder.path().into(),
+                    runtime: folder.path().into(),
+                },
+                redactor: Arc::new(Redactor::default()),
+                brain,
+                outbox: Arc::new(Notify::new()),
+                committed: watch::Sender::new(0),
+                max_hops: 8,
+            },
+            turn: watch::channel(Some(context)).1,
+            whereabouts: Whereabouts {
+                joined: watch::channel(channels.clone()).1,
+                wanted: watch::channel(channels).1,
+                kept_out: watch::channel(HashSet::new()).1,
+                inquiries,
+            },
+        };
+        Self { _folder: folder, tools: Arc::new(tools), asked, broker, _brain: brain_end }
+    }
+
+    /// Calls `send`; `says` is the server's answer if it is asked. Returns whether it was, too.
+    async fn send(&mut self, to: &str, says: Says) -> (Result<String, String>, bool) {
+        let (tools, to) = (Arc::clone(&self.tools), to.to_owned());
+        let call = async move {
+            let input = json!({"to": to, "text": "done"});
+            tools.call(ToolCall { turn: TURN, id: to, name: "send".into(), input }).await
+        };
+        let mut call = std::pin::pin!(call);
+        tokio::select! {
+            said = &mut call => (said, false),
+            Some(inquiry) = self.asked.recv() => {
+                assert!(matches!(inquiry.question, Question::Who(_)), "{:?}", inquiry.question);
+                inquiry.reply.send(says).unwrap();
+                (call.await, true)
+            }
+        }
+    }
+
+    async fn outbox(&self) -> Vec<String> {
+        let rows = self.broker.outbox_pending(&ada(), 50).await.unwrap();
+        rows.into_iter().map(|row| row.target).collect()
+    }
+}
+
+/// The model hears that nobody is there, and nothing is said; where that cannot be known the line
+/// goes out.
+#[tokio::test]
+async fn a_line_to_nobody_is_an_error_to_the_model() {
+    let mut rig = Rig::open().await;
+    let (said, asked) = rig.send("ghost", users(&[])).await;
+    assert_eq!(said, Err("not sent: nobody is called ghost here".to_owned()));
+    assert!(asked);
+    let (said, asked) = rig.send("#nowhere", users(&[])).await;
+    let expected =
+        "not sent: you are not in #nowhere; `gangline channel join #nowhere` enters it".to_owned();
+    assert_eq!((said, asked), (Err(expected), false));
+    assert_eq!(rig.outbox().await, Vec::<String>::new());
+
+    let sent = |to: &str| Ok(format!("sent to {to}"));
+    assert_eq!(rig.send("alice", users(&["alice"])).await, (sent("alice"), true));
+    assert_eq!(rig.send("carol", Err(Unanswered::Down)).await, (sent("carol"), true));
+    assert_eq!(rig.send("#general", users(&[])).await, (sent("#general"), false));
+    assert_eq!(rig.send("oak-bob", users(&[])).await, (sent("oak-bob"), false), "a colleague");
+    let (itself, asked) = rig.send("oak-ada", users(&[])).await;
+    assert_eq!((itself.unwrap_err().as_str(), asked), ("that is you: nothing was sent", false));
+    assert_eq!(rig.outbox().await, ["alice", "carol", "#general", "oak-bob"]);
+}
+
+/// Our own server keeps a private line for somebody who has written to the agent and is away.
+#[tokio::test]
+async fn who_has_written_and_is_away_is_not_nobody() {
+    let mut rig = Rig::open().await;
+    for (sender, origin) in [("Dave", Origin::Direct), ("eve", Origin::Mention)] {
+        let message = NewMessage {
+            agent: ada(),
+            network_id: "local".into(),
+            intake_key: None,
+            origin,
+            principal: Principal { account: sender.into(), tier: Tier::Member },
+            sender: sender.into(),
+            target: sender.into(),
+            body: Redactor::default().redact("tell me when it is done"),
+            in_reply_to: None,
+            cause_root: None,
+            hops: 0,
+            state: MessageState::Accepted,
+            cursor: None,
+            not_before: None,
+            msgid: None,
+        };
+        rig.broker.accept(message).await.unwrap();
+    }
+    assert_eq!(rig.send("dave", users(&[])).await.0, Ok("sent to dave".to_owned()));
+    let (said, _) = rig.send("eve", users(&[])).await;
+    assert_eq!(said, Err("not sent: nobody is called eve here".to_owned()));
+}
+
+/// What is given must be a text; it is told from what is missing.
+#[tokio::test]
+async fn a_number_is_not_told_as_missing() {
+    let rig = Rig::open().await;
+    for (input, why) in [
+        (json!({"to": 5, "text": "x"}), "`to` must be a string"),
+        (json!({"text": "x"}), "`to` is missing"),
+        (json!({"to": "#general", "text": null}), "`text` is missing"),
+    ] {
+        let call = ToolCall { turn: TURN, id: "1".into(), name: "send".into(), input };
+        assert_eq!(rig.tools.call(call).await, Err(why.to_owned()));
+    }
+}

@@ -1,0 +1,105 @@
+//! What others than the command line ask of a daemon or the chat server; the answer is the text that
+//! `gangline channel` prints.
+
+use gangline_api::ipc::{Command, IfAbsent, Lines, Response, not_joined};
+use gangline_core::{
+    MessageId,
+    name::{ChannelName, Target},
+};
+
+use super::{
+    client::{Client, RESPONSE},
+    peek,
+    reach::Reach,
+    told,
+};
+use crate::{cli::Global, failure::Failure, show::text};
+
+/// What an agent says.
+pub(crate) struct Saying {
+    pub(crate) to: Target,
+    pub(crate) text: String,
+    pub(crate) answers: Option<MessageId>,
+}
+
+/// Says something as the agent.
+pub(crate) fn say(reach: &Reach, saying: Saying) -> Result<String, Failure> {
+    let Saying { to, text, answers } = saying;
+    let absent = IfAbsent::Refuse;
+    let send = Command::Send { channel: to, message: text, absent, in_reply_to: answers };
+    ask(reach, "message", &send)
+}
+
+/// Reads as the agent: what is given counts as read.
+pub(crate) fn read(reach: &Reach, channel: Target, limit: u32) -> Result<String, Failure> {
+    ask(reach, "read", &Command::Read { channel, limit, lines: Lines::Unread, own: false })
+}
+
+/// Looks at the newest lines, the agent's too; nothing counts as read.
+pub(crate) fn peek(reach: &Reach, channel: Target, limit: u32) -> Result<String, Failure> {
+    ask(reach, "read", &Command::Read { channel, limit, lines: Lines::Peek, own: true })
+}
+
+/// Lists who is there.
+pub(crate) fn who(reach: &Reach, target: Target) -> Result<String, Failure> {
+    ask(reach, "who", &Command::Who { target })
+}
+
+/// Lists the channels that the agent is in.
+pub(crate) fn channels(reach: &Reach) -> Result<String, Failure> {
+    ask(reach, "list", &Command::Channels)
+}
+
+/// Tells the topic, or sets it as the agent.
+pub(crate) fn topic(
+    reach: &Reach,
+    channel: ChannelName,
+    topic: Option<String>,
+) -> Result<String, Failure> {
+    ask(reach, "topic", &Command::Topic { channel, topic })
+}
+
+/// Does something by a connection to the chat server that has one of these nicks; returns which.
+pub(crate) fn in_person(
+    global: &Global,
+    nicks: &[String],
+    command: &Command,
+) -> Result<String, Failure> {
+    let server = peek::server(global)?;
+    let asked = peek::answer_as(&server, nicks, command);
+    let (nick, response) = asked.map_err(|error| told::no_server(&server, error))?;
+    match response.ok {
+        true => Ok(nick),
+        false => Err(told::no_channel(command, &response)),
+    }
+}
+
+fn ask(reach: &Reach, verb: &str, command: &Command) -> Result<String, Failure> {
+    let mut client =
+        Client::dial(&reach.sockets).map_err(|error| told::unreachable(&reach.nick, &error))?;
+    let response = client
+        .ask(command.clone(), reach.token.clone(), RESPONSE)
+        .map_err(|error| told::lost(&reach.nick, error))?;
+    let response = told_as_refused(command, response);
+    if !response.ok {
+        return Err(told::refused(verb, command, &response, &reach.nick));
+    }
+    let told = told::text(verb, command, &response)?;
+    let mut out = told.text.trim_end().to_owned();
+    let warnings = response.warnings.iter().map(|it| format!("warning: {}", text::one_line(it)));
+    for note in warnings.chain(told.notes) {
+        out.push('\n');
+        out.push_str(&note);
+    }
+    Ok(out)
+}
+
+/// Returns the response; what is read of a channel that the agent is not in counts as refused. A
+/// daemon has no lines of it, and says why beside, as culture's clients expect.
+pub(super) fn told_as_refused(command: &Command, response: Response) -> Response {
+    let Command::Read { channel: Target::Channel(channel), .. } = command else { return response };
+    match response.warnings.contains(&not_joined(channel)) {
+        true => Response::failed(response.id, not_joined(channel)),
+        false => response,
+    }
+}

@@ -1,0 +1,242 @@
+//! `gangline mcp --nick`: an agent's view of the chat, and words of one's own, for any MCP client.
+//!
+//! It serves one client over its standard streams and owns nothing that lasts: each call dials the
+//! agent's daemon anew, so it outlives the daemon. Who shows the agent's token is the agent; anybody
+//! else is the person who runs the program. A person reads what the daemon sees without moving how
+//! far the agent has read, and speaks by a connection to the chat server, since the daemon has the
+//! agent's voice only ([`person`]).
+
+mod person;
+
+use std::{ffi::OsString, sync::Arc};
+
+use async_trait::async_trait;
+use gangline_agent::tool_table::{Tool, User, offered};
+use gangline_core::{AgentName, name::Target};
+use gangline_os::{
+    mark::{RUN_MARK, RunMark},
+    task,
+};
+use gangline_runtime::{ToolCall, ToolHost, ToolServer, ToolSpec};
+use serde_json::Value;
+use tokio::sync::{Mutex, oneshot};
+
+use self::person::Person;
+use super::join;
+use crate::{
+    channel::{
+        ask::{self, Saying},
+        reach::{LegacyTmp, Reach},
+    },
+    cli::Global,
+    failure::Failure,
+};
+
+#[cfg(test)]
+mod tests;
+
+/// The variables that say whose environment it is, and what proves it.
+const NICK: &str = "GANGLINE_NICK";
+const CULTURES_NICK: &str = "CULTURE_NICK";
+const TOKEN: &str = "GANGLINE_TOKEN";
+/// How many lines `read` gives when none are asked for, and at most.
+const LINES: u64 = gangline_api::ipc::READ_LIMIT as u64;
+const LINES_MAX: u64 = gangline_api::ipc::READ_LIMIT_MAX as u64;
+
+/// Serves the standard streams until the client closes them.
+pub(super) fn serve(global: Global, nick: &AgentName) -> Result<(), Failure> {
+    let outside = Outside::new(&|name| std::env::var_os(name), global, nick)?;
+    let cannot = |error| Failure::environment(error).doing("cannot serve the tools");
+    let (ours, theirs) = std::os::unix::net::UnixStream::pair().map_err(cannot)?;
+    ours.set_nonblocking(true).map_err(cannot)?;
+    let streams = task::thread("streams", move || {
+        // A client that is gone has nothing to be told.
+        if let Err(failure) = join(&theirs) {
+            failure.report();
+        }
+    })
+    .map_err(cannot)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime
+        .map_err(|error| Failure::environment(error).doing("cannot start the async runtime"))?
+        .block_on(async {
+            let ours = tokio::net::UnixStream::from_std(ours)?;
+            ToolServer::serve_one(Arc::new(outside), ours).await
+        })
+        .map_err(cannot)?;
+    // The last answers are on their way to the client.
+    let _ = streams.join();
+    Ok(())
+}
+
+/// Who speaks.
+#[derive(Debug)]
+enum Who {
+    Agent,
+    Person(Person),
+}
+
+/// The tools' host.
+struct Outside {
+    work: Arc<Work>,
+    /// One call after the other, in the order of asking: what is said keeps its order.
+    turn: Mutex<()>,
+}
+
+/// What a call needs.
+struct Work {
+    reach: Reach,
+    who: Who,
+}
+
+impl Outside {
+    fn new(
+        env: &dyn Fn(&str) -> Option<OsString>,
+        global: Global,
+        nick: &AgentName,
+    ) -> Result<Self, Failure> {
+        let given = |name: &str| env(name).filter(|value| !value.is_empty());
+        let named = given(NICK).is_some() || given(CULTURES_NICK).is_some();
+        // A token that comes without a nick is meant for the one that was typed.
+        let named = |name: &str| match name {
+            NICK if !named && given(TOKEN).is_some() => Some(nick.as_str().into()),
+            other => env(other),
+        };
+        let no_such = || Failure::user(format!("cannot tell where the daemon of {nick} listens"));
+        let reach = Reach::find(&named, Some(nick), LegacyTmp::No)?.ok_or_else(no_such)?;
+        let mark = given(RUN_MARK).and_then(|mark| mark.to_str()?.parse::<RunMark>().ok());
+        let who = match (&reach.token, mark) {
+            (Some(_), _) => Who::Agent,
+            (None, Some(mark)) if mark.agent == nick.folded() => Who::Agent,
+            (None, Some(mark)) => {
+                let text =
+                    format!("this was started by the agent {}, which is not {nick}", mark.agent);
+                return Err(Failure::user(text).hint(format!(
+                    "an agent speaks for itself: gangline mcp --nick {}",
+                    mark.agent
+                )));
+            }
+            (None, None) => Who::Person(Person::new(env, global)),
+        };
+        Ok(Self { work: Arc::new(Work { reach, who }), turn: Mutex::new(()) })
+    }
+}
+
+#[async_trait]
+impl ToolHost for Outside {
+    fn tools(&self) -> Vec<ToolSpec> {
+        offered(match self.work.who {
+            Who::Agent => User::Agent,
+            Who::Person(_) => User::Person,
+        })
+    }
+
+    async fn call(&self, call: ToolCall) -> Result<String, String> {
+        let _turn = self.turn.lock().await;
+        let (done, told) = oneshot::channel();
+        let work = Arc::clone(&self.work);
+        let broken = |_| "the call broke off; its effect may have happened".to_owned();
+        task::thread("tool call", move || {
+            // Whoever asked may be gone.
+            let _ = done.send(work.call(&call));
+        })
+        .map_err(|error| format!("the call cannot be made: {error}"))?;
+        told.await.map_err(broken)?
+    }
+}
+
+impl Work {
+    fn call(&self, call: &ToolCall) -> Result<String, String> {
+        let input = &call.input;
+        let told = match Tool::named(&call.name) {
+            Some(Tool::Send) => {
+                let (to, text) = (place(input, "to")?, needed(input, "text")?);
+                let in_reply_to = text_of(input, "in_reply_to")?.filter(|id| !id.is_empty());
+                match (&self.who, in_reply_to) {
+                    (Who::Person(_), Some(_)) => {
+                        return Err("`in_reply_to` is for the agent: nothing was sent".to_owned());
+                    }
+                    (Who::Person(person), None) => person.say(&to, text),
+                    (Who::Agent, in_reply_to) => {
+                        let answers = in_reply_to.map(str::parse).transpose();
+                        let answers = answers.map_err(|error| format!("`in_reply_to`: {error}"))?;
+                        ask::say(&self.reach, Saying { to, text: text.to_owned(), answers })
+                    }
+                }
+            }
+            Some(Tool::Read) => {
+                let (from, limit) = (place(input, "from")?, lines(input)?);
+                match &self.who {
+                    Who::Agent => ask::read(&self.reach, from, limit),
+                    Who::Person(person) => ask::peek(&self.reach, self.meant(person, from), limit),
+                }
+            }
+            Some(Tool::Who) => ask::who(&self.reach, place(input, "target")?),
+            Some(Tool::Channels) => ask::channels(&self.reach),
+            Some(Tool::Topic) => self.topic(input)?,
+            Some(Tool::NoReply) | None => {
+                return Err(format!("there is no tool `{}` here", call.name));
+            }
+        };
+        told.map_err(|failure| sentences(&failure))
+    }
+
+    fn topic(&self, input: &Value) -> Result<Result<String, Failure>, String> {
+        let Target::Channel(channel) = place(input, "channel")? else {
+            return Err("`channel`: a channel begins with #".to_owned());
+        };
+        Ok(match (text_of(input, "text")?, &self.who) {
+            (Some(text), Who::Person(person)) => person.set_topic(&channel, text),
+            (text, Who::Agent | Who::Person(_)) => {
+                ask::topic(&self.reach, channel, text.map(str::to_owned))
+            }
+        })
+    }
+
+    /// Returns the place whose lines a person means: by the agent's nick those that the two have
+    /// exchanged, which the agent keeps under the person's.
+    fn meant(&self, person: &Person, from: Target) -> Target {
+        match from {
+            Target::Nick(nick) if nick.folded() == self.reach.nick.folded() => {
+                person.nick().map_or(Target::Nick(nick), Target::Nick)
+            }
+            Target::Nick(_) | Target::Channel(_) => from,
+        }
+    }
+}
+
+/// Returns what went wrong and what to do about it, for a model.
+fn sentences(failure: &Failure) -> String {
+    let mut text = failure.sentence();
+    for hint in failure.remedies() {
+        text.push_str(&format!("\nhint: {hint}"));
+    }
+    text
+}
+
+fn text_of<'a>(input: &'a Value, name: &str) -> Result<Option<&'a str>, String> {
+    match input.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => value.as_str().map(Some).ok_or_else(|| format!("`{name}` must be a string")),
+    }
+}
+
+fn needed<'a>(input: &'a Value, name: &str) -> Result<&'a str, String> {
+    let text = text_of(input, name)?.filter(|text| !text.trim().is_empty());
+    text.ok_or_else(|| format!("`{name}` is missing"))
+}
+
+fn place(input: &Value, name: &str) -> Result<Target, String> {
+    needed(input, name)?.trim().parse().map_err(|error| format!("`{name}`: {error}"))
+}
+
+fn lines(input: &Value) -> Result<u32, String> {
+    let limit = match input.get("limit") {
+        None | Some(Value::Null) => LINES,
+        Some(limit) => limit
+            .as_u64()
+            .filter(|limit| *limit > 0)
+            .ok_or("`limit` must be a whole number above 0")?,
+    };
+    Ok(u32::try_from(limit.min(LINES_MAX)).unwrap_or(u32::MAX))
+}
