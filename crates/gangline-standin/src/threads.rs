@@ -42,7 +42,7 @@ pub(crate) struct Whole {
 
 impl Threads {
     /// Makes a request whole; `None` if it belongs to no thread.
-    pub(crate) fn whole(&self, body: &[u8]) -> Result<Option<Whole>, HttpError> {
+    pub(crate) fn whole(&self, body: &[u8]) -> Result<Option<Whole>, Box<HttpError>> {
         // What is no object is refused where requests are read.
         let Ok(mut fields) = serde_json::from_slice::<Map<String, Value>>(body) else {
             return Ok(None);
@@ -55,13 +55,13 @@ impl Threads {
             Some("continue") => {
                 let Some(reply) = thread.get("previous_message_id").and_then(Value::as_str) else {
                     let text = "thread.continue.previous_message_id: Field required";
-                    return Err(HttpError::new(400, text));
+                    return Err(HttpError::new(400, text).into());
                 };
                 self.so_far(reply).ok_or_else(|| unknown(reply))?
             }
             Some(_) | None => {
                 let text = "thread: Input tag must be one of 'create', 'continue'";
-                return Err(HttpError::new(400, text));
+                return Err(HttpError::new(400, text).into());
             }
         };
         if let Some(new) = fields.get("messages").and_then(Value::as_array) {
@@ -93,7 +93,7 @@ impl Threads {
 }
 
 /// Refuses a reply that is not kept, in the form upon which clients send everything again.
-fn unknown(reply: &str) -> HttpError {
+fn unknown(reply: &str) -> Box<HttpError> {
     let message = format!("thread: no reply of the id {reply} is kept");
     let error = json!({
         "type": "not_found_error",
@@ -101,5 +101,5 @@ fn unknown(reply: &str) -> HttpError {
         "details": {"error_code": "thread_not_found"},
     });
     let body = json!({"type": "error", "error": error}).to_string();
-    HttpError { body: Some(body), ..HttpError::new(404, message) }
+    Box::new(HttpError { body: Some(body), ..HttpError::new(404, message) })
 }

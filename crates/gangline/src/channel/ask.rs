@@ -9,7 +9,7 @@ use gangline_core::{
 
 use super::{
     client::{Client, RESPONSE},
-    peek,
+    peek::{self, PeekError},
     reach::Reach,
     told,
 };
@@ -66,8 +66,13 @@ pub(crate) fn in_person(
     command: &Command,
 ) -> Result<String, Failure> {
     let server = peek::server(global)?;
-    let asked = peek::answer_as(&server, nicks, command);
-    let (nick, response) = asked.map_err(|error| told::no_server(&server, error))?;
+    let (nick, response) = match peek::answer_as(&server, nicks, command) {
+        Ok(answer) => answer,
+        Err(PeekError::Refused(why)) => {
+            return Err(Failure::user(format!("the chat server refused: {why}")));
+        }
+        Err(error) => return Err(told::no_server(&server, error)),
+    };
     match response.ok {
         true => Ok(nick),
         false => Err(told::no_channel(command, &response)),

@@ -154,7 +154,7 @@ fn what_cannot_be_done_is_told_and_the_server_goes_on() {
     let unknown = mcp.ask("tools/call", &json!({"name": "no_reply", "arguments": {}}));
     assert_eq!(unknown["error"]["code"], -32602, "a session's tool: {unknown}");
     let _ = scene.stage.world.run(&["--config", &scene.stage.config, "stop", ADA]).ok();
-    let told = mcp.call("channels", json!({})).unwrap_err();
+    let told = eventually("no daemon", || mcp.call("channels", json!({})).err());
     assert!(told.contains("cannot reach agent daemon for oak-ada"), "{told}");
     let _ = scene.stage.world.run(&["--config", &scene.stage.config, "start", ADA]).ok();
     eventually("the next daemon", || mcp.call("channels", json!({})).ok());

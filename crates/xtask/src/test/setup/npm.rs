@@ -130,7 +130,11 @@ fn install_libraries(folder: &Path) -> Result<()> {
     }
     let wanted: Vec<String> =
         LIBRARIES.iter().map(|library| format!("{}@{}", library.name, library.version)).collect();
-    println!("installing {} into {}: the tests drive our servers by them", wanted.join(", "), folder.display());
+    println!(
+        "installing {} into {}: the tests drive our servers by them",
+        wanted.join(", "),
+        folder.display()
+    );
     npm_install(folder, &wanted)?;
     match LIBRARIES.iter().find(|library| !has(folder, library)) {
         Some(library) => bail!("{}@{} was not installed", library.name, library.version),
