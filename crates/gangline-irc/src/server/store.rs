@@ -486,11 +486,10 @@ pub trait Store: Send + Sync + 'static {
     /// Returns all markers of what was read.
     fn markers(&self) -> BoxFuture<'_, Result<Vec<Marker>, StoreError>>;
 
-    /// Keeps a marker, in place of its reader's former one of that target.
+    /// Keeps a marker, in place of its reader's former one.
     fn put_marker(&self, marker: Marker) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// Takes a line back: its text and tags are gone, and no history has it any more. It keeps its
-    /// place and its sender's key.
+    /// Takes a line back: its text and tags are gone, its place and its sender's key stay.
     fn redact(&self, seq: i64) -> BoxFuture<'_, Result<(), StoreError>>;
 
     /// Returns the modes of all rooms that have some.

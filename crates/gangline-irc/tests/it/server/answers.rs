@@ -402,19 +402,29 @@ async fn a_request_behind_a_list_is_answered_under_its_own_label() {
         peers.push(peer);
     }
     let mut ann = room.modern("ann").await;
-    ann.send("@label=who WHO *\r\n@label=ping PING x\r\n@label=whois WHOIS ann").await;
-    let mut open = Vec::new();
-    let mut labels = Vec::new();
-    while open.len() < 2 {
+    ann.join("#room").await;
+    // They wait for the store together, and are done one after the other then.
+    ann.send(
+        "CHATHISTORY LATEST #room * 1\r\n@label=who WHO *\r\n@label=ping PING x\r\n@label=whois \
+         WHOIS ann",
+    )
+    .await;
+    for edge in ["+", "-"] {
+        assert!(ann.until("BATCH").await.params[0].starts_with(edge));
+    }
+    let (mut open, mut ended, mut labels) = (None, 0, Vec::new());
+    while ended < 2 {
         let line = ann.line().await.unwrap();
         labels.extend(line.label().map(str::to_owned));
         match line.params[0].split_at(1) {
-            ("+", reference) if line.command == "BATCH" => open.push(reference.to_owned()),
-            ("-", reference) if line.command == "BATCH" => {
-                assert_eq!(open.last().unwrap(), reference)
+            ("+", reference) if line.command == "BATCH" => {
+                assert_eq!(open.replace(reference.to_owned()), None);
             }
-            _ if line.command == "PONG" => assert_eq!(line.label(), Some("ping")),
-            _ => assert_eq!(line.tag("batch"), open.last().map(String::as_str)),
+            ("-", reference) if line.command == "BATCH" => {
+                assert_eq!(open.take().as_deref(), Some(reference));
+                ended += 1;
+            }
+            _ => assert_eq!(line.tag("batch"), open.as_deref()),
         }
     }
     assert_eq!(labels, ["who", "ping", "whois"]);

@@ -90,6 +90,12 @@ pub(super) struct Disk {
 }
 
 impl Disk {
+    /// The times of all read markers.
+    pub(super) async fn kept_markers(&self) -> Vec<String> {
+        let markers = self.store.markers().await.unwrap();
+        markers.into_iter().map(|marker| clock::rfc3339(marker.at)).collect()
+    }
+
     pub(super) async fn kept_modes(&self) -> Vec<RoomModes> {
         self.store.modes().await.unwrap()
     }
