@@ -55,6 +55,8 @@ fn a_rule_is_shown_so_that_words_can_be_told_apart() {
     let words = |words: &[&str]| Form::Command(words.iter().map(|it| (*it).to_owned()).collect());
     for (form, shown) in [
         (words(&["npm", "test"]), "Bash `npm test` in /w"),
+        (words(&["cd", "my web", "&&", "npm", "test"]), "Bash `cd 'my web' && npm test` in /w"),
+        (words(&["echo", "&&", "a&b"]), "Bash `echo '&&' 'a&b'` in /w"),
         (words(&["npm test"]), "Bash `'npm test'` in /w"),
         (words(&["echo", "it's", ""]), r"Bash `echo 'it'\''s' ''` in /w"),
         (words(&["echo", "a\nb\u{202e}"]), "Bash `echo 'a⏎b<U+202E>'` in /w"),

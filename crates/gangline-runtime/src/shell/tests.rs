@@ -241,6 +241,7 @@ fn what_is_too_much_is_unclear() {
     let nested = |depth: usize| format!("{}a{}", "( ".repeat(depth), " )".repeat(depth));
     assert!(commands(&nested(NESTING_MAX / 2)).is_ok());
     assert!(commands(&nested(SCRIPT_MAX / 4 - 1)).is_err());
+    assert_eq!(commands(&"a|".repeat(SCRIPT_MAX / 2)), Err(Unclear::TooHard));
     // Text that only a parser without bounds works on for long.
     for piece in ["(", "{ ", "$(", "<<a\n", "if ", "a|", "`", "case a in ", "sh -c '", "[[ ", "${"]
     {

@@ -216,20 +216,6 @@ async fn always_allows_once_what_can_have_no_rule() {
     assert_eq!(lab.rig.courier.office.broker.rules(None).await.unwrap(), []);
 }
 
-/// What a rule decided asked nobody: a line that begins like a decision is a prompt.
-#[tokio::test]
-async fn after_a_decision_by_rule_a_line_may_begin_with_yes() {
-    let mut lab = Lab::open().await;
-    let message = asked_in(&mut lab, "#lab").await;
-    wants(&mut lab, (message, "ls"), ("#lab", "#lab")).await;
-    lab.says(ORI, "#lab", "@ada yes 1 always").await;
-    lab.rig.clock.forward(gangline_core::words::LATELY + Duration::from_secs(1));
-    wants(&mut lab, (message, "ls"), ("#lab", "#lab")).await;
-    let before = lab.prompts().await.len();
-    lab.says(ORI, "#lab", "@ada yes please go on with it").await;
-    assert_eq!(lab.prompts().await.len(), before + 1);
-}
-
 /// A bare word in haste names the number, and one in private decides nothing of a room.
 #[tokio::test]
 async fn a_bare_yes_in_haste_or_elsewhere_is_answered_with_the_exact_words() {

@@ -325,6 +325,14 @@ pub(crate) async fn what_was_allowed_for_good_is_not_asked_again(store: &Fixture
     let number = rules[1].rule.number;
     assert_eq!((row.state, by), (ApprovalState::Allowed, Some(format!("rule {number}"))));
     assert_eq!(daemon.offers("three", forms(&["ls", "rm x"])).await.decided, None);
+    // Another agent's request is not covered.
+    let broker = &daemon.broker;
+    let other = broker.accept(keyed(&bob(), "another")).await.unwrap().id;
+    let epoch = broker.begin_epoch(&bob(), (1, ""), claude()).await.unwrap().epoch;
+    broker.take(take(&bob(), turn(epoch, 1), &[other])).await.unwrap();
+    let offer = Some(forms(&["ls"]));
+    let asks = OpenApproval { offer, ..ask(&bob(), turn(epoch, 1), other) };
+    assert_eq!(broker.open_approval(asks).await.unwrap().decided, None);
     let elsewhere = Offer { directory: "/".to_owned(), ..forms(&["ls"]) };
     assert_eq!(daemon.offers("four", elsewhere).await.decided, None);
 
