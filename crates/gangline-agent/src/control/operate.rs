@@ -56,7 +56,7 @@ impl Desk {
     pub(super) async fn status(&self) -> Result<Told, String> {
         let showing = self.showing.borrow().clone();
         let around = Around::look(&self.speaker.broker, &self.me.agent, &showing).await;
-        let mut channels: Vec<_> = self.joined.borrow().iter().cloned().collect();
+        let mut channels: Vec<_> = self.whereabouts.joined.borrow().iter().cloned().collect();
         channels.sort();
         let around = Around { unread: self.most_unread(), channels, ..around };
         Told::new(&showing.status((&self.me.agent, self.me.epoch), around))
