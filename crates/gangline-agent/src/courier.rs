@@ -36,6 +36,7 @@ use gangline_core::{
     AgentName, ApprovalNumber, Epoch, TurnId,
     name::ChannelName,
     patience::{Patience, Told},
+    reading::Bounds,
     redact::Redactor,
     trust,
 };
@@ -92,6 +93,8 @@ pub(crate) struct Office {
     /// What the backend can do.
     pub(crate) can: Capabilities,
     pub(crate) paths: Paths,
+    /// What is closed to the agent.
+    pub(crate) bounds: Bounds,
     /// Whose model somebody chooses.
     pub(crate) model_owner: String,
     /// Says which channels were joined, for the start's order.

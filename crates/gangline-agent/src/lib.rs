@@ -6,6 +6,7 @@
 
 mod brain;
 mod bus;
+pub mod card;
 mod control;
 mod courier;
 mod environment;
@@ -17,6 +18,7 @@ mod keeper;
 pub mod model;
 mod notes;
 mod outgoing;
+mod overwritten;
 mod place;
 mod prompt;
 mod recover;

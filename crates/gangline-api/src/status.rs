@@ -3,28 +3,19 @@
 //!
 //! Start at [`AgentStatus`]; the words are made of [`State`], the sentence of [`Situation`].
 
+mod situation;
+#[cfg(test)]
+mod tests;
+
+pub use situation::{DESCRIPTION_MAX, Situation, cut};
+
 use std::collections::BTreeMap;
 
 use gangline_core::{
     id::{ApprovalNumber, Epoch, MessageId},
     name::{AgentName, ChannelName},
-    shown,
 };
 use serde::{Deserialize, Serialize};
-
-#[cfg(test)]
-mod tests;
-
-/// The longest description, in characters.
-pub const DESCRIPTION_MAX: usize = 200;
-/// The longest command in a description, in characters.
-const COMMAND_MAX: usize = 60;
-/// The longest quotation of a message in a description, in characters.
-const QUOTED_MAX: usize = 60;
-/// The longest hint for a login in a description, in characters.
-const HINT_MAX: usize = 80;
-/// The longest reason in a description, in characters.
-const REASON_MAX: usize = 80;
 
 /// What an agent is doing, in S0's three words (C28).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -250,135 +241,6 @@ pub struct StatusNote {
     pub permissions: Option<String>,
     /// See [`AgentStatus::unasked`].
     pub unasked: Option<String>,
-}
-
-/// All that a description is made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Situation<'a> {
-    /// Where the agent stands.
-    pub state: State,
-    /// What the open turn is about.
-    pub task: Option<&'a Task>,
-    /// The tool that runs, if that is known.
-    pub tool: Option<&'a RunningTool>,
-    /// The first approval that waits, and its tool.
-    pub approval: Option<(ApprovalNumber, &'a str)>,
-    /// What somebody has to do so that the backend has a login.
-    pub login: Option<&'a str>,
-    /// Why it is parked, if that is known.
-    pub parked: Option<&'a str>,
-    /// How many messages wait.
-    pub waiting: u64,
-    /// Whether a human stopped new turns.
-    pub paused: bool,
-    /// Whether the store cannot write.
-    pub degraded: bool,
-}
-
-impl Situation<'_> {
-    /// Returns a sentence for people, on one line of at most [`DESCRIPTION_MAX`] characters: what
-    /// the agent works on, for whom and since when, or what it waits for.
-    #[must_use]
-    pub fn describe(&self) -> String {
-        let mut rest = String::new();
-        if self.degraded {
-            rest.push_str(", the store cannot write");
-        }
-        if self.paused && self.state != State::Paused {
-            rest.push_str(", paused");
-        }
-        match self.waiting {
-            0 => {}
-            1 => rest.push_str(", 1 message waits"),
-            many => rest.push_str(&format!(", {many} messages wait")),
-        }
-        let head = self.head();
-        let room = DESCRIPTION_MAX.saturating_sub(head.chars().count() + rest.chars().count());
-        cut(&format!("{head}{}{rest}", self.quoted(room)), DESCRIPTION_MAX)
-    }
-
-    fn head(&self) -> String {
-        match self.state {
-            State::Down => "its daemon is not running".to_owned(),
-            State::Parked => match self.parked {
-                Some(why) => format!("parked until `resume`: {}", cut(why, REASON_MAX)),
-                None => "parked until `resume`: its backend died too often".to_owned(),
-            },
-            State::Starting => "its backend starts".to_owned(),
-            State::Draining => "its daemon ends".to_owned(),
-            State::Ending => "ends a turn".to_owned(),
-            State::Compacting => "shortens its context".to_owned(),
-            State::Paused => "paused".to_owned(),
-            State::Idle => "waits to be asked".to_owned(),
-            State::NeedsLogin => match self.login {
-                Some(hint) => format!("waits for a login: {}", cut(hint, HINT_MAX)),
-                None => "waits for a login".to_owned(),
-            },
-            State::Thinking | State::RunningTool => match (self.approval, self.tool) {
-                (Some((number, tool)), _) => {
-                    let tool = cut(tool, 20);
-                    format!("waits for approval {number} ({tool}){}", self.about(","))
-                }
-                (None, Some(tool)) => format!("runs {}{}", ran(tool), self.about(",")),
-                (None, None) => format!("works{}", self.about("")),
-            },
-        }
-    }
-
-    fn about(&self, comma: &str) -> String {
-        let Some(task) = self.task else { return String::new() };
-        let mut text = String::new();
-        if let Some(message) = task.message {
-            text.push_str(&format!("{comma} on {message}"));
-        }
-        if !task.sender.is_empty() {
-            text.push_str(&format!(" for {}", cut(&task.sender, 20)));
-        }
-        if task.place.starts_with('#') {
-            text.push_str(&format!(" in {}", cut(&task.place, 24)));
-        }
-        // The day is the reader's own; a turn seldom outlives one.
-        if let Some(time) = task.since.get(11..19) {
-            text.push_str(&format!(" since {time}Z"));
-        }
-        text
-    }
-
-    /// Quotes what was asked, if there is room for more than a word of it.
-    fn quoted(&self, room: usize) -> String {
-        let works = matches!(self.state, State::Thinking | State::RunningTool);
-        let Some(task) = self.task.filter(|task| works && !task.text.trim().is_empty()) else {
-            return String::new();
-        };
-        match room.min(QUOTED_MAX).checked_sub(" (``)".len()) {
-            Some(room) if room >= 12 => format!(" (`{}`)", cut(&task.text, room)),
-            Some(_) | None => String::new(),
-        }
-    }
-}
-
-/// Returns a tool with what it runs and since when.
-fn ran(tool: &RunningTool) -> String {
-    let mut text = cut(&tool.name, 20);
-    if !tool.what.is_empty() {
-        text.push_str(&format!(" `{}`", cut(&tool.what, COMMAND_MAX)));
-    }
-    if let Some(time) = tool.since.get(11..19) {
-        text.push_str(&format!(" since {time}Z"));
-    }
-    text
-}
-
-/// Returns the first line of a text, with what shows nothing written out, cut at so many characters.
-#[must_use]
-pub fn cut(text: &str, max: usize) -> String {
-    let line = text.trim().lines().next().unwrap_or_default();
-    let clean = shown::label(&line.replace('\t', " "));
-    if clean.chars().count() <= max {
-        return clean;
-    }
-    let kept: String = clean.chars().take(max.saturating_sub(1)).collect();
-    format!("{}…", kept.trim_end())
 }
 
 /// Something for which the agent waits for a human.

@@ -1,15 +1,13 @@
 //! `show 5` and `more`: all of an approval, page by page.
 
-use gangline_api::approval::wanted_of_row;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
 use gangline_broker::{
     Announce, ApprovalRow, ApprovalState, BrokerError, LineKind, MessageRow, Send as BrokerSend,
 };
 use gangline_core::{
     ApprovalNumber, Principal, Target, Tier, TurnId,
-    approval::{
-        page,
-        view::{self, Around, Extent, Facts},
-    },
+    approval::{page, view::Extent},
     redact::MASK,
     split::LINE_BYTES,
 };
@@ -21,7 +19,11 @@ use super::{
     answer::{addressed, key_of, place_of, question},
     decide::Handled,
 };
-use crate::{place, texts::approvals};
+use crate::{
+    card::{self, Reader},
+    place,
+    texts::approvals,
+};
 
 /// So many lines are shown at once in private.
 const PAGE: usize = 40;
@@ -37,8 +39,9 @@ const NAME_ROOM: usize = 64;
 pub(super) struct Page {
     number: ApprovalNumber,
     next: usize,
-    /// Where all before it was shown, and of which turn's approval; `None` of the first page.
-    before: Option<(String, TurnId)>,
+    /// Where all before it was shown, of which turn's approval and of which view: a file that would be
+    /// written over may change between two pages. `None` of the first page.
+    before: Option<(String, TurnId, u64)>,
 }
 
 impl Courier {
@@ -87,12 +90,16 @@ impl Courier {
                 return Handled::NotNow;
             }
         };
-        let lines = wire_lines(&row, asked.as_ref(), offer.as_deref());
+        let title = format!("approval {number}: {}", approvals::standing(&row));
+        let reader = Reader { bounds: &self.office.bounds, masks: &self.office.redactor };
+        let told = (title.as_str(), offer.as_deref());
+        let card = card::lines(told, &row, asked.as_ref(), reader);
+        let lines = page::wire(&card, LINE_BYTES - NAME_ROOM);
         let in_room = matches!(line.target, Target::Channel(_));
         let size = if in_room { ROOM_PAGE } else { PAGE };
         let (mut shown, next) = part(&lines, (page.next, size));
         let left = lines.len() - next;
-        let here = (place::key(&line.target, who), row.turn);
+        let here = (place::key(&line.target, who), row.turn, hash(&lines));
         let all_here = page.before.is_none_or(|before| before == here);
         self.pages.remove(&who.account);
         if left > 0 && in_room {
@@ -106,7 +113,7 @@ impl Courier {
                 self.pages.clear();
             }
             // A page that was shown elsewhere is missing here, whatever follows.
-            let before = if all_here { here } else { (String::new(), row.turn) };
+            let before = if all_here { here } else { (String::new(), row.turn, 0) };
             let page = Page { number, next, before: Some(before) };
             self.pages.insert(who.account.clone(), page);
             shown.push(format!("… {left} more lines: say `more`"));
@@ -194,6 +201,12 @@ fn hides(row: &ApprovalRow) -> bool {
     row.detail.as_str().contains(MASK)
 }
 
+fn hash(lines: &[String]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    lines.hash(&mut hasher);
+    hasher.finish()
+}
+
 /// Returns a page of the lines, and where the next one begins. An approval that was asked anew
 /// meanwhile may have fewer lines: then it begins again.
 fn part(lines: &[String], (from, size): (usize, usize)) -> (Vec<String>, usize) {
@@ -201,27 +214,6 @@ fn part(lines: &[String], (from, size): (usize, usize)) -> (Vec<String>, usize) 
     let shown: Vec<String> = lines.iter().skip(from).take(size).cloned().collect();
     let next = from + shown.len();
     (shown, next)
-}
-
-/// Returns everything that is known of an approval as lines of IRC.
-fn wire_lines(row: &ApprovalRow, asked: Option<&MessageRow>, always: Option<&str>) -> Vec<String> {
-    let title = format!("approval {}: {}", row.number, approvals::standing(row));
-    let asked = asked.map(|it| view::asked(&it.sender, &it.target, it.id));
-    let facts = Facts {
-        title: &title,
-        asked: asked.as_deref(),
-        tool: &row.tool,
-        said_before: row.said_before.as_ref().map_or("", |said| said.as_str()),
-        always,
-    };
-    let around = Around {
-        agent: row.agent.as_str(),
-        asker: None,
-        folder: row.folder.as_ref().map_or("", |folder| folder.as_str()),
-        home: None,
-    };
-    let card = view::card(facts, &wanted_of_row(&row.tool, row.detail.as_str()), around);
-    page::wire(&card, LINE_BYTES - NAME_ROOM)
 }
 
 #[cfg(test)]

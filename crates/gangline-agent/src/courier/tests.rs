@@ -83,6 +83,7 @@ impl Rig {
                 state: folder.path().into(),
                 runtime: folder.path().into(),
             },
+            bounds: gangline_core::reading::Bounds::default(),
             model_owner: "native".to_owned(),
             joined: watch::Sender::default(),
             wanted: watch::Sender::default(),

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use gangline_core::reading::Bounds;
+use gangline_os::fsio;
 
 use super::read;
 use crate::settings::Settings;
@@ -57,6 +58,13 @@ pub(super) fn bounds(settings: &Settings) -> Bounds {
         .chain(homes.flat_map(|home| credentials(home)))
         .chain(logins);
     Bounds { open: vec![read::notes(settings)], closed: closed.collect() }
+}
+
+/// The same with links resolved.
+pub(super) fn resolved(settings: &Settings) -> Bounds {
+    let Bounds { open, closed } = bounds(settings);
+    let all = |paths: Vec<PathBuf>| paths.iter().map(|path| fsio::resolved(path)).collect();
+    Bounds { open: all(open), closed: all(closed) }
 }
 
 fn credentials(home: &Path) -> impl Iterator<Item = PathBuf> {

@@ -1,5 +1,7 @@
 //! The daemon's parts and their wiring.
 
+mod options;
+
 use std::{
     collections::HashSet,
     sync::{Arc, atomic::AtomicU64},
@@ -14,13 +16,13 @@ use gangline_core::{
     model::ModelName,
     name::ChannelName,
     redact::Redactor,
-    trust,
 };
 use gangline_irc::client::{Link, LinkCommand, LinkEvent};
-use gangline_os::{CancellationToken, doorbell::Doorbell, fsio, secret::Secret, task::TaskGroup};
-use gangline_runtime::{Capabilities, StartOptions, Thinking};
+use gangline_os::{CancellationToken, doorbell::Doorbell, secret::Secret, task::TaskGroup};
+use gangline_runtime::Capabilities;
 use tokio::sync::{Notify, mpsc, watch};
 
+use self::options::{speaker, start_options};
 use super::{closed, read};
 use crate::{
     brain::{Brain, Doors},
@@ -36,13 +38,11 @@ use crate::{
     keeper::Keeper,
     model,
     notes::Notes,
-    prompt,
     rooms::{ROOMS_QUEUE, Rooms, ToRooms, Unread},
-    session::{Session, resume_from},
+    session::Session,
     settings::Settings,
     showing::Showing,
-    speech::{Speaker, TurnContext},
-    tools::SpeakingTools,
+    speech::TurnContext,
     whereabouts::Whereabouts,
 };
 
@@ -416,6 +416,7 @@ fn office(
         showing: shared.showing.clone(),
         can: read::can(settings),
         paths: settings.paths.clone(),
+        bounds: closed::resolved(settings),
         model_owner: settings.backend.owner(),
         joined,
         wanted,
@@ -462,63 +463,4 @@ fn whereabouts(shared: &Shared) -> Whereabouts {
         kept_out: shared.kept_out.clone(),
         inquiries: shared.inquiries.clone(),
     }
-}
-
-fn speaker(settings: &Settings, shared: &Shared) -> Speaker {
-    Speaker {
-        agent: settings.agent.nick.clone(),
-        broker: shared.broker.clone(),
-        paths: settings.paths.clone(),
-        redactor: Arc::clone(&shared.redactor),
-        brain: shared.brain.clone(),
-        outbox: Arc::clone(&shared.outbox),
-        committed: shared.committed.clone(),
-        owners_only: Arc::new(settings.owners_only.clone()),
-        max_hops: trust::Policy::default().max_hops,
-    }
-}
-
-fn start_options(settings: &Settings, shared: &Shared, started: &EpochStart) -> StartOptions {
-    let agent = &settings.agent;
-    let folder = settings.paths.agent_dir(agent.nick.as_str());
-    let mark = read::run_mark(settings, shared.broker.installation_id(), shared.epoch);
-    if let Err(error) = fsio::private_dir(&read::notes(settings)) {
-        tracing::warn!(%error, "the agent has no folder for its notes");
-    }
-    let mut options = StartOptions {
-        workdir: agent.directory.clone(),
-        session_dir: folder.join("sessions"),
-        tmp_dir: folder.join(environment::TMP),
-        command: read::command(settings),
-        account_dir: agent.account_dir.clone(),
-        env: environment::whole(settings, &mark),
-        mode: read::mode(agent),
-        model: shared.model.as_ref().map(ModelName::to_string).or_else(|| agent.model.clone()),
-        thinking: Some(match &agent.thinking {
-            config::Thinking::Said(word) => Thinking::Said(word.clone()),
-            usual @ config::Thinking::Usual => Thinking::Usual(usual.word().to_owned()),
-        }),
-        system_prompt: prompt::system(agent, &read::notes(settings)),
-        mcp_servers: settings.mcp_servers.clone(),
-        permissions: read::permissions(agent),
-        allowed_tools: agent.allowed_tools.clone(),
-        bounds: closed::bounds(settings),
-        resume: resume_from(started.session.clone()),
-        initial_prompt: None,
-        tool_bridge: settings.tool_bridge.clone(),
-        base_url: agent.base_url.clone(),
-        api_key: settings.api_key.clone(),
-        extra: agent.extra.clone(),
-        tools: Arc::new(SpeakingTools {
-            server_key: settings.server_key.as_str(),
-            speaker: speaker(settings, shared),
-            turn: shared.context.clone(),
-            whereabouts: whereabouts(shared),
-        }),
-    };
-    if let Some(own) = read::auto_compact(agent) {
-        options.extra.entry(read::AUTO_COMPACT.to_owned()).or_insert(own.into());
-    }
-    settings.backend.apply(&mut options);
-    options
 }

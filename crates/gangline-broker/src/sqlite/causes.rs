@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use gangline_core::{
-    AgentName, Epoch, MessageId, MessageState, Redacted, TurnId,
+    AgentName, Epoch, MessageId, MessageState, Redacted, Tier, TurnId,
     cause::{self, Ledger, Limit, Used},
     split,
+    trust::OWNER,
 };
 use rusqlite::{Connection, Row, params};
 
@@ -170,7 +171,7 @@ pub(super) fn flag(
 /// Puts the line that tells of a limit into the outbox of the agent that the root message went to,
 /// since that agent is in the room where it began; of the one that reached the limit if the other
 /// is to be down. A root from the command line has no place: then it is told where the held message
-/// came from.
+/// came from. On the installation's own server the owner reads it in private too.
 fn tell(
     w: &mut Writer,
     (root, told): (MessageId, i64),
@@ -179,15 +180,15 @@ fn tell(
 ) -> Result<Option<AgentName>, Fault> {
     let used = used(&w.connection, root)?;
     let Some(origin) = place(&w.connection, root)? else { return Ok(None) };
-    let (teller, target) = match (is_down(&w.connection, &origin.agent)?, origin.target.as_str()) {
-        (_, "") => {
-            let here = place(&w.connection, held)?;
-            (by.clone(), here.map(|here| here.target).unwrap_or_default())
-        }
-        (true, target) => (by.clone(), target.to_owned()),
-        (false, target) => (origin.agent.clone(), target.to_owned()),
+    let (teller, place) = match (is_down(&w.connection, &origin.agent)?, origin.target.as_str()) {
+        (_, "") => match place(&w.connection, held)? {
+            Some(here) => (by.clone(), here),
+            None => return Ok(None),
+        },
+        (true, _) => (by.clone(), origin.clone()),
+        (false, _) => (origin.agent.clone(), origin.clone()),
     };
-    if target.is_empty() {
+    if place.target.is_empty() {
         return Ok(None);
     }
     let text = cause::announcement((root, &origin.sender), &teller, limit, &used);
@@ -195,7 +196,7 @@ fn tell(
         agent: teller.clone(),
         turn: None,
         idem_key: format!("c-{root}-{told}"),
-        target,
+        target: place.target.clone(),
         // Ids, figures, names and words of the program only.
         lines: split::redacted_lines(&Redacted::from_store(text), |_| String::new()).lines,
         kind: LineKind::Notice,
@@ -203,23 +204,34 @@ fn tell(
         deliver: None,
     };
     outbox::put(w, &send)?;
+    // Elsewhere nobody knows who holds the nick, and an owner who asked in private has read it.
+    let in_room = place.target.starts_with('#');
+    if place.network == w.installation_id && (in_room || place.tier != Tier::Owner) {
+        let (idem_key, target) = (format!("co-{root}-{told}"), OWNER.to_owned());
+        outbox::put(w, &Send { idem_key, target, ..send })?;
+    }
     Ok(Some(teller))
 }
 
 /// Where a message came from.
+#[derive(Clone)]
 struct Place {
     agent: AgentName,
+    network: String,
     target: String,
     sender: String,
+    tier: Tier,
 }
 
 fn place(c: &Connection, id: MessageId) -> Result<Option<Place>, Fault> {
-    let sql = "SELECT agent, target, sender FROM messages WHERE id = ?";
+    let sql = "SELECT agent, network_id, target, sender, tier FROM messages WHERE id = ?";
     Ok(sql::first(c, sql, params![id.0], |row| {
         Ok(Place {
             agent: rows::parsed(row, "agent")?,
+            network: row.get("network_id")?,
             target: row.get("target")?,
             sender: row.get("sender")?,
+            tier: rows::parsed(row, "tier")?,
         })
     })?)
 }

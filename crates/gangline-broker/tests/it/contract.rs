@@ -52,6 +52,7 @@ mod sqlite {
         causes:
             all_turns_of_a_cause_are_counted_and_the_next_is_held,
             a_limit_is_told_once_by_one_of_many,
+            on_our_own_server_the_owner_hears_of_a_limit_in_private,
             a_lower_limit_of_one_agent_holds_that_one_only,
             another_attempt_and_a_second_message_of_a_turn_are_not_counted,
             agents_that_one_line_names_share_its_cause,

@@ -1,6 +1,8 @@
 //! The lines of a file's change, as people read differences: `+` for new lines, `-` for those that
 //! go, a blank before those that stay.
 
+use similar::{ChangeTag, TextDiff};
+
 use crate::shown;
 
 /// So many lines that stay are shown before and after a change.
@@ -75,6 +77,42 @@ impl Change {
         let after = &old_rest[old_rest.len() - end..];
         lines.extend(stays(&after[..after.len().min(CONTEXT)]));
         Self { lines }
+    }
+
+    /// Returns the change of a whole file: the parts that differ, each with what stays around it and a
+    /// heading of where it is.
+    #[must_use]
+    pub fn compared(old: &str, new: &str) -> Self {
+        let (old, new): (Vec<&str>, Vec<&str>) = (split(old).collect(), split(new).collect());
+        let diff = TextDiff::from_slices(&old, &new);
+        let mut lines = Vec::new();
+        for part in diff.grouped_ops(CONTEXT) {
+            let (Some(first), Some(last)) = (part.first(), part.last()) else { continue };
+            let span = |from: usize, to: usize| format!("{},{}", from + 1, to - from);
+            let (from, to) = (first.old_range().start, last.old_range().end);
+            let (new_from, new_to) = (first.new_range().start, last.new_range().end);
+            let heading = format!("@@ -{} +{} @@", span(from, to), span(new_from, new_to));
+            lines.push(Line::Heading(heading));
+            for change in part.iter().flat_map(|op| diff.iter_changes(op)) {
+                let text = change.value().to_owned();
+                lines.push(match change.tag() {
+                    ChangeTag::Equal => Line::Stays(text),
+                    ChangeTag::Delete => Line::Goes(text),
+                    ChangeTag::Insert => Line::Comes(text),
+                });
+            }
+        }
+        Self { lines }
+    }
+
+    /// Returns the lines that come, as a text: of a change to a whole content all of it.
+    #[must_use]
+    pub fn content(&self) -> String {
+        let comes = self.lines.iter().filter_map(|line| match line {
+            Line::Comes(text) => Some(text.as_str()),
+            Line::Stays(_) | Line::Goes(_) | Line::Heading(_) => None,
+        });
+        comes.collect::<Vec<_>>().join("\n")
     }
 
     /// Returns the change that a unified diff tells.

@@ -69,8 +69,14 @@ pub struct FileChange {
 /// How much of a file a change replaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileExtent {
-    /// All of it.
+    /// All of it; what it held is not known here.
     Whole,
+    /// All of it, and there was no such file.
+    New,
+    /// All of it, compared with what it held.
+    Compared,
+    /// All of it; what it held, so many bytes, is too long or no text.
+    Unshown(u64),
     /// Parts.
     Parts,
 }
@@ -250,15 +256,21 @@ fn noted(notes: &[String]) -> String {
     if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) }
 }
 
-/// Returns `+12 −3 lines`; of a whole file only what it will hold is known.
+/// Returns `+12 −3 lines`; of a whole file that was not compared only what it will hold is known.
 fn counted(files: &[FileChange]) -> String {
     let counts = files.iter().fold(Counts::default(), |sum, it| sum.plus(it.change.counts()));
-    let all = !files.is_empty() && files.iter().all(|it| it.extent == FileExtent::Whole);
-    let lines = |count: usize| if count == 1 { "1 line" } else { "lines" };
-    match (all, counts.added) {
-        (true, 1) => format!("+{}, the whole file", lines(1)),
-        (true, added) => format!("+{added} lines, the whole file"),
-        (false, added) => format!("+{added} −{} lines", counts.removed),
+    let Counts { added, removed } = counts;
+    let comes = if added == 1 { "+1 line".to_owned() } else { format!("+{added} lines") };
+    let known = |it: &FileChange| matches!(it.extent, FileExtent::Compared | FileExtent::Parts);
+    match files {
+        [FileChange { extent: FileExtent::New, .. }] => format!("{comes}, a new file"),
+        [FileChange { extent: FileExtent::Unshown(bytes), .. }] => format!(
+            "{comes}, the whole file; it holds {bytes} bytes, which are too many to compare or no \
+             text"
+        ),
+        [] => format!("+{added} −{removed} lines"),
+        files if files.iter().any(known) => format!("+{added} −{removed} lines"),
+        _ => format!("{comes}, the whole file"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Root causes: the budget of turns, who is told, release and end.
 
 use gangline_broker::{Broker, Held, NewMessage, OutboxRow, Released, Take};
-use gangline_core::{AgentName, Epoch, MessageId, MessageState, Origin, TurnId};
+use gangline_core::{AgentName, Epoch, MessageId, MessageState, Origin, Principal, Tier, TurnId};
 
 use crate::support::*;
 
@@ -113,6 +113,31 @@ pub(crate) async fn a_limit_is_told_once_by_one_of_many(store: &Fixture) {
     let text = told[0].body.as_str();
     let begin = format!("otto: {root} has used its 1 turn (1 turn of 1 agent in ");
     assert!(text.starts_with(&begin), "{text}");
+}
+
+pub(crate) async fn on_our_own_server_the_owner_hears_of_a_limit_in_private(store: &Fixture) {
+    for (tier, target, told) in [
+        (Tier::Member, "#room", &["#room", "owner"][..]),
+        (Tier::Owner, "#room", &["#room", "owner"]),
+        (Tier::Member, "bob", &["bob", "owner"]),
+        // The owner reads it where the owner asked.
+        (Tier::Owner, "ori", &["ori"]),
+    ] {
+        let mut scene = Scene::new(store).await;
+        let principal = Principal { account: "otto".to_owned(), tier };
+        let (target, network_id) = (target.to_owned(), scene.broker.installation_id().to_owned());
+        let root = NewMessage { principal, target, network_id, msgid: None, ..in_room("own") };
+        scene.root = scene.broker.accept(root).await.unwrap().id;
+        scene.turn(&ada(), &[scene.root], 1).await;
+        for agent in [bob(), ada()] {
+            let id = scene.follows(&agent).await;
+            assert_eq!(scene.turn(&agent, &[id], 1).await, 0);
+        }
+        let of_root = format!("-{}-1", scene.root);
+        let lines = scene.told().await.into_iter().filter(|it| it.idem_key.ends_with(&of_root));
+        let targets: Vec<String> = lines.map(|line| line.target).collect();
+        assert_eq!(targets, *told, "{tier:?}");
+    }
 }
 
 pub(crate) async fn a_lower_limit_of_one_agent_holds_that_one_only(store: &Fixture) {

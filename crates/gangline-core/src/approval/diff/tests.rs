@@ -38,3 +38,35 @@ fn a_unified_diff_is_counted_without_its_headings() {
     ];
     check(&Change::of_unified(text), &expect, (1, 2));
 }
+
+#[test]
+fn a_whole_file_is_compared_part_by_part() {
+    let old: Vec<String> = (1..=20).map(|number| format!("line {number}")).collect();
+    let mut new = old.clone();
+    "LINE 2".clone_into(&mut new[1]);
+    new.remove(17);
+    let change = Change::compared(&format!("{}\n", old.join("\n")), &new.join("\n"));
+    assert_eq!(change.counts(), Counts { added: 1, removed: 2 });
+    let shown: Vec<String> = change.shown().collect();
+    let expect = [
+        "  @@ -1,5 +1,5 @@",
+        "    line 1",
+        "  - line 2",
+        "  + LINE 2",
+        "    line 3",
+        "    line 4",
+        "    line 5",
+        "  @@ -15,6 +15,5 @@",
+        "    line 15",
+        "    line 16",
+        "    line 17",
+        "  - line 18",
+        "    line 19",
+        "    line 20",
+    ];
+    assert_eq!(shown, expect);
+    assert_eq!(Change::compared("same\n", "same"), Change::default());
+    let emptied = Change::compared("gone\n", "");
+    assert_eq!(emptied.counts(), Counts { added: 0, removed: 1 });
+    assert_eq!(Change::to("a\nb\n").content(), "a\nb");
+}

@@ -1,0 +1,84 @@
+//! What the backend is started with, and what speaks for it.
+
+use std::sync::Arc;
+
+use gangline_api::config;
+use gangline_broker::EpochStart;
+use gangline_core::{model::ModelName, trust};
+use gangline_os::fsio;
+use gangline_runtime::{StartOptions, Thinking};
+
+use super::{Shared, whereabouts};
+use crate::{
+    environment, prompt,
+    root::{closed, read},
+    session::resume_from,
+    settings::Settings,
+    speech::Speaker,
+    tools::SpeakingTools,
+};
+
+/// Returns what says the agent's words.
+pub(super) fn speaker(settings: &Settings, shared: &Shared) -> Speaker {
+    Speaker {
+        agent: settings.agent.nick.clone(),
+        broker: shared.broker.clone(),
+        paths: settings.paths.clone(),
+        redactor: Arc::clone(&shared.redactor),
+        brain: shared.brain.clone(),
+        outbox: Arc::clone(&shared.outbox),
+        committed: shared.committed.clone(),
+        owners_only: Arc::new(settings.owners_only.clone()),
+        max_hops: trust::Policy::default().max_hops,
+    }
+}
+
+/// Returns what the backend is started with.
+pub(super) fn start_options(
+    settings: &Settings,
+    shared: &Shared,
+    started: &EpochStart,
+) -> StartOptions {
+    let agent = &settings.agent;
+    let folder = settings.paths.agent_dir(agent.nick.as_str());
+    let mark = read::run_mark(settings, shared.broker.installation_id(), shared.epoch);
+    if let Err(error) = fsio::private_dir(&read::notes(settings)) {
+        tracing::warn!(%error, "the agent has no folder for its notes");
+    }
+    let mut options = StartOptions {
+        workdir: agent.directory.clone(),
+        session_dir: folder.join("sessions"),
+        tmp_dir: folder.join(environment::TMP),
+        command: read::command(settings),
+        account_dir: agent.account_dir.clone(),
+        env: environment::whole(settings, &mark),
+        mode: read::mode(agent),
+        model: shared.model.as_ref().map(ModelName::to_string).or_else(|| agent.model.clone()),
+        thinking: Some(match &agent.thinking {
+            config::Thinking::Said(word) => Thinking::Said(word.clone()),
+            usual @ config::Thinking::Usual => Thinking::Usual(usual.word().to_owned()),
+        }),
+        system_prompt: prompt::system(agent, &read::notes(settings)),
+        mcp_servers: settings.mcp_servers.clone(),
+        permissions: read::permissions(agent),
+        allowed_tools: agent.allowed_tools.clone(),
+        bounds: closed::bounds(settings),
+        resume: resume_from(started.session.clone()),
+        initial_prompt: None,
+        tool_bridge: settings.tool_bridge.clone(),
+        base_url: agent.base_url.clone(),
+        api_key: settings.api_key.clone(),
+        extra: agent.extra.clone(),
+        tools: Arc::new(SpeakingTools {
+            server_key: settings.server_key.as_str(),
+            speaker: speaker(settings, shared),
+            turn: shared.context.clone(),
+            whereabouts: whereabouts(shared),
+        }),
+    };
+    if let Some(own) = read::auto_compact(agent) {
+        options.extra.entry(read::AUTO_COMPACT.to_owned()).or_insert(own.into());
+    }
+    settings.backend.apply(&mut options);
+    options
+}
