@@ -33,7 +33,7 @@ use std::{
 
 use gangline_broker::Broker;
 use gangline_core::{
-    AgentName, ApprovalNumber, Epoch, TurnId,
+    AgentName, ApprovalNumber, Epoch,
     name::ChannelName,
     patience::{Patience, Told},
     reading::Bounds,
@@ -55,6 +55,7 @@ use addressee::Addressees;
 use cursors::Cursors;
 use inquiries::{Inquiries, Inquiry};
 use outbox::{InFlight, Taken};
+use owners::{Owners, Reminded};
 use trouble::Troubles;
 
 /// How long a store that cannot be read at the start is waited for.
@@ -136,8 +137,10 @@ pub(crate) struct Courier {
     words: HashSet<String>,
     /// How far people have read what was shown to them.
     pages: HashMap<String, show::Page>,
-    /// The last time that owners were told of each open approval: its turn, and which time it was.
-    reminded: HashMap<ApprovalNumber, (TurnId, u64)>,
+    /// The last time that owners were told of each open approval.
+    reminded: HashMap<ApprovalNumber, Reminded>,
+    /// Where owners are.
+    owners: Owners,
 }
 
 enum Event {
@@ -176,6 +179,7 @@ impl Courier {
             words: HashSet::new(),
             pages: HashMap::new(),
             reminded: HashMap::new(),
+            owners: Owners::default(),
         }
     }
 
@@ -304,6 +308,10 @@ impl Courier {
                 self.showed(&message);
                 let commands = self.inquiries.heard(&message);
                 self.command_all(commands);
+                if self.owners.is_asked() {
+                    // What waits to be told to them may be due now.
+                    self.office.outbox.notify_one();
+                }
             }
         }
     }

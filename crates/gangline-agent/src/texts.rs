@@ -1,4 +1,4 @@
-//! What the daemon says by itself, in one place.
+//! What the daemon itself says, in one place.
 
 pub(crate) mod approvals;
 
@@ -16,12 +16,13 @@ use gangline_core::{
 use crate::settings::InsteadOf;
 
 pub(crate) const WITHDRAWN: &str =
-    "nobody refused this: the request was withdrawn because the turn ends";
-pub(crate) const TAKEN_BACK: &str = "the backend waits for it no longer";
-pub(crate) const START_TIMEOUT: &str = "the backend did not get ready in time and was ended";
-pub(crate) const TURN_TIMEOUT: &str = "the turn gave no sign of life and is being ended";
-pub(crate) const INTERRUPT_TIMEOUT: &str = "the backend did not react to an interrupt: ended";
-pub(crate) const LOGGED_IN: &str = "the backend has a login again; messages are fed";
+    "nobody refused this: the request was withdrawn because the turn is ending";
+pub(crate) const TAKEN_BACK: &str = "the backend withdrew its request";
+pub(crate) const START_TIMEOUT: &str = "the backend was not ready in time and was stopped";
+pub(crate) const TURN_TIMEOUT: &str = "the turn showed no activity and is being stopped";
+pub(crate) const INTERRUPT_TIMEOUT: &str =
+    "the backend did not react to an interrupt and was stopped";
+pub(crate) const LOGGED_IN: &str = "the backend is logged in again; waiting messages are delivered";
 pub(crate) const COMPACTING: &str = "the context is being shortened";
 pub(crate) const COMPACTED: &str = "the context was shortened";
 pub(crate) const NOT_COMPACTED: &str = "the backend ended before its context was shorter";
@@ -31,16 +32,16 @@ pub(crate) const GIVEN_AGAIN: &str = "\n[gangline] this is given again: the cont
 /// How a status calls the turn for the notes.
 pub(crate) const WRITES_NOTES: &str = "writes its notes before its context is shortened";
 pub(crate) const TOOL_CUT_OFF: &str = "(the turn ended before it came back)";
-pub(crate) const PARKED: &str = "my backend does not start, or keeps ending, until somebody mends \
-     it; your message is kept until my owner says `resume`";
-pub(crate) const PAUSED: &str = "messages are kept and not fed";
-pub(crate) const RESUMED: &str = "messages are fed again";
+pub(crate) const PARKED: &str = "my backend keeps failing, so I have stopped it. Your message is \
+     stored and waits until my owner has fixed it and says `resume`";
+pub(crate) const PAUSED: &str = "new messages are stored and wait";
+pub(crate) const RESUMED: &str = "waiting messages are delivered again";
 
 pub(crate) const ENDED_BY_US: &str = "ended by the daemon";
-pub(crate) const FIXED_MODEL: &str = "nothing says how my program is told another model: it has its \
-     own way, or its entry gets the words for it (`screen: {model: [...]}`)";
+pub(crate) const FIXED_MODEL: &str = "I do not know how to change my program's model: do it in the program, \
+     or write the words for it into its entry (`screen: {model: [...]}`)";
 pub(crate) const ENDED_WELL: &str =
-    "the backend ended by itself with code 0, and is started again when it is needed";
+    "the backend exited with code 0, and is started again when it is needed";
 pub(crate) const FRESH_SESSION: &str =
     "the backend begins a new session: it remembers nothing of the last one";
 
@@ -81,12 +82,12 @@ pub(crate) fn realname(backend: &str, permissions: Permissions, unasked: Option<
 pub(crate) fn has_the_shell(owners_only: bool) -> &'static str {
     match owners_only {
         true => {
-            "this agent works in a terminal, where nothing asks before it runs: whoever may prompt \
-             it has its shell, and that is its owner only"
+            "this agent works in a terminal, where nothing asks before it runs: anybody who may \
+             prompt it has its shell, and that is its owner only"
         }
         false => {
-            "this agent works in a terminal, where nothing asks before it runs: whoever may prompt \
-             it has its shell, and by `prompt: members` that is every member"
+            "this agent works in a terminal, where nothing asks before it runs: anybody who may \
+             prompt it has its shell, and by `prompt: members` that is every member"
         }
     }
 }
@@ -111,19 +112,19 @@ pub(crate) fn left_session(other: &str, goes_on: bool) -> String {
 pub(crate) fn watermark(tokens: u64, window: Option<u64>) -> String {
     let window = window.map_or_else(String::new, |window| format!(" of {window}"));
     format!(
-        "the context holds {tokens}{window} tokens: the agent is asked for its notes, then it is \
+        "the context holds {tokens}{window} tokens: the agent writes its notes, then its context is \
          shortened"
     )
 }
 
 pub(crate) fn notes_failed(outcome: &Outcome) -> String {
-    format!("the turn for the notes ended so: {outcome}; no other turn suffers from it")
+    format!("the turn that writes the notes ended with `{outcome}`; other turns are not affected")
 }
 
 pub(crate) fn shortened_in_vain(tokens: u64) -> String {
     format!(
-        "the context holds {tokens} tokens again as soon as it was shortened: it is left alone \
-         now; `compact_watermark` is too low"
+        "the context holds {tokens} tokens right after it was shortened, so it is not \
+         shortened again now: `compact_watermark` is too low"
     )
 }
 
@@ -134,7 +135,7 @@ pub(crate) fn only_notes(folder: &Path) -> String {
 
 pub(crate) fn circuit_open(deaths: usize, why: &str) -> String {
     format!(
-        "the backend died {deaths} times in a row, the last time so: {why}; mend that, then say \
+        "the backend died {deaths} times in a row, the last time with: {why}. Fix that, then say \
          `resume`"
     )
 }
@@ -164,7 +165,7 @@ pub(crate) fn death(how: &str, words: Option<&str>, phase: PhaseName) -> String 
 /// Returns how a backend ended that was not asked to.
 pub(crate) fn exited(code: i32) -> String {
     match code {
-        0 => "the process ended by itself with code 0".to_owned(),
+        0 => "the process exited with code 0".to_owned(),
         1.. => format!("process exited with code {code}"),
         _ => "process ended without a code".to_owned(),
     }
@@ -175,7 +176,7 @@ pub(crate) fn hooks_dropped(count: u64) -> String {
 }
 
 pub(crate) fn hook_failed(event: &str, error: &dyn std::error::Error) -> String {
-    format!("the hook for {event} came to nothing: {error}")
+    format!("the hook for {event} failed: {error}")
 }
 
 /// Alert (R1-42): the backend is gone without having been asked.
@@ -204,7 +205,7 @@ pub(crate) fn alert_question(agent: &AgentName, question: &str) -> String {
 
 /// Nobody needs to decide it any more; `approval` is its number, or what it is for.
 pub(crate) fn approval_taken_back(approval: &str) -> String {
-    format!("approval {approval} is not needed any more: my program waits for it no longer")
+    format!("approval {approval} is closed: my program withdrew its request")
 }
 
 /// Returns why an approval needs no decision when its turn is over.

@@ -245,6 +245,20 @@ impl Loaded {
         })
     }
 
+    /// Returns which agents work in a terminal, where nothing asks before it runs, and who may prompt
+    /// them: one text each.
+    pub(crate) fn shells(&self) -> Vec<String> {
+        let shell = |agent: &AgentConfig| {
+            let found = self.backend(agent).ok().filter(Found::is_in_terminal)?;
+            let who = match prompt_by(agent, &found) {
+                PromptBy::Owners => "its owner may prompt it, and so has its shell",
+                PromptBy::Members => "every member may prompt it, and so has its shell",
+            };
+            Some(format!("{}: in a terminal nothing asks before it runs; {who}", agent.nick))
+        };
+        self.enabled().filter_map(shell).collect()
+    }
+
     /// Returns the parser's warnings, and what has no effect, one text each.
     pub(crate) fn odd(&self) -> Vec<String> {
         self.config.warnings.iter().map(Warning::to_string).chain(self.idle_keys()).collect()

@@ -87,7 +87,7 @@ impl Desk {
     pub(super) async fn who(&self, target: Target) -> Result<Told, String> {
         let mut users = match self.inquire(Question::Who(target)).await? {
             Answer::Users(users) => users,
-            Answer::Names(_) | Answer::Topic(_) | Answer::Done => Vec::new(),
+            Answer::Accounts(_) | Answer::Names(_) | Answer::Topic(_) | Answer::Done => Vec::new(),
         };
         let all = users.len();
         let mut room = LINE_MAX - AROUND_ROWS;
@@ -118,7 +118,7 @@ impl Desk {
         };
         let topic = match self.inquire(question).await? {
             Answer::Topic(topic) => topic,
-            Answer::Users(_) | Answer::Names(_) | Answer::Done => None,
+            Answer::Users(_) | Answer::Accounts(_) | Answer::Names(_) | Answer::Done => None,
         };
         Told::new(&TopicData { topic })
     }

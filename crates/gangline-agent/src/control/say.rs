@@ -123,7 +123,9 @@ impl Desk {
     pub(super) async fn names(&self, channel: &ChannelName) -> Result<Vec<String>, String> {
         match self.inquire(Question::Names(channel.clone())).await? {
             Answer::Names(names) => Ok(names),
-            Answer::Users(_) | Answer::Topic(_) | Answer::Done => Ok(Vec::new()),
+            Answer::Users(_) | Answer::Accounts(_) | Answer::Topic(_) | Answer::Done => {
+                Ok(Vec::new())
+            }
         }
     }
 

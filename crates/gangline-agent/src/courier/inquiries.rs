@@ -26,11 +26,16 @@ const ROWS_MAX: usize = 5000;
 /// What the server puts before a nick for its rank in the channel.
 const RANKS: [char; 6] = ['~', '&', '@', '%', '+', '!'];
 
+/// One user of an answer to `WHO #room %na`.
+const RPL_WHOSPCRPL: u16 = 354;
+
 /// What the server is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Question {
     /// Who is in the channel, or who has the nick, with flags.
     Who(Target),
+    /// The accounts in a channel of our own server.
+    Accounts(ChannelName),
     /// The nicks in a channel.
     Names(ChannelName),
     /// A channel's topic.
@@ -48,6 +53,8 @@ pub(crate) enum Question {
 pub(crate) enum Answer {
     /// To [`Question::Who`].
     Users(Vec<WhoUser>),
+    /// To [`Question::Accounts`].
+    Accounts(Vec<String>),
     /// To [`Question::Names`].
     Names(Vec<String>),
     /// To both questions about a topic: what it is now.
@@ -111,7 +118,7 @@ pub(super) struct Inquiries {
 impl Question {
     fn kind(&self) -> Kind {
         match self {
-            Self::Who(_) => Kind::Who,
+            Self::Who(_) | Self::Accounts(_) => Kind::Who,
             Self::Names(_) => Kind::Names,
             Self::Topic(_) | Self::SetTopic(..) => Kind::Topic,
             Self::Join(_) | Self::Part(_) => Kind::Room,
@@ -121,7 +128,8 @@ impl Question {
     fn subject(&self) -> &str {
         match self {
             Self::Who(target) => target.folded(),
-            Self::Names(channel)
+            Self::Accounts(channel)
+            | Self::Names(channel)
             | Self::Topic(channel)
             | Self::SetTopic(channel, _)
             | Self::Join(channel)
@@ -131,7 +139,7 @@ impl Question {
 
     fn verb(&self) -> &'static str {
         match self {
-            Self::Who(_) => "WHO",
+            Self::Who(_) | Self::Accounts(_) => "WHO",
             Self::Names(_) => "NAMES",
             Self::Topic(_) | Self::SetTopic(..) => "TOPIC",
             Self::Join(_) => "JOIN",
@@ -144,6 +152,7 @@ impl Question {
         let about = |channel: &ChannelName| Message::new(self.verb()).param(channel.as_str());
         match self {
             Self::Who(target) => vec![line(Message::new("WHO").param(target.as_str()))],
+            Self::Accounts(channel) => vec![line(about(channel).param("%na"))],
             Self::Names(channel) | Self::Topic(channel) => vec![line(about(channel))],
             // Not every server repeats a topic that is what it was: so it is asked for.
             Self::SetTopic(channel, topic) => {
@@ -196,9 +205,16 @@ impl Inquiries {
         match number {
             numeric::RPL_WHOREPLY => self.who_row(message),
             numeric::RPL_NAMREPLY => self.names_row(at(2), at(3)),
-            numeric::RPL_ENDOFWHO => {
-                self.answer(Kind::Who, at(1), |open| Answer::Users(std::mem::take(&mut open.users)))
-            }
+            RPL_WHOSPCRPL => self.account_row(at(2)),
+            numeric::RPL_ENDOFWHO => self.answer(Kind::Who, at(1), |open| match open.question {
+                Question::Accounts(_) => Answer::Accounts(std::mem::take(&mut open.names)),
+                Question::Who(_)
+                | Question::Names(_)
+                | Question::Topic(_)
+                | Question::SetTopic(..)
+                | Question::Join(_)
+                | Question::Part(_) => Answer::Users(std::mem::take(&mut open.users)),
+            }),
             numeric::RPL_ENDOFNAMES => self
                 .answer(Kind::Names, at(1), |open| Answer::Names(std::mem::take(&mut open.names))),
             numeric::RPL_TOPIC => {
@@ -218,7 +234,8 @@ impl Inquiries {
         let fits = match &open.question {
             Question::Who(Target::Nick(nick)) => fold(&user.nick) == nick.folded(),
             Question::Who(Target::Channel(channel)) => fold(at(1)) == channel.folded(),
-            Question::Names(_)
+            Question::Accounts(_)
+            | Question::Names(_)
             | Question::Topic(_)
             | Question::SetTopic(..)
             | Question::Join(_)
@@ -226,6 +243,15 @@ impl Inquiries {
         };
         if fits && open.users.len() < ROWS_MAX {
             open.users.push(user);
+        }
+    }
+
+    /// A row that we asked for: the nick and the account, `0` for none.
+    fn account_row(&mut self, account: &str) {
+        let Some(open) = self.under_way(Kind::Who) else { return };
+        let asked = matches!(open.question, Question::Accounts(_));
+        if asked && account != "0" && open.names.len() < ROWS_MAX {
+            open.names.push(account.to_owned());
         }
     }
 
@@ -280,6 +306,7 @@ impl Inquiries {
                 Question::Join(_) => at += 1,
                 Question::Part(_) => self.close(at, Ok(Answer::Done)),
                 Question::Who(_)
+                | Question::Accounts(_)
                 | Question::Names(_)
                 | Question::Topic(_)
                 | Question::SetTopic(..) => self.close(at, Err(Unanswered::Down)),

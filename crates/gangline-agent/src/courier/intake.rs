@@ -87,6 +87,9 @@ impl Courier {
         }
         let who = self.office.principal(line).await;
         let tier = who.tier;
+        if tier == Tier::Owner && !line.from_history {
+            self.owners.heard(self.office.clock.now());
+        }
         let taken = self.take_as(line, who, cursor).await;
         match &taken {
             Taken::WithCursor(message) => self.hand_to_rooms(line, Some(*message), tier).await,

@@ -1,20 +1,34 @@
 //! Owners hear of each approval that waits, wherever it was asked: in private on our own server, in
 //! a room where no account tells who an owner is.
 
+mod present;
+
+pub(super) use present::Owners;
+
 use gangline_api::approval::wanted_of_row;
 use gangline_broker::{Announce, ApprovalRow, LineKind, MessageRow, Send as BrokerSend};
 use gangline_core::{
-    Target, Tier,
+    Target, Tier, TurnId,
     approval::{
-        remind::{self, Seen},
+        remind::{self, Before, Seen},
         view::{self, Around},
     },
+    name::ChannelName,
     trust::OWNER,
 };
+use gangline_os::clock::UnixMicros;
 use tracing::warn;
 
 use super::Courier;
 use crate::{place, texts};
+
+/// When owners were told of an approval last.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reminded {
+    turn: TurnId,
+    round: u64,
+    at: UnixMicros,
+}
 
 impl Courier {
     /// Tells owners of what is open, as far as they are to be told now. Each telling has a key of
@@ -40,10 +54,11 @@ impl Courier {
     async fn tell_owners_of(&mut self, row: &ApprovalRow, asked: Option<&MessageRow>) {
         let waited = self.office.clock.now().since(row.opened_at);
         let Some(round) = remind::round(seen(asked), waited) else { return };
-        let told = (row.turn, round);
-        if self.reminded.get(&row.number) == Some(&told) {
+        let before = self.reminded.get(&row.number).copied().filter(|it| it.turn == row.turn);
+        if before.is_some_and(|it| it.round == round) || !self.is_due(asked, round, before) {
             return;
         }
+        let told = Reminded { turn: row.turn, round, at: self.office.clock.now() };
         let room = asked.filter(|it| it.target.starts_with('#')).map(|it| it.target.clone());
         let to = match (self.office.own, room.clone()) {
             (true, _) => Some((OWNER.to_owned(), place::private(OWNER))),
@@ -97,6 +112,22 @@ impl Courier {
             }
             Err(error) => warn!(%error, "cannot tell owners of an approval"),
         }
+    }
+}
+
+impl Courier {
+    /// Returns whether owners are told now. Where nobody knows accounts, they are.
+    fn is_due(&mut self, asked: Option<&MessageRow>, round: u64, before: Option<Reminded>) -> bool {
+        if !self.office.own {
+            return true;
+        }
+        if !self.knows_owners() {
+            return false;
+        }
+        let room = asked.and_then(|it| it.target.parse::<ChannelName>().ok());
+        let owner = self.owners.owner(room.as_ref(), before.map(|it| it.at));
+        let told = if before.is_some() { Before::Told } else { Before::Never };
+        remind::is_due(round, owner, told)
     }
 }
 

@@ -40,7 +40,11 @@ impl Courier {
                     return answered(inquiry, Ok(Answer::Done));
                 }
             }
-            Question::Who(_) | Question::Names(_) | Question::Topic(_) | Question::SetTopic(..) => {
+            Question::Who(_)
+            | Question::Accounts(_)
+            | Question::Names(_)
+            | Question::Topic(_)
+            | Question::SetTopic(..) => {
                 if !self.up {
                     return answered(inquiry, Err(Unanswered::Down));
                 }

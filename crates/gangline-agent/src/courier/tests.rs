@@ -9,7 +9,10 @@ use gangline_core::{
     redact::Redactor,
     trust,
 };
-use gangline_irc::client::{Line, LineKind, LinkCommand, LinkEvent, TypingState};
+use gangline_irc::{
+    client::{Line, LineKind, LinkCommand, LinkEvent, TypingState},
+    wire::Message,
+};
 use gangline_os::{CancellationToken, clock, paths::Paths};
 use gangline_runtime::Capabilities;
 use tempfile::TempDir;
@@ -100,6 +103,8 @@ impl Rig {
 /// A courier in `#lab` on its own server, and what it says there.
 pub(super) struct Lab {
     pub(super) rig: Rig,
+    /// The accounts in each room, for the server's answers.
+    pub(super) accounts: Vec<&'static str>,
     said: u64,
 }
 
@@ -110,7 +115,7 @@ impl Lab {
         rig.courier.office.joined.send_replace(lab());
         rig.courier.office.wanted.send_replace(lab());
         rig.courier.up = true;
-        Self { rig, said: 0 }
+        Self { rig, accounts: vec!["oak-ada"], said: 0 }
     }
 
     /// Somebody says something in a place; returns what the courier says to that.
@@ -120,14 +125,24 @@ impl Lab {
         to: &str,
         text: &str,
     ) -> Vec<String> {
-        self.said += 1;
         let account = if tier == Tier::Stranger { format!("~{nick}") } else { nick.to_owned() };
+        self.says_as((nick, Principal { account, tier }), to, text).await
+    }
+
+    /// The same of somebody whose account has another name.
+    pub(super) async fn says_as(
+        &mut self,
+        (nick, principal): (&str, Principal),
+        to: &str,
+        text: &str,
+    ) -> Vec<String> {
+        self.said += 1;
         let line = Line {
             kind: LineKind::Privmsg,
             target: to.parse().unwrap(),
             nick: nick.to_owned(),
             account: None,
-            principal: Some(Principal { account, tier }),
+            principal: Some(principal),
             msgid: Some(format!("msg{}", self.said)),
             server_time: None,
             cursor: None,
@@ -155,10 +170,31 @@ impl Lab {
                 LinkCommand::Typing { target, state: TypingState::Active } => {
                     texts.push(format!("{target} is typing"));
                 }
+                LinkCommand::Raw(who) if who.command == "WHO" => {
+                    let room = who.at(0).unwrap().to_owned();
+                    for account in self.accounts.clone() {
+                        self.server(&format!(":irc 354 oak-ada {account} {account}")).await;
+                    }
+                    self.server(&format!(":irc 315 oak-ada {room} :End of WHO list")).await;
+                    self.rig.courier.tell_owners().await;
+                    self.rig.courier.send_waiting().await;
+                }
                 other => panic!("{other:?}"),
             }
         }
         texts
+    }
+
+    async fn server(&mut self, line: &str) {
+        let message = Message::parse(line).unwrap();
+        self.rig.courier.link_event(LinkEvent::Other(message)).await;
+    }
+
+    /// Puts the clock forward; returns what is said to owners then.
+    pub(super) async fn reminds(&mut self, after: Duration) -> Vec<String> {
+        self.rig.clock.forward(after);
+        self.rig.courier.tell_owners().await;
+        self.heard().await
     }
 
     /// Puts the clock forward, and has done what is due then.

@@ -1,4 +1,4 @@
-//! What is open to the agent's tools, and what is closed to them whoever allows it. Pure.
+//! What is open to the agent's tools, and what is closed to them whoever allows it.
 
 use std::path::{Path, PathBuf};
 

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use gangline_api::config::{self, Compaction, Progress};
+use gangline_api::config::{Compaction, Progress};
 use gangline_broker::{Broker, EpochStart};
 use gangline_core::{
     Epoch,

@@ -135,7 +135,7 @@ impl Tell {
                 }
                 Reason::TurnFailed(kind) => format!("no answer: the turn failed ({})", word(kind)),
                 Reason::TimedOut => {
-                    "no answer: the turn gave no sign of life and was ended".to_owned()
+                    "no answer: the turn showed no activity and was stopped".to_owned()
                 }
                 Reason::Interrupted(By::Operator) => {
                     "no answer: a person stopped the turn".to_owned()
@@ -164,7 +164,7 @@ impl Tell {
                     .to_owned()
             }
             Self::NeedsLogin => {
-                "not yet: my backend has no login; your message is kept, and answered once \
+                "not yet: my backend is not logged in; your message is stored, and I answer it once \
                  somebody has logged it in"
                     .to_owned()
             }

@@ -21,6 +21,38 @@ pub enum Seen {
     Not,
 }
 
+/// Where an owner is when it is time to tell owners.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// In the room where it was asked.
+    InRoom,
+    /// In another room of the agent, or has spoken to it since the last telling.
+    Here,
+    /// Nowhere that the agent knows of.
+    Away,
+}
+
+/// Whether owners were told of this approval before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Before {
+    /// They were.
+    Told,
+    /// Not yet.
+    Never,
+}
+
+/// Returns whether to tell owners now, which time it is ([`round`]) and where an owner is. An owner in
+/// the room reads it there; one who is away finds the first line on returning, and no heap of them.
+#[must_use]
+pub fn is_due(round: u64, owner: Owner, before: Before) -> bool {
+    match (round, owner, before) {
+        (0, Owner::InRoom, _) | (_, Owner::Away, Before::Told) => false,
+        (0, Owner::Here | Owner::Away, _)
+        | (_, Owner::InRoom | Owner::Here, _)
+        | (_, Owner::Away, Before::Never) => true,
+    }
+}
+
 /// Returns which time of telling is due after an approval has waited so long: 0 is the first one.
 /// `None`: an owner can have seen it, and none has to be told yet.
 #[must_use]

@@ -26,6 +26,8 @@ pub const SUMMARY_MAX: usize = 300;
 /// Of a cut text the beginning gets so many parts of [`PARTS`], the end the rest.
 const HEAD_PARTS: usize = 5;
 const PARTS: usize = 8;
+/// The end of the mark between the two.
+const LEFT_OUT: &str = " more]… ";
 
 /// What an agent wants to do. Its texts are masked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -397,12 +399,18 @@ pub fn middle_out(text: &str, max_bytes: usize) -> (String, Extent) {
         return (text.to_owned(), Extent::Whole);
     }
     // The count has at most as many digits as the number of bytes.
-    let mark = |left: usize| format!(" …[{left} more]… ");
+    let mark = |left: usize| format!(" …[{left}{LEFT_OUT}");
     let room = max_bytes.saturating_sub(mark(text.len()).len());
     let head = text.floor_char_boundary(room * HEAD_PARTS / PARTS);
     let tail = text.ceil_char_boundary(text.len() - room.saturating_sub(head));
     let left = text[head..tail].chars().count();
     (format!("{}{}{}", &text[..head], mark(left), &text[tail..]), Extent::Cut)
+}
+
+/// Returns whether something was left out of a text by [`middle_out`].
+#[must_use]
+pub fn is_cut(text: &str) -> bool {
+    text.contains(LEFT_OUT)
 }
 
 fn path(path: &str, home: Option<&str>) -> String {

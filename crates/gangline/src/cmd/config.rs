@@ -62,6 +62,7 @@ pub(super) fn check(global: &Global, file: Option<PathBuf>) -> Result<u8, Failur
         return Ok(code.unwrap_or(0));
     }
     warnings.iter().for_each(|warning| output::note(&format!("warning: {warning}")));
+    loaded.shells().iter().for_each(|text| output::note(text));
     server.iter().for_each(Failure::report);
     unfit.iter().for_each(|unfit| unfit.failure.report());
     if code.is_none() {

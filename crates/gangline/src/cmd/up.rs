@@ -73,6 +73,7 @@ fn check(global: &Global, args: &Up) -> Result<Checked, Failure> {
             paths.config_file.display()
         ));
     }
+    loaded.shells().iter().for_each(|text| output::note(text));
     store::sound(&paths)?;
     let unfit = loaded.can_run(&ordered(&paths, &loaded, args.runtime.as_deref()))?;
     if !args.detach {

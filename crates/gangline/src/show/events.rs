@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use gangline_api::event::{Block, Event, EventRecord, StepState};
-use gangline_core::MessageId;
+use gangline_core::{ApprovalNumber, MessageId, approval::view};
 use gangline_os::clock::parse_rfc3339;
 use jiff::tz::TimeZone;
 
@@ -82,11 +82,7 @@ fn known_event(event: &Event) -> Vec<Told> {
         }
         Event::TurnEnded(it) => told("turn", ended(&it.outcome, it.reason.as_deref())),
         Event::ApprovalAsked(it) => {
-            let tool = one_line(&it.tool);
-            told(
-                format!("approval {}", it.number),
-                format!("asked: {tool}: {}", short(&it.summary)),
-            )
+            told(format!("approval {}", it.number), asked(it.number, (&it.tool, &it.summary)))
         }
         Event::ApprovalDecided(it) => {
             let said = match it.decision {
@@ -138,6 +134,17 @@ fn names(messages: &[MessageId]) -> String {
         [] => "nobody".to_owned(),
         all => all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
     }
+}
+
+/// Returns what an approval asks for; what is cut says where all of it is.
+pub(crate) fn asked(number: ApprovalNumber, (tool, summary): (&str, &str)) -> String {
+    let shown = short(summary);
+    let pointer = if view::is_cut(summary) || shown != one_line(summary) {
+        format!("; `gangline approvals {number}` shows all of it")
+    } else {
+        String::new()
+    };
+    format!("asked: {}: {shown}{pointer}", one_line(tool))
 }
 
 /// Returns the beginning of a foreign text on one line.

@@ -141,8 +141,7 @@ fn ended(trace: &Trace, turn: &TurnRow) -> Option<Step> {
 
 fn approval(row: &ApprovalRow) -> Vec<Step> {
     let name = format!("approval {}", row.number);
-    let summary = events::short(row.summary.as_str());
-    let asked = format!("asked: {}: {summary}", one_line(&row.tool));
+    let asked = events::asked(row.number, (&row.tool, row.summary.as_str()));
     let mut steps = vec![Step {
         at: row.opened_at,
         paint: Paint::Yellow,

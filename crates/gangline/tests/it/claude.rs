@@ -340,7 +340,7 @@ rules:
     let (mut owner, mut ori) = (rig.owner(), rig.member("ori"));
     ori.say("#general", "@lab-ada hello");
     let told = ori.hears("lab-ada", "#general", "not yet: ");
-    assert!(told.contains("your message is kept"), "{told}");
+    assert!(told.contains("your message is stored"), "{told}");
     ori.say("#general", "@lab-ada and you");
     eventually("the status to say so", || {
         let status = rig.world.run(&["status", "lab-ada", "--json"]).json().to_string();

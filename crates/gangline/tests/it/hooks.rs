@@ -104,8 +104,8 @@ fn a_hook_that_fails_or_hangs_harms_no_turn() {
                 json_extract(payload, '$.code') = 'hook_failed' ORDER BY seq";
     let told =
         eventually("all hooks to fail", || Some(stage.query(told)).filter(|it| it.len() == 4));
-    let late = "the hook for OnMessage came to nothing: it did not end within 4 s and was killed";
-    let first = "the hook for SessionStart came to nothing: it ended with code 7: broken";
+    let late = "the hook for OnMessage failed: it did not end within 4 s and was killed";
+    let first = "the hook for SessionStart failed: it ended with code 7: broken";
     assert_eq!(told, [first, late, late, late]);
     let left = stage.world.processes_like("sleep 300");
     assert!(left.is_empty(), "{left:?}");

@@ -174,6 +174,9 @@ fn a_program_in_a_terminal_hears_its_owner_only() {
     let check = rig.world.run(&["--config", &rig.config, "config", "check"]);
     let said = format!("{}{}", check.stdout, check.stderr);
     assert!(said.contains("`permissions` has no effect in a terminal"), "{said}");
+    let whose =
+        "lab-term: in a terminal nothing asks before it runs; its owner may prompt it, and so";
+    assert!(said.contains(whose), "{said}");
     rig.put_away(hub);
 }
 

@@ -108,7 +108,7 @@ fn answers(peer: &mut IrcPeer) -> Vec<String> {
     said.filter(|said| said.from == "lab-ada").map(|said| said.text.to_owned()).collect()
 }
 
-const TIMED_OUT: &str = "no answer: the turn gave no sign of life and was ended";
+const TIMED_OUT: &str = "no answer: the turn showed no activity and was stopped";
 
 /// A turn without a sign of life is interrupted; who asked is told, and the session goes on. The
 /// time may have a fraction of a second (C36); it is long enough for the turn that follows.
@@ -156,7 +156,7 @@ fn a_question_that_is_taken_back_is_nobodys_any_more() {
     eve.hears("lab-ada", "#general", "lab-ada wants to run (for eve");
     assert!(rig.run(&["approvals"]).contains("Bash"));
     fs::write(rig.work("back"), "").unwrap();
-    let gone = "approval 1 is not needed any more: my program waits for it no longer";
+    let gone = "approval 1 is closed: my program withdrew its request";
     eve.hears("lab-ada", "#general", gone);
     assert_eq!(rig.run(&["approvals"]), "no approval waits\n");
     let refused = rig.world.run(&["--config", &rig.config, "approve", "1"]);

@@ -19,11 +19,11 @@ use crate::{
     rules,
 };
 
+mod matrix;
+
 type Who = (&'static str, Tier);
 const ORI: Who = ("ori", Tier::Owner);
 const BOB: Who = ("bob", Tier::Member);
-const EVE: Who = ("eve", Tier::Stranger);
-const COLLEAGUE: Who = ("oak-bob", Tier::Agent);
 
 const TURN: TurnId = TurnId { epoch: Epoch(1), number: 1 };
 
@@ -104,71 +104,6 @@ async fn row(lab: &Lab, number: i64) -> ApprovalRow {
     row.unwrap()
 }
 
-/// Every actor, place, wording and number of open approvals: only an owner decides, only what the
-/// line names or was shown whole there, nobody is met with silence, and what is open can still be
-/// decided.
-#[tokio::test]
-async fn the_matrix_of_who_says_what_where() {
-    let guest = ("gus", Tier::Member);
-    for who in [ORI, BOB, guest, EVE, COLLEAGUE] {
-        for place in ["#lab", "oak-ada", "#den"] {
-            for words in ["yes", "no", "yes 1", "yes 9", "no 1 use the trash", "yes 1 always"] {
-                for open in 0..=2 {
-                    check(who, place, words, open).await;
-                }
-            }
-        }
-    }
-}
-
-async fn check(who: Who, place: &str, words: &str, open: i64) {
-    let case = format!("{who:?} says {words} in {place} with {open} open");
-    let mut lab = Lab::open().await;
-    let message = asked_in(&mut lab, "#lab").await;
-    for command in ["ls", "rm x"].iter().take(usize::try_from(open).unwrap()) {
-        wants(&mut lab, (message, command), ("#lab", "#lab")).await;
-    }
-    lab.rig.clock.forward(Duration::from_secs(2));
-    let line = if place == "oak-ada" { words.to_owned() } else { format!("@ada {words}") };
-    let told = lab.says(who, place, &line).await;
-    let always = words == "yes 1 always";
-    let bare = ["yes", "no"].contains(&words);
-    let named = words.contains(" 1") && open > 0;
-    let decides = who == ORI && (named || bare && open == 1 && place == "#lab");
-    let allows = words.starts_with("yes");
-    let states: Vec<ApprovalState> = {
-        let rows = lab.rig.courier.office.broker.approvals(None, false).await.unwrap();
-        rows.iter().map(|row| row.state).collect()
-    };
-    let first = match (decides, allows) {
-        (true, true) => ApprovalState::Allowed,
-        (true, false) => ApprovalState::Denied,
-        (false, _) => ApprovalState::Open,
-    };
-    let expect = [first, ApprovalState::Open].into_iter().take(usize::try_from(open).unwrap());
-    assert_eq!(states, expect.collect::<Vec<_>>(), "{case}: {told:?}");
-    let prompts = lab.prompts().await;
-    let silent = told.is_empty() && prompts.is_empty();
-    // A stranger is told once an hour that it may not prompt, and an agent's line may be refused.
-    assert!(!silent || [EVE, COLLEAGUE].contains(&who), "{case}");
-    if decides {
-        let word = if allows { "allowed" } else { "denied" };
-        let said = format!("#lab approval 1: {word} by ori");
-        assert!(told.iter().any(|line| line.starts_with(&said)), "{case}: {told:?}");
-        let kept =
-            told.iter().any(|line| line.contains("from now on I do not ask for rule 1: Bash `ls`"));
-        assert_eq!(kept, always, "{case}: {told:?}");
-        let again = lab.says(ORI, place, &line.replace(words, "no 1")).await;
-        assert!(again[0].contains(&format!("already {word} by ori")), "{case}: {again:?}");
-    } else if open > 0 {
-        assert!(!told.iter().any(|line| line.contains("do not ask")), "{case}: {told:?}");
-        lab.says(ORI, "oak-ada", "yes 1").await;
-        assert_eq!(row(&lab, 1).await.state, ApprovalState::Allowed, "{case}: it can be decided");
-    }
-    let rules = lab.rig.courier.office.broker.rules(None).await.unwrap();
-    assert_eq!(rules.len(), usize::from(decides && always), "{case}");
-}
-
 /// C5: the rule is shown before it is made, quoted when it is made, and what it covers is allowed
 /// unasked. Only the owner makes one.
 #[tokio::test]
@@ -243,21 +178,17 @@ async fn a_bare_yes_in_haste_or_elsewhere_is_answered_with_the_exact_words() {
 #[tokio::test]
 async fn owners_hear_of_what_was_asked_in_private_and_again_while_it_waits() {
     let mut lab = Lab::open().await;
+    lab.accounts.push("owner");
     let message = asked_in(&mut lab, "oak-ada").await;
     wants(&mut lab, (message, "id"), ("bob", "=bob")).await;
-    let tell = async |lab: &mut Lab| {
-        lab.rig.courier.tell_owners().await;
-        lab.heard().await
-    };
-    let told = tell(&mut lab).await;
+    let told = lab.reminds(Duration::ZERO).await;
     let text = "owner oak-ada wants to run (for bob in private, in /srv): `id`. Say `yes 1` or \
                 `no 1 REASON` here";
     assert_eq!(told, [text]);
-    assert_eq!(tell(&mut lab).await, [""; 0], "once");
+    assert_eq!(lab.reminds(Duration::ZERO).await, [""; 0], "once");
     for (wait, said) in [(AGAIN[0], "10 min"), (AGAIN[1].checked_sub(AGAIN[0]).unwrap(), "30 min")]
     {
-        lab.rig.clock.forward(wait + Duration::from_secs(1));
-        let told = tell(&mut lab).await;
+        let told = lab.reminds(wait + Duration::from_secs(1)).await;
         assert!(told.len() == 1 && told[0].ends_with(&format!("waited for {said}")), "{told:?}");
     }
     lab.rig.clock.forward(Duration::from_secs(2));
@@ -269,16 +200,46 @@ async fn owners_hear_of_what_was_asked_in_private_and_again_while_it_waits() {
 }
 
 #[tokio::test]
-async fn owners_hear_in_private_of_what_waits_in_a_room_after_a_minute() {
-    let mut lab = Lab::open().await;
-    let message = asked_in(&mut lab, "#lab").await;
-    wants(&mut lab, (message, "id"), ("#lab", "#lab")).await;
-    lab.rig.courier.tell_owners().await;
-    assert_eq!(lab.heard().await, [""; 0], "the room has just been told");
-    lab.rig.clock.forward(ROOM_ALONE + Duration::from_secs(1));
-    lab.rig.courier.tell_owners().await;
-    let told = lab.heard().await;
-    assert!(told.len() == 1 && told[0].contains("(for bob in #lab, in /srv)"), "{told:?}");
+async fn owners_hear_in_private_of_what_waits_in_a_room_after_a_minute_unless_they_are_there() {
+    for (present, told) in [(false, 1), (true, 0)] {
+        let mut lab = Lab::open().await;
+        if present {
+            lab.accounts.push("Owner");
+        }
+        let message = asked_in(&mut lab, "#lab").await;
+        wants(&mut lab, (message, "id"), ("#lab", "#lab")).await;
+        assert_eq!(lab.reminds(Duration::ZERO).await, [""; 0], "the room has just been told");
+        let said = lab.reminds(ROOM_ALONE + Duration::from_secs(1)).await;
+        assert_eq!(said.len(), told, "{said:?}");
+        assert!(said.iter().all(|it| it.contains("(for bob in #lab, in /srv)")), "{said:?}");
+        // Who left before anything was decided is told then.
+        lab.accounts.truncate(1);
+        let said = lab.reminds(Duration::from_secs(60)).await;
+        assert_eq!(said.len(), 1 - told, "{said:?}");
+    }
+}
+
+/// A night leaves one line; who comes back, or says something, reads how long it has waited.
+#[tokio::test]
+async fn reminders_do_not_stack_up_while_no_owner_is_there() {
+    let night = Duration::from_secs(9 * 3600);
+    for comes_back in ["into the room", "by a word in private"] {
+        let mut lab = Lab::open().await;
+        let message = asked_in(&mut lab, "oak-ada").await;
+        wants(&mut lab, (message, "id"), ("bob", "=bob")).await;
+        assert_eq!(lab.reminds(Duration::ZERO).await.len(), 1);
+        for _ in 0..9 {
+            assert_eq!(lab.reminds(night / 9).await, [""; 0], "nobody is there");
+        }
+        match comes_back {
+            "into the room" => lab.accounts.push("owner"),
+            _ => {
+                lab.says(ORI, "oak-ada", "queue").await;
+            }
+        }
+        let told = lab.reminds(Duration::from_secs(30)).await;
+        assert!(told.len() == 1 && told[0].ends_with("waited for 9 h"), "{comes_back}: {told:?}");
+    }
 }
 
 #[tokio::test]
@@ -353,8 +314,7 @@ async fn a_turn_that_ends_first_is_told_wherever_it_was_asked() {
     let mut lab = Lab::open().await;
     let message = asked_in(&mut lab, "oak-ada").await;
     wants(&mut lab, (message, "id"), ("bob", "=bob")).await;
-    lab.rig.courier.tell_owners().await;
-    lab.heard().await;
+    lab.reminds(Duration::ZERO).await;
     let end = gangline_broker::EndTurn {
         agent: ada(),
         turn: TURN,

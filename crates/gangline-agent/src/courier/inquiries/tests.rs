@@ -194,3 +194,19 @@ fn too_many_questions_are_refused_and_endless_answers_are_cut() {
     let Ok(Answer::Names(names)) = kept[0].1.try_recv().unwrap() else { panic!("names") };
     assert_eq!(names.len(), ROWS_MAX);
 }
+
+#[test]
+fn accounts_are_asked_of_our_own_server_and_a_who_of_the_room_waits_for_its_turn() {
+    let mut inquiries = Inquiries::default();
+    let (sent, mut answer) = ask(&mut inquiries, Question::Accounts(channel()));
+    assert_eq!(sent, ["WHO #General %na"]);
+    let (sent, _kept) = ask(&mut inquiries, Question::Who(Target::Channel(channel())));
+    assert_eq!(sent, [""; 0]);
+    for row in [":irc 354 ada ori owner", ":irc 354 ada eve 0", ":irc 354 ada bob bob"] {
+        inquiries.heard(&line(row));
+    }
+    let next = inquiries.heard(&line(":irc 315 ada #general :End of WHO list"));
+    assert_eq!(written(&next), ["WHO #General"]);
+    let accounts = ["owner", "bob"].map(str::to_owned).to_vec();
+    assert_eq!(answer.try_recv().unwrap(), Ok(Answer::Accounts(accounts)));
+}

@@ -31,3 +31,20 @@ fn an_owner_who_can_have_seen_it_is_not_told_twice_at_once() {
         assert_eq!(at(seen, 600), Some(1), "{seen:?}");
     }
 }
+
+#[test]
+fn an_owner_is_not_told_of_what_is_on_the_screen_nor_by_many_lines_after_a_night() {
+    for (round, owner, before, due) in [
+        (0, Owner::InRoom, Before::Never, false),
+        (0, Owner::Here, Before::Never, true),
+        (0, Owner::Away, Before::Never, true),
+        (1, Owner::InRoom, Before::Never, true),
+        (1, Owner::InRoom, Before::Told, true),
+        (1, Owner::Away, Before::Never, true),
+        (1, Owner::Away, Before::Told, false),
+        (9, Owner::Away, Before::Told, false),
+        (9, Owner::Here, Before::Told, true),
+    ] {
+        assert_eq!(is_due(round, owner, before), due, "{round} {owner:?} {before:?}");
+    }
+}

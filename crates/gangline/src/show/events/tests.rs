@@ -1,7 +1,8 @@
 use anstream::adapter::strip_str;
+use gangline_core::ApprovalNumber;
 use jiff::tz::TimeZone;
 
-use super::list;
+use super::{asked, list};
 use crate::view::{
     event,
     tests::{TAKEN, happened, life},
@@ -34,4 +35,17 @@ fn a_damaged_payload_is_shown_as_it_is() {
     let text = strip_str(&text).to_string();
     assert!(text.contains("notice      \"[no json\"\n"), "{text}");
     assert!(text.contains(r#"notice      {"turn""#) || text.contains(r#""t3.7""#), "{text}");
+}
+
+/// What does not fit, here or where it was recorded, says where all of it is.
+#[test]
+fn a_cut_approval_points_to_all_of_it() {
+    let long = "x".repeat(200);
+    for (summary, points) in
+        [("ls", false), (long.as_str(), true), ("ls …[20 more]… -l", true), ("ls\n-l", false)]
+    {
+        let told = asked(ApprovalNumber(7), ("Bash", summary));
+        let pointer = "; `gangline approvals 7` shows all of it";
+        assert_eq!(told.ends_with(pointer), points, "{told}");
+    }
 }

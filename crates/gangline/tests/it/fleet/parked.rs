@@ -73,7 +73,7 @@ fn a_backend_that_cannot_be_started_is_parked_with_its_reason() {
     let ran = fleet.run(&["restart", "oak-lee"]);
     assert_eq!(ran.code, 1, "{}", ran.stderr);
     let told = line(&ran.stderr, "oak-lee  parked: ");
-    let itself = "the process ended by itself with code 0 before it takes prompts";
+    let itself = "the process exited with code 0 before it takes prompts";
     assert!(told.contains(itself), "{told}");
     write(&program, ANSWERS);
     let _ = fleet.run(&["resume", "oak-lee"]).ok();
@@ -96,7 +96,7 @@ fn a_program_that_ends_by_itself_after_its_work_is_started_again() {
         let told = fleet.run(&["prompt", "oak-lee", &text, "--wait"]).ok();
         assert!(told.contains("you said") && told.contains(&text), "{told}");
         file("end");
-        let ended = "ended: the backend ended by itself with code 0, and is started again";
+        let ended = "ended: the backend exited with code 0, and is started again";
         eventually("its end", || {
             let logs = fleet.run(&["logs", "oak-lee"]).ok();
             (logs.matches(ended).count() == number).then_some(())
@@ -120,7 +120,7 @@ fn a_model_is_not_chosen_where_nothing_says_how() {
     assert!(ran.stderr.contains("`screen: {model: [--model, \"{model}\"]}`"), "{}", ran.stderr);
     let mut owner = fleet.stage.owner("boss");
     owner.say("#general", "@oak-lee model opus");
-    owner.hears("oak-lee", "#general", "nothing says how my program is told another model");
+    owner.hears("oak-lee", "#general", "I do not know how to change my program's model");
     let shown = fleet.run(&["model", "oak-lee"]).ok();
     assert_eq!(shown, "oak-lee uses its backend's default model\n");
     let _ = fleet.run(&["model", "oak-lee", "--default"]).ok();
