@@ -327,8 +327,8 @@ pub fn help(name: &str) -> Vec<String> {
         "show 5: all of approval 5 | more: the next page | yes 5, no 5 REASON: decide it (owner; \
          also approve 5, deny 5) | yes 5 always: allow it now and later without asking (owner)"
             .to_owned(),
-        "stop: end my turn | pause, resume: start nothing new, go on | compact, new session: \
-         shorten or empty my context | model NAME (owner)"
+        "stop: end my turn | pause, resume: hold new turns, continue | compact, new session: \
+         shorten or empty my context | model NAME: change my model (owner)"
             .to_owned(),
         "stand down: I start nothing in this room until a person mentions me here again (owner) | \
          go on m42: continue what is held of m42 (owner)"

@@ -77,11 +77,11 @@ pub(crate) enum Command {
     Start(Start),
     /// End agents and keep them stopped, also over a restart of the hub
     Stop(Stop),
-    /// End agents and start them anew, one after the other
+    /// Restart agents, one after the other
     Restart(Restart),
-    /// Let agents begin no new turns; what comes is kept
+    /// Hold new turns of agents; messages are stored and wait
     Pause(Whom),
-    /// Let agents go on that are paused, or parked after too many deaths of their backend
+    /// Let paused agents continue, and parked ones, whose backend kept failing, try again
     Resume(Whom),
     /// End the turn that an agent is in, or all that follows from one message
     Interrupt(Interrupt),
@@ -91,16 +91,16 @@ pub(crate) enum Command {
         #[arg(value_parser = message::id)]
         message: MessageId,
     },
-    /// Show which model an agent uses, or have it use another one from its next turn on
+    /// Show the model of an agent, or change it from the next turn on
     Model(ModelArgs),
     /// List an agent's sessions by GT_SESSION_ID, each with its backend's own id
     Sessions(SessionsArgs),
-    /// Let an agent shorten its context, once no turn is open
+    /// Shorten an agent's context when no turn is open
     Compact {
         /// The agent's nick
         agent: Who,
     },
-    /// Let an agent begin a new session, once no turn is open
+    /// Begin a new session of an agent when no turn is open
     Clear {
         /// The agent's nick
         agent: Who,
@@ -148,7 +148,7 @@ pub(crate) enum Command {
     /// Check the configuration, or print its schema
     #[command(subcommand)]
     Config(ConfigCommand),
-    /// Look at the installation, the agents and their programs; say what to do about what is wrong
+    /// Check the installation, the agents and their programs; say how to fix what is wrong
     ///
     /// Looks and changes nothing: configuration, state folder, stores, hub, IRC server, sockets, room
     /// on the disk; of each agent its backend, program, version, login, folder, MCP servers and
@@ -169,13 +169,13 @@ pub(crate) enum Command {
     /// Units for systemd
     #[command(subcommand)]
     Service(ServiceCommand),
-    /// The text by which coding programs learn to speak in channels from their shell
+    /// The skill that teaches coding programs to use channels from their shell
     #[command(subcommand)]
     Skills(SkillsCommand),
     /// The stand-in model: a scripted server, for demos and tests
     #[command(subcommand)]
     Standin(StandinCommand),
-    /// The native model loop by itself
+    /// The native model loop, without a chat server
     #[command(subcommand)]
     Harness(HarnessCommand),
     /// Print what a shell needs to complete commands and options
@@ -241,7 +241,7 @@ pub(crate) struct Up {
     #[arg(long, value_name = "SECONDS", default_value_t = 60,
           value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) restart_delay_max: u64,
-    /// Have this backend instead of the configured one; `gangline runtime list` names them.
+    /// Use this backend instead of the configured one; `gangline runtime list` names them.
     /// Every agent of the configuration has it from its next start on, and keeps it until `start`,
     /// or another --runtime
     #[arg(long, value_name = "NAME")]
@@ -285,7 +285,7 @@ pub(crate) struct Down {
 pub(crate) struct Start {
     #[command(flatten)]
     pub(crate) whom: Whom,
-    /// Have this backend instead of the configured one; `gangline runtime list` names them.
+    /// Use this backend instead of the configured one; `gangline runtime list` names them.
     /// Kept over restarts of agent and hub. Without it an agent starts with the configured one
     #[arg(long, value_name = "NAME")]
     pub(crate) runtime: Option<String>,
@@ -332,7 +332,7 @@ pub(crate) struct Restart {
     /// Wait with each until it has nothing to do
     #[arg(long)]
     pub(crate) when_idle: bool,
-    /// Have this backend instead of the configured one; `gangline runtime list` names them.
+    /// Use this backend instead of the configured one; `gangline runtime list` names them.
     /// Kept over restarts of agent and hub; the configured one by its name goes back. Without it
     /// an agent keeps the backend that it has
     #[arg(long, value_name = "NAME", conflicts_with = "hub")]
@@ -349,7 +349,7 @@ pub(crate) struct Logs {
     /// How many events
     #[arg(short = 'n', long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=500))]
     pub(crate) lines: u32,
-    /// Go on with what happens, until Ctrl-C; as JSON, one event a line
+    /// Follow what happens, until Ctrl-C; as JSON, one event a line
     #[arg(short, long)]
     pub(crate) follow: bool,
 }
@@ -358,7 +358,7 @@ pub(crate) struct Logs {
 pub(crate) struct Attach {
     /// The agent's nick
     pub(crate) agent: Who,
-    /// Of an agent in tmux: keys go to its program, too
+    /// For an agent in tmux: send your keys to its program too
     #[arg(long)]
     pub(crate) write: bool,
 }
@@ -467,7 +467,7 @@ pub(crate) struct Daemon {
     /// Where a foreign IRC server is, if not as configured; the own one is reached by its socket
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) irc: Option<String>,
-    /// Have this backend instead of the configured one; `gangline runtime list` names them.
+    /// Use this backend instead of the configured one; `gangline runtime list` names them.
     /// For this process only; without it the one that `up`, `start` or `restart` was given
     #[arg(long, value_name = "NAME")]
     pub(crate) runtime: Option<String>,

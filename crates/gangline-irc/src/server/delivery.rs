@@ -254,7 +254,7 @@ impl State {
     fn refuse_unkept(&mut self, flight: &Flight, error: &StoreError) {
         let asker = &flight.asker;
         let words = [flight.line.kind.as_str(), "STORE_FAILED", &flight.line.target];
-        let text = format!("The line was not kept and not delivered: {}", error.why);
+        let text = format!("The line was not stored and not delivered: {}", error.why);
         let out = self.fail_line(asker.id, &words, &text);
         self.answer(asker.id, asker.label.as_deref(), &[out]);
     }

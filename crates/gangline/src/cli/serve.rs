@@ -22,7 +22,7 @@ pub(crate) struct StandinServe {
     /// A YAML script of rules and replies
     #[arg(long, value_name = "FILE")]
     pub(crate) script: Option<PathBuf>,
-    /// Keep every request in this folder
+    /// Store every request in this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) record: Option<PathBuf>,
     /// Hold this lock while serving, so that there is one

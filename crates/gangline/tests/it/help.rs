@@ -20,15 +20,15 @@ fn the_help_lists_every_command() {
       down         Stop all agents and the hub
       start        Start stopped agents, and the hub if none runs
       stop         End agents and keep them stopped, also over a restart of the hub
-      restart      End agents and start them anew, one after the other
-      pause        Let agents begin no new turns; what comes is kept
-      resume       Let agents go on that are paused, or parked after too many deaths of their backend
+      restart      Restart agents, one after the other
+      pause        Hold new turns of agents; messages are stored and wait
+      resume       Let paused agents continue, and parked ones, whose backend kept failing, try again
       interrupt    End the turn that an agent is in, or all that follows from one message
       release      Give a request more turns, so that its held messages continue
-      model        Show which model an agent uses, or have it use another one from its next turn on
+      model        Show the model of an agent, or change it from the next turn on
       sessions     List an agent's sessions by GT_SESSION_ID, each with its backend's own id
-      compact      Let an agent shorten its context, once no turn is open
-      clear        Let an agent begin a new session, once no turn is open
+      compact      Shorten an agent's context when no turn is open
+      clear        Begin a new session of an agent when no turn is open
       ircd         Run the small IRC server alone, in the foreground
       ps           List the agents and what each of them does
       status       Show one agent, or all
@@ -44,13 +44,12 @@ fn the_help_lists_every_command() {
       deny         Refuse what an approval asks for; the reason is told to the model
       policy       List or remove the rules made by `always`: what runs without being asked about
       config       Check the configuration, or print its schema
-      doctor       Look at the installation, the agents and their programs; say what to do about what is
-                   wrong
+      doctor       Check the installation, the agents and their programs; say how to fix what is wrong
       runtime      The backends: what is installed, and whether it works
       service      Units for systemd
-      skills       The text by which coding programs learn to speak in channels from their shell
+      skills       The skill that teaches coding programs to use channels from their shell
       standin      The stand-in model: a scripted server, for demos and tests
-      harness      The native model loop by itself
+      harness      The native model loop, without a chat server
       completions  Print what a shell needs to complete commands and options
       man          Write a manual page for each command into a folder
       daemon       The process of one agent; started by `up`

@@ -47,15 +47,8 @@ enum When {
 
 #[tokio::test]
 async fn every_actor_place_wording_and_number_of_open_approvals() {
-    let words = [
-        "yes",
-        "no",
-        "yes 1",
-        "yes 9",
-        "yes 1 always",
-        "no 1 use the trash",
-        "no 9 use the trash",
-    ];
+    let words =
+        ["yes", "no", "yes 1", "yes 9", "yes 1 always", "no 1 use the trash", "no 9 use the trash"];
     for who in ACTORS {
         for place in PLACES {
             for words in words {
