@@ -103,7 +103,13 @@ impl Whereabouts {
         let asked = self.inquire(Question::Who(to.clone()));
         match timeout(NICK_WITHIN, asked).await {
             Ok(Ok(Answer::Users(users))) if users.is_empty() => {}
-            Ok(Ok(Answer::Users(_) | Answer::Names(_) | Answer::Topic(_) | Answer::Done)) => {
+            Ok(Ok(
+                Answer::Users(_)
+                | Answer::Accounts(_)
+                | Answer::Names(_)
+                | Answer::Topic(_)
+                | Answer::Done,
+            )) => {
                 return Ok(());
             }
             Ok(Err(_)) | Err(_) => return Ok(()),
