@@ -209,6 +209,7 @@ pub(crate) const LIFE: &[&str] = &[
     "release",
     "end_cause",
     "add_usage",
+    "remove_rule",
 ];
 
 /// Does every kind of write once, and says its name after its `ok`.
@@ -301,6 +302,9 @@ async fn second_half(broker: &Broker, epoch: Epoch) {
     say("end_cause");
     broker.add_usage(usage(None)).await.unwrap();
     say("add_usage");
+    // There is none: the write is one all the same.
+    assert_eq!(broker.remove_rule(1).await.unwrap(), None);
+    say("remove_rule");
 }
 
 /// Takes what waits into a second turn, though its cause may have one only.

@@ -45,7 +45,7 @@ async fn seen(broker: &Broker, write: &str) -> Option<bool> {
         "move_cursor" => !broker.cursors(&ada(), "local").await.unwrap().is_empty(),
         "cancel" => state("second") == Some(MessageState::Cancelled),
         "put_account" => !broker.accounts().await.unwrap().is_empty(),
-        "probe" => return None,
+        "probe" | "remove_rule" => return None,
         "take" => events.iter().any(|event| event.kind == "turn_started"),
         "send" => lines.len() == 2,
         "mark_sent" => lines[1].attempts == 1,

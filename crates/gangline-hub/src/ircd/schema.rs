@@ -106,7 +106,7 @@ pub(super) fn open(path: &Path, busy: Duration) -> Result<Connection, OpenError>
     let failed = |source| OpenError::of(path, source);
     not_emptied(path)?;
     if !path.exists() {
-        make(path, busy).map_err(failed)?;
+        make(&target(path), busy).map_err(failed)?;
     }
     let db = connection(path, busy).map_err(failed)?;
     let found = version(&db).map_err(failed)?;
@@ -132,6 +132,14 @@ fn not_emptied(path: &Path) -> Result<(), OpenError> {
         Some(_) | None => return Ok(()),
     };
     Err(OpenError::Damaged { path: path.to_owned(), source: source.into() })
+}
+
+/// The file that a symbolic link without one means: whoever set the link wants the database there.
+fn target(path: &Path) -> PathBuf {
+    match std::fs::read_link(path) {
+        Ok(link) => path.parent().map_or_else(|| link.clone(), |folder| folder.join(&link)),
+        Err(_) => path.to_owned(),
+    }
 }
 
 /// Makes a database under another name and gives it its own when it is whole.

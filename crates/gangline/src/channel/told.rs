@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use gangline_api::ipc::{
-    ChannelsData, ChatLine, Command, ReadData, Response, SetDirectoryData, WhoData, no_such_channel,
+    ChannelsData, ChatLine, Command, Lines, ReadData, Response, SetDirectoryData, WhoData,
+    no_such_channel,
 };
 use gangline_core::{AgentName, Tier, name::Target};
 use gangline_irc::client::Address;
@@ -37,6 +38,10 @@ pub(super) fn text(verb: &str, command: &Command, response: &Response) -> Result
     let plain = |text: String| Ok(Told { text: text + "\n", notes: Vec::new() });
     match command {
         Command::Send { channel, .. } => plain(format!("Sent to {channel}")),
+        // A look leaves unread what was unread: reading again gives the same.
+        Command::Read { channel, lines: Lines::Peek, .. } => {
+            Ok(Told { notes: Vec::new(), ..read(channel, &data(response)?) })
+        }
         Command::Read { channel, .. } => Ok(read(channel, &data(response)?)),
         Command::Ask { .. } => {
             plain(serde_json::to_string_pretty(response).map_err(Failure::environment)?)

@@ -156,6 +156,7 @@ fn a_daemon_killed_at_any_failpoint_answers_every_message_once() {
         "mark_delivered",
         "add_usage",
         "move_cursor",
+        "remove_rule",
     ];
     for point in &missed {
         let op = point.split('.').next().unwrap();

@@ -332,9 +332,17 @@ fn three_crashes_park_the_agent_until_somebody_resumes_it() {
     eve.say("#general", "@lab-ada hello");
     eventually("it to be parked", || rig.run(&["ps"]).contains("parked").then_some(()));
     // Who waits is told, once each.
-    eve.hears("lab-ada", "#general", "is kept until my owner says `resume` (m1)");
+    eve.hears(
+        "lab-ada",
+        "#general",
+        "is stored and waits until my owner has fixed it and says `resume` (m1)",
+    );
     eve.say("#general", "@lab-ada and this");
-    eve.hears("lab-ada", "#general", "is kept until my owner says `resume` (m2)");
+    eve.hears(
+        "lab-ada",
+        "#general",
+        "is stored and waits until my owner has fixed it and says `resume` (m2)",
+    );
     let alerts = eventually("the alerts", || Some(rig.alerts()).filter(|all| all.len() == 4));
     assert_eq!(alerts[2], "[ERROR] lab-ada crashed: process exited with code 7");
     assert_eq!(

@@ -266,7 +266,7 @@ fn a_parked_agent_says_so_to_people() {
     }
     let told = rig.shown();
     assert_eq!(told.len(), REASONS_A_MINUTE, "{told:?}");
-    assert!(told[0].starts_with("#lab ori: my backend does not start"), "{told:?}");
+    assert!(told[0].starts_with("#lab ori: my backend keeps failing"), "{told:?}");
     // What was not told is, when it is looked at again later.
     rig.clock.forward(MINUTE);
     give(&mut rig, row(1 + many, ("ori", Tier::Owner), "#lab"));

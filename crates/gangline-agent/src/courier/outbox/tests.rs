@@ -48,6 +48,8 @@ impl Post {
         let mut texts = Vec::new();
         while let Ok(LinkCommand::Say(say)) = self.0.link.try_recv() {
             self.0.courier.confirmed(&say.key, Taken::default()).await;
+            // The rooms take the agent's own lines whatever happens.
+            while self.0.rooms.try_recv().is_ok() {}
             texts.push(format!("{} {}", say.target, say.text));
         }
         texts

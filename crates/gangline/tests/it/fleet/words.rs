@@ -28,7 +28,7 @@ fn a_running_daemon_is_paused_and_goes_on() {
     let ran = fleet.run(&["restart", "oak-ada"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     fleet.becomes("oak-ada", "paused");
-    assert_eq!(fleet.run(&["resume", "oak-ada"]).ok(), "oak-ada goes on\n");
+    assert_eq!(fleet.run(&["resume", "oak-ada"]).ok(), "oak-ada resumed\n");
     alice.hears("oak-ada", "#general", "kept");
     assert_eq!(fleet.standing("oak-bob"), "paused");
 }
@@ -46,7 +46,7 @@ fn a_word_to_a_daemon_that_is_down_is_kept() {
     assert_eq!(fleet.standing("oak-ada"), "paused");
     let _ = fleet.run(&["down"]).ok();
     let ran = fleet.run(&["resume", "oak-ada"]).ok();
-    assert_eq!(ran, "oak-ada goes on; its daemon is not running\n");
+    assert_eq!(ran, "oak-ada resumed; its daemon is not running\n");
     fleet.up();
     assert_eq!(fleet.standing("oak-ada"), "idle");
 }
