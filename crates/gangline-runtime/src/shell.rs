@@ -29,7 +29,7 @@ pub enum Unclear {
     /// The grammar does not know it.
     #[error("it cannot be parsed")]
     Broken,
-    /// The parser gave up, see [`PROGRESS_MAX`].
+    /// The parser gave up, after `PROGRESS_MAX` steps.
     #[error("it takes too long to parse")]
     TooHard,
     /// It holds no command.
