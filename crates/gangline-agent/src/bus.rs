@@ -37,7 +37,7 @@ pub(crate) enum Incoming {
     Runtime { life: Life, event: RuntimeEvent },
     /// The backend is being started: this is our own id of its session, as `GT_SESSION_ID` has it.
     KnownAs { session: String },
-    /// The backend's session is empty, and is told something first.
+    /// The backend's session is empty: its first prompt comes before all messages.
     Primes { life: Life },
     /// The backend is gone; `how` is for people.
     Exited { life: Life, cause: Cause, how: String },

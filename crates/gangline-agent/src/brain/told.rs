@@ -121,8 +121,8 @@ impl Brain {
         self.alert(WebhookEvent::AgentError, text);
     }
 
-    /// Tells an asker, once a message, that it waits until somebody fixes the agent; somebody who asks
-    /// often is told for the first few only.
+    /// Tells an asker, once for each message, that it waits until somebody fixes the agent. Somebody who
+    /// asks often gets the first few of these only.
     pub(super) fn tell_parked(&mut self, row: &MessageRow) {
         let program = row.target.is_empty() || row.principal.tier == Tier::Agent;
         if program || self.told.parked.contains(&row.id) {

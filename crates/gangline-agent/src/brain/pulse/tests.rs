@@ -243,7 +243,8 @@ fn the_running_tool_is_shown_with_its_command_at_once() {
     assert_eq!((tool.name.as_str(), tool.what.as_str()), ("Bash", "npm test"));
 }
 
-/// A person who asks a parked agent is told at once, at most five times a minute; agents are not.
+/// A person who asks a parked agent gets the reason at once, at most five times a minute; agents get
+/// none.
 #[test]
 fn a_parked_agent_says_so_to_people() {
     let mut rig = Rig::starting(false);

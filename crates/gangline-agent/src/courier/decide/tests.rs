@@ -212,7 +212,7 @@ async fn owners_hear_in_private_of_what_waits_in_a_room_after_a_minute_unless_th
         let said = lab.reminds(ROOM_ALONE + Duration::from_secs(1)).await;
         assert_eq!(said.len(), told, "{said:?}");
         assert!(said.iter().all(|it| it.contains("(for bob in #lab, in /srv)")), "{said:?}");
-        // Who left before anything was decided is told then.
+        // An owner who has left the room meanwhile gets the private reminder now.
         lab.accounts.truncate(1);
         let said = lab.reminds(Duration::from_secs(60)).await;
         assert_eq!(said.len(), 1 - told, "{said:?}");
