@@ -48,6 +48,7 @@ mod telling;
 mod throttle;
 mod timestamp;
 pub mod trust;
+pub mod unkept;
 
 /// The server with its listening sockets.
 pub struct Server {

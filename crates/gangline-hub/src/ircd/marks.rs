@@ -80,7 +80,10 @@ pub(super) fn marks(db: &Connection, newest: i64) -> rusqlite::Result<Marks> {
 }
 
 /// Keeps marks. The caller begins and ends the transaction.
-pub(super) fn put(db: &Connection, marks: &[ReadMark]) -> rusqlite::Result<()> {
+pub(super) fn put<'a>(
+    db: &Connection,
+    marks: impl Iterator<Item = &'a ReadMark>,
+) -> rusqlite::Result<()> {
     let put = "INSERT OR REPLACE INTO read_marks (party, nick, place, seq, at_us)
          VALUES (?, ?, ?, ?, ?)";
     let forget = "DELETE FROM read_marks WHERE party = ? AND nick = ? AND place = ?";

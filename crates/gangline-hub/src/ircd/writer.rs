@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use gangline_irc::server::store::{
-    Account, Accounts, Appended, Commit, FindLine, HistoryQuery, Marker, Marks, Missed,
-    MissedQuery, NewLine, ReadMark, RoomModes, StoreError, StoredLine, TargetRow, TargetsQuery,
-    Topic,
+use gangline_irc::server::{
+    store::{
+        Account, Accounts, Appended, Commit, FindLine, HistoryQuery, Marker, Marks, Missed,
+        MissedQuery, NewLine, ReadMark, RoomModes, StoreError, StoredLine, TargetRow, TargetsQuery,
+        Topic,
+    },
+    unkept::UnkeptMarks,
 };
 use gangline_os::{failpoint, lock::FileLock};
 use rusqlite::{Connection, ErrorCode};
@@ -103,7 +106,7 @@ struct Writer {
     db: Connection,
     numbering: Numbering,
     /// Marks that are kept with the next lines.
-    marks: Vec<ReadMark>,
+    marks: UnkeptMarks,
     accounts: watch::Sender<Arc<Accounts>>,
 }
 
@@ -118,7 +121,7 @@ impl Writer {
         Ok(Self {
             db,
             numbering,
-            marks: Vec::new(),
+            marks: UnkeptMarks::default(),
             accounts: watch::Sender::new(Arc::new(accounts)),
         })
     }
@@ -154,7 +157,7 @@ impl Writer {
                 answer(reply, done.map_err(|error| failed(&error)));
             }
             Job::PutMarks(marks, when, reply) => {
-                self.marks.extend(marks);
+                marks.into_iter().for_each(|mark| self.marks.add(mark));
                 let done = match when {
                     Commit::WithNext => Ok(()),
                     Commit::Now => self.append(&[]).map(drop),
@@ -220,7 +223,7 @@ impl Writer {
         self.db.execute_batch("BEGIN IMMEDIATE")?;
         let mut done = rows::append(&self.db, &mut self.numbering, batch);
         if done.is_ok()
-            && let Err(error) = marks::put(&self.db, &self.marks)
+            && let Err(error) = marks::put(&self.db, self.marks.iter())
         {
             done = Err(error);
         }

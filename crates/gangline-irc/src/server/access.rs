@@ -3,14 +3,18 @@
 //!
 //! What the configuration says is [`Access`]; it may change while the server runs.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use gangline_core::{Nick, Tier, name};
 use gangline_os::secret::Secret;
 
 use super::{
-    client::{Client, ClientId, Identity},
+    client::{Client, ClientId},
     command::Call,
+    outgoing::Outgoing,
     state::State,
     trust::Origin,
 };
@@ -86,6 +90,14 @@ fn is_our_client(nick: &str) -> bool {
     tail.len() == 4 && tail.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
+/// Returns whether a nick (folded) is one that the client of this account may have: its name,
+/// underscores behind it (another connection has the name), or our one-shot client's on its behalf.
+fn is_variant(account: &str, nick: &str) -> bool {
+    let account = name::fold(account);
+    let Some(tail) = nick.strip_prefix(&account) else { return false };
+    tail.bytes().all(|byte| byte == b'_') || (tail.starts_with("__peek") && is_our_client(nick))
+}
+
 /// Returns whether a nick looks like one of ours and this client may not bear it.
 pub(super) fn looks_like_ours(server: &str, client: &Client, nick: &Nick) -> bool {
     if ["gangline", "system"].contains(&nick.folded()) {
@@ -94,8 +106,8 @@ pub(super) fn looks_like_ours(server: &str, client: &Client, nick: &Nick) -> boo
     let prefix = format!("{}-", name::fold(server));
     nick.folded().starts_with(&prefix)
         && match client.tier() {
-            // Another agent's own nick is reserved for its account already.
-            Tier::Agent => false,
+            // Its own nick is reserved for its account already; these follow from it.
+            Tier::Agent => !client.account().is_some_and(|it| is_variant(it, nick.folded())),
             Tier::Owner | Tier::Member => !is_our_client(nick.folded()),
             Tier::Stranger => true,
         }
@@ -106,7 +118,7 @@ impl State {
     pub(super) fn refuse_guest(&mut self, id: ClientId) -> bool {
         let Some(client) = self.client(id) else { return true };
         let access = self.config.access.borrow().clone();
-        if access.guests != Guests::No || client.identity != Identity::Peer(Tier::Stranger) {
+        if access.guests != Guests::No || !client.is_guest() {
             return false;
         }
         let text = refusal(client.origin, &access.to_let_in);
@@ -116,22 +128,58 @@ impl State {
         true
     }
 
-    /// Closes the guests who are here, once none may be.
-    pub(super) fn evict_guests(&mut self) {
-        match self.config.access.borrow().guests {
-            Guests::Read | Guests::Talk => return,
-            Guests::No => {}
+    /// Applies a change of who may be there to those who are: guests go once none may be, and leave
+    /// the rooms that were closed. Members stay in a room that was closed, as on other servers.
+    pub(super) fn apply_access(&mut self) {
+        let access = self.config.access.borrow_and_update().clone();
+        let before = std::mem::replace(&mut self.applied, Arc::clone(&access));
+        match access.guests {
+            Guests::Read | Guests::Talk => self.clear_closed_rooms(&before, &access),
+            Guests::No => self.close_guests(),
         }
+    }
+
+    fn close_guests(&mut self) {
         let guests = self.clients.values().filter(|client| client.is_ready());
-        let guests = guests.filter(|client| client.identity == Identity::Peer(Tier::Stranger));
+        let guests = guests.filter(|client| client.is_guest());
         for id in guests.map(|client| client.id).collect::<Vec<_>>() {
             self.doom(id, "Guests are no longer let in");
         }
     }
 
+    /// Takes guests out of rooms that are closed in a way in which they were not before. Who came
+    /// in with a key or an invitation stays until either changes.
+    fn clear_closed_rooms(&mut self, before: &Access, now: &Access) {
+        let narrower = |(room, rule): &(&String, &RoomRule)| {
+            let old = before.rooms.get(*room).cloned().unwrap_or_default();
+            (rule.invite_only && !old.invite_only) || (rule.key.is_some() && rule.key != old.key)
+        };
+        let closed: Vec<String> =
+            now.rooms.iter().filter(narrower).map(|(room, _)| room.clone()).collect();
+        let text = "This room is no longer open to guests";
+        for room in closed {
+            for id in self.members(&room, None) {
+                if self.client(id).is_some_and(Client::is_guest) {
+                    self.put_out(id, &room, text);
+                }
+            }
+        }
+    }
+
+    /// Takes somebody out of a room in the server's name.
+    fn put_out(&mut self, id: ClientId, room: &str, why: &str) {
+        let Some(name) = self.channel(room).map(|channel| channel.name.clone()) else { return };
+        let nick = self.client(id).map_or_else(String::new, |client| client.name().to_owned());
+        let now = self.now();
+        let line = Outgoing::new(&self.config.name, "KICK", &[name.as_str(), &nick], Some(why));
+        let told = self.members(room, None);
+        self.send_all(told, &line.at(now));
+        self.leave(id, &name);
+    }
+
     /// Returns whether the client may only read.
     pub(super) fn only_reads(&self, id: ClientId) -> bool {
-        let guest = self.client(id).is_some_and(|it| it.identity == Identity::Peer(Tier::Stranger));
+        let guest = self.client(id).is_some_and(Client::is_guest);
         guest && self.config.access.borrow().guests == Guests::Read
     }
 

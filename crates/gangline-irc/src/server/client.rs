@@ -225,6 +225,11 @@ impl Client {
         }
     }
 
+    /// Returns whether it is another user's and has no account.
+    pub(super) fn is_guest(&self) -> bool {
+        self.identity == Identity::Peer(Tier::Stranger)
+    }
+
     pub(super) fn principal(&self) -> Principal {
         match &self.identity {
             Identity::Account(principal) => principal.clone(),

@@ -64,15 +64,21 @@ impl Crowd {
     }
 
     /// Counts a connection as registered, or says why there is no room for it. The user who runs
-    /// the server has no limit.
-    pub(super) fn registers(&mut self, origin: Origin, limits: &Limits) -> Result<(), String> {
+    /// the server has no limit. A registered connection that it replaces `leaves` right after.
+    pub(super) fn registers(
+        &mut self,
+        origin: Origin,
+        leaves: Option<Origin>,
+        limits: &Limits,
+    ) -> Result<(), String> {
         let Some(count) = self.counts.get_mut(&origin) else { return Ok(()) };
         match origin {
             Origin::Socket => {}
             Origin::Own => {}
             Origin::User(_) | Origin::Unknown(_) => {
-                if count.ready >= limits.ready_each {
-                    return Err(format!("Your user has {} connections already", count.ready));
+                let stays = count.ready.saturating_sub(usize::from(leaves == Some(origin)));
+                if stays >= limits.ready_each {
+                    return Err(format!("Your user has {stays} connections already"));
                 }
             }
         }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use gangline_os::{clock::SharedClock, listen::PrivateListener};
-use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::net::{TcpListener, TcpSocket};
 
 use super::{
     config::{BindError, ServerConfig},
@@ -42,24 +42,26 @@ pub(super) enum Ends {
 
 /// Both listening sockets.
 pub(super) struct Doors {
-    tcp: TcpListener,
+    tcp: Door<TcpListener>,
     address: SocketAddr,
-    tcp_rests: Rest,
-    socket: Option<PrivateListener>,
-    socket_rests: Rest,
+    socket: Door<Option<PrivateListener>>,
     path: Option<PathBuf>,
     clock: SharedClock,
 }
 
-/// Which of them.
-enum Door {
-    Tcp,
-    Socket,
+/// A listening socket, and until when it is left alone.
+struct Door<L> {
+    listener: L,
+    rests_until: Option<Duration>,
 }
 
-/// Until when a socket is left alone.
-#[derive(Default)]
-struct Rest(Option<Duration>);
+/// What connections come from.
+trait Accept {
+    /// Waits for the next connection.
+    ///
+    /// Cancel-safe: yes; a connection that was not returned is still to be accepted.
+    async fn accept(&self) -> io::Result<Arrival>;
+}
 
 impl Doors {
     /// Binds what the configuration names, the private socket last: its clients come as soon as it
@@ -73,11 +75,9 @@ impl Doors {
             bind_tcp(listen).map_err(|source| BindError::Io { address: listen, source })?;
         let socket = config.socket.as_deref().map(bind_socket).transpose()?;
         Ok(Self {
-            tcp,
+            tcp: Door::new(tcp),
             address,
-            tcp_rests: Rest::default(),
-            socket,
-            socket_rests: Rest::default(),
+            socket: Door::new(socket),
             path: config.socket.clone(),
             clock: config.clock.clone(),
         })
@@ -92,60 +92,85 @@ impl Doors {
     ///
     /// Cancel-safe: yes; a connection that was not returned is still to be accepted.
     pub(super) async fn next(&mut self) -> Arrival {
-        loop {
-            let Self { tcp, tcp_rests, socket, socket_rests, clock, .. } = &*self;
-            let (door, accepted) = tokio::select! {
-                accepted = async {
-                    tcp_rests.over(clock).await;
-                    tcp.accept().await
-                } => (Door::Tcp, accepted.and_then(tcp_arrival)),
-                accepted = async {
-                    socket_rests.over(clock).await;
-                    match socket {
-                        Some(socket) => socket.accept().await,
-                        None => std::future::pending().await,
-                    }
-                } => {
-                    let arrival =
-                        |stream| Arrival { stream: Stream::Unix(stream), ends: Ends::Socket };
-                    (Door::Socket, accepted.map(|(stream, _)| arrival(stream)))
-                }
-            };
-            let error = match accepted {
-                Ok(arrival) => return arrival,
-                Err(error) => error,
-            };
-            tracing::warn!(%error, "a connection could not be accepted");
-            let until = Rest(Some(self.clock.monotonic() + REST));
-            match door {
-                Door::Tcp => self.tcp_rests = until,
-                Door::Socket => self.socket_rests = until,
-            }
-        }
+        first(&mut self.tcp, &mut self.socket, &self.clock).await
     }
 
     /// Makes the private socket anew if its file is gone: daemons could not find it any more.
     pub(super) fn look(&mut self) {
-        let (Some(path), Some(socket)) = (&self.path, &self.socket) else { return };
+        let (Some(path), Some(socket)) = (&self.path, &self.socket.listener) else { return };
         if socket.is_in_place() {
             return;
         }
         match bind_socket(path) {
             Ok(socket) => {
                 tracing::warn!(path = %path.display(), "the socket's file was gone; made anew");
-                self.socket = Some(socket);
+                self.socket.listener = Some(socket);
             }
             Err(error) => tracing::warn!(%error, "the socket's file is gone"),
         }
     }
 }
 
-impl Rest {
-    /// Waits until the rest is over.
-    async fn over(&self, clock: &SharedClock) {
-        if let Some(until) = self.0 {
-            tokio::time::sleep(until.saturating_sub(clock.monotonic())).await;
+/// Returns the first connection at either of two sockets.
+async fn first(
+    tcp: &mut Door<impl Accept>,
+    socket: &mut Door<impl Accept>,
+    clock: &SharedClock,
+) -> Arrival {
+    loop {
+        let accepted = tokio::select! {
+            accepted = tcp.arrival(clock) => accepted,
+            accepted = socket.arrival(clock) => accepted,
+        };
+        if let Some(arrival) = accepted {
+            return arrival;
         }
+    }
+}
+
+impl<L: Accept> Door<L> {
+    fn new(listener: L) -> Self {
+        Self { listener, rests_until: None }
+    }
+
+    /// Waits for the next connection, once the rest is over. Nothing when it could not be accepted:
+    /// then this socket rests.
+    ///
+    /// Cancel-safe: yes, as [`Accept::accept`] is.
+    async fn arrival(&mut self, clock: &SharedClock) -> Option<Arrival> {
+        while let Some(left) = self.rests_until.map(|at| at.saturating_sub(clock.monotonic()))
+            && !left.is_zero()
+        {
+            tokio::time::sleep(left).await;
+        }
+        match self.listener.accept().await {
+            Ok(arrival) => Some(arrival),
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                self.rests_until = Some(clock.monotonic() + REST);
+                None
+            }
+        }
+    }
+}
+
+impl Accept for TcpListener {
+    async fn accept(&self) -> io::Result<Arrival> {
+        let (stream, peer) = Self::accept(self).await?;
+        let local = stream.local_addr()?;
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "no TCP_NODELAY");
+        }
+        Ok(Arrival { stream: Stream::Tcp(stream), ends: Ends::Tcp { local, peer } })
+    }
+}
+
+/// Without a socket nobody comes.
+impl Accept for Option<PrivateListener> {
+    async fn accept(&self) -> io::Result<Arrival> {
+        let Some(listener) = self else { return std::future::pending().await };
+        let (stream, _) = listener.accept().await?;
+        Ok(Arrival { stream: Stream::Unix(stream), ends: Ends::Socket })
     }
 }
 
@@ -163,10 +188,5 @@ fn bind_tcp(listen: SocketAddr) -> io::Result<(TcpListener, SocketAddr)> {
     Ok((listener, address))
 }
 
-fn tcp_arrival((stream, peer): (TcpStream, SocketAddr)) -> io::Result<Arrival> {
-    let local = stream.local_addr()?;
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "no TCP_NODELAY");
-    }
-    Ok(Arrival { stream: Stream::Tcp(stream), ends: Ends::Tcp { local, peer } })
-}
+#[cfg(test)]
+mod tests;

@@ -14,6 +14,7 @@ use super::{
         TargetsQuery, Topic,
     },
     telling::Telling,
+    unkept::UnkeptMarks,
 };
 
 /// Lines of one call at most.
@@ -87,7 +88,8 @@ pub(super) enum Job {
         place: String,
         query: MissedQuery,
     },
-    Marks(Vec<ReadMark>),
+    /// Keeps the noted marks in a commit of their own.
+    Marks,
     /// `None` asks for the first topic of a new room.
     Topic {
         asker: Option<Asker>,
@@ -138,13 +140,13 @@ pub(super) struct Flights {
     store: Arc<dyn Store>,
     jobs: VecDeque<Job>,
     /// Marks for the next commit of lines.
-    marks: Vec<ReadMark>,
+    marks: UnkeptMarks,
     running: Option<BoxFuture<'static, Done>>,
 }
 
 impl Flights {
     pub(super) fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, jobs: VecDeque::new(), marks: Vec::new(), running: None }
+        Self { store, jobs: VecDeque::new(), marks: UnkeptMarks::default(), running: None }
     }
 
     pub(super) fn store(&self) -> &Arc<dyn Store> {
@@ -164,14 +166,15 @@ impl Flights {
 
     /// Has marks kept with the next lines.
     pub(super) fn note(&mut self, mark: ReadMark) {
-        self.marks.push(mark);
+        self.marks.add(mark);
     }
 
     /// Has the noted marks kept in a commit of their own.
     pub(super) fn keep_noted(&mut self) {
-        if !self.marks.is_empty() {
-            let marks = std::mem::take(&mut self.marks);
-            self.jobs.push_back(Job::Marks(marks));
+        // One that waits already takes all along.
+        let asked = self.jobs.iter().any(|job| matches!(job, Job::Marks));
+        if !self.marks.is_empty() && !asked {
+            self.jobs.push_back(Job::Marks);
         }
     }
 
@@ -199,7 +202,7 @@ impl Flights {
             Job::Append(first) => {
                 let flights = self.batch(first);
                 let lines = flights.iter().map(|flight| Arc::clone(&flight.line)).collect();
-                let marks = std::mem::take(&mut self.marks);
+                let marks = self.marks.take();
                 Box::pin(async move {
                     if !marks.is_empty()
                         && let Err(error) = store.put_marks(marks, Commit::WithNext).await
@@ -226,7 +229,8 @@ impl Flights {
             Job::Missed { asker, place, query } => {
                 Box::pin(async move { Done::Missed(asker, place, store.missed(query).await) })
             }
-            Job::Marks(marks) => {
+            Job::Marks => {
+                let marks = self.marks.take();
                 Box::pin(async move { Done::Kept(store.put_marks(marks, Commit::Now).await) })
             }
             Job::Find { asker, refusal, query } => {

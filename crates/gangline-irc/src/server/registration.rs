@@ -141,17 +141,22 @@ impl State {
         if self.refuse_guest(id) {
             return;
         }
-        if !self.claim(id, &nick) {
+        let Some(stale) = self.stale(id, &nick) else {
             if let Some(client) = self.client_mut(id) {
                 client.nick = None;
             }
             return;
-        }
-        let now = self.named_now();
-        let Some(client) = self.clients.get_mut(&id) else { return };
-        if let Err(why) = self.crowd.registers(client.origin, &self.config.limits) {
+        };
+        let Some(client) = self.client(id) else { return };
+        // Nobody loses a session to a connection that is refused.
+        let (origin, leaves) = (client.origin, stale.and_then(|stale| self.client(stale)));
+        let leaves = leaves.map(|stale| stale.origin);
+        if let Err(why) = self.crowd.registers(origin, leaves, &self.config.limits) {
             return self.doom(id, &why);
         }
+        self.replace(stale);
+        let now = self.named_now();
+        let Some(client) = self.clients.get_mut(&id) else { return };
         client.stage = Stage::Ready;
         client.named_at = now;
         self.nicks.insert(nick.folded().to_owned(), id);
@@ -167,22 +172,28 @@ impl State {
     /// Makes sure that the client may take this nick; says why not. A stale connection of the
     /// same account loses it.
     pub(super) fn claim(&mut self, id: ClientId, nick: &Nick) -> bool {
-        match self.taken(id, nick) {
-            Ok(None) => true,
-            Ok(Some(stale)) => {
-                self.close(stale, "Replaced by a new connection");
-                true
-            }
-            Err(taken) => {
-                let text = match taken {
-                    Taken::InUse => "Nickname is already in use",
-                    Taken::Reserved => "Nickname is reserved for an account",
-                    Taken::Ours => "Nickname is reserved: it looks like one of the server's own",
-                };
-                self.numeric(id, n::ERR_NICKNAMEINUSE, &[nick.as_str()], text);
-                false
-            }
+        let Some(stale) = self.stale(id, nick) else { return false };
+        self.replace(stale);
+        true
+    }
+
+    fn replace(&mut self, stale: Option<ClientId>) {
+        if let Some(stale) = stale {
+            self.close(stale, "Replaced by a new connection");
         }
+    }
+
+    /// Returns the stale connection of the same account that would lose this nick, if there is one;
+    /// nothing when the client may not take the nick. It is told why.
+    fn stale(&mut self, id: ClientId, nick: &Nick) -> Option<Option<ClientId>> {
+        let text = match self.taken(id, nick) {
+            Ok(stale) => return Some(stale),
+            Err(Taken::InUse) => "Nickname is already in use",
+            Err(Taken::Reserved) => "Nickname is reserved for an account",
+            Err(Taken::Ours) => "Nickname is reserved: it looks like one of the server's own",
+        };
+        self.numeric(id, n::ERR_NICKNAMEINUSE, &[nick.as_str()], text);
+        None
     }
 
     fn taken(&self, id: ClientId, nick: &Nick) -> Result<Option<ClientId>, Taken> {

@@ -80,7 +80,7 @@ pub(super) async fn run(mut doors: Doors, mut state: State, stop: CancellationTo
             Event::Lines => taken.drain(..).for_each(|line| hear(&mut state, line)),
             Event::Store(done) => state.finish(done),
             Event::Accounts => state.evict_from_reserved_nicks(),
-            Event::Access => state.evict_guests(),
+            Event::Access => state.apply_access(),
             Event::Late => state.close_the_late(),
             Event::Ended(end) => report(&end),
             Event::Tick => {

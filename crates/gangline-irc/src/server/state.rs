@@ -11,6 +11,7 @@ use gangline_os::{clock::UnixMicros, secret::random_token};
 use tokio::sync::watch;
 
 use super::{
+    access::Access,
     caps::Caps,
     channel::{Channel, Modes},
     client::{Client, ClientId, Identity},
@@ -30,6 +31,8 @@ pub(super) const TAGS_ID: &str = "tags.";
 /// The state of one server.
 pub(super) struct State {
     pub(super) config: ServerConfig,
+    /// Who may be there, as it was last applied to those who are.
+    pub(super) applied: Arc<Access>,
     pub(super) trust: Arc<dyn Trust>,
     pub(super) accounts: watch::Receiver<Arc<Accounts>>,
     pub(super) clients: BTreeMap<ClientId, Client>,
@@ -75,9 +78,11 @@ pub(super) struct State {
 impl State {
     pub(super) fn new(config: ServerConfig, store: Arc<dyn Store>, trust: Arc<dyn Trust>) -> Self {
         let now = config.clock.now();
+        let applied = Arc::clone(&config.access.borrow());
         Self {
             accounts: store.accounts(),
             flights: Flights::new(store),
+            applied,
             config,
             trust,
             clients: BTreeMap::new(),

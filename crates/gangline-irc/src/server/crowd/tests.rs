@@ -17,15 +17,17 @@ fn each_user_has_so_many_connections_and_a_closed_one_makes_room() {
     assert_eq!(crowd.comes(bob, &limits, 0), Ok(()));
     crowd.leaves(eve, false);
     assert_eq!(crowd.comes(eve, &limits, 0), Ok(()));
-    assert_eq!(crowd.registers(eve, &limits), Ok(()));
+    assert_eq!(crowd.registers(eve, None, &limits), Ok(()));
     assert_eq!(crowd.comes(eve, &limits, 0), Ok(()), "a registered one has left the queue");
     for _ in 0..2 {
-        assert_eq!(crowd.registers(eve, &limits), Ok(()));
+        assert_eq!(crowd.registers(eve, None, &limits), Ok(()));
     }
     assert_eq!(crowd.comes(eve, &limits, 0), Ok(()));
-    assert!(crowd.registers(eve, &limits).is_err_and(|why| why.contains("has 3 connections")));
+    assert!(
+        crowd.registers(eve, None, &limits).is_err_and(|why| why.contains("has 3 connections"))
+    );
     crowd.leaves(eve, true);
-    assert_eq!(crowd.registers(eve, &limits), Ok(()));
+    assert_eq!(crowd.registers(eve, None, &limits), Ok(()));
 }
 
 #[test]
@@ -33,12 +35,12 @@ fn the_servers_own_user_may_have_any_number_of_registered_connections() {
     let (mut crowd, limits) = (Crowd::default(), limits());
     for _ in 0..50 {
         assert_eq!(crowd.comes(Origin::Own, &limits, 0), Ok(()));
-        assert_eq!(crowd.registers(Origin::Own, &limits), Ok(()));
+        assert_eq!(crowd.registers(Origin::Own, None, &limits), Ok(()));
     }
     let nobody = Origin::Unknown([127, 0, 0, 1].into());
     for number in 0..4 {
         assert_eq!(crowd.comes(nobody, &limits, 0), Ok(()));
-        assert_eq!(crowd.registers(nobody, &limits).is_ok(), number < 3, "{number}");
+        assert_eq!(crowd.registers(nobody, None, &limits).is_ok(), number < 3, "{number}");
     }
 }
 
@@ -47,7 +49,7 @@ fn nothing_is_remembered_of_those_who_left() {
     let (mut crowd, limits) = (Crowd::default(), limits());
     for uid in 0..1000 {
         crowd.comes(Origin::User(uid), &limits, 0).unwrap();
-        crowd.registers(Origin::User(uid), &limits).unwrap();
+        crowd.registers(Origin::User(uid), None, &limits).unwrap();
         crowd.leaves(Origin::User(uid), true);
     }
     assert!(crowd.counts.is_empty());
@@ -84,7 +86,7 @@ fn daemons_find_room_when_there_is_none_for_others() {
     let mut crowd = Crowd::default();
     for _ in 0..100 {
         assert_eq!(crowd.comes(Origin::Socket, &limits, 100), Ok(()));
-        assert_eq!(crowd.registers(Origin::Socket, &limits), Ok(()));
+        assert_eq!(crowd.registers(Origin::Socket, None, &limits), Ok(()));
     }
     assert_eq!(crowd.comes(Origin::User(1), &limits, 100), Ok(()), "they take nobody's room");
     assert!(crowd.comes(Origin::Own, &limits, 100).is_err_and(|why| why.contains("no room")));
@@ -92,4 +94,20 @@ fn daemons_find_room_when_there_is_none_for_others() {
     assert!(crowd.comes(Origin::Own, &limits, 100).is_err());
     crowd.leaves(Origin::User(1), false);
     assert_eq!(crowd.comes(Origin::Own, &limits, 100), Ok(()));
+}
+
+/// A connection that takes the place of another one of its user needs no room of its own.
+#[test]
+fn a_connection_that_replaces_another_one_of_its_user_has_its_room() {
+    let limits = Limits { ready_each: 1, ..Limits::default() };
+    let (eve, bob) = (Origin::User(1001), Origin::User(1002));
+    let mut crowd = Crowd::default();
+    for origin in [eve, bob, eve, eve] {
+        crowd.comes(origin, &limits, 0).unwrap();
+    }
+    crowd.registers(eve, None, &limits).unwrap();
+    crowd.registers(bob, None, &limits).unwrap();
+    assert!(crowd.registers(eve, None, &limits).is_err());
+    assert!(crowd.registers(eve, Some(bob), &limits).is_err(), "another user's room");
+    assert_eq!(crowd.registers(eve, Some(eve), &limits), Ok(()));
 }

@@ -260,7 +260,7 @@ async fn nicks_that_look_like_ours_are_refused() {
         (Some("owner"), "irctest-bob", false),
         (None, "irctest", true),
         (None, "gangliner", true),
-        (Some("spark-ada"), "irctest-ada_", true),
+        (Some("spark-ada"), "irctest-ada", false),
         (None, "irctest-_peek0a1b", true),
         (None, "irctest-ada__peek0a1b", true),
     ] {
@@ -288,6 +288,117 @@ async fn nicks_that_look_like_ours_are_refused() {
     let mut eve = room.dial_as(2).await;
     eve.send("NICK irctest-_peek0a1b\r\nUSER u 0 * :u").await;
     assert_eq!(eve.line().await.unwrap().command, "433");
+    room.shut().await;
+}
+
+/// An agent may have its own name and what follows from it, not that of an agent to come.
+#[tokio::test]
+async fn an_agent_may_have_no_nick_that_looks_like_another_agents() {
+    let room = Room::configured(guests(Guests::No), Origin::Own, |config| {
+        config.name = "spark".to_owned();
+    });
+    let room = room.await;
+    for (nick, may) in [
+        ("spark-ada", true),
+        ("spark-ada_", true),
+        ("SPARK-ada__", true),
+        ("spark-ada__peek0a1b", true),
+        ("spark-ada__peek0a1x", false),
+        ("spark-adam", false),
+        ("spark-ada-2", false),
+        ("spark-zoe", false),
+        ("spark-bob", false),
+        ("spark-bob_", false),
+        ("spark-bob__peek0a1b", false),
+        ("ada", true),
+    ] {
+        let mut peer = room.dial().await;
+        peer.send("PASS spark-ada:pw-spark-ada").await;
+        peer.until("900").await;
+        peer.send(&format!("NICK {nick}\r\nUSER u 0 * :u")).await;
+        let answer = peer.line().await.unwrap();
+        assert_eq!(answer.command, if may { "001" } else { "433" }, "{nick}");
+        peer.send("QUIT").await;
+        peer.until_closed().await;
+    }
+    room.shut().await;
+}
+
+/// A second connection of the account would take its nick, but there is no room for it.
+#[tokio::test]
+async fn a_refused_registration_costs_nobody_a_session() {
+    let limits = Limits { ready_each: 1, ..Limits::default() };
+    let room = Room::behind(guests(Guests::Talk), limits, Origin::Own).await;
+    let mut boss = room.account("boss", "owner").await;
+    let mut eve = guest_when_there_is_room(&room, "eve").await;
+    let mut second = room.dial_as(2).await;
+    second.send("PASS owner:pw-owner\r\nNICK boss\r\nUSER b 0 * :B").await;
+    assert!(closed(second).await.last().unwrap().contains("has 1 connections already"));
+    boss.caught_up().await;
+    // One that takes the place of another connection of its user has that one's room.
+    eve.send("QUIT").await;
+    eve.until_closed().await;
+    let mut third = room.dial_as(2).await;
+    third.send("PASS owner:pw-owner\r\nNICK boss\r\nUSER b 0 * :B").await;
+    third.until("001").await;
+    assert!(boss.until_closed().await.contains("Replaced by a new connection"));
+    let mut fourth = room.dial_as(2).await;
+    fourth.send("PASS owner:pw-owner\r\nNICK boss\r\nUSER b 0 * :B").await;
+    fourth.until("001").await;
+    assert!(third.until_closed().await.contains("Replaced by a new connection"));
+    room.shut().await;
+}
+
+/// A room that is closed while it is open loses its guests; members, agents and the owner stay, and
+/// so does who came in by the key, as long as it is the same one.
+#[tokio::test]
+async fn guests_leave_a_room_that_a_change_of_the_configuration_closes() {
+    let rule = |key: Option<&str>, invite_only| RoomRule {
+        key: key.map(Secret::new),
+        invite_only,
+        ..RoomRule::default()
+    };
+    let closed = |rule: Option<RoomRule>| {
+        let rooms = rule.map(|rule| ("#room".to_owned(), rule)).into_iter().collect();
+        Access { rooms, ..guests(Guests::Talk) }
+    };
+    let room = behind(guests(Guests::Talk)).await;
+    let mut ann = room.modern("ann").await;
+    ann.join("#Room").await;
+    let mut bob = room.account("spark-bob", "spark-bob").await;
+    bob.join("#room").await;
+    let mut eve = guest(&room, "eve").await;
+    eve.send("JOIN #other").await;
+    eve.until("366").await;
+    let put_out = async |eve: &mut Peer, access: Access| {
+        room.access.send_replace(Arc::new(access));
+        let kick = eve.until("KICK").await;
+        assert_eq!(kick.params, ["#Room", "eve", "This room is no longer open to guests"]);
+    };
+    put_out(&mut eve, closed(Some(rule(Some("one"), false)))).await;
+    eve.send("JOIN #room").await;
+    eve.until("475").await;
+    eve.send("JOIN #room one").await;
+    eve.until("366").await;
+    // Another change, and the same key: it stays.
+    let mut access = closed(Some(rule(Some("one"), false)));
+    access.rooms.insert("#more".to_owned(), rule(Some("x"), true));
+    room.access.send_replace(Arc::new(access));
+    ann.send("PRIVMSG #room :for all").await;
+    assert_eq!(eve.until("PRIVMSG").await.params[1], "for all");
+    put_out(&mut eve, closed(Some(rule(Some("two"), false)))).await;
+    eve.send("JOIN #room two").await;
+    eve.until("366").await;
+    put_out(&mut eve, closed(Some(rule(Some("two"), true)))).await;
+    room.access.send_replace(Arc::new(closed(None)));
+    eve.join("#room").await;
+    eve.caught_up().await;
+    for peer in [&mut ann, &mut bob] {
+        let kicks = peer.caught_up().await;
+        assert!(kicks.iter().all(|line| line.command != "KICK" || line.params[1] == "eve"));
+        peer.send("NAMES #room").await;
+        peer.until("353").await;
+    }
     room.shut().await;
 }
 
