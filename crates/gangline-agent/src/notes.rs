@@ -47,7 +47,7 @@ impl Notes {
     /// Returns what is answered without a human: the notes are the agent's own, and nobody waits
     /// for the turn in which it is asked for them.
     pub(crate) fn answer(&self, turn: TurnId, ask: &ApprovalAsk) -> Option<Answer> {
-        if self.writes_notes(ask) {
+        if self.writes_notes(ask) && !ask.presumed {
             return Some(Answer::Allow);
         }
         let asked = self.turn.is_some_and(|(open, _)| open == turn);

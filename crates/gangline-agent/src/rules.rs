@@ -62,6 +62,9 @@ fn secret() -> Subject {
 }
 
 fn subject(ask: &ApprovalAsk, directory: &str) -> Result<Vec<Form>, String> {
+    if ask.presumed {
+        return Err("its program does not say which call it asks about".to_owned());
+    }
     let empty = Map::new();
     let input = match &ask.input {
         Value::Object(fields) => fields,

@@ -10,7 +10,7 @@ use crate::permission::{Permissions, Policy, Verdict};
 
 /// Told to the model when a file is closed to it.
 pub const CLOSED: &str = "refused: the file belongs to the Gangline installation or holds credentials; \
-                          agents never read such files and nobody can allow it here, so do not try \
+                          agents never use such files and nobody can allow it here, so do not try \
                           another way";
 /// Told to the model when a search would come by a closed folder.
 pub const AROUND: &str = "refused: below this folder lie files of the Gangline installation or \

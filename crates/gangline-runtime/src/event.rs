@@ -69,6 +69,9 @@ pub struct ApprovalAsk {
     pub tool: String,
     /// Its arguments.
     pub input: serde_json::Value,
+    /// The backend asked without naming the call: these are the tool and arguments of one that it
+    /// announced before. A person may decide by them; no rule may.
+    pub presumed: bool,
 }
 
 /// Why a turn failed, as far as the backend tells.

@@ -139,6 +139,13 @@ impl Reading {
         }
     }
 
+    /// Returns what is to be done about a call that uses these files.
+    pub(crate) fn verdict_of_paths(&self, tool: &str, paths: &[&str]) -> Verdict {
+        let used = |path: &&str| Use { path: path.into(), extent: Extent::Alone, surely: true };
+        let uses: Vec<Use> = paths.iter().map(used).collect();
+        self.on_files(tool, &uses, None)
+    }
+
     fn on_files(&self, tool: &str, uses: &[Use], usual: Option<Use>) -> Verdict {
         let usual = usual.filter(|_| uses.is_empty());
         let worst = uses.iter().chain(&usual).map(|it| self.access(it)).max();

@@ -253,7 +253,11 @@ fn announce_key(turn: TurnId, request: &str) -> String {
     format!("{}{turn}-{}", place::ANNOUNCES, short_hash(request.as_bytes()))
 }
 
+/// A decision about a call that was only presumed counts once.
 fn args_hash(ask: &ApprovalAsk) -> String {
+    if ask.presumed {
+        return short_hash(ask.request.as_bytes());
+    }
     short_hash(format!("{}\n{}", ask.tool, ask.input).as_bytes())
 }
 

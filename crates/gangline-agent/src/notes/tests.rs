@@ -8,7 +8,7 @@ fn turn(number: i64) -> TurnId {
 }
 
 fn ask(tool: &str, input: Value) -> ApprovalAsk {
-    ApprovalAsk { request: "r".to_owned(), tool: tool.to_owned(), input }
+    ApprovalAsk { request: "r".to_owned(), tool: tool.to_owned(), input, presumed: false }
 }
 
 fn notes(folder: &Path) -> Notes {
@@ -63,6 +63,16 @@ fn only_what_stays_within_the_notes_is_written_unasked() {
         let refused = notes.answer(turn(2), &ask(tool, input.clone()));
         assert!(matches!(refused, Some(Answer::Deny { .. })), "nobody waits for it: {input}");
     }
+}
+
+/// C5: a question that names no call may be about any other file.
+#[test]
+fn what_is_only_presumed_to_write_notes_is_asked_about() {
+    let notes = notes(Path::new("/s/notes"));
+    let input = json!({"file_path": "/s/notes/a", "content": "x"});
+    assert_eq!(notes.answer(turn(1), &ask("Write", input.clone())), Some(Answer::Allow));
+    let presumed = ApprovalAsk { presumed: true, ..ask("Write", input) };
+    assert_eq!(notes.answer(turn(1), &presumed), None);
 }
 
 /// R2-09: the agent is told how full its context is and where its notes are.

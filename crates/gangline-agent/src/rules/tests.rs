@@ -4,9 +4,25 @@ use serde_json::json;
 
 use super::*;
 
+/// R2-42, C5: a rule for the call that a question stands for would allow what nobody saw.
+#[test]
+fn no_rule_is_made_of_what_is_only_presumed() {
+    for (tool, input) in [
+        ("Bash", json!({"command": "npm test"})),
+        ("Write", json!({"file_path": "/w/a", "content": "x"})),
+        ("mcp__a__b", json!({"x": 1})),
+    ] {
+        let (request, tool) = ("r".to_owned(), tool.to_owned());
+        let ask = ApprovalAsk { request, tool, input, presumed: true };
+        let described = offer(&ask, "/w", &Redactor::default()).describe();
+        assert_eq!(described, "no rule: its program does not say which call it asks about");
+    }
+}
+
 fn described(tool: &str, input: Value) -> String {
     let masks = Redactor::new(["hunter2hunter2".to_owned()]);
-    let ask = ApprovalAsk { request: "r".to_owned(), tool: tool.to_owned(), input };
+    let ask =
+        ApprovalAsk { request: "r".to_owned(), tool: tool.to_owned(), input, presumed: false };
     offer(&ask, "/w", &masks).describe()
 }
 

@@ -31,6 +31,9 @@ const CHANGING: [&str; 4] = ["execute", "edit", "delete", "move"];
 /// What stands before the server's name in the names of some programs, and between it and the tool.
 const BEFORE: [&str; 3] = ["mcp__", "mcp_", "mcp."];
 const BETWEEN: [&str; 5] = ["__", "_", "-", ".", "/"];
+/// Told to the model where a list decides and the question names no call.
+const NOT_NAMED: &str = "the program asked for permission without naming the call, so the list of \
+                         allowed tools cannot decide; use a tool whose call it names";
 /// The longest name of a tool that is passed on, in characters.
 const NAME_MAX: usize = 80;
 
@@ -91,8 +94,11 @@ impl Gate {
             }
         };
         match (verdict, self.mode_of()) {
-            // What is only presumed to be asked about is nothing that may run unasked.
+            // Nobody knows that the question is about the call for which it stands.
             (Verdict::Allow, Permissions::Ask) if call.presumed => Verdict::Ask,
+            (Verdict::Allow, Permissions::Allowlist) if call.presumed => {
+                Verdict::Deny(NOT_NAMED.to_owned())
+            }
             (verdict, _) => verdict,
         }
     }

@@ -167,7 +167,7 @@ fn patch(item: Patch) -> Tool {
     let changes: Vec<Value> = item
         .changes
         .iter()
-        .map(|it| json!({"path": it.path, "kind": kind(it), "diff": it.diff}))
+        .map(|it| json!({"path": it.path, "kind": it.kind, "diff": it.diff}))
         .collect();
     let paths: Vec<&str> = item.changes.iter().map(|it| it.path.as_str()).collect();
     let output = match item.status.as_str() {
@@ -182,6 +182,15 @@ fn patch(item: Patch) -> Tool {
         output,
         is_error: failed(&item.status),
     }
+}
+
+/// Returns the files that a patch changes, and those that it makes of them, as its tool's input
+/// names them.
+pub(super) fn changed(input: &Value) -> impl Iterator<Item = &str> {
+    let changes = input["changes"].as_array().into_iter().flatten();
+    changes
+        .flat_map(|change| [&change["path"], &change["kind"]["move_path"]])
+        .filter_map(Value::as_str)
 }
 
 #[derive(Deserialize)]

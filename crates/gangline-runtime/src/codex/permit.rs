@@ -1,8 +1,11 @@
 //! Who may use which tool, by the names that the rest of the daemon knows.
 
-use gangline_core::permission::{self, Permissions, Policy, Verdict};
+use gangline_core::permission::{self, Permissions, Verdict};
 
-use crate::StartOptions;
+use crate::{
+    StartOptions,
+    reading::{Reading, Searches},
+};
 
 /// A command in a shell.
 pub(super) const SHELL: &str = "Bash";
@@ -19,6 +22,10 @@ pub(super) const AGENTS: &str = "Task";
 /// Wider permissions for what follows.
 pub(super) const PERMISSIONS: &str = "Permissions";
 
+/// Told to the model of a patch whose files the program does not name.
+const UNNAMED: &str = "refused: Codex did not say which files the patch changes, so nobody can allow \
+                       it; try the patch again";
+
 /// Returns the name of a tool of a server.
 pub(super) fn of_server(server: &str, tool: &str) -> String {
     permission::mcp_tool(server, tool)
@@ -27,18 +34,27 @@ pub(super) fn of_server(server: &str, tool: &str) -> String {
 /// The rules of one session.
 #[derive(Debug, Clone)]
 pub(super) struct Gate {
-    policy: Policy,
+    reading: Reading,
 }
 
 impl Gate {
     /// Takes the agent's rules (C5, R2-34).
     pub(super) fn of(options: &StartOptions) -> Self {
-        Self { policy: options.policy() }
+        Self { reading: Reading::of(options, Searches::ReadAll) }
     }
 
     /// Returns what is to be done about a call.
     pub(super) fn verdict(&self, tool: &str) -> Verdict {
-        self.policy.verdict(tool)
+        self.reading.policy().verdict(tool)
+    }
+
+    /// Returns what is to be done about a patch: one that would change a closed file is refused in
+    /// every mode, and so is one of which nobody knows what it would change.
+    pub(super) fn verdict_of_patch(&self, tool: &str, files: &[&str]) -> Verdict {
+        if files.is_empty() {
+            return Verdict::Deny(UNNAMED.to_owned());
+        }
+        self.reading.verdict_of_paths(tool, files)
     }
 
     /// Returns whether a tool may run unasked: one that cannot be asked about is offered only then.
@@ -48,7 +64,7 @@ impl Gate {
 
     /// Returns whether everything may run.
     pub(super) fn allows_all(&self) -> bool {
-        self.policy.mode() == Permissions::Bypass
+        self.reading.policy().mode() == Permissions::Bypass
     }
 }
 

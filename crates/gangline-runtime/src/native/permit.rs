@@ -59,6 +59,7 @@ impl Permits {
                 request: call.id.clone(),
                 tool: call.name.clone(),
                 input: call.input.clone(),
+                presumed: false,
             },
         });
         match answer.await {

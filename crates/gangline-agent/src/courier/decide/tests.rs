@@ -76,7 +76,12 @@ async fn wants_by(
     let broker = lab.rig.courier.office.broker.clone();
     let before = broker.approvals(None, false).await.unwrap().len();
     let input = serde_json::json!({ "command": command });
-    let asked = ApprovalAsk { request: command.to_owned(), tool: "Bash".to_owned(), input };
+    let asked = ApprovalAsk {
+        request: command.to_owned(),
+        tool: "Bash".to_owned(),
+        input,
+        presumed: false,
+    };
     let asks = Asks {
         offer: Some(rules::offer(&asked, "/srv", &lab.rig.courier.office.redactor)),
         agent: ada(),

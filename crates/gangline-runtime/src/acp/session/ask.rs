@@ -34,7 +34,12 @@ impl Session {
                 // Numbers of the program begin anew with each process; this name is not met again.
                 let request = uuid::Uuid::new_v4().to_string();
                 let input = calls::input(&call);
-                let told = ApprovalAsk { request: request.clone(), tool: name, input };
+                let told = ApprovalAsk {
+                    request: request.clone(),
+                    tool: name,
+                    input,
+                    presumed: call.presumed,
+                };
                 self.tell(RuntimeEvent::ApprovalAsked { turn, ask: told });
                 self.asks.insert(request, ask);
             }

@@ -61,6 +61,7 @@ impl Turns {
             request: id.to_owned(),
             tool: self.setup.gate.name(tool).to_owned(),
             input: input.clone(),
+            presumed: false,
         };
         match self.place() {
             Place::Turn(turn) => self.tell(Out::Ask(ask).of(turn)),

@@ -69,6 +69,10 @@ fn each_kind_of_tool_has_the_name_that_we_know() {
     let both = patch(vec![change("add"), change("update")]);
     assert_eq!((both.name.as_str(), both.is_error), ("Edit", false));
     assert_eq!(both.input["file_path"], "add, update");
+    let moved = json!({"path": "a", "kind": {"type": "update", "move_path": "b"}, "diff": "d"});
+    let moved = patch(vec![moved]);
+    assert_eq!(moved.input["changes"][0]["kind"]["move_path"], "b", "people see where it goes");
+    assert_eq!(changed(&moved.input).collect::<Vec<_>>(), ["a", "b"]);
     assert_eq!(patch(Vec::new()).name, "Edit");
 
     let called = tool(json!({"type": "mcpToolCall", "id": "m", "server": "s", "tool": "t",

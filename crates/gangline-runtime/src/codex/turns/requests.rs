@@ -36,8 +36,11 @@ impl Turns {
             }
             Request::OldPatch(OldPatch { file_changes: changes }) => {
                 let paths: Vec<&str> = changes.keys().map(String::as_str).collect();
+                let moved = changes.values().filter_map(|it| it["move_path"].as_str());
+                let files: Vec<&str> = paths.iter().copied().chain(moved).collect();
+                let verdict = self.setup.gate.verdict_of_patch(permit::EDIT, &files);
                 let input = json!({"file_path": paths.join(", "), "changes": changes});
-                self.may(id, Form::Review, permit::EDIT, input);
+                self.settle((id, Form::Review, permit::EDIT), input, verdict);
             }
             Request::Elicitation(asked) => self.elicited(id, asked),
             Request::Questions(questions) => {
@@ -63,13 +66,17 @@ impl Turns {
             .and_then(|turn| turn.tools.iter().find(|tool| tool.id == patch.item_id).cloned());
         let (name, mut input) = match shown {
             Some(tool) => (tool.name, tool.input),
-            None => (permit::EDIT.to_owned(), json!({"file_path": "files that were not named"})),
+            None => (permit::EDIT.to_owned(), json!({})),
+        };
+        let verdict = {
+            let files = items::changed(&input).chain(patch.grant_root.as_deref());
+            self.setup.gate.verdict_of_patch(&name, &files.collect::<Vec<_>>())
         };
         if let Some(root) = &patch.grant_root {
             input["also_from_now_on"] = json!(root);
         }
         describe(&mut input, None, patch.reason);
-        self.may(id, Form::Decision, &name, input);
+        self.settle((id, Form::Decision, &name), input, verdict);
     }
 
     /// The program asks about a server's tool in this way; what else a server asks, nobody answers.
@@ -92,7 +99,17 @@ impl Turns {
     }
 
     fn may(&mut self, id: &Value, form: Form, tool: &str, input: Value) {
-        match self.setup.gate.verdict(tool) {
+        let verdict = self.setup.gate.verdict(tool);
+        self.settle((id, form, tool), input, verdict);
+    }
+
+    fn settle(
+        &mut self,
+        (id, form, tool): (&Value, Form, &str),
+        input: Value,
+        verdict: permission::Verdict,
+    ) {
+        match verdict {
             permission::Verdict::Allow => {
                 self.write(encode::answer(id, &encode::allow(&form)));
             }
@@ -103,7 +120,12 @@ impl Turns {
                 };
                 let turn = turn.id;
                 let request = uuid::Uuid::new_v4().to_string();
-                let ask = ApprovalAsk { request: request.clone(), tool: tool.to_owned(), input };
+                let ask = ApprovalAsk {
+                    request: request.clone(),
+                    tool: tool.to_owned(),
+                    input,
+                    presumed: false,
+                };
                 self.tell(RuntimeEvent::ApprovalAsked { turn, ask });
                 let ask = Ask { id: id.clone(), form, tool: tool.to_owned() };
                 self.asks.insert(request, ask);

@@ -297,7 +297,7 @@ fn every_request_is_answered() {
     for (method, params, asks) in [
         ("item/commandExecution/requestApproval", json!({"command": "ls"}), true),
         ("item/commandExecution/requestApproval", json!({}), true),
-        ("item/fileChange/requestApproval", json!({"itemId": "p", "grantRoot": "/"}), true),
+        ("item/fileChange/requestApproval", json!({"itemId": "never shown"}), false),
         ("item/permissions/requestApproval", json!({"permissions": {"network": {}}}), true),
         ("execCommandApproval", json!({"command": ["/bin/bash", "-c", "ls"]}), true),
         ("applyPatchApproval", json!({"fileChanges": {"a": {}}}), true),

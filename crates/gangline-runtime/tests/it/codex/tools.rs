@@ -24,6 +24,8 @@ rules:
     reply: [tool_use: {name: exec_command, input: {cmd: "cat", yield_time_ms: 30000}}]
   - when: {user: '^patch (\S+)'}
     reply: [tool_use: {name: apply_patch, input: "*** Begin Patch\n*** Add File: $1\n+written\n*** End Patch"}]
+  - when: {user: '^move (\S+) (\S+)'}
+    reply: [tool_use: {name: apply_patch, input: "*** Begin Patch\n*** Update File: $1\n*** Move to: $2\n@@\n-written\n+moved\n*** End Patch"}]
   - when: {user: '^post (.+)'}
     reply: [text: "posting", tool_use: {name: send, input: {text: "$1"}}]
   - when: {user: '^server (\S+) (\S+)'}
@@ -111,6 +113,45 @@ async fn commands_and_patches_wait_for_their_verdict() {
     assert_eq!(ask.input["reason"], "it must");
     decide(&mut rig, &ask, Answer::Allow).await;
     assert!(rig.path("work").join("escalated").exists());
+}
+
+/// C5: a patch that would change a closed file, or make one of it, is refused before anybody is
+/// asked, in every mode; of a patch that moves a file people see where to.
+#[tokio::test]
+async fn patches_of_closed_files_are_refused_in_every_mode() {
+    for mode in [PermissionMode::Ask, PermissionMode::Allowlist, PermissionMode::Bypass] {
+        let mut rig = Rig::codex(TOOLS).await;
+        let (closed, work) = (rig.path("installation"), rig.path("work"));
+        std::fs::create_dir(&closed).unwrap();
+        std::os::unix::fs::symlink(&closed, work.join("link")).unwrap();
+        std::fs::write(work.join("mine"), "written\n").unwrap();
+        rig.options.permissions = mode;
+        rig.options.allowed_tools = vec!["Write".to_owned(), "Edit".to_owned()];
+        rig.options.bounds.closed = vec![closed.clone()];
+        rig.start().await;
+        let shown = closed.display();
+        let prompts = [
+            format!("patch {shown}/made"),
+            "patch link/made".to_owned(),
+            "patch ../installation/made".to_owned(),
+            format!("move mine {shown}/made"),
+        ];
+        for (number, prompt) in (1..).zip(&prompts) {
+            let done = rig.ask(number, prompt).await;
+            assert!(!done.asked(), "{mode:?} {prompt}: {done:?}");
+            assert!(!closed.join("made").exists(), "{mode:?} {prompt}: {done:?}");
+            assert!(done.text().contains("belongs to the Gangline installation"), "{done:?}");
+        }
+        if mode == PermissionMode::Ask {
+            let ask = asked(&mut rig, 5, "move mine there").await;
+            let there = work.join("there").display().to_string();
+            assert_eq!(ask.input["changes"][0]["kind"]["move_path"], there.as_str(), "{ask:?}");
+            decide(&mut rig, &ask, Answer::Allow).await;
+        } else {
+            rig.ask(5, "move mine there").await;
+        }
+        assert_eq!(std::fs::read_to_string(work.join("there")).unwrap(), "moved\n", "{mode:?}");
+    }
 }
 
 /// C5: what is typed into a program that runs is asked about by nobody, so nothing can be typed:

@@ -1,7 +1,10 @@
 //! Sessions that open, or are put, into a mode in which nobody is asked.
 
 use super::*;
-use crate::{PermissionMode, acp::recipe::GEMINI};
+use crate::{
+    PermissionMode,
+    acp::{launch::tests::Only, recipe::GEMINI},
+};
 
 /// The modes of a program, as they are offered beside the choices.
 fn modes(current: &str) -> Value {
@@ -142,6 +145,49 @@ fn a_question_without_a_word_is_put_to_a_person() {
         let (_, events) = split(session.line(Line::Request { id: json!(1), method, params }));
         let [RuntimeEvent::ApprovalAsked { ask, .. }] = &events[..] else { panic!("{events:?}") };
         assert_eq!((ask.tool.as_str(), &ask.input["command"]), (name, &json!("touch a")));
+        assert!(ask.presumed);
+    }
+}
+
+/// R2-42, C5: a list cannot allow a call that the program does not name, even where the announced
+/// call is on it; it allows the same call when it is named.
+#[test]
+fn a_list_allows_nothing_that_is_only_presumed() {
+    let chosen = |kind: &str, title: &str, id: &str| {
+        let answered = json!({"sessionId": "s"});
+        let (mut session, ..) = opened((&PLAIN, PermissionMode::Allowlist), answered);
+        let mut options = options(std::path::Path::new("/w"));
+        options.tools = std::sync::Arc::new(Only("send"));
+        options.permissions = PermissionMode::Allowlist;
+        options.allowed_tools =
+            ["Bash", "Read", "Edit", "mcp__docs__find"].map(str::to_owned).into();
+        options.mcp_servers = vec![crate::McpServer {
+            key: "docs".to_owned(),
+            place: crate::McpPlace::Stdio { command: Vec::new(), env: Default::default() },
+            allowed_tools: Vec::new(),
+        }];
+        session.setup.gate = Gate::new(&options);
+        session.prompt(prompt(1));
+        let call = json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": title,
+            "kind": kind, "rawInput": {"command": "ls", "file_path": "/w/a"}});
+        update(&mut session, call);
+        let options = json!([{"optionId": "y", "kind": "allow_once"},
+            {"optionId": "n", "kind": "reject_once"}]);
+        let params = json!({"sessionId": "s", "toolCall": {"toolCallId": id}, "options": options});
+        let method = "session/request_permission".to_owned();
+        let (lines, events) = split(session.line(Line::Request { id: json!(1), method, params }));
+        assert!(!events.iter().any(|it| matches!(it, RuntimeEvent::ApprovalAsked { .. })));
+        lines[0]["result"]["outcome"]["optionId"].as_str().unwrap().to_owned()
+    };
+    for (kind, title) in [
+        ("execute", "x"),
+        ("read", "x"),
+        ("edit", "x"),
+        ("other", "docs_find"),
+        ("other", "gangline_send"),
+    ] {
+        assert_eq!(chosen(kind, title, "c"), "y", "{kind} {title}");
+        assert_eq!(chosen(kind, title, "of-its-own"), "n", "{kind} {title}");
     }
 }
 

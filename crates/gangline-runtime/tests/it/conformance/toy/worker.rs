@@ -205,7 +205,7 @@ impl Worker {
                 permission::Verdict::Allow => self.answer(true, "").await,
                 permission::Verdict::Deny(why) => self.answer(false, &why).await,
                 permission::Verdict::Ask => {
-                    let ask = ApprovalAsk { request: id, tool, input };
+                    let ask = ApprovalAsk { request: id, tool, input, presumed: false };
                     self.tell(RuntimeEvent::ApprovalAsked { turn, ask }).await;
                 }
             },
