@@ -31,7 +31,7 @@ use std::{
     time::Duration,
 };
 
-use gangline_broker::Broker;
+use gangline_broker::{Broker, Said};
 use gangline_core::{
     AgentName, ApprovalNumber, Epoch,
     name::ChannelName,
@@ -54,7 +54,7 @@ use crate::{bus::Incoming, rooms::ToRooms, showing::Showing, stood_down::StoodDo
 use addressee::Addressees;
 use cursors::Cursors;
 use inquiries::{Inquiries, Inquiry};
-use outbox::{InFlight, Taken};
+use outbox::InFlight;
 use owners::{Owners, Reminded};
 use trouble::Troubles;
 
@@ -290,7 +290,7 @@ impl Courier {
             LinkEvent::HistoryTargets { targets } => self.found_targets(targets),
             LinkEvent::HistoryTargetsFailed { why } => warn!(why, "cannot look for direct lines"),
             LinkEvent::Confirmed { key, msgid, at } => {
-                self.confirmed(&key, Taken { msgid, at }).await;
+                self.confirmed(&key, Said { msgid, at }).await;
             }
             LinkEvent::Failed { key, why, numeric } => self.failed(&key, &why, numeric).await,
             LinkEvent::Unconfirmed { key } => self.in_flight.unconfirmed(&key),

@@ -54,7 +54,6 @@ ops! {
     OPEN_APPROVAL = "open_approval",
     DECIDE = "decide",
     MARK_DELIVERED = "mark_delivered",
-    ANNOUNCED = "announced",
     WITHDRAW_APPROVAL = "withdraw_approval",
     VOID_OLDER = "void_older",
     REMOVE_RULE = "remove_rule",

@@ -1,6 +1,6 @@
 //! In: a line of IRC becomes a durable message, or nothing.
 
-use gangline_broker::{Accepted, CursorMove, LineKind, MessageFilter, NewMessage, OutboxRow};
+use gangline_broker::{Accepted, CursorMove, LineKind, MessageFilter, NewMessage, OutboxRow, Said};
 use gangline_core::{
     AgentName, MessageId, MessageState, Origin, Principal, Target, Tier,
     approval::Addressed,
@@ -13,7 +13,7 @@ use gangline_os::clock;
 use sha2::{Digest, Sha256};
 use tracing::{debug, warn};
 
-use super::{Courier, Office, cursors::Written, decide::Handled, outbox};
+use super::{Courier, Office, cursors::Written, decide::Handled};
 use crate::rooms::{By, Spoken, ToRooms};
 
 /// So many lines that no server gives again wait for the store.
@@ -258,7 +258,7 @@ impl Courier {
     }
 
     /// Keeps a line of the agent's own for whoever reads along, once the server has taken it.
-    pub(super) async fn hand_own_to_rooms(&self, row: &OutboxRow, taken: &outbox::Taken) {
+    pub(super) async fn hand_own_to_rooms(&self, row: &OutboxRow, taken: &Said) {
         let Ok(place) = row.target.parse::<Target>() else { return };
         let wanted = match &place {
             Target::Channel(channel) => self.office.wanted.borrow().contains(channel),

@@ -2,7 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use gangline_broker::{BrokerError, LineKind, OutboxId, OutboxRow, PAGE_MAX, Send as BrokerSend};
+use gangline_broker::{
+    BrokerError, LineKind, OutboxId, OutboxRow, PAGE_MAX, Said, Send as BrokerSend,
+};
 use gangline_core::{
     Origin,
     name::{ChannelName, Nick, Target, fold},
@@ -14,7 +16,7 @@ use gangline_irc::{
 use tracing::{debug, warn};
 
 use super::Courier;
-use crate::{bus::LINK_QUEUE, place};
+use crate::bus::LINK_QUEUE;
 
 #[cfg(test)]
 mod tests;
@@ -29,20 +31,12 @@ enum Before {
     No,
 }
 
-/// What the server said of a line that it has taken.
-#[derive(Clone, Default)]
-pub(super) struct Taken {
-    pub(super) msgid: Option<String>,
-    /// When it was said, by the server's clock.
-    pub(super) at: Option<String>,
-}
-
 /// What was given to the link and not answered yet, by key.
 #[derive(Default)]
 pub(super) struct InFlight {
     rows: HashMap<String, (OutboxRow, Before)>,
     /// Confirmed by the server, and the store could not take it yet.
-    unrecorded: HashMap<String, (OutboxRow, Taken)>,
+    unrecorded: HashMap<String, (OutboxRow, Said)>,
     /// Were given to the link, and surely never were said.
     unsaid: HashSet<String>,
 }
@@ -176,7 +170,7 @@ impl Courier {
         }
     }
 
-    pub(super) async fn confirmed(&mut self, key: &str, taken: Taken) {
+    pub(super) async fn confirmed(&mut self, key: &str, taken: Said) {
         let Some((row, _)) = self.in_flight.rows.remove(key) else {
             return self.confirmed_from_history(key, taken).await;
         };
@@ -191,19 +185,11 @@ impl Courier {
     }
 
     /// Records a confirmation; returns whether the store took it.
-    async fn settle_confirmed(&self, row: &OutboxRow, taken: &Taken) -> bool {
-        if let Err(error) = self.office.broker.confirm(row.id, taken.msgid.clone()).await {
+    async fn settle_confirmed(&self, row: &OutboxRow, taken: &Said) -> bool {
+        if let Err(error) = self.office.broker.confirm(row.id, taken.clone()).await {
             // After a crash the successor says it again, and our own server knows it.
             warn!(%error, "cannot record a confirmation");
             return false;
-        }
-        // An announcement is out with its last line.
-        if row.idem_key.starts_with(place::ANNOUNCES) && row.part + 1 == row.parts {
-            let (agent, Taken { msgid, at }) = (&self.office.agent, taken.clone());
-            let announced = self.office.broker.announced((agent, &row.idem_key), at, msgid);
-            if let Err(error) = announced.await {
-                warn!(%error, "cannot record an announcement");
-            }
         }
         true
     }
@@ -218,7 +204,7 @@ impl Courier {
     }
 
     /// History showed a line of ours whose confirmation we never got.
-    async fn confirmed_from_history(&self, key: &str, taken: Taken) {
+    async fn confirmed_from_history(&self, key: &str, taken: Said) {
         let Some((idem_key, part)) = key.rsplit_once('.') else { return };
         let Ok(part) = part.parse::<i64>() else { return };
         let rows = self.office.broker.outbox_by_idem(&self.office.agent, idem_key).await;

@@ -13,12 +13,12 @@ use gangline_irc::{
     client::{Line, LineKind, LinkCommand, LinkEvent, TypingState},
     wire::Message,
 };
-use gangline_os::{CancellationToken, clock, paths::Paths};
+use gangline_os::{CancellationToken, paths::Paths};
 use gangline_runtime::Capabilities;
 use tempfile::TempDir;
 use tokio::sync::{Notify, mpsc, watch};
 
-use super::{Counts, Courier, Office, Taken};
+use super::{Counts, Courier, Office, Said};
 use crate::{
     bus::{Incoming, LINK_QUEUE},
     hand_clock::ManualClock,
@@ -52,14 +52,15 @@ impl Rig {
     pub(super) async fn tuned(own: bool, tuning: Tuning) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("gangline.db");
-        let options = OpenOptions { path, clock: clock::system() };
+        let manual = Arc::new(ManualClock::default());
+        // One clock for both: what was stored a while ago is a while ago.
+        let options = OpenOptions { path, clock: Arc::<ManualClock>::clone(&manual) };
         let broker = Broker::open_tuned(options, tuning).await.unwrap();
         let whose = Whose { runtime: "native", configured: "native" };
         broker.begin_epoch(&ada(), (1, "test"), whose).await.unwrap();
         let view = Agent::new(AgentOptions::default()).view();
         let ((brain, brain_end), (rooms, heard)) = (mpsc::channel(64), mpsc::channel(64));
         let (showing, shown) = watch::channel(Showing::new(view));
-        let manual = Arc::new(ManualClock::default());
         let (sender, link) = mpsc::channel(LINK_QUEUE);
         let office = Office {
             agent: ada(),
@@ -163,7 +164,7 @@ impl Lab {
         while let Ok(command) = self.rig.link.try_recv() {
             match command {
                 LinkCommand::Say(say) => {
-                    self.rig.courier.confirmed(&say.key, Taken::default()).await;
+                    self.rig.courier.confirmed(&say.key, Said::default()).await;
                     texts.push(format!("{} {}", say.target, say.text));
                     self.rig.courier.send_waiting().await;
                 }

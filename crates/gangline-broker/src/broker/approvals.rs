@@ -102,24 +102,6 @@ impl Broker {
         self.store.write(&op::SEND, work).await
     }
 
-    /// Records that the last line of an announcement was said: at which time of the server's, and
-    /// with which id. A bare answer must come after it.
-    ///
-    /// # Errors
-    /// [`BrokerError::Fenced`], or the storage's.
-    pub async fn announced(
-        &self,
-        (agent, idem_key): (&AgentName, &str),
-        told_at: Option<String>,
-        msgid: Option<String>,
-    ) -> Result<(), BrokerError> {
-        let (agent, key) = (agent.clone(), idem_key.to_owned());
-        let work = move |w: &mut Writer| {
-            places::announced(w, (&agent, &key), (told_at.as_deref(), msgid.as_deref()))
-        };
-        self.store.write(&op::ANNOUNCED, work).await
-    }
-
     /// Returns where an approval was announced, or will be.
     ///
     /// # Errors

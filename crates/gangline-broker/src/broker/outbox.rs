@@ -7,7 +7,7 @@ use crate::{
     error::BrokerError,
     op,
     sqlite::outbox,
-    types::{OutboxId, OutboxRow, Send, SendReceipt},
+    types::{OutboxId, OutboxRow, Said, Send, SendReceipt},
 };
 
 impl Broker {
@@ -102,12 +102,14 @@ impl Broker {
         self.store.write(&op::MARK_SENT, move |w| outbox::mark_sent(w, &ids)).await
     }
 
-    /// Records that the server has the line. Returns whether that was news.
+    /// Records that the server has the line; with the last line of an announcement, that the
+    /// approval was announced there, which a bare answer must follow. Returns whether that was
+    /// news.
     ///
     /// # Errors
     /// [`BrokerError::Fenced`], or the storage's.
-    pub async fn confirm(&self, id: OutboxId, msgid: Option<String>) -> Result<bool, BrokerError> {
-        let work = move |w: &mut crate::sqlite::Writer| outbox::confirm(w, id, msgid.as_deref());
+    pub async fn confirm(&self, id: OutboxId, said: Said) -> Result<bool, BrokerError> {
+        let work = move |w: &mut crate::sqlite::Writer| outbox::confirm(w, id, &said);
         self.store.write(&op::CONFIRM, work).await
     }
 

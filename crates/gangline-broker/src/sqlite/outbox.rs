@@ -6,11 +6,11 @@ use rusqlite::{Connection, Row, params};
 use super::{
     Writer, agents,
     fault::Fault,
-    messages,
+    messages, places,
     rows::{self, outbox_sql, page},
     sql,
 };
-use crate::types::{OutboxId, OutboxRow, OutboxState, Send, SendReceipt};
+use crate::types::{OutboxId, OutboxRow, OutboxState, Said, Send, SendReceipt};
 
 pub(crate) fn send(
     w: &mut Writer,
@@ -216,13 +216,24 @@ pub(crate) fn mark_sent(w: &mut Writer, ids: &[OutboxId]) -> Result<u64, Fault> 
     Ok(changed)
 }
 
-pub(crate) fn confirm(w: &mut Writer, id: OutboxId, msgid: Option<&str>) -> Result<bool, Fault> {
+/// Confirms a line. The last one of an announcement is recorded as announced in the same commit: a
+/// decision must not wait for a line that has been said.
+pub(crate) fn confirm(w: &mut Writer, id: OutboxId, said: &Said) -> Result<bool, Fault> {
     fence_row(w, id)?;
     // A line that was given up and is seen in the room after all was delivered.
     let sql = "UPDATE outbox SET state = 'confirmed', msgid = ?, why = NULL, settled_at = ? \
-               WHERE id = ? AND state <> 'confirmed'";
-    let done = sql::run(&w.connection, sql, params![msgid, w.now.0, id.0])?;
-    Ok(done > 0)
+               WHERE id = ? AND state <> 'confirmed' RETURNING agent, idem_key, part + 1 = parts";
+    let with = params![said.msgid, w.now.0, id.0];
+    let row = |row: &rusqlite::Row<'_>| {
+        Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, bool>(2)?))
+    };
+    let Some((agent, idem_key, is_last)) = sql::first(&w.connection, sql, with, row)? else {
+        return Ok(false);
+    };
+    if is_last {
+        places::announced(w, (&agent, &idem_key), said)?;
+    }
+    Ok(true)
 }
 
 pub(crate) fn requeue(w: &mut Writer, agent: &AgentName) -> Result<u64, Fault> {

@@ -1,12 +1,14 @@
 //! Statements of the places in which approvals are announced.
 
-use gangline_core::{AgentName, ApprovalNumber, approval::view::Extent, redact::Redacted};
+use gangline_core::{ApprovalNumber, approval::view::Extent, redact::Redacted};
 use rusqlite::{Connection, params};
 
 use super::{Writer, agents, fault::Fault, outbox, rows, sql};
 use crate::{
     NUMBER_PLACEHOLDER,
-    types::{Announce, ApprovalPlace, ApprovalRow, ApprovalState, LineKind, Send, SendReceipt},
+    types::{
+        Announce, ApprovalPlace, ApprovalRow, ApprovalState, LineKind, Said, Send, SendReceipt,
+    },
 };
 
 /// Announces an approval in a place. The same key again changes nothing.
@@ -18,8 +20,15 @@ pub(super) fn put(
     let send = numbered(&announce.send, number);
     let receipt = outbox::put_to(w, &send, announce.question.as_deref())?;
     if !receipt.repeated {
-        let sql = "INSERT OR REPLACE INTO approval_places (number, place, installation_id, agent, \
-                   target, idem_key, whole) VALUES (?, ?, ?, ?, ?, ?, ?)";
+        // A reminder that follows keeps what was heard there: the answer to the first line may be
+        // under way. One that shows all counts anew where not all was shown before.
+        let sql = "INSERT INTO approval_places (number, place, installation_id, agent, target, \
+                   idem_key, whole) VALUES (?, ?, ?, ?, ?, ?, ?) \
+                   ON CONFLICT (number, place) DO UPDATE SET target = excluded.target, \
+                   idem_key = excluded.idem_key, \
+                   whole = iif(heard_at IS NULL, excluded.whole, max(whole, excluded.whole)), \
+                   told_at = iif(whole >= excluded.whole, told_at, NULL), \
+                   heard_at = iif(whole >= excluded.whole, heard_at, NULL)";
         let with = params![
             number.0,
             &announce.place,
@@ -47,21 +56,20 @@ pub(crate) fn announce(
     }
 }
 
-/// Records that the last line of an announcement was said.
-pub(crate) fn announced(
-    w: &mut Writer,
-    (agent, idem_key): (&AgentName, &str),
-    (told_at, msgid): (Option<&str>, Option<&str>),
+/// Records that the last line of an announcement was said, if it is one. `agent` is folded.
+pub(super) fn announced(
+    w: &Writer,
+    (agent, idem_key): (&str, &str),
+    said: &Said,
 ) -> Result<(), Fault> {
-    agents::fence(w, agent, None)?;
     let sql = "UPDATE approval_places SET told_at = ?, heard_at = ? \
                WHERE agent = ? AND idem_key = ? AND heard_at IS NULL RETURNING number";
-    let with = params![told_at, w.now.0, agent.folded(), idem_key];
+    let with = params![said.at, w.now.0, agent, idem_key];
     let numbers: Vec<i64> = sql::all(&w.connection, sql, with, sql::column)?;
     for number in numbers {
         let sql = "UPDATE approvals SET announced_at = ?, announced_msgid = ? \
                    WHERE number = ? AND announced_at IS NULL AND announced_msgid IS NULL";
-        sql::run(&w.connection, sql, params![told_at, msgid, number])?;
+        sql::run(&w.connection, sql, params![said.at, said.msgid, number])?;
     }
     Ok(())
 }

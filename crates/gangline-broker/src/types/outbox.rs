@@ -41,6 +41,15 @@ words! {
     }
 }
 
+/// What the server said of a line that it has taken.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Said {
+    /// Its id there.
+    pub msgid: Option<String>,
+    /// When it was said, by the server's clock.
+    pub at: Option<String>,
+}
+
 /// T2: something an agent says, split into IRC lines once and for all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Send {

@@ -3,7 +3,7 @@
 use std::{ffi::OsString, path::Path, sync::Arc, time::Duration};
 
 use gangline_broker::{
-    AgentUpdate, Broker, Decision, Entry, NewEvent, OpenApproval, OpenOptions, Tuning,
+    AgentUpdate, Broker, Decision, Entry, NewEvent, OpenApproval, OpenOptions, Said, Tuning,
 };
 use gangline_core::{Epoch, MessageState};
 use gangline_os::{
@@ -200,7 +200,6 @@ pub(crate) const LIFE: &[&str] = &[
     "may_be_doubled",
     "append",
     "open_approval",
-    "announced",
     "withdraw_approval",
     "decide",
     "mark_delivered",
@@ -252,7 +251,7 @@ async fn first_half(broker: &Broker) -> Epoch {
     say("mark_sent");
     broker.requeue_sent(&ada()).await.unwrap();
     say("requeue_sent");
-    broker.confirm(lines[0], None).await.unwrap();
+    broker.confirm(lines[0], Said::default()).await.unwrap();
     say("confirm");
     broker.undeliverable(lines[1], "403").await.unwrap();
     say("undeliverable");
@@ -277,8 +276,6 @@ async fn second_half(broker: &Broker, epoch: Epoch) {
     let announced = OpenApproval { announce, ..ask(&ada(), turn, id) };
     let number = broker.open_approval(announced).await.unwrap().number;
     say("open_approval");
-    broker.announced((&ada(), "key"), Some("12:00".to_owned()), None).await.unwrap();
-    say("announced");
     let (request, args_hash) = ("back".to_owned(), "another".to_owned());
     let back = OpenApproval { request, args_hash, ..ask(&ada(), turn, id) };
     broker.open_approval(back).await.unwrap();

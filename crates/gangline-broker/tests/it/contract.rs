@@ -89,6 +89,8 @@ mod sqlite {
             what_is_allowed_for_good_after_its_turn_is_gone_makes_a_rule,
             the_end_of_a_turn_withdraws_what_is_open,
             a_runtime_takes_one_back_and_those_who_were_asked_are_told,
+            an_approval_is_announced_with_the_last_line_that_is_confirmed,
+            a_reminder_takes_nothing_back_that_was_heard,
             a_re_ask_opens_the_same_number,
             a_decision_on_a_void_approval_counts_for_the_next_attempt,
             a_decision_on_a_void_approval_is_forgotten_one_attempt_later,

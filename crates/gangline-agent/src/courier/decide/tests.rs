@@ -139,6 +139,22 @@ async fn always_stores_the_rule_that_was_shown() {
     assert_eq!(row(&lab, asked.0).await.state, ApprovalState::Open);
 }
 
+/// What a rule allowed, nobody was asked: a line that begins like a decision is a prompt soon after.
+#[tokio::test]
+async fn what_a_rule_allowed_keeps_no_line_from_being_a_prompt() {
+    let mut lab = Lab::open().await;
+    let message = asked_in(&mut lab, "#lab").await;
+    wants(&mut lab, (message, "ls"), ("#lab", "#lab")).await;
+    lab.says(ORI, "#lab", "@ada yes 1 always").await;
+    let told = lab.says(ORI, "#lab", "@ada ok, go").await;
+    assert!(told[0].contains("`ok, go` decides nothing"), "a person has just decided: {told:?}");
+    lab.rig.clock.forward(Duration::from_secs(600));
+    let by_rule = wants(&mut lab, (message, "ls"), ("#lab", "#lab")).await;
+    assert!(row(&lab, by_rule.0).await.is_by_rules());
+    assert_eq!(lab.says(ORI, "#lab", "@ada ok, go").await, [""; 0]);
+    assert_eq!(lab.prompts().await, ["@ada ok, go"]);
+}
+
 #[tokio::test]
 async fn always_allows_once_what_can_have_no_rule() {
     let mut lab = Lab::open().await;

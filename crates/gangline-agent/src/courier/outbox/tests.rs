@@ -47,7 +47,7 @@ impl Post {
     async fn said(&mut self) -> Vec<String> {
         let mut texts = Vec::new();
         while let Ok(LinkCommand::Say(say)) = self.0.link.try_recv() {
-            self.0.courier.confirmed(&say.key, Taken::default()).await;
+            self.0.courier.confirmed(&say.key, Said::default()).await;
             // The rooms take the agent's own lines whatever happens.
             while self.0.rooms.try_recv().is_ok() {}
             texts.push(format!("{} {}", say.target, say.text));

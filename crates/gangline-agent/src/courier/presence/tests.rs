@@ -9,7 +9,7 @@ use gangline_irc::client::LinkEvent;
 
 use super::*;
 use crate::courier::{
-    Taken,
+    Said,
     tests::{Rig, ada},
 };
 
@@ -77,7 +77,7 @@ impl Net {
                     texts.push(format!("{} is gone", say.target));
                 }
                 LinkCommand::Say(say) => {
-                    self.0.courier.confirmed(&say.key, Taken::default()).await;
+                    self.0.courier.confirmed(&say.key, Said::default()).await;
                     texts.push(format!("{} {}", say.target, say.text));
                 }
                 LinkCommand::Raw(message) => {

@@ -1,8 +1,8 @@
 //! Approvals.
 
 use gangline_broker::{
-    ApprovalState, Broker, DecideError, Decision, LineKind, OpenApproval, RULES_MAX, Ruling,
-    Stored, WithdrawApproval,
+    Announce, ApprovalState, Broker, DecideError, Decision, LineKind, OpenApproval, RULES_MAX,
+    Ruling, Said, Stored, WithdrawApproval,
 };
 use gangline_core::{
     ApprovalNumber, Epoch, MessageId, MessageState,
@@ -80,9 +80,11 @@ pub(crate) async fn a_request_is_asked_once_and_announced_with_its_number(store:
     assert_eq!((lines.len(), lines[0].body.as_str()), (1, said.as_str()));
     let places = daemon.broker.approval_places(number).await.unwrap();
     assert_eq!((places.len(), places[0].heard_at), (1, None), "it is not said yet");
-    let (key, told) = ((&ada(), "announce"), Some("12:00".to_owned()));
-    daemon.broker.announced(key, told.clone(), Some("msgid".to_owned())).await.unwrap();
-    daemon.broker.announced(key, Some("13:00".to_owned()), None).await.unwrap();
+    let told = Some("12:00".to_owned());
+    let said = Said { at: told.clone(), msgid: Some("msgid".to_owned()) };
+    assert!(daemon.broker.confirm(lines[0].id, said).await.unwrap());
+    let again = Said { at: Some("13:00".to_owned()), msgid: None };
+    assert!(!daemon.broker.confirm(lines[0].id, again).await.unwrap());
     let places = daemon.broker.approval_places(number).await.unwrap();
     assert_eq!((places.len(), &places[0].told_at, places[0].extent), (1, &told, Extent::Whole));
     assert_eq!((places[0].place.as_str(), places[0].heard_at.is_some()), ("#general", true));
@@ -90,6 +92,69 @@ pub(crate) async fn a_request_is_asked_once_and_announced_with_its_number(store:
     assert_eq!((open.len(), open[0].announced_at.as_deref()), (1, Some("12:00")));
     assert_eq!(daemon.broker.approvals(None, true).await.unwrap(), open);
     assert_eq!(daemon.broker.approvals(Some(&bob()), false).await.unwrap(), []);
+}
+
+fn at(told: &str) -> Said {
+    Said { at: Some(told.to_owned()), msgid: None }
+}
+
+/// Only when its last line is out, and in the commit that says so.
+pub(crate) async fn an_approval_is_announced_with_the_last_line_that_is_confirmed(store: &Fixture) {
+    let mut daemon = Daemon::start(store).await;
+    daemon.take().await;
+    let mut long = announce(&ada(), "long", "#general");
+    long.send.lines = vec![text("the head"), text("the tail")];
+    let base = ask(&ada(), daemon.turn(), daemon.message);
+    let number =
+        daemon.broker.open_approval(OpenApproval { announce: Some(long), ..base }).await.unwrap();
+    let number = number.number;
+    let lines = daemon.broker.outbox_pending(&ada(), 9).await.unwrap();
+    for (line, heard) in [(0, false), (1, true)] {
+        daemon.broker.confirm(lines[line].id, at(&format!("12:0{line}"))).await.unwrap();
+        let places = daemon.broker.approval_places(number).await.unwrap();
+        assert_eq!(places[0].heard_at.is_some(), heard, "line {line}");
+        assert_eq!(places[0].told_at.as_deref(), heard.then_some("12:01"));
+    }
+}
+
+/// What was heard stays heard when the approval is told again in the same place, unless only the
+/// new line shows all of it.
+pub(crate) async fn a_reminder_takes_nothing_back_that_was_heard(store: &Fixture) {
+    let mut daemon = Daemon::start(store).await;
+    daemon.take().await;
+    let said = |key: &str, extent| Announce { extent, ..announce(&ada(), key, "#general") };
+    let base = ask(&ada(), daemon.turn(), daemon.message);
+    let first = said("first", Extent::Cut);
+    let asked = OpenApproval { announce: Some(first), ..base };
+    let number = daemon.broker.open_approval(asked).await.unwrap().number;
+    let place = async || {
+        let places = daemon.broker.approval_places(number).await.unwrap();
+        let [place] = &places[..] else { panic!("{places:?}") };
+        (place.told_at.clone(), place.heard_at.is_some(), place.extent)
+    };
+    let confirm = async |told: &str| {
+        let lines = daemon.broker.outbox_pending(&ada(), 9).await.unwrap();
+        daemon.broker.confirm(lines[0].id, at(told)).await.unwrap();
+    };
+    let told = |at: &str| Some(at.to_owned());
+    // Not heard yet: the second line takes its place.
+    daemon.broker.announce(number, said("second", Extent::Cut)).await.unwrap();
+    confirm("12:00").await;
+    assert_eq!(place().await, (None, false, Extent::Cut));
+    confirm("12:01").await;
+    assert_eq!(place().await, (told("12:01"), true, Extent::Cut));
+    // It shows more: a bare answer must come after it.
+    daemon.broker.announce(number, said("whole", Extent::Whole)).await.unwrap();
+    assert_eq!(place().await, (None, false, Extent::Whole));
+    confirm("12:02").await;
+    // These show no more.
+    for extent in [Extent::Cut, Extent::Whole] {
+        let key = format!("again {extent:?}");
+        daemon.broker.announce(number, said(&key, extent)).await.unwrap();
+        assert_eq!(place().await, (told("12:02"), true, Extent::Whole), "{key}, not said yet");
+        confirm("12:03").await;
+        assert_eq!(place().await, (told("12:02"), true, Extent::Whole), "{key}");
+    }
 }
 
 pub(crate) async fn a_decision_reaches_the_runtime_once(store: &Fixture) {
@@ -195,7 +260,8 @@ pub(crate) async fn a_re_ask_opens_the_same_number(store: &Fixture) {
     let base = ask(&ada(), daemon.turn(), daemon.message);
     let announced = OpenApproval { announce: Some(announce(&ada(), "a1", "#general")), ..base };
     let number = daemon.broker.open_approval(announced).await.unwrap().number;
-    daemon.broker.announced((&ada(), "a1"), Some("12:00".to_owned()), None).await.unwrap();
+    let line = daemon.broker.outbox_pending(&ada(), 9).await.unwrap()[0].id;
+    daemon.broker.confirm(line, at("12:00")).await.unwrap();
     assert_eq!(daemon.restart().await, [number]);
     assert_eq!(daemon.state(number).await, ApprovalState::Void);
     daemon.take().await;

@@ -1,6 +1,6 @@
 //! The outbox.
 
-use gangline_broker::{LineKind, NewMessage, OutboxId, OutboxState};
+use gangline_broker::{LineKind, NewMessage, OutboxId, OutboxState, Said};
 use gangline_core::{MessageId, Principal, Tier};
 use gangline_os::clock::UnixMicros;
 
@@ -38,8 +38,9 @@ pub(crate) async fn a_line_goes_from_queued_to_confirmed(store: &Fixture) {
     let broker = store.open().await;
     let ids = broker.send(send(&ada(), "k", &["one", "two"])).await.unwrap().outbox;
     assert_eq!(broker.mark_sent(&ids).await.unwrap(), 2);
-    assert!(broker.confirm(ids[0], Some("msgid".to_owned())).await.unwrap());
-    assert!(!broker.confirm(ids[0], None).await.unwrap());
+    let said = Said { msgid: Some("msgid".to_owned()), at: None };
+    assert!(broker.confirm(ids[0], said).await.unwrap());
+    assert!(!broker.confirm(ids[0], Said::default()).await.unwrap());
     assert_eq!(broker.mark_sent(&ids).await.unwrap(), 1);
     let waiting = broker.outbox_pending(&ada(), 9).await.unwrap();
     assert_eq!((waiting.len(), waiting[0].id, waiting[0].attempts), (1, ids[1], 2));
@@ -61,14 +62,14 @@ pub(crate) async fn an_undeliverable_line_names_whom_to_tell(store: &Fixture) {
     assert_eq!((row.tell.as_deref(), row.why.as_deref()), (Some("otto"), Some("403")));
     assert!(row.may_be_doubled);
     assert_eq!(broker.outbox_pending(&ada(), 9).await.unwrap(), []);
-    assert!(broker.confirm(id, None).await.unwrap(), "seen in the room after all");
+    assert!(broker.confirm(id, Said::default()).await.unwrap(), "seen in the room after all");
 }
 
 pub(crate) async fn unconfirmed_lines_are_queued_again_after_a_lost_link(store: &Fixture) {
     let broker = store.open().await;
     let ids = broker.send(send(&ada(), "k", &["one", "two", "three"])).await.unwrap().outbox;
     broker.mark_sent(&ids[..2]).await.unwrap();
-    broker.confirm(ids[0], None).await.unwrap();
+    broker.confirm(ids[0], Said::default()).await.unwrap();
     assert_eq!(broker.requeue_sent(&ada()).await.unwrap(), 1);
     assert_eq!(broker.requeue_sent(&bob()).await.unwrap(), 0);
     let rows = broker.outbox_pending(&ada(), 9).await.unwrap();
