@@ -16,7 +16,8 @@ pub const NOBODY: u32 = 65534;
 /// Says what a client needs to hear before it sends its password, then closes its sending side, so
 /// that the kernel no longer calls the connection established. Prints what it hears.
 const SCRIPT: &str = "
-const [host, port] = process.argv.slice(1);
+const [path] = process.argv.slice(1);
+const [host, port] = path.startsWith('/') ? [] : path.split(':');
 const server = require('net').createServer({ allowHalfOpen: true }, (client) => {
   console.log('CONNECTED');
   client.on('error', () => {});
@@ -25,7 +26,8 @@ const server = require('net').createServer({ allowHalfOpen: true }, (client) => 
     ':irc CAP * LS :sasl message-tags\\r\\n:irc CAP * ACK :sasl message-tags\\r\\nAUTHENTICATE +\\r\\n'
   );
 });
-server.listen(Number(port), host, () => console.log('LISTENS'));
+const listening = () => console.log('LISTENS');
+port ? server.listen(Number(port), host, listening) : server.listen(path, listening);
 ";
 
 /// The process of the other user. It is killed when this is dropped.
@@ -35,16 +37,16 @@ pub struct Impostor {
 }
 
 impl Impostor {
-    /// Takes the port and waits until it has it. Only root can play another user.
+    /// Takes a port, `host:port`, or the path of a unix socket, and waits until it has it. Only
+    /// root can play another user.
     ///
     /// # Panics
-    /// When the process cannot be started, or the port is taken.
+    /// When the process cannot be started, or the address is taken.
     #[must_use]
     #[allow(clippy::disallowed_methods, reason = "the far side of a test")]
     pub fn listen(uid: u32, address: &str) -> Self {
-        let (host, port) = address.rsplit_once(':').unwrap();
         let mut process = Command::new("node")
-            .args(["-e", SCRIPT, host, port])
+            .args(["-e", SCRIPT, address])
             .current_dir("/")
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())

@@ -1,13 +1,15 @@
 //! Another user of the machine takes the chat server's port while the hub is down.
 
-use std::fs;
+use std::{fs, os::unix::fs::PermissionsExt as _, process::Stdio};
 
 use gangline_testkit::{
-    Impostor, IrcPeer, Stage, eventually,
+    Impostor, IrcPeer, ServiceManager, Stage, eventually,
     impostor::NOBODY,
     irc,
     stage::{is_root, skip},
+    world::{go_on, stands_still},
 };
+use nix::sys::signal::Signal;
 
 use crate::claude::kill_hard;
 
@@ -15,10 +17,16 @@ const ADA: &str = "im-ada";
 /// So many attempts to connect show that a daemon goes on without believing the port.
 const ATTEMPTS: usize = 5;
 
-/// Starts a hub that tells what its daemons do, and kills it.
-fn without_hub() -> Stage {
+/// Prepares a hub that tells what its daemons do.
+fn telling() -> Stage {
     let mut stage = Stage::new(env!("CARGO_BIN_EXE_gangline"), &[ADA], None, ("", ""));
     stage.world.set("GANGLINE_LOG", "gangline=debug,warn");
+    stage
+}
+
+/// Starts such a hub and kills it.
+fn without_hub() -> Stage {
+    let stage = telling();
     let mut hub = stage.up();
     kill_hard(hub.pid());
     hub.wait();
@@ -40,6 +48,28 @@ fn answer_to(stage: &Stage, token: &str) -> String {
     })
 }
 
+/// The daemon and the command line look for their own server, and the impostor hears of neither.
+fn hears_nothing(stage: &Stage, impostor: &Impostor) {
+    let before = attempts(stage);
+    eventually("the daemon to look for its own server", || {
+        (attempts(stage) >= before + ATTEMPTS || !impostor.heard().is_empty()).then_some(())
+    });
+    let ran = stage.world.run(&["channel", "message", "#general", "for our own server"]);
+    assert_ne!(ran.code, 0, "{}", ran.stdout);
+    assert_eq!(impostor.heard(), [""; 0], "not a word, not even a connection");
+}
+
+/// The hub has its port again: the daemon answers there, and the former owner's token is refused.
+fn is_back(stage: &Stage, refused: &[String]) {
+    let mut alice = stage.member("alice");
+    alice.say("#general", "@im-ada say exactly back again");
+    alice.hears(ADA, "#general", "back again");
+    for token in refused {
+        assert_eq!(answer_to(stage, token), "464");
+    }
+    assert_eq!(answer_to(stage, &stage.token()), "001");
+}
+
 /// The daemon gives its password to nobody but the installation's own server, and believes nobody
 /// else. The impostor closes its sending side at once: the kernel then no longer calls the
 /// connection established.
@@ -50,19 +80,134 @@ fn a_daemon_tells_an_impostor_on_the_port_nothing() {
     }
     let stage = without_hub();
     let impostor = Impostor::listen(NOBODY, &stage.irc);
-    let before = attempts(&stage);
-    eventually("the daemon to look for its own server", || {
-        (attempts(&stage) >= before + ATTEMPTS || !impostor.heard().is_empty()).then_some(())
-    });
-    assert_eq!(impostor.heard(), [""; 0], "not a word, not even a connection");
-    let ran = stage.world.run(&["channel", "message", "#general", "for our own server"]);
-    assert_ne!(ran.code, 0, "{}", ran.stdout);
-    assert_eq!(impostor.heard(), [""; 0], "the command neither");
+    hears_nothing(&stage, &impostor);
     drop(impostor);
     let _hub = stage.up();
-    let mut alice = stage.member("alice");
-    alice.say("#general", "@im-ada say exactly back again");
-    alice.hears(ADA, "#general", "back again");
+    is_back(&stage, &[]);
+}
+
+/// `restart --hub`: between the two hubs the port is free. The next hub is held before it binds, so
+/// that the impostor surely is first.
+#[test]
+fn an_impostor_between_two_hubs_of_a_restart_hears_nothing() {
+    if !is_root() {
+        return skip("an_impostor_between_two_hubs", "only root can listen as another user");
+    }
+    let stage = telling();
+    let mut hub = stage.up();
+    let old = stage.token();
+    let stops = [("GANGLINE_FAILPOINTS", "hub.begins=stop")];
+    let args = ["--config", &stage.config, "restart", "--hub"];
+    let mut restart = stage.world.start_with(&stops, &args);
+    assert_eq!(hub.wait(), 0, "{}", hub.output());
+    let next =
+        eventually("the next hub", || stage.world.processes_like("up --service").first().copied());
+    stands_still(next);
+    let impostor = Impostor::listen(NOBODY, &stage.irc);
+    hears_nothing(&stage, &impostor);
+    go_on(next);
+    assert_eq!(restart.wait(), 2, "{}", restart.output());
+    for part in ["user 65534", "new one", "refused"] {
+        assert!(restart.output().contains(part), "no {part} in {}", restart.output());
+    }
+    hears_nothing(&stage, &impostor);
+    drop(impostor);
+    let _hub = stage.up();
+    is_back(&stage, &[old]);
+}
+
+/// A hub that leaves its daemons (SIGUSR1, as for an upgrade), and the one that follows it.
+#[test]
+fn an_impostor_between_a_hub_that_leaves_and_the_next_hears_nothing() {
+    if !is_root() {
+        return skip(
+            "an_impostor_between_a_hub_that_leaves",
+            "only root can listen as another user",
+        );
+    }
+    let stage = telling();
+    let mut hub = stage.up();
+    let old = stage.token();
+    hub.signal(Signal::SIGUSR1);
+    assert_eq!(hub.wait(), 0, "{}", hub.output());
+    let impostor = Impostor::listen(NOBODY, &stage.irc);
+    hears_nothing(&stage, &impostor);
+    assert_eq!(stage.up_ends().code, 2);
+    hears_nothing(&stage, &impostor);
+    drop(impostor);
+    let _hub = stage.up();
+    is_back(&stage, &[old]);
+}
+
+/// A hub of a service manager is killed; its socket's file is left. Each hub that the manager starts
+/// in its place finds the port taken and ends, with a code that it is started again after.
+#[test]
+fn an_impostor_between_two_hubs_of_a_service_manager_hears_nothing() {
+    if !is_root() {
+        return skip("an_impostor_between_two_hubs_of_a", "only root can listen as another user");
+    }
+    let stage = telling();
+    let manager = ServiceManager::listen(&stage.world.path("run/notify"));
+    let start = || {
+        let mut command = stage.world.command(&["--config", &stage.config, "up", "--service"]);
+        command.env("NOTIFY_SOCKET", &manager.socket);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.spawn().unwrap()
+    };
+    let mut hub = start();
+    manager.hears("READY=1");
+    manager.hears("STATUS=1 of 1 daemons run");
+    let socket = stage.world.state().join("irc.sock");
+    let mut refused = vec![stage.token()];
+    hub.kill().unwrap();
+    hub.wait().unwrap();
+    assert!(socket.exists(), "nobody took it away");
+    let impostor = Impostor::listen(NOBODY, &stage.irc);
+    for _ in 0..2 {
+        hears_nothing(&stage, &impostor);
+        let mut next = start();
+        let status = eventually("a hub without a port to end", || next.try_wait().unwrap());
+        assert_eq!(status.code(), Some(2));
+        refused.push(stage.token());
+    }
+    drop(impostor);
+    refused.pop();
+    let mut hub = start();
+    manager.hears("READY=1");
+    is_back(&stage, &refused);
+    assert_eq!(stage.world.run(&["--config", &stage.config, "down"]).code, 0);
+    hub.wait().unwrap();
+}
+
+/// Somebody has opened the state folder to all, and another user puts a socket of their own in the
+/// place of the server's. A connection is made, and nothing is said on it.
+#[test]
+fn an_impostor_at_the_private_socket_hears_nothing() {
+    if !is_root() {
+        return skip("an_impostor_at_the_private_socket", "only root can listen as another user");
+    }
+    let stage = without_hub();
+    let state = stage.world.state();
+    let open = |path: &std::path::Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let home = stage.world.path("");
+    for folder in state.ancestors().skip(1).take_while(|folder| folder.starts_with(&home)) {
+        open(folder, 0o711);
+    }
+    open(&state, 0o777);
+    let socket = state.join("irc.sock");
+    fs::remove_file(&socket).unwrap();
+    let impostor = Impostor::listen(NOBODY, socket.to_str().unwrap());
+    let before = attempts(&stage);
+    eventually("the daemon to turn away from it", || {
+        let tries = impostor.heard().iter().filter(|line| *line == "CONNECTED").count();
+        (tries >= ATTEMPTS && attempts(&stage) >= before + ATTEMPTS).then_some(())
+    });
+    let ran = stage.world.run(&["channel", "message", "#general", "for our own server"]);
+    assert_ne!(ran.code, 0, "{}", ran.stdout);
+    let said: Vec<_> = impostor.heard().into_iter().filter(|line| line != "CONNECTED").collect();
+    assert_eq!(said, [""; 0]);
 }
 
 /// Whoever typed the owner's password while the port was another's has told it to that user.
