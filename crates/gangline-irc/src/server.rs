@@ -47,6 +47,7 @@ mod stream;
 mod telling;
 mod throttle;
 mod timestamp;
+mod trouble;
 pub mod trust;
 pub mod unkept;
 

@@ -23,10 +23,16 @@ use gangline_os::{
 use rusqlite::ErrorCode;
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::writer::{self, Job};
+use super::{
+    schema,
+    writer::{self, Job},
+};
 
 /// Calls that may wait for the thread.
 const QUEUE: usize = 256;
+
+/// How long a look waits for who writes.
+const LOOK_BUSY: Duration = Duration::from_secs(2);
 
 /// How the history is opened.
 #[derive(Clone)]
@@ -92,6 +98,15 @@ pub enum OpenError {
     /// The store's thread could not be started.
     #[error("cannot start the thread of the IRC history")]
     Thread(#[source] std::io::Error),
+}
+
+/// Looks through the whole history for damage, without changing it; a server may have it open.
+///
+/// # Errors
+/// [`OpenError::Damaged`], [`OpenError::NewerSchema`], or [`OpenError::Sqlite`] when it cannot be
+/// read.
+pub fn look(path: &Path) -> Result<(), OpenError> {
+    schema::look(path, LOOK_BUSY)
 }
 
 impl OpenError {

@@ -3,13 +3,13 @@
 use std::{
     fs::OpenOptions,
     io,
-    os::unix::fs::OpenOptionsExt,
+    os::unix::{ffi::OsStrExt as _, fs::OpenOptionsExt as _},
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use gangline_os::clock::UnixMicros;
-use rusqlite::{Connection, params};
+use gangline_os::{clock::UnixMicros, fsio};
+use rusqlite::{Connection, OpenFlags, params};
 
 use super::history::OpenError;
 
@@ -106,7 +106,8 @@ pub(super) fn open(path: &Path, busy: Duration) -> Result<Connection, OpenError>
     let failed = |source| OpenError::of(path, source);
     not_emptied(path)?;
     if !path.exists() {
-        make(&target(path), busy).map_err(failed)?;
+        // Whoever set links that lead nowhere wants the database there.
+        make(&fsio::resolved(path), busy).map_err(failed)?;
     }
     let db = connection(path, busy).map_err(failed)?;
     let found = version(&db).map_err(failed)?;
@@ -117,6 +118,51 @@ pub(super) fn open(path: &Path, busy: Duration) -> Result<Connection, OpenError>
         bring_up_to_date(&db, found).map_err(failed)?;
     }
     Ok(db)
+}
+
+/// Looks through the whole database for damage, without changing it; a server may have it open.
+pub(super) fn look(path: &Path, busy: Duration) -> Result<(), OpenError> {
+    // Without a log nobody has it open. A reader would make one, and could not take it away.
+    let log = beside(path, "-wal");
+    let nobody = !log.exists();
+    let looked = look_as(path, busy, nobody);
+    match nobody && log.exists() {
+        true => look_as(path, busy, false),
+        false => looked,
+    }
+}
+
+fn look_as(path: &Path, busy: Duration, immutable: bool) -> Result<(), OpenError> {
+    not_emptied(path)?;
+    let failed = |source| OpenError::of(path, source);
+    let db = reading(path, immutable).map_err(failed)?;
+    db.busy_timeout(busy).map_err(failed)?;
+    let found = version(&db).map_err(failed)?;
+    if found > SCHEMA {
+        return Err(OpenError::NewerSchema { path: path.to_owned(), found, known: SCHEMA });
+    }
+    let said: String =
+        db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(failed)?;
+    match said.as_str() {
+        "ok" => Ok(()),
+        _ => Err(OpenError::Damaged { path: path.to_owned(), source: said.into() }),
+    }
+}
+
+/// Opens a connection that cannot write; to an immutable file it makes no others beside it.
+fn reading(path: &Path, immutable: bool) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    if !immutable {
+        return Connection::open_with_flags(path, flags);
+    }
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte);
+    let bytes = path.as_os_str().as_bytes().iter();
+    let quoted = bytes.fold(String::new(), |text, byte| match plain(*byte) {
+        true => text + &char::from(*byte).to_string(),
+        false => format!("{text}%{byte:02X}"),
+    });
+    let uri = format!("file:{quoted}?immutable=1");
+    Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI)
 }
 
 /// Refuses a file that somebody has emptied, or removed beside its log: SQLite would take it for a
@@ -132,14 +178,6 @@ fn not_emptied(path: &Path) -> Result<(), OpenError> {
         Some(_) | None => return Ok(()),
     };
     Err(OpenError::Damaged { path: path.to_owned(), source: source.into() })
-}
-
-/// The file that a symbolic link without one means: whoever set the link wants the database there.
-fn target(path: &Path) -> PathBuf {
-    match std::fs::read_link(path) {
-        Ok(link) => path.parent().map_or_else(|| link.clone(), |folder| folder.join(&link)),
-        Err(_) => path.to_owned(),
-    }
 }
 
 /// Makes a database under another name and gives it its own when it is whole.

@@ -2,12 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{os::unix::fs::symlink, path::Path, sync::Arc, time::Duration};
 
 use gangline_core::{Principal, Tier};
 use gangline_hub::ircd::{
     Ircd, IrcdError, IrcdOptions, Keep, Tuning,
-    history::{HistoryOptions, OpenError, SqliteHistory},
+    history::{HistoryOptions, OpenError, SqliteHistory, look},
 };
 use gangline_irc::server::store::{
     Appended, Bound, Conversation, FindLine, HistoryQuery, LineKind, NewLine, Party, Range, Store,
@@ -95,6 +95,60 @@ async fn everything_is_there_after_a_reopening() {
     let after = Range::After(Bound::Msgid(msgid(&kept[3])));
     assert_eq!(texts(&store, after, 10).await, ["xxxxx", "after"]);
     store.close().await;
+}
+
+/// The database lies where the last of several links leads, also when nothing is there yet.
+#[tokio::test]
+async fn links_that_lead_nowhere_are_followed_to_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::create_dir(at("state")).unwrap();
+    std::fs::create_dir(at("disk")).unwrap();
+    symlink("../first", at("state/irc.db")).unwrap();
+    symlink("second/irc.db", at("first")).unwrap();
+    symlink("disk", at("second")).unwrap();
+    for text in ["made", "opened again"] {
+        let store = SqliteHistory::open(options(&at("state"))).await.unwrap();
+        store.append(vec![line(room(), None, text)]).await.unwrap();
+        store.close().await;
+    }
+    let kept = Connection::open(at("disk/irc.db")).unwrap();
+    let lines = kept.query_row("SELECT count(*) FROM lines", [], |row| row.get::<_, i64>(0));
+    assert_eq!(lines.unwrap(), 2);
+    for link in ["state/irc.db", "first", "second"] {
+        assert!(at(link).is_symlink(), "{link}");
+    }
+}
+
+/// A look finds damage in any page, changes nothing, and disturbs nobody who has the file open.
+#[tokio::test]
+async fn a_look_finds_damage_and_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("irc.db");
+    let store = SqliteHistory::open(options(folder.path())).await.unwrap();
+    store.append(vec![line(room(), None, "one")]).await.unwrap();
+    look(&path).unwrap();
+    store.append(vec![line(room(), None, "two")]).await.unwrap();
+    store.close().await;
+    look(&path).unwrap();
+    let names = || {
+        let entries = std::fs::read_dir(folder.path()).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| !name.ends_with("lock")).collect::<Vec<_>>()
+    };
+    assert_eq!(names(), ["irc.db"]);
+    let whole = std::fs::read(&path).unwrap();
+    for page in 1..whole.len() / 4096 {
+        let mut bytes = whole.clone();
+        bytes[page * 4096..(page + 1) * 4096].fill(0xA5);
+        std::fs::write(&path, &bytes).unwrap();
+        let error = look(&path).unwrap_err();
+        assert!(matches!(error, OpenError::Damaged { .. }), "page {page}: {error:?}");
+        assert!(std::fs::read(&path).unwrap() == bytes, "page {page} was touched");
+    }
+    assert_eq!(names(), ["irc.db"]);
+    std::fs::write(&path, "").unwrap();
+    assert!(matches!(look(&path), Err(OpenError::Damaged { .. })));
 }
 
 #[tokio::test]

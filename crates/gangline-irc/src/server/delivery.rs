@@ -33,6 +33,7 @@ impl State {
     pub(super) fn finish(&mut self, done: Done) {
         match done {
             Done::Appended(flights, Ok(kept)) => {
+                self.can_write();
                 for (flight, kept) in flights.into_iter().zip(kept) {
                     self.finish_line(&flight, kept);
                     self.landed(flight.asker);
@@ -40,6 +41,7 @@ impl State {
             }
             Done::Appended(flights, Err(error)) => {
                 tracing::error!(%error, lines = flights.len(), "lines could not be kept");
+                self.cannot_write(&error);
                 for flight in flights {
                     self.refuse_unkept(&flight, &error);
                     self.landed(flight.asker);
@@ -307,6 +309,7 @@ impl State {
 
     fn history_failed(&mut self, asker: &Asker, target: &str, error: &StoreError) {
         tracing::error!(%error, "history could not be read");
+        self.cannot_read(error);
         let words = ["CHATHISTORY", "MESSAGE_ERROR", target];
         let out = self.fail_line(asker.id, &words, "Messages could not be retrieved");
         self.answer(asker.id, asker.label.as_deref(), &[out]);

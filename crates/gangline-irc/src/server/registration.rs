@@ -164,6 +164,7 @@ impl State {
         self.remember_session(id);
         self.note_last_nick(id);
         self.welcome(id);
+        self.tell_of_trouble(id);
         self.catch_up(id, PRIVATE);
         let source = self.client(id).map(super::client::Client::source);
         self.tell_monitors(&nick, source.as_deref());

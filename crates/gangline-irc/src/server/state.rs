@@ -22,6 +22,7 @@ use super::{
     reading::ReadMarks,
     store::{Accounts, Party, RoomModes, Store, Topic},
     throttle::Throttle,
+    trouble::Trouble,
     trust::Trust,
 };
 
@@ -63,6 +64,7 @@ pub(super) struct State {
     pub(super) doomed: Vec<(ClientId, String)>,
     pub(super) throttle: Throttle,
     pub(super) crowd: Crowd,
+    pub(super) trouble: Trouble,
     /// Those that had not registered when last looked at, the oldest first, and when they came.
     pub(super) arrivals: VecDeque<(ClientId, Duration)>,
     /// The most that were registered at a time.
@@ -100,6 +102,7 @@ impl State {
             doomed: Vec::new(),
             throttle: Throttle::default(),
             crowd: Crowd::default(),
+            trouble: Trouble::default(),
             arrivals: VecDeque::new(),
             peak: 0,
             last_client: 0,

@@ -227,6 +227,7 @@ async fn installation(
     checks.extend(installation::registry(&site.problems()));
     checks.push(installation::state(&site.paths));
     checks.push(installation::store(&site.paths).await);
+    checks.extend(installation::history(&site.paths));
     checks.push(installation::sockets(&site.paths, loaded));
     checks.push(installation::disk(&site.paths));
     checks.push(hub_check);

@@ -3,6 +3,7 @@
 
 use gangline_testkit::{IrcPeer, Stage, eventually, irc};
 
+mod damage;
 mod storage;
 
 const ADA: &str = "bi-ada";

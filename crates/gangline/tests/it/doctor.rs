@@ -385,7 +385,9 @@ fn a_running_hub_is_found() {
     let found = world.run(&["doctor", "--json"]).json();
     let checks = found["checks"].as_array().unwrap();
     let of = |word: &str| checks.iter().find(|it| it["check"] == word).unwrap();
-    for word in ["configuration", "state", "store", "sockets", "hub", "irc", "irc socket"] {
+    for word in
+        ["configuration", "state", "store", "history", "sockets", "hub", "irc", "irc socket"]
+    {
         assert_eq!(of(word)["result"], "ok", "{}", of(word));
     }
     ["backend", "login"].iter().for_each(|it| assert_eq!(of(it)["result"], "ok", "{}", of(it)));

@@ -7,7 +7,7 @@ use gangline_irc::server::{
     trust::Origin,
 };
 
-use super::support::Room;
+use super::support::{Peer, Room};
 
 #[tokio::test]
 async fn two_people_talk_in_a_room_and_alone() {
@@ -183,6 +183,46 @@ async fn a_full_disk_is_told_to_the_sender_and_nobody_sees_the_line() {
     ada.send("@label=L2;+gangline/id=k PRIVMSG #room :kept").await;
     assert_eq!(ada.until("PRIVMSG").await.label(), Some("L2"));
     assert_eq!(ann.until("PRIVMSG").await.params[1], "kept");
+    room.shut().await;
+}
+
+/// Whoever's lines they are: once when it begins, at the owner's login, and when it is over.
+#[tokio::test]
+async fn owners_are_told_that_nothing_can_be_stored() {
+    let room = Room::open().await;
+    let mut boss = room.account("boss", "owner").await;
+    let mut ada = room.account("spark-ada", "spark-ada").await;
+    let mut ann = room.modern("ann").await;
+    for peer in [&mut ada, &mut ann] {
+        peer.join("#room").await;
+    }
+    let notices = async |peer: &mut Peer| {
+        let told = peer.caught_up().await.into_iter().filter(|line| line.command == "NOTICE");
+        told.map(|line| line.params[1].clone()).collect::<Vec<_>>()
+    };
+    room.disk.full.store(true, Ordering::SeqCst);
+    for text in ["one", "two", "three"] {
+        ada.send(&format!("PRIVMSG #room :{text}")).await;
+        ada.until("FAIL").await;
+    }
+    let refuses = "The chat server refuses all messages, because it cannot store them: database \
+                   or disk is full";
+    assert_eq!(notices(&mut boss).await, [refuses]);
+    let mut late = room.account("late", "owner").await;
+    assert_eq!(notices(&mut late).await, [refuses]);
+    room.disk.full.store(false, Ordering::SeqCst);
+    ada.send("PRIVMSG #room :kept").await;
+    ada.until("PRIVMSG").await;
+    ada.send("PRIVMSG #room :also kept").await;
+    ada.until("PRIVMSG").await;
+    for owner in [&mut boss, &mut late] {
+        assert_eq!(notices(owner).await, ["The chat server stores what is said again"]);
+    }
+    room.disk.full.store(true, Ordering::SeqCst);
+    ada.send("PRIVMSG #room :lost").await;
+    ada.until("FAIL").await;
+    assert_eq!(notices(&mut boss).await, [refuses], "it is a new trouble");
+    assert_eq!(notices(&mut ann).await, [""; 0], "nobody else is told");
     room.shut().await;
 }
 

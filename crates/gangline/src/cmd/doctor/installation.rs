@@ -7,6 +7,7 @@ use std::{
 };
 
 use gangline_broker::{Broker, OpenError, OpenOptions};
+use gangline_hub::ircd::history;
 use gangline_os::{clock, dial::own_uid, fsio, lock, paths::Paths};
 
 use super::sheet::{Check, Mark};
@@ -215,6 +216,36 @@ fn store_remedy(error: &OpenError) -> &'static str {
         OpenError::Busy { .. } => "look again in a moment",
         OpenError::Io { .. } => "see to the rights of the file, and to those of its folder",
     }
+}
+
+/// Looks at the chat server's history, without changing it. Nothing, where there is none.
+pub(super) fn history(paths: &Paths) -> Option<Check> {
+    const NAME: &str = "history";
+    let path = paths.state.join("irc.db");
+    if !path.exists() {
+        return None;
+    }
+    let Err(error) = history::look(&path) else {
+        return Some(Check::ok(NAME, path.display().to_string()));
+    };
+    let remedy = match &error {
+        history::OpenError::Damaged { .. } => {
+            "`gangline down`, then move the file with its `-wal` and `-shm` away, or put a backup there"
+        }
+        history::OpenError::NewerSchema { .. } => {
+            "install that version of Gangline, or a newer one"
+        }
+        history::OpenError::Lock(_)
+        | history::OpenError::Sqlite { .. }
+        | history::OpenError::Thread(_) => {
+            "see to the rights of the file, and to those of its folder"
+        }
+    };
+    let check = Check::fail(NAME, error.to_string()).remedy(remedy);
+    Some(match std::error::Error::source(&error) {
+        Some(why) => check.detail(why.to_string()),
+        None => check,
+    })
 }
 
 /// Looks at the room on the disk of the state folder.

@@ -1,0 +1,85 @@
+//! The store does not work: owners who are here are told, whoever's line it was.
+
+use std::time::Duration;
+
+use gangline_core::Tier;
+
+use super::{
+    client::ClientId,
+    outgoing::{Mark, Outgoing},
+    state::State,
+    store::StoreError,
+};
+
+/// Owners are told of a trouble that lasts so often.
+const TOLD_EVERY: Duration = Duration::from_secs(600);
+
+/// What is known of the store's failures.
+#[derive(Debug, Default)]
+pub(super) struct Trouble {
+    /// Why nothing can be stored, since the first line that was not.
+    writes: Option<String>,
+    told: Option<Duration>,
+}
+
+impl State {
+    /// Lines could not be stored.
+    pub(super) fn cannot_write(&mut self, error: &StoreError) {
+        self.trouble.writes = Some(error.why.clone());
+        self.tell_owners_sometimes(&cannot_store(&error.why));
+    }
+
+    /// Something could not be read.
+    pub(super) fn cannot_read(&mut self, error: &StoreError) {
+        if self.trouble.writes.is_none() {
+            let text = format!("The chat server cannot read what was said: {}", error.why);
+            self.tell_owners_sometimes(&text);
+        }
+    }
+
+    /// Lines were stored.
+    pub(super) fn can_write(&mut self) {
+        if self.trouble.writes.take().is_some() {
+            self.trouble.told = None;
+            tracing::info!("lines are stored again");
+            self.tell_owners("The chat server stores what is said again");
+        }
+    }
+
+    /// Tells an owner who has just come what is wrong.
+    pub(super) fn tell_of_trouble(&mut self, id: ClientId) {
+        let owner = self.client(id).is_some_and(|client| client.tier() == Tier::Owner);
+        if let Some(why) = self.trouble.writes.as_deref().filter(|_| owner) {
+            let text = cannot_store(why);
+            self.tell_notice(id, &text);
+        }
+    }
+
+    fn tell_owners_sometimes(&mut self, text: &str) {
+        let now = self.config.clock.monotonic();
+        if self.trouble.told.is_some_and(|told| now.saturating_sub(told) < TOLD_EVERY) {
+            return;
+        }
+        self.trouble.told = Some(now);
+        self.tell_owners(text);
+    }
+
+    fn tell_owners(&mut self, text: &str) {
+        let here = self.clients.values().filter(|client| client.is_ready());
+        let owners = here.filter(|client| client.tier() == Tier::Owner);
+        for id in owners.map(|client| client.id).collect::<Vec<_>>() {
+            self.tell_notice(id, text);
+        }
+    }
+
+    fn tell_notice(&mut self, id: ClientId, text: &str) {
+        let Some(nick) = self.client(id).map(|client| client.name().to_owned()) else { return };
+        let now = self.now();
+        let notice = Outgoing::new(&self.config.name, "NOTICE", &[&nick], Some(text)).at(now);
+        self.tell_marked(id, &notice, Mark::default());
+    }
+}
+
+fn cannot_store(why: &str) -> String {
+    format!("The chat server refuses all messages, because it cannot store them: {why}")
+}
