@@ -3,6 +3,7 @@
 
 use async_trait::async_trait;
 use gangline_core::{MessageId, Target};
+use gangline_os::CancellationToken;
 use gangline_runtime::{ToolCall, ToolHost, ToolSpec};
 use serde_json::Value;
 use tokio::sync::watch;
@@ -19,6 +20,9 @@ pub mod table;
 /// Why a line to an agent is held, for the model.
 const HELD: &str = "this request has gone through too many agents; its owner was told and decides \
                     whether it goes on";
+
+/// What a call is told that was taken back; nobody waits for it.
+const TAKEN_BACK: &str = "the call was taken back: nothing was sent";
 
 /// The name of the tool that says something.
 pub(crate) const SEND: &str = "send";
@@ -44,22 +48,50 @@ impl ToolHost for SpeakingTools {
     }
 
     async fn call(&self, call: ToolCall) -> Result<String, String> {
+        let never = CancellationToken::new();
+        self.call_unless(call, never).await.unwrap_or_else(|| Err(TAKEN_BACK.to_owned()))
+    }
+
+    async fn call_unless(
+        &self,
+        call: ToolCall,
+        taken_back: CancellationToken,
+    ) -> Option<Result<String, String>> {
+        if taken_back.is_cancelled() {
+            return None;
+        }
         let context = self.turn.borrow().clone();
         let Some(context) = context.filter(|context| context.turn == call.turn) else {
-            return Err("this turn is over: nothing was sent".to_owned());
+            return Some(Err("this turn is over: nothing was sent".to_owned()));
         };
-        match Tool::named(&call.name) {
-            Some(Tool::Send) => self.send(&context, &call).await,
+        Some(match Tool::named(&call.name) {
+            Some(Tool::Send) => match self.checked(&context, &call).await {
+                Ok(_) if taken_back.is_cancelled() => return None,
+                Ok(letter) => self.send(&context, &call, letter).await,
+                Err(why) => Err(why),
+            },
             Some(Tool::NoReply) => self.no_reply(&context, &call).await,
             Some(Tool::Read | Tool::Who | Tool::Channels | Tool::Topic) | None => {
                 Err(format!("there is no tool `{}` here", call.name))
             }
-        }
+        })
     }
 }
 
+/// What `send` was asked to say; somebody would hear it.
+struct Letter<'a> {
+    to: Target,
+    text: &'a str,
+    in_reply_to: Option<MessageId>,
+}
+
 impl SpeakingTools {
-    async fn send(&self, context: &TurnContext, call: &ToolCall) -> Result<String, String> {
+    /// Reads what is to be said, and asks whether anybody would hear it. Changes nothing.
+    async fn checked<'a>(
+        &self,
+        context: &TurnContext,
+        call: &'a ToolCall,
+    ) -> Result<Letter<'a>, String> {
         let to: Target =
             text_field(&call.input, "to")?.parse().map_err(|error| format!("`to`: {error}"))?;
         let text = text_field(&call.input, "text")?;
@@ -69,6 +101,16 @@ impl SpeakingTools {
         })?;
         let somebody = self.whereabouts.must_be_somebody(&self.speaker, &to, in_reply_to).await;
         somebody.map_err(|nobody| format!("not sent: {nobody}"))?;
+        Ok(Letter { to, text, in_reply_to })
+    }
+
+    async fn send(
+        &self,
+        context: &TurnContext,
+        call: &ToolCall,
+        letter: Letter<'_>,
+    ) -> Result<String, String> {
+        let Letter { to, text, in_reply_to } = letter;
         let saying = Saying { to: &to, text, in_reply_to, call: &call.id };
         match self.speaker.say(Some(context), saying).await {
             Ok(Said::Sent) => Ok(format!("sent to {to}")),

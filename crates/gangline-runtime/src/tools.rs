@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use gangline_core::TurnId;
+use gangline_os::CancellationToken;
 
 /// The key of the tools' server unless the host says otherwise.
 pub const SERVER_KEY: &str = "gangline";
@@ -48,4 +49,14 @@ pub trait ToolHost: Send + Sync {
     /// # Errors
     /// A line for the model that says what to do instead.
     async fn call(&self, call: ToolCall) -> Result<String, String>;
+
+    /// Runs one call that its client may take back, by `taken_back`. Returns `None` if it was taken
+    /// back before it had an effect; one that has had its effect is answered as any other.
+    async fn call_unless(
+        &self,
+        call: ToolCall,
+        taken_back: CancellationToken,
+    ) -> Option<Result<String, String>> {
+        if taken_back.is_cancelled() { None } else { Some(self.call(call).await) }
+    }
 }

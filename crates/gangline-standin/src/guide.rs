@@ -21,14 +21,13 @@ type Shell = (&'static str, fn(&str) -> Value);
 
 /// The shells of the clients that are known.
 const SHELLS: [Shell; 4] = [
-    ("Bash", |command| json!({ "command": command, "description": "Run what was asked for" })),
+    ("Bash", |command| json!({ "command": command })),
     ("exec_command", |command| json!({ "cmd": command })),
-    (
-        "run_shell_command",
-        |command| json!({ "command": command, "description": "Run what was asked for" }),
-    ),
+    ("run_shell_command", |command| json!({ "command": command })),
     ("run_commands", |command| json!({ "commands": [command] })),
 ];
+/// What a shell is called for. Some require it; those that do not know it may refuse the call.
+const WHY: &str = "Run what was asked for";
 
 /// What the asker said, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -175,7 +174,12 @@ fn run(conversation: &Conversation, command: &str) -> Reply {
 /// Calls the tool on offer that runs a command.
 fn shell(conversation: &Conversation, command: &str) -> Option<Reply> {
     SHELLS.iter().find_map(|(name, input)| {
-        conversation.tool(name).map(|tool| Reply::call(tool, input(command)))
+        let tool = conversation.tool(name)?;
+        let mut input = input(command);
+        if conversation.described.iter().any(|described| described == tool) {
+            input["description"] = WHY.into();
+        }
+        Some(Reply::call(tool, input))
     })
 }
 

@@ -15,6 +15,8 @@ pub struct Conversation {
     pub messages: Vec<Message>,
     /// The names of the tools on offer.
     pub tools: Vec<String>,
+    /// Those of them that take a `description` of what they are called for.
+    pub described: Vec<String>,
     /// About how many tokens the request has.
     pub input_tokens: u64,
 }

@@ -133,6 +133,11 @@ impl Asked {
     }
 }
 
+/// Returns whether a tool's input may have a `description`, by the schema of its input.
+fn takes_description(schema: Option<&Value>) -> bool {
+    schema.is_some_and(|schema| schema.pointer("/properties/description").is_some())
+}
+
 /// Returns the text of a string or of a list of parts that have a `text`.
 fn text_of(content: &Value) -> String {
     match content {

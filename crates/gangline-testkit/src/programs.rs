@@ -92,6 +92,24 @@ pub fn sdk() -> PathBuf {
     installed("sdk", "package.json")
 }
 
+/// Returns the Inspector of MCP, which needs `--cli` to stay without a browser.
+///
+/// # Panics
+/// When it is not installed.
+#[must_use]
+pub fn mcp_inspector() -> PathBuf {
+    installed("sdk", "node_modules/.bin/mcp-inspector")
+}
+
+/// Returns a Python that finds the SDKs of MCP and of models.
+///
+/// # Panics
+/// When it is not installed.
+#[must_use]
+pub fn python() -> PathBuf {
+    installed("python", "bin/python")
+}
+
 /// Returns a file of a program's folder.
 fn installed(program: &str, file: &str) -> PathBuf {
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(

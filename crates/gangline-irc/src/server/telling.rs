@@ -9,7 +9,7 @@ use super::{
     state::State,
     store::{Bound, HistoryQuery, Range, StoreError, StoredLine},
 };
-use crate::wire::{BODY_MAX, text::cut};
+use crate::wire::{BODY_MAX, multiline, text::cut};
 
 #[cfg(test)]
 mod tests;
@@ -125,13 +125,23 @@ impl State {
         let mut answers = Vec::with_capacity(lines.len() + 1);
         for StoredLine { line, .. } in lines {
             let nick = line.source.split('!').next().unwrap_or_default();
-            let (at, text) = (seconds(line.at), text(&line.text));
+            let at = seconds(line.at);
             let words = [target, nick, &at];
             let around =
                 AROUND + name.len() + words.iter().map(|word| word.len() + 1).sum::<usize>();
             // What stands before the text is longer than where it was said first.
-            for part in parts(&text, BODY_MAX.saturating_sub(around)) {
-                answers.push(Outgoing::new(name, "HISTORY", &words, Some(part)));
+            let room = BODY_MAX.saturating_sub(around);
+            let mut told = |text: &str| {
+                for part in parts(text, room) {
+                    answers.push(Outgoing::new(name, "HISTORY", &words, Some(part)));
+                }
+            };
+            match multiline::is_several(&line.text) {
+                false => told(&text(&line.text)),
+                true => {
+                    let lines = multiline::lines(&line.text).map(|(text, _)| text);
+                    lines.filter(|text| !text.is_empty()).for_each(&mut told);
+                }
             }
         }
         answers.push(match &telling.what {

@@ -32,8 +32,11 @@ pub(super) struct Call {
 /// Reads one message that came with the control request `request`.
 pub(super) fn reply(request: &str, message: &Value, tools: &[ToolSpec]) -> Reply {
     match rpc::reply(message, tools, request) {
-        // A notification; the pipe still wants an answer.
-        rpc::Reply::Nothing => Reply::Now(json!({"jsonrpc": "2.0", "id": 0, "result": {}})),
+        // A notification; the pipe still wants an answer. What the program takes back, it takes back
+        // by its own protocol.
+        rpc::Reply::Nothing | rpc::Reply::TakenBack(_) => {
+            Reply::Now(json!({"jsonrpc": "2.0", "id": 0, "result": {}}))
+        }
         rpc::Reply::Now(answer) | rpc::Reply::Begin(answer) => Reply::Now(answer),
         rpc::Reply::Call(rpc::Call { rpc, id, name, input }) => {
             Reply::Call(Call { request: request.to_owned(), rpc, id, name, input })

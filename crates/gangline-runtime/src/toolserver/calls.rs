@@ -1,9 +1,13 @@
-//! The task that runs calls: bounded in number, and to their end even if the client goes away.
+//! The task that runs calls: bounded in number, and to their end even if the client goes away. What
+//! a client takes back in time is not done.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use gangline_core::TurnId;
-use gangline_os::task::{HowEnded, TaskGroup};
+use gangline_os::{
+    CancellationToken,
+    task::{HowEnded, TaskGroup},
+};
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tracing::{debug, error};
@@ -22,14 +26,28 @@ pub(super) struct Desk {
     tools: Arc<[ToolSpec]>,
     turn: watch::Receiver<Option<TurnId>>,
     room: Arc<Semaphore>,
-    calls: mpsc::Sender<Ask>,
+    wishes: mpsc::Sender<Wish>,
     /// Whether a client has been told which tools there are.
     listed: watch::Sender<bool>,
+}
+
+/// What a connection wants of the task.
+enum Wish {
+    Call(Box<Ask>),
+    TakeBack(Request),
+}
+
+/// A request of a session: what its client calls it.
+#[derive(Debug, PartialEq)]
+struct Request {
+    session: String,
+    rpc: Value,
 }
 
 /// A call on its way to the tool.
 struct Ask {
     call: ToolCall,
+    session: String,
     pending: Pending,
     /// Its room among those under way.
     room: OwnedSemaphorePermit,
@@ -47,6 +65,13 @@ impl Pending {
         self.given = true;
         // The client may be gone.
         let _ = self.answers.send(rpc::called(&self.rpc, outcome)).await;
+    }
+}
+
+impl Pending {
+    /// Gives no answer: nobody waits for one.
+    fn withdraw(mut self) {
+        self.given = true;
     }
 }
 
@@ -77,9 +102,11 @@ impl Desk {
         turn: watch::Receiver<Option<TurnId>>,
         listed: watch::Sender<bool>,
     ) -> (Self, Calls) {
-        let (calls, asked) = mpsc::channel(CALLS_MAX);
+        let (wishes, wished) = mpsc::channel(CALLS_MAX);
         let room = Arc::new(Semaphore::new(CALLS_MAX));
-        (Self { tools: host.tools().into(), turn, room, calls, listed }, Calls { host, asked })
+        let host_tools = host.tools().into();
+        let calls = Calls { host, wished, running: Vec::new() };
+        (Self { tools: host_tools, turn, room, wishes, listed }, calls)
     }
 
     /// Takes one message of the session `session`; the answer to a call goes to `answers`.
@@ -99,6 +126,11 @@ impl Desk {
                 return Taken::Answer(answer);
             }
             rpc::Reply::Begin(answer) => return Taken::Begin(answer),
+            rpc::Reply::TakenBack(rpc) => {
+                let request = Request { session: session.to_owned(), rpc };
+                let _ = self.wishes.send(Wish::TakeBack(request)).await;
+                return Taken::Nothing;
+            }
             rpc::Reply::Call(call) => call,
         };
         let refused = |why: &str| Taken::Answer(rpc::called(&call.rpc, &Err(why.to_owned())));
@@ -108,9 +140,10 @@ impl Desk {
         let rpc::Call { rpc, id, name, input } = call;
         debug!(tool = %name, call = %id, "a tool is called");
         let pending = Pending { rpc, answers: answers.clone(), given: false };
-        let ask = Ask { call: ToolCall { turn, id, name, input }, pending, room };
+        let call = ToolCall { turn, id, name, input };
+        let ask = Box::new(Ask { call, session: session.to_owned(), pending, room });
         // Without the task the answer is given by the drop.
-        let _ = self.calls.send(ask).await;
+        let _ = self.wishes.send(Wish::Call(ask)).await;
         Taken::Later
     }
 }
@@ -118,11 +151,21 @@ impl Desk {
 /// The owner of the calls under way.
 pub(super) struct Calls {
     host: Arc<dyn ToolHost>,
-    asked: mpsc::Receiver<Ask>,
+    wished: mpsc::Receiver<Wish>,
+    /// Those that have not ended, and some that have.
+    running: Vec<Running>,
+}
+
+/// A call that runs.
+struct Running {
+    request: Request,
+    taken_back: CancellationToken,
+    /// Its task holds the other end.
+    task: Weak<()>,
 }
 
 enum Event {
-    Asked(Box<Ask>),
+    Wished(Wish),
     Ended(String, HowEnded),
     Closed,
 }
@@ -133,11 +176,12 @@ impl Calls {
         let mut group = TaskGroup::new("tool calls");
         loop {
             let event = tokio::select! {
-                ask = self.asked.recv() => ask.map_or(Event::Closed, |ask| Event::Asked(Box::new(ask))),
+                wish = self.wished.recv() => wish.map_or(Event::Closed, Event::Wished),
                 Some(end) = group.next_end() => Event::Ended(end.name, end.how),
             };
             match event {
-                Event::Asked(ask) => self.begin(&mut group, *ask),
+                Event::Wished(Wish::Call(ask)) => self.begin(&mut group, *ask),
+                Event::Wished(Wish::TakeBack(request)) => self.take_back(&request),
                 Event::Ended(tool, HowEnded::Panicked(why)) => {
                     error!(tool, why, "a tool of the daemon panicked");
                 }
@@ -147,13 +191,27 @@ impl Calls {
         }
     }
 
-    fn begin(&self, group: &mut TaskGroup, ask: Ask) {
+    fn begin(&mut self, group: &mut TaskGroup, ask: Ask) {
         let host = Arc::clone(&self.host);
-        group.spawn(ask.call.name.clone(), async move {
-            let Ask { call, pending, room } = ask;
-            let outcome = host.call(call).await;
-            pending.give(&outcome).await;
-            drop(room);
+        let Ask { call, session, pending, room } = ask;
+        let (taken_back, alive) = (CancellationToken::new(), Arc::new(()));
+        let request = Request { session, rpc: pending.rpc.clone() };
+        self.running.retain(|running| running.task.strong_count() > 0);
+        let (token, task) = (taken_back.clone(), Arc::downgrade(&alive));
+        self.running.push(Running { request, taken_back: token, task });
+        group.spawn(call.name.clone(), async move {
+            match host.call_unless(call, taken_back).await {
+                Some(outcome) => pending.give(&outcome).await,
+                None => pending.withdraw(),
+            }
+            drop((room, alive));
         });
+    }
+
+    /// Takes back all that the client calls so: a careless one gives several calls one id.
+    fn take_back(&self, request: &Request) {
+        for running in self.running.iter().filter(|running| running.request == *request) {
+            running.taken_back.cancel();
+        }
     }
 }

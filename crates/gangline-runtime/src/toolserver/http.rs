@@ -149,7 +149,10 @@ impl Door {
             }
             Taken::Later => match answer.recv().await {
                 Some(answer) => object(StatusCode::OK, &answer),
-                None => plain(StatusCode::SERVICE_UNAVAILABLE, "the tools are closing"),
+                None => {
+                    let why = "the call was taken back, or the tools are closing";
+                    plain(StatusCode::SERVICE_UNAVAILABLE, why)
+                }
             },
         }
     }

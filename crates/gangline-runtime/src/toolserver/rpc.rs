@@ -19,6 +19,8 @@ const VERSIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-
 const TOOL_USE_ID: &str = "/_meta/claudecode~1toolUseId";
 /// What a client of the newer life cycle asks first.
 pub(super) const DISCOVER: &str = "server/discover";
+/// What a client says that takes a request back.
+const CANCELLED: &str = "notifications/cancelled";
 /// Longest id of a client that is used as it is, in bytes.
 const ID_MAX: usize = 128;
 
@@ -39,6 +41,8 @@ pub(crate) enum Reply {
     Begin(Value),
     /// A tool has to run first.
     Call(Call),
+    /// The client takes back its request of this id.
+    TakenBack(Value),
 }
 
 /// A tool call, still without its turn.
@@ -66,7 +70,7 @@ pub(crate) fn reply(message: &Value, tools: &[ToolSpec], session: &str) -> Reply
             false => Reply::Now(error(&Value::Null, INVALID_REQUEST, "this is no request")),
         };
     };
-    let Some(rpc) = fields.get("id") else { return Reply::Nothing };
+    let Some(rpc) = fields.get("id") else { return noticed(method, fields.get("params")) };
     let (Some(method), true) = (method.as_str(), rpc.is_string() || rpc.is_number()) else {
         return Reply::Now(error(&Value::Null, INVALID_REQUEST, "this is no request"));
     };
@@ -98,6 +102,15 @@ pub(super) fn unspoken() -> Value {
 /// Returns whether a message asks which tools there are.
 pub(super) fn lists(message: &Value) -> bool {
     message.get("method").and_then(Value::as_str) == Some("tools/list")
+}
+
+/// Reads what wants no answer.
+fn noticed(method: &Value, params: Option<&Value>) -> Reply {
+    let request = params.and_then(|params| params.get("requestId"));
+    match request.filter(|id| method == CANCELLED && (id.is_string() || id.is_number())) {
+        Some(id) => Reply::TakenBack(id.clone()),
+        None => Reply::Nothing,
+    }
 }
 
 fn begun(params: &Value) -> Value {

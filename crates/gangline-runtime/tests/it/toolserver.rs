@@ -4,6 +4,7 @@ use std::{collections::HashMap, os::unix::fs::PermissionsExt, sync::Arc, time::D
 
 use async_trait::async_trait;
 use gangline_core::{Epoch, TurnId};
+use gangline_os::CancellationToken;
 use gangline_runtime::{McpPlace, ToolCall, ToolHost, ToolServer, ToolSpec, toolserver};
 use rmcp::{
     ServiceExt,
@@ -24,8 +25,8 @@ use tokio::{
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A daemon with `send`, which keeps what it was given; `hold`, which waits for its release; and
-/// `panic`.
+/// A daemon with `send`, which keeps what it was given; `hold`, which waits for its release or for
+/// being taken back; and `panic`.
 struct Posts {
     calls: mpsc::Sender<ToolCall>,
     release: watch::Receiver<bool>,
@@ -55,6 +56,18 @@ impl ToolHost for Posts {
             Err("not in this room".to_owned())
         } else {
             Ok(format!("sent {text}"))
+        }
+    }
+
+    async fn call_unless(
+        &self,
+        call: ToolCall,
+        taken_back: CancellationToken,
+    ) -> Option<Result<String, String>> {
+        let holds = call.name == "hold";
+        tokio::select! {
+            outcome = self.call(call) => Some(outcome),
+            () = taken_back.cancelled(), if holds => None,
         }
     }
 }
@@ -395,6 +408,39 @@ async fn a_call_goes_on_without_its_client() {
     let mut answer = String::new();
     timeout(PATIENCE, listens.read_to_string(&mut answer)).await.unwrap().unwrap();
     assert!(answer.contains("sent "), "{answer}");
+}
+
+/// What is taken back in time is not done and has no answer; what is done is answered. Another
+/// client's request of the same id is another one.
+#[tokio::test]
+async fn a_call_that_is_taken_back_is_not_answered() {
+    let mut rig = rig();
+    let mut streams = Vec::new();
+    for _ in 0..2 {
+        let (input, output) = UnixStream::connect(rig.socket()).await.unwrap().into_split();
+        streams.push((BufReader::new(input).lines(), output));
+    }
+    let hold = b"{\"id\":\"a\",\"method\":\"tools/call\",\"params\":{\"name\":\"hold\"}}\n";
+    for (_, output) in &mut streams {
+        output.write_all(hold).await.unwrap();
+        rig.next_call().await;
+    }
+    let [(mine, my), (theirs, _)] = streams.as_mut_slice() else { panic!() };
+    let rest = "{\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":\"b\"}}\n\
+        {\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":\"a\"}}\n\
+        {\"id\":\"b\",\"method\":\"tools/call\",\"params\":{\"name\":\"send\"}}\n";
+    my.write_all(rest.as_bytes()).await.unwrap();
+    rig.next_call().await;
+    let mut next: Vec<Value> = Vec::new();
+    for lines in [mine, theirs] {
+        let line = timeout(PATIENCE, lines.next_line()).await.unwrap().unwrap().unwrap();
+        next.push(serde_json::from_str(&line).unwrap());
+        rig.release.send_replace(true);
+    }
+    assert_eq!((&next[0]["id"], &next[1]["id"]), (&json!("b"), &json!("a")));
+    my.write_all(b"{\"id\":3,\"method\":\"ping\"}\n").await.unwrap();
+    let line = timeout(PATIENCE, streams[0].0.next_line()).await.unwrap().unwrap().unwrap();
+    assert!(line.contains("\"id\":3"), "nothing came of the first: {line}");
 }
 
 /// A tool that panics is an error of its call, and of no other.

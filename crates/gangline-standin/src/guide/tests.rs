@@ -84,7 +84,7 @@ fn list_files_calls_a_tool_and_tells_what_it_gave() {
     let prompt = "[IRC DM] <eve> list files";
     assert_eq!(call(&asked(prompt)), ("Glob".into(), json!({ "pattern": "*" })));
     let bash = Conversation { tools: vec!["Bash".into()], ..asked(prompt) };
-    let ls = json!({ "command": "ls", "description": "Run what was asked for" });
+    let ls = json!({ "command": "ls" });
     assert_eq!(call(&bash), ("Bash".into(), ls));
     let none = Conversation { tools: vec![], ..asked(prompt) };
     assert_eq!(text(&none), "I have no tool to list files with.");
@@ -114,16 +114,19 @@ fn run_calls_bash_and_tells_the_output_or_the_refusal() {
 /// refuse, so each is given its own.
 #[test]
 fn a_command_runs_by_the_tool_that_the_client_has_for_it() {
-    let why = "Run what was asked for";
     for (tool, input) in [
         ("exec_command", json!({ "cmd": "ls" })),
-        ("bash", json!({ "command": "ls", "description": why })),
-        ("run_shell_command", json!({ "command": "ls", "description": why })),
+        ("bash", json!({ "command": "ls" })),
+        ("run_shell_command", json!({ "command": "ls" })),
         ("run_commands", json!({ "commands": ["ls"] })),
     ] {
         for prompt in ["run ls", "list files"] {
             let offered = Conversation { tools: vec!["x".into(), tool.into()], ..asked(prompt) };
             assert_eq!(call(&offered), (tool.to_owned(), input.clone()), "{prompt}");
+            let mut told = input.clone();
+            told["description"] = "Run what was asked for".into();
+            let described = Conversation { described: vec![tool.into()], ..offered };
+            assert_eq!(call(&described), (tool.to_owned(), told), "{prompt}");
         }
     }
     let glob = Conversation { tools: vec!["glob".into(), "bash".into()], ..asked("list files") };

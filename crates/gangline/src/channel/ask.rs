@@ -59,14 +59,17 @@ pub(crate) fn topic(
     ask(reach, "topic", &Command::Topic { channel, topic })
 }
 
-/// Does something by a connection to the chat server that has one of these nicks; returns which.
+/// Does something by a connection to the chat server that has one of these nicks, unless it is taken
+/// back before the server takes us; returns which.
 pub(crate) fn in_person(
     global: &Global,
     nicks: &[String],
     command: &Command,
+    taken_back: &dyn Fn() -> bool,
 ) -> Result<String, Failure> {
     let server = peek::server(global)?;
-    let (nick, response) = match peek::answer_as(&server, nicks, command) {
+    let (nick, response) = match peek::answer_as(&server, nicks, command, taken_back) {
+        Err(PeekError::TakenBack) => return Err(Failure::user(PeekError::TakenBack.to_string())),
         Ok(answer) => answer,
         Err(PeekError::Refused(why)) => {
             return Err(Failure::user(format!("the chat server refused: {why}")));

@@ -92,16 +92,22 @@ pub(super) fn answer(
     nick: Option<&AgentName>,
     command: &Command,
 ) -> Result<Response, PeekError> {
-    answer_as(server, &nicks(server, nick), command).map(|(_, response)| response)
+    answer_as(server, &nicks(server, nick), command, &|| false).map(|(_, response)| response)
 }
 
-/// Asks the server under the first of these nicks that it takes; returns that one too.
+/// Asks the server under the first of these nicks that it takes; returns that one too. Does nothing
+/// if the request is taken back before the server takes us.
 pub(super) fn answer_as(
     server: &Server,
     nicks: &[String],
     command: &Command,
+    taken_back: &dyn Fn() -> bool,
 ) -> Result<(String, Response), PeekError> {
     let mut link = Link::open(&server.address, nicks, PATIENCE)?;
+    if taken_back() {
+        link.quit();
+        return Err(PeekError::TakenBack);
+    }
     let response = match command {
         Command::Send { channel: Target::Channel(channel), message, absent, .. } => {
             send(&mut link, channel, message, *absent)

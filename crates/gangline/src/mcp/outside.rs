@@ -14,6 +14,7 @@ use async_trait::async_trait;
 use gangline_agent::tool_table::{Tool, User, offered};
 use gangline_core::{AgentName, name::Target};
 use gangline_os::{
+    CancellationToken,
     mark::{RUN_MARK, RunMark},
     task,
 };
@@ -39,6 +40,8 @@ mod tests;
 const NICK: &str = "GANGLINE_NICK";
 const CULTURES_NICK: &str = "CULTURE_NICK";
 const TOKEN: &str = "GANGLINE_TOKEN";
+/// What is told of a call of which nobody knows how it ended.
+const BROKEN: &str = "the call broke off; its effect may have happened";
 /// How many lines `read` gives when none are asked for, and at most.
 const LINES: u64 = gangline_api::ipc::READ_LIMIT as u64;
 const LINES_MAX: u64 = gangline_api::ipc::READ_LIMIT_MAX as u64;
@@ -132,21 +135,39 @@ impl ToolHost for Outside {
     }
 
     async fn call(&self, call: ToolCall) -> Result<String, String> {
-        let _turn = self.turn.lock().await;
+        let never = CancellationToken::new();
+        let taken_back = || Err("the call was taken back".to_owned());
+        self.call_unless(call, never).await.unwrap_or_else(taken_back)
+    }
+
+    async fn call_unless(
+        &self,
+        call: ToolCall,
+        taken_back: CancellationToken,
+    ) -> Option<Result<String, String>> {
+        let _turn = tokio::select! {
+            biased;
+            () = taken_back.cancelled() => return None,
+            turn = self.turn.lock() => turn,
+        };
         let (done, told) = oneshot::channel();
-        let work = Arc::clone(&self.work);
-        let broken = |_| "the call broke off; its effect may have happened".to_owned();
-        task::thread("tool call", move || {
+        let (work, stop) = (Arc::clone(&self.work), taken_back.clone());
+        let begun = task::thread("tool call", move || {
             // Whoever asked may be gone.
-            let _ = done.send(work.call(&call));
-        })
-        .map_err(|error| format!("the call cannot be made: {error}"))?;
-        told.await.map_err(broken)?
+            let _ = done.send(work.call(&call, &|| stop.is_cancelled()));
+        });
+        let outcome = match begun {
+            Err(error) => Err(format!("the call cannot be made: {error}")),
+            Ok(_) => told.await.unwrap_or_else(|_| Err(BROKEN.to_owned())),
+        };
+        // Nobody waits for why what was taken back was not done.
+        Some(outcome).filter(|outcome| outcome.is_ok() || !taken_back.is_cancelled())
     }
 }
 
 impl Work {
-    fn call(&self, call: &ToolCall) -> Result<String, String> {
+    /// Does it; `taken_back` says whether nobody wants it any more.
+    fn call(&self, call: &ToolCall, taken_back: &dyn Fn() -> bool) -> Result<String, String> {
         let input = &call.input;
         let told = match Tool::named(&call.name) {
             Some(Tool::Send) => {
@@ -156,7 +177,7 @@ impl Work {
                     (Who::Person(_), Some(_)) => {
                         return Err("`in_reply_to` is for the agent: nothing was sent".to_owned());
                     }
-                    (Who::Person(person), None) => person.say(&to, text),
+                    (Who::Person(person), None) => person.say(&to, text, taken_back),
                     (Who::Agent, in_reply_to) => {
                         let answers = in_reply_to.map(str::parse).transpose();
                         let answers = answers.map_err(|error| format!("`in_reply_to`: {error}"))?;
@@ -173,7 +194,7 @@ impl Work {
             }
             Some(Tool::Who) => ask::who(&self.reach, place(input, "target")?),
             Some(Tool::Channels) => ask::channels(&self.reach),
-            Some(Tool::Topic) => self.topic(input)?,
+            Some(Tool::Topic) => self.topic(input, taken_back)?,
             Some(Tool::NoReply) | None => {
                 return Err(format!("there is no tool `{}` here", call.name));
             }
@@ -181,12 +202,16 @@ impl Work {
         told.map_err(|failure| sentences(&failure))
     }
 
-    fn topic(&self, input: &Value) -> Result<Result<String, Failure>, String> {
+    fn topic(
+        &self,
+        input: &Value,
+        taken_back: &dyn Fn() -> bool,
+    ) -> Result<Result<String, Failure>, String> {
         let Target::Channel(channel) = place(input, "channel")? else {
             return Err("`channel`: a channel begins with #".to_owned());
         };
         Ok(match (text_of(input, "text")?, &self.who) {
-            (Some(text), Who::Person(person)) => person.set_topic(&channel, text),
+            (Some(text), Who::Person(person)) => person.set_topic(&channel, text, taken_back),
             (text, Who::Agent | Who::Person(_)) => {
                 ask::topic(&self.reach, channel, text.map(str::to_owned))
             }

@@ -2,6 +2,7 @@
 //! what and why. Start at [`run`].
 
 mod npm;
+mod pip;
 
 use anyhow::{Context, Result, bail};
 
@@ -61,6 +62,7 @@ pub(super) fn run(report: &mut Report) -> Result<()> {
         }
     }
     npm::install_all()?;
+    pip::install_all()?;
     install_nextest()
 }
 

@@ -32,6 +32,24 @@ async fn say(peer: &mut Peer, target: &str, text: &str) -> Message {
     peer.until("PRIVMSG").await
 }
 
+/// A message of several lines is one message, and comes in its lines: those clients know no other.
+#[tokio::test]
+async fn a_message_of_several_lines_comes_in_its_lines() {
+    let room = Room::open().await;
+    let mut ada = room.account("spark-ada", "spark-ada").await;
+    ada.send("CAP REQ :draft/multiline").await;
+    ada.until("CAP").await;
+    ada.join("#room").await;
+    let line = |text: &str| format!("@batch=1 PRIVMSG #room :{text}\r\n");
+    let lines: String = ["one", "", "two"].map(line).concat();
+    ada.send(&format!("BATCH +1 draft/multiline #room\r\n{lines}BATCH -1")).await;
+    say(&mut ada, "#room", "three").await;
+    let mut bob = room.plain("bob").await;
+    assert_eq!(texts(&ask(&mut bob, "RECENT #room 2").await.0), ["one", "two", "three"]);
+    assert_eq!(texts(&ask(&mut bob, "SEARCH #room :two").await.0), ["one", "two"]);
+    room.shut().await;
+}
+
 /// culture's `channel read` without a daemon: from outside of the room, which nobody sees.
 #[tokio::test]
 async fn the_newest_lines_are_told_in_cultures_form() {

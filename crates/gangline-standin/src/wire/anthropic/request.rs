@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     reply::{Conversation, Message, Part, Role, tokens},
-    wire::{Form, Refusal, text_of},
+    wire::{Form, Refusal, takes_description, text_of},
 };
 
 /// A request that passed the checks.
@@ -115,18 +115,19 @@ fn conversation(json: &Value, bytes: usize) -> Result<Conversation, Refusal> {
     let messages = messages(entries)?;
     check_pairs(&messages)?;
     let system = json.get("system").map(text_of).unwrap_or_default();
-    let tools = tools(json.get("tools"))?;
+    let (tools, described) = tools(json.get("tools"))?;
     let messages = messages.into_iter().map(|(_, message)| message).collect();
-    Ok(Conversation { model, system, messages, tools, input_tokens: tokens(bytes) })
+    Ok(Conversation { model, system, messages, tools, described, input_tokens: tokens(bytes) })
 }
 
-fn tools(list: Option<&Value>) -> Result<Vec<String>, Refusal> {
+/// Returns the names of all tools, and of those that take a description.
+fn tools(list: Option<&Value>) -> Result<(Vec<String>, Vec<String>), Refusal> {
     let entries = match list {
-        None | Some(Value::Null) => return Ok(Vec::new()),
+        None | Some(Value::Null) => return Ok((Vec::new(), Vec::new())),
         Some(Value::Array(entries)) => entries,
         Some(_) => return refuse("tools: Input should be a valid list"),
     };
-    let mut names = Vec::new();
+    let (mut names, mut described) = (Vec::new(), Vec::new());
     for (index, entry) in entries.iter().enumerate() {
         let Some(name) = entry.get("name").and_then(Value::as_str) else {
             return refuse(format!("tools.{index}.name: Field required"));
@@ -138,9 +139,12 @@ fn tools(list: Option<&Value>) -> Result<Vec<String>, Refusal> {
         if names.iter().any(|known| known == name) {
             return refuse("tools: Tool names must be unique.");
         }
+        if takes_description(entry.get("input_schema")) {
+            described.push(name.to_owned());
+        }
         names.push(name.to_owned());
     }
-    Ok(names)
+    Ok((names, described))
 }
 
 /// Makes the entries neutral, each with the number of the first entry it was made of. `system`

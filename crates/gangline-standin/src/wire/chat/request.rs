@@ -12,7 +12,7 @@ use crate::{
             empty, form_of, invalid, list_at, missing, model_of, object, text_at, wrong_type,
             wrong_word,
         },
-        text_of,
+        takes_description, text_of,
     },
 };
 
@@ -50,9 +50,9 @@ pub(crate) fn read(body: &[u8]) -> Result<Asked, Refusal> {
     };
     check_pairs(entries)?;
     let (system, messages) = messages(entries)?;
-    let (tools, freeform) = tools(&fields)?;
-    let conversation =
-        Conversation { model, system, messages, tools, input_tokens: tokens(body.len()) };
+    let Tools { names: tools, described, freeform } = tools(&fields)?;
+    let input_tokens = tokens(body.len());
+    let conversation = Conversation { model, system, messages, tools, described, input_tokens };
     Ok(Asked { conversation, form, usage: usage(&fields, form)?, freeform })
 }
 
@@ -89,9 +89,17 @@ fn usage(fields: &Map<String, Value>, form: Form) -> Result<Usage, Refusal> {
     }
 }
 
-/// Returns the names of all tools, and of those that are freeform.
-fn tools(fields: &Map<String, Value>) -> Result<(Vec<String>, BTreeSet<String>), Refusal> {
-    let (mut names, mut freeform) = (Vec::new(), BTreeSet::new());
+/// The names of the tools on offer.
+#[derive(Debug, Default)]
+struct Tools {
+    names: Vec<String>,
+    /// Those that take a description of the call.
+    described: Vec<String>,
+    freeform: BTreeSet<String>,
+}
+
+fn tools(fields: &Map<String, Value>) -> Result<Tools, Refusal> {
+    let mut tools = Tools::default();
     for (at, tool) in list_at(fields, "tools")?.iter().enumerate() {
         let path = format!("tools[{at}]");
         let kind = text_at(tool, &path, "type")?;
@@ -101,11 +109,14 @@ fn tools(fields: &Map<String, Value>) -> Result<(Vec<String>, BTreeSet<String>),
         let Some(described) = tool.get(kind) else { return missing(&format!("{path}.{kind}")) };
         let name = text_at(described, &format!("{path}.{kind}"), "name")?.to_owned();
         if kind == "custom" {
-            freeform.insert(name.clone());
+            tools.freeform.insert(name.clone());
         }
-        names.push(name);
+        if takes_description(described.get("parameters")) {
+            tools.described.push(name.clone());
+        }
+        tools.names.push(name);
     }
-    Ok((names, freeform))
+    Ok(tools)
 }
 
 /// Makes the entries neutral, and apart from them the text of the system's. Neighbours of one role

@@ -68,6 +68,7 @@ fn a_request_becomes_neutral() {
             Message { role: Role::User, parts: vec![result("2", "two"), result("1", "one")] },
         ],
         tools: vec!["bash".into(), "patch".into()],
+        described: vec![],
         input_tokens: asked.conversation.input_tokens,
     };
     assert_eq!(asked.conversation, expected);

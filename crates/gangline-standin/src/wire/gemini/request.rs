@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     reply::{Conversation, Message, Part, Role, tokens},
-    wire::{Form, Refusal, text_of},
+    wire::{Form, Refusal, takes_description, text_of},
 };
 
 /// A request that passed the checks.
@@ -23,7 +23,9 @@ fn refuse<T>(sentence: impl Into<String>) -> Result<T, Refusal> {
 
 /// Reads the body of `POST …/models/MODEL:generateContent`, and of its stream.
 pub(crate) fn read(body: &[u8], model: &str, form: Form) -> Result<Asked, Refusal> {
-    let conversation = conversation(&object(body)?, model, body.len())?;
+    let fields = object(body)?;
+    possible(&fields)?;
+    let conversation = conversation(&fields, model, body.len())?;
     Ok(Asked { conversation, form })
 }
 
@@ -32,7 +34,11 @@ pub(crate) fn read(body: &[u8], model: &str, form: Form) -> Result<Asked, Refusa
 pub(crate) fn count(body: &[u8], model: &str) -> Result<Value, Refusal> {
     let fields = object(body)?;
     let request = match either(&fields, "generateContentRequest", "generate_content_request") {
-        Some(Value::Object(request)) => request,
+        Some(Value::Object(request)) => {
+            let name = "generateContentRequest";
+            known_only(&fields, &[name, "generate_content_request", "contents"])?;
+            request
+        }
         Some(_) | None => &fields,
     };
     let tokens = conversation(request, model, body.len())?.input_tokens;
@@ -56,11 +62,57 @@ fn either<'a>(fields: &'a Map<String, Value>, camel: &str, snake: &str) -> Optio
     fields.get(camel).or_else(|| fields.get(snake))
 }
 
+/// The fields of a request.
+const FIELDS: [&str; 17] = [
+    "cachedContent",
+    "cached_content",
+    "contents",
+    "generationConfig",
+    "generation_config",
+    "labels",
+    "model",
+    "safetySettings",
+    "safety_settings",
+    "serviceTier",
+    "service_tier",
+    "store",
+    "systemInstruction",
+    "system_instruction",
+    "toolConfig",
+    "tool_config",
+    "tools",
+];
+
+/// Refuses a field that is none of these. What the stand-in needs not is passed over.
+fn known_only(fields: &Map<String, Value>, known: &[&str]) -> Result<(), Refusal> {
+    match fields.keys().find(|name| !known.contains(&name.as_str())) {
+        Some(name) => refuse(format!(
+            "Invalid JSON payload received. Unknown name \"{name}\": Cannot find field."
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Refuses what an answer would depend on and the stand-in does not have.
+fn possible(fields: &Map<String, Value>) -> Result<(), Refusal> {
+    let config = either(fields, "generationConfig", "generation_config");
+    let config = config.and_then(Value::as_object);
+    let count = config.and_then(|config| either(config, "candidateCount", "candidate_count"));
+    if count.and_then(Value::as_u64).is_some_and(|count| count > 1) {
+        return refuse("The stand-in gives one candidate: candidate_count must be 1.");
+    }
+    match either(fields, "cachedContent", "cached_content") {
+        None | Some(Value::Null) => Ok(()),
+        Some(_) => refuse("The stand-in keeps no cached content: cached_content must be absent."),
+    }
+}
+
 fn conversation(
     fields: &Map<String, Value>,
     model: &str,
     bytes: usize,
 ) -> Result<Conversation, Refusal> {
+    known_only(fields, &FIELDS)?;
     let entries = match fields.get("contents") {
         Some(Value::Array(entries)) if !entries.is_empty() => entries,
         None | Some(Value::Null | Value::Array(_)) => {
@@ -75,25 +127,37 @@ fn conversation(
     };
     let system = either(fields, "systemInstruction", "system_instruction");
     let system = system.and_then(|system| system.get("parts")).map(text_of).unwrap_or_default();
+    let (tools, described) = tools(fields)?;
     Ok(Conversation {
         model: model.to_owned(),
         system,
         messages: messages(entries)?,
-        tools: tools(fields)?,
+        tools,
+        described,
         input_tokens: tokens(bytes),
     })
 }
 
-fn tools(fields: &Map<String, Value>) -> Result<Vec<String>, Refusal> {
-    let mut names = Vec::new();
+/// Returns the names of all tools, and of those that take a description.
+fn tools(fields: &Map<String, Value>) -> Result<(Vec<String>, Vec<String>), Refusal> {
+    let (mut names, mut described) = (Vec::new(), Vec::new());
     let lists = fields.get("tools").and_then(Value::as_array).into_iter().flatten();
     let lists = lists.filter_map(Value::as_object);
     let declared = lists.filter_map(|tool| {
         either(tool, "functionDeclarations", "function_declarations").and_then(Value::as_array)
     });
     for (at, function) in declared.flatten().enumerate() {
+        let Some(function) = function.as_object() else {
+            return refuse("Invalid value at 'tools[0].function_declarations'");
+        };
         match function.get("name").and_then(Value::as_str) {
-            Some(name) if !name.is_empty() => names.push(name.to_owned()),
+            Some(name) if !name.is_empty() => {
+                let schema = either(function, "parametersJsonSchema", "parameters_json_schema");
+                if takes_description(schema.or_else(|| function.get("parameters"))) {
+                    described.push(name.to_owned());
+                }
+                names.push(name.to_owned());
+            }
             Some(_) | None => {
                 return refuse(format!(
                     "* GenerateContentRequest.tools[0].function_declarations[{at}].name: Invalid \
@@ -102,7 +166,7 @@ fn tools(fields: &Map<String, Value>) -> Result<Vec<String>, Refusal> {
             }
         }
     }
-    Ok(names)
+    Ok((names, described))
 }
 
 /// Makes the contents neutral; neighbours of one role become one message.
@@ -195,12 +259,14 @@ fn name_of(call: &Value, path: &str, at: usize) -> Result<String, Refusal> {
 }
 
 /// Returns the text of a function's response, and whether it is a failure.
-fn outcome(response: &Value) -> (String, bool) {
+pub(super) fn outcome(response: &Value) -> (String, bool) {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    match (response.get("error"), response.get("output")) {
+    // The SDK for Python has the text of a function in `result`.
+    let result = || response.get("result").filter(|result| result.is_string());
+    match (response.get("error"), response.get("output").or_else(result)) {
         (Some(error), _) => (text(error), true),
         (None, Some(output)) => (text(output), false),
         (None, None) => (text(response), false),

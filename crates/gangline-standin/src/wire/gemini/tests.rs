@@ -96,6 +96,7 @@ fn a_request_becomes_neutral() {
             },
         ],
         tools: vec!["run_shell_command".into(), "mcp_gangline_send".into()],
+        described: vec![],
         input_tokens: asked.conversation.input_tokens,
     };
     assert_eq!(asked.conversation, expected);
@@ -119,6 +120,17 @@ fn wrong_requests_are_refused_in_the_words_of_the_real_interface() {
         ("no part", contents(json!([user(json!([]))]))),
         ("part as text", contents(json!([user(json!(["x"]))]))),
         ("call without a name", contents(json!([hi, model_said(json!([{"functionCall": {}}]))]))),
+        ("unknown field", json!({"contents": [hi], "frobnicate": 1})),
+        (
+            "several candidates",
+            json!({"contents": [hi], "generation_config": {"candidateCount": 2}}),
+        ),
+        ("cached content", json!({"contents": [hi], "cachedContent": "cachedContents/x"})),
+        (
+            "fields that are passed over",
+            json!({"contents": [hi], "generationConfig": {"candidateCount": 1}, "labels": {}}),
+        ),
+        ("function as text", json!({"contents": [hi], "tools": [{"functionDeclarations": ["x"]}]})),
         (
             "function without a name",
             json!({"contents": [hi], "tools": [{"functionDeclarations": [{}]}]}),
@@ -149,6 +161,18 @@ fn wrong_requests_are_refused_in_the_words_of_the_real_interface() {
 }
 
 #[test]
+fn the_text_of_a_function_is_in_its_output_or_its_result() {
+    for (response, text) in [
+        (json!({"output": "x"}), "x"),
+        (json!({"result": "x"}), "x"),
+        (json!({"result": 1}), "{\"result\":1}"),
+    ] {
+        assert_eq!(super::request::outcome(&response), (text.to_owned(), false));
+    }
+    assert_eq!(super::request::outcome(&json!({"error": "x", "result": "y"})).0, "x");
+}
+
+#[test]
 fn a_request_is_counted_bare_or_wrapped() {
     let bare = json!({"contents": [user(json!([{"text": "x".repeat(400)}]))]});
     let wrapped = json!({"generateContentRequest": bare});
@@ -157,6 +181,8 @@ fn a_request_is_counted_bare_or_wrapped() {
         assert!(counted["totalTokens"].as_u64().unwrap() > 100, "{counted}");
     }
     assert!(count(b"{}", "m").is_err());
+    let odd = json!({"generateContentRequest": {}, "frobnicate": 1});
+    assert!(count(odd.to_string().as_bytes(), "m").is_err());
 }
 
 fn chunks(form: Form, reply: &Reply) -> Vec<Chunk> {

@@ -29,6 +29,8 @@ pub(crate) struct Asked {
 /// Reads the body of `POST …/responses`.
 pub(crate) fn read(body: &[u8]) -> Result<Asked, Refusal> {
     let fields = object(body)?;
+    known_only(&fields)?;
+    possible(&fields)?;
     let model = model_of(&fields)?;
     let form = form_of(&fields)?;
     let mut input = Input::default();
@@ -55,9 +57,74 @@ pub(crate) fn read(body: &[u8]) -> Result<Asked, Refusal> {
         system: system.join("\n\n"),
         messages,
         tools: tools.iter().map(Tool::full_name).collect(),
+        described: tools.iter().filter(|tool| tool.described).map(Tool::full_name).collect(),
         input_tokens: tokens(body.len()),
     };
     Ok(Asked { conversation, form, tools })
+}
+
+/// The fields of a request, and those that Codex adds.
+const FIELDS: [&str; 33] = [
+    "access_programs",
+    "background",
+    "client_metadata",
+    "context_management",
+    "conversation",
+    "include",
+    "input",
+    "instructions",
+    "max_output_tokens",
+    "max_tool_calls",
+    "metadata",
+    "model",
+    "moderation",
+    "parallel_tool_calls",
+    "previous_response_id",
+    "prompt",
+    "prompt_cache_key",
+    "prompt_cache_options",
+    "prompt_cache_retention",
+    "reasoning",
+    "safety_identifier",
+    "service_tier",
+    "store",
+    "stream",
+    "stream_options",
+    "temperature",
+    "text",
+    "tool_choice",
+    "tools",
+    "top_logprobs",
+    "top_p",
+    "truncation",
+    "user",
+];
+
+/// Refuses a field that the interface does not have. What the stand-in needs not is passed over.
+fn known_only(fields: &Map<String, Value>) -> Result<(), Refusal> {
+    match fields.keys().find(|name| !FIELDS.contains(&name.as_str())) {
+        Some(name) => Err(Refusal {
+            message: format!("Unknown parameter: '{name}'."),
+            param: Some(name.clone()),
+            code: Some("unknown_parameter"),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Refuses what an answer would depend on and the stand-in does not have: it stores nothing and
+/// answers at once.
+fn possible(fields: &Map<String, Value>) -> Result<(), Refusal> {
+    let given = |name: &str| fields.get(name).is_some_and(|value| !value.is_null());
+    if fields.get("background") == Some(&Value::Bool(true)) {
+        return invalid("The stand-in answers at once: 'background' must be false.", "background");
+    }
+    match ["conversation", "prompt"].into_iter().find(|name| given(name)) {
+        Some(name) => {
+            invalid(format!("The stand-in stores nothing: '{name}' must be absent."), name)
+        }
+        None => Ok(()),
+    }
 }
 
 /// Whether the calls of a response may be answered that is not in the input.

@@ -113,6 +113,7 @@ fn a_request_becomes_neutral() {
         ]
         .map(String::from)
         .to_vec(),
+        described: vec![],
         input_tokens: asked.conversation.input_tokens,
     };
     assert_eq!(asked.conversation, expected);
@@ -163,6 +164,12 @@ fn wrong_requests_are_refused_in_the_words_of_the_real_interface() {
             "output without an id",
             input(json!([user, {"type": "function_call_output", "output": "x"}])),
         ),
+        ("unknown field", with("frobnicate", json!(1))),
+        ("in the background", with("background", json!(true))),
+        ("a kept conversation", with("conversation", json!("conv_1"))),
+        ("a kept prompt", with("prompt", json!({"id": "pmpt_1"}))),
+        ("fields that are passed over", with("client_metadata", json!({}))),
+        ("not in the background", with("background", json!(false))),
         ("tool without a type", with("tools", json!([{"name": "x"}]))),
         ("tool without a name", with("tools", json!([{"type": "function"}]))),
         ("namespace without tools", with("tools", json!([{"type": "namespace", "name": "x"}]))),

@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::wire::{
     Refusal,
     openai::{text_at, wrong_type},
+    takes_description,
 };
 
 /// The namespace in which tools stand that are called without one.
@@ -32,6 +33,8 @@ pub(super) struct Tool {
     pub(super) name: String,
     /// How it is called.
     pub(super) kind: Kind,
+    /// Whether it takes a description of the call.
+    pub(super) described: bool,
 }
 
 impl Tool {
@@ -52,7 +55,7 @@ impl Tool {
             Some((server, name)) if server.starts_with("mcp__") => (Some(server.to_owned()), name),
             Some(_) | None => (None, full_name),
         };
-        Self { namespace, name: name.to_owned(), kind }
+        Self { namespace, name: name.to_owned(), kind, described: false }
     }
 }
 
@@ -98,7 +101,9 @@ fn add_in(
             _ => continue,
         };
         let namespace = namespace.filter(|namespace| *namespace != NO_NAMESPACE);
-        tools.push(Tool { namespace: namespace.map(str::to_owned), name: name.to_owned(), kind });
+        let (namespace, name) = (namespace.map(str::to_owned), name.to_owned());
+        let described = takes_description(tool.get("parameters"));
+        tools.push(Tool { namespace, name, kind, described });
     }
     Ok(())
 }

@@ -53,6 +53,9 @@ pub(in crate::channel) enum PeekError {
     /// Something cannot be told.
     #[error("{0}")]
     Odd(String),
+    /// Nobody wants it any more.
+    #[error("the request was taken back: nothing was done")]
+    TakenBack,
 }
 
 /// One connection, registered.

@@ -42,26 +42,36 @@ impl Person {
         used.or_else(|| self.nicks.first().cloned())?.parse().ok()
     }
 
-    /// Says something; returns once the server has it.
-    pub(super) fn say(&self, to: &Target, text: &str) -> Result<String, Failure> {
+    /// Says something, unless it is taken back before; returns once the server has it.
+    pub(super) fn say(
+        &self,
+        to: &Target,
+        text: &str,
+        taken_back: &dyn Fn() -> bool,
+    ) -> Result<String, Failure> {
         let command = Command::Send {
             channel: to.clone(),
             message: text.to_owned(),
             absent: IfAbsent::Refuse,
             in_reply_to: None,
         };
-        let nick = self.ask(&command)?;
+        let nick = self.ask(&command, taken_back)?;
         Ok(format!("Sent to {to} as {nick}"))
     }
 
-    pub(super) fn set_topic(&self, channel: &ChannelName, text: &str) -> Result<String, Failure> {
+    pub(super) fn set_topic(
+        &self,
+        channel: &ChannelName,
+        text: &str,
+        taken_back: &dyn Fn() -> bool,
+    ) -> Result<String, Failure> {
         let command = Command::Topic { channel: channel.clone(), topic: Some(text.to_owned()) };
-        let nick = self.ask(&command)?;
+        let nick = self.ask(&command, taken_back)?;
         Ok(format!("Topic set for {channel} as {nick}"))
     }
 
-    fn ask(&self, command: &Command) -> Result<String, Failure> {
-        let nick = ask::in_person(&self.global, &self.nicks, command)?;
+    fn ask(&self, command: &Command, taken_back: &dyn Fn() -> bool) -> Result<String, Failure> {
+        let nick = ask::in_person(&self.global, &self.nicks, command, taken_back)?;
         if let Ok(mut used) = self.used.lock() {
             *used = Some(nick.clone());
         }

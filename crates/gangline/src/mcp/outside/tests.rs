@@ -54,3 +54,17 @@ fn arguments_are_told_from_what_they_must_be() {
     assert_eq!(place(json!(7)), Err("`to` must be a string".to_owned()));
     assert!(place(json!("#a\r\nQUIT")).is_err());
 }
+
+/// A call that waits for the one before it can be taken back; nothing has been done then.
+#[tokio::test]
+async fn a_call_that_waits_is_taken_back() {
+    let outside = outside(&[("USER", "ori")]).unwrap();
+    let _turn = outside.turn.lock().await;
+    let input = json!({"to": "#general", "text": "x"});
+    let (turn, id, name) = (gangline_runtime::toolserver::OUTSIDE, "1".into(), "send".into());
+    let taken_back = CancellationToken::new();
+    let call = outside.call_unless(ToolCall { turn, id, name, input }, taken_back.clone());
+    // The call is begun first, and waits.
+    let (outcome, ()) = tokio::join!(call, async { taken_back.cancel() });
+    assert_eq!(outcome, None);
+}

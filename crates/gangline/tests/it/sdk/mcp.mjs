@@ -25,9 +25,22 @@ await client.connect(transport);
 tell("tools", (await client.listTools()).tools.map((tool) => tool.name));
 tell("channels", await call("channels", {}));
 tell("said", await call("send", { to: "#general", text: "from an editor" }));
+// Two calls, the second one taken back while the first runs.
+const abort = new AbortController();
+const kept = call("send", { to: "#general", text: "kept" });
+const back = client
+  .callTool({ name: "send", arguments: { to: "#general", text: "taken back" } }, undefined, { signal: abort.signal })
+  .then(() => "done", () => "taken back");
+abort.abort();
+tell("kept", await kept);
+tell("back", await back);
 tell("ghost", await call("send", { to: "ghost", text: "x" }));
 tell("long", await call("send", { to: "#general", text: "x".repeat(1_100_000) }));
 tell("after", await call("who", { target: "ghost" }));
+tell("topic set", await call("topic", { channel: "#general", text: "by hand" }));
+tell("topic", await call("topic", { channel: "#general" }));
+tell("who", await call("who", { target: "#general" }));
+tell("read", await call("read", { from: "#general", limit: 2 }));
 const pings = await Promise.all(Array.from({ length: 20 }, () => client.ping()));
 tell("pings", pings.length);
 tell("odd", odd);

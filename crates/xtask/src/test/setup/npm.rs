@@ -105,6 +105,9 @@ const LIBRARIES: &[Library] = &[
     Library { name: "@modelcontextprotocol/sdk", version: "1.32.2" },
     Library { name: "@anthropic-ai/sdk", version: "1.12.0" },
     Library { name: "openai", version: "6.49.0" },
+    Library { name: "@google/genai", version: "2.32.0" },
+    // The last one that an older Node runs too.
+    Library { name: "@modelcontextprotocol/inspector", version: "1.0.3" },
 ];
 const SDK: &str = "sdk";
 
