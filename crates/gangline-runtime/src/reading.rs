@@ -217,9 +217,12 @@ struct Use {
 }
 
 fn named(input: &Value, extent: Extent) -> Vec<Use> {
-    let one = NAMED.iter().filter_map(|name| input[*name].as_str());
     let listed = LISTED.iter().filter_map(|name| input[*name].as_array()).flatten();
-    let listed = listed.filter_map(Value::as_str);
+    let listed: Vec<&Value> = listed.collect();
+    // Some name one file as an object, with the lines that they want of it.
+    let of_objects = [input].into_iter().chain(listed.iter().copied());
+    let one = of_objects.flat_map(|it| NAMED.iter().filter_map(|name| it[*name].as_str()));
+    let listed = listed.iter().filter_map(|it| it.as_str());
     let path = |text: &str| PathBuf::from(text.strip_prefix("file://").unwrap_or(text));
     one.chain(listed).map(|text| Use { path: path(text), extent, surely: true }).collect()
 }

@@ -5,9 +5,18 @@
 //! commands that run something else. The grammar and `shlex` must agree on each word. Each command
 //! gets a parser of its own, so a daemon that is asked nothing has none. Start at [`commands`].
 
-use std::ops::ControlFlow;
+use std::{
+    ops::ControlFlow,
+    path::{Component, Path},
+};
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
+
+use self::names::{
+    BEFORE, CHANGE_REST, GIVING, HARMLESS, INTERPRETERS, RUN_ARGUMENTS, RUN_UNSEEN, SHELLS, TELLING,
+};
+
+mod names;
 
 /// The longest command that is taken apart, in bytes.
 pub const SCRIPT_MAX: usize = 4 * 1024;
@@ -57,113 +66,6 @@ pub enum Unclear {
     #[error("it is nested too deeply")]
     TooDeep,
 }
-
-/// Shells whose `-c` is opened.
-const SHELLS: &[&str] = &[
-    "sh",
-    "bash",
-    "dash",
-    "zsh",
-    "/bin/sh",
-    "/bin/bash",
-    "/bin/dash",
-    "/bin/zsh",
-    "/usr/bin/sh",
-    "/usr/bin/bash",
-    "/usr/bin/dash",
-    "/usr/bin/zsh",
-];
-/// Programs that run what they read, or that run their arguments in another way than the shell does.
-const RUN_UNSEEN: &[&str] = &[
-    "eval",
-    "source",
-    ".",
-    "xargs",
-    "parallel",
-    "trap",
-    "coproc",
-    "builtin",
-    "command",
-    "exec",
-    "fc",
-    "ksh",
-    "ash",
-    "fish",
-    "csh",
-    "tcsh",
-    "busybox",
-    "ssh",
-    "su",
-    "noglob",
-    "nocorrect",
-    "-",
-];
-/// Programs that run their arguments as a command.
-const RUN_ARGUMENTS: &[&str] = &[
-    "env", "nohup", "nice", "ionice", "taskset", "timeout", "gtimeout", "time", "stdbuf", "setsid",
-    "sudo", "doas", "runuser", "chroot", "unshare", "nsenter", "flock",
-];
-/// Programs that run their input if no file is named; a version may follow the name.
-const INTERPRETERS: &[&str] = &[
-    "python", "pypy", "perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "tclsh", "R",
-];
-/// Options by which an interpreter only tells about itself.
-const TELLING: &[&str] = &["--version", "-V", "-v", "--help", "-h"];
-/// Commands of the shell that change what later ones mean.
-const CHANGE_REST: &[&str] = &[
-    "cd",
-    "pushd",
-    "popd",
-    "alias",
-    "unalias",
-    "hash",
-    "enable",
-    "set",
-    "shopt",
-    "export",
-    "declare",
-    "typeset",
-    "readonly",
-    "local",
-    "unset",
-    "let",
-    "read",
-    "mapfile",
-    "readarray",
-    "getopts",
-    "vared",
-    "integer",
-    "float",
-    "autoload",
-    "emulate",
-    "zmodload",
-    "disable",
-    "umask",
-    "ulimit",
-    "bind",
-    "setopt",
-    "unsetopt",
-    "function",
-    "return",
-    "exit",
-    "wait",
-    "fg",
-    "bg",
-];
-/// Redirections that touch no file.
-const HARMLESS: &[&str] = &[
-    "2>&1",
-    "1>&2",
-    ">&2",
-    "2>/dev/null",
-    ">/dev/null",
-    "1>/dev/null",
-    "&>/dev/null",
-    "2> /dev/null",
-    "> /dev/null",
-    "1> /dev/null",
-    "&> /dev/null",
-];
 
 /// Returns the simple commands of a shell command, each as its words, in order. If it begins with `cd
 /// FOLDER &&`, these three words precede the words of every other command.
@@ -364,7 +266,7 @@ impl<'a> Reader<'a> {
                 [option, script] if ["-c", "-lc"].contains(&option.as_str()) => {
                     read(script, self.depth + 1)
                 }
-                [script, ..] if !script.starts_with(['-', '+']) => Ok(vec![words]),
+                [script, ..] if !script.starts_with('+') && is_file(script) => Ok(vec![words]),
                 _ => Err(Unclear::RunsUnseen),
             };
         }
@@ -460,12 +362,34 @@ fn plain(name: &str, rest: &[String]) -> Result<(), Unclear> {
     if RUN_ARGUMENTS.contains(&base) && rest.iter().any(runs) {
         return Err(Unclear::RunsUnseen);
     }
-    let told = matches!(rest, [only] if TELLING.contains(&only.as_str()));
-    let reads_input = rest.iter().all(|word| word.starts_with('-')) && !told;
-    match is_interpreter(base) && reads_input {
+    match is_interpreter(base) && reads_input(base, rest) {
         true => Err(Unclear::RunsUnseen),
         false => Ok(()),
     }
+}
+
+/// Returns whether an interpreter may run its input: the first word that is more than an option
+/// without a value neither is a file nor gives what to run.
+fn reads_input(base: &str, rest: &[String]) -> bool {
+    let words: Vec<&str> =
+        rest.iter().map(String::as_str).skip_while(|word| BEFORE.contains(word)).collect();
+    match words[..] {
+        [] => true,
+        // Python's `-v` is no version.
+        ["-v"] => base.starts_with("py") || base.starts_with("ipy"),
+        [only] if TELLING.contains(&only) => false,
+        [option, given, ..] if GIVING.contains(&option) => !is_file(given),
+        [file, ..] => !is_file(file),
+    }
+}
+
+/// Returns whether a word names a file, and not the input under some name.
+fn is_file(word: &str) -> bool {
+    let path = Path::new(word);
+    let input = ["/dev", "/proc"].iter().any(|folder| path.starts_with(folder));
+    let has = |name: &str| path.components().any(|it| it == Component::Normal(name.as_ref()));
+    let led = path.components().any(|it| it == Component::ParentDir) && (has("dev") || has("proc"));
+    !word.starts_with('-') && !input && !led
 }
 
 fn base(name: &str) -> &str {

@@ -25,7 +25,10 @@ impl Brain {
             Effect::StartRuntime { life, with } => {
                 let resume = match with {
                     StartWith::Fresh => {
-                        self.notice(None, "fresh_session", texts::FRESH_SESSION.to_owned());
+                        // Where there was no session, nothing is forgotten.
+                        if self.restart.had_session() {
+                            self.notice(None, "fresh_session", texts::FRESH_SESSION.to_owned());
+                        }
                         false
                     }
                     StartWith::Resume => true,

@@ -22,6 +22,11 @@ impl Restart {
         Self { session, directory, untold: None }
     }
 
+    /// Returns whether the agent has had a session.
+    pub(super) fn had_session(&self) -> bool {
+        self.session.is_some()
+    }
+
     /// The backend has started, with this session. The very first start is none that is told.
     pub(super) fn ready(&mut self, session: &str) {
         let before = self.session.replace(session.to_owned());

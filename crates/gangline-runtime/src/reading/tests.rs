@@ -177,6 +177,14 @@ fn what_names_no_file_is_asked_where_a_program_says_little() {
     assert_eq!(of("Read", json!({"path": "a"}), &["/etc/hosts"]), Verdict::Ask);
     let closed = Verdict::Deny(CLOSED.to_owned());
     assert_eq!(of("Read", json!({"filePath": "token"}), &[]), closed);
+    // Several files, as words or as objects: each counts.
+    assert_eq!(of("Read", json!({"files": [{"path": "a"}]}), &[]), Verdict::Allow);
+    assert_eq!(
+        of("Read", json!({"files": [{"path": "a"}, {"path": "/etc/hosts"}]}), &[]),
+        Verdict::Ask
+    );
+    assert_eq!(of("Read", json!({"files": [{"path": "a"}, {"path": "token"}]}), &[]), closed);
+    assert_eq!(of("Read", json!({"paths": ["a", "token"]}), &[]), closed);
     assert_eq!(of("Edit", json!({}), &["ROOT/state/owner.token"]), closed);
     assert_eq!(of("Grep", json!({"pattern": "x"}), &[]), Verdict::Ask);
     assert_eq!(of("Grep", json!({"pattern": "x", "path": "src"}), &[]), Verdict::Allow);

@@ -9,7 +9,7 @@ use gangline_api::config::AgentConfig;
 use gangline_broker::MessageRow;
 use gangline_core::{
     Epoch, MessageId, MessageState, Origin, Principal, Redactor,
-    agent::{Agent, AgentOptions, Life},
+    agent::{Agent, AgentOptions, Effect, Life, StartWith},
     patience::{MINUTE, REASONS_A_MINUTE},
     pulse::{PROGRESS_AFTER, PROGRESS_EVERY, TYPING_EVERY},
 };
@@ -273,4 +273,18 @@ fn a_parked_agent_says_so_to_people() {
     rig.clock.forward(MINUTE);
     give(&mut rig, row(1 + many, ("ori", Tier::Owner), "#lab"));
     assert_eq!(rig.shown().len(), 1);
+}
+
+/// C7: a backend whose first starts fail has no session that it could forget.
+#[test]
+fn only_an_agent_that_had_a_session_is_told_to_have_a_new_one() {
+    let mut rig = Rig::starting(true);
+    let told = |rig: &mut Rig| {
+        rig.brain.carry_out(Effect::StartRuntime { life: LIFE, with: StartWith::Fresh });
+        let records = std::iter::from_fn(|| rig.keeper.try_recv().ok());
+        records.filter(|it| format!("{it:?}").contains("fresh_session")).count()
+    };
+    assert_eq!(told(&mut rig), 0);
+    rig.hears(RuntimeEvent::Ready { session: SessionId("s".to_owned()) });
+    assert_eq!(told(&mut rig), 1);
 }
