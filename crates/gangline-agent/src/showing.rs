@@ -95,6 +95,7 @@ impl Showing {
             login: self.note.needs_login.as_deref(),
             parked: self.note.parked.as_deref(),
             waiting: around.pending,
+            rate_limited: self.view.rate_limited,
             paused: self.view.paused,
             degraded: self.view.degraded,
         }
@@ -135,6 +136,7 @@ impl Showing {
                 .chain(self.note.irc.clone().map(|trouble| WaitingFor::Irc { trouble }))
                 .collect(),
             needs_login: view.needs_login,
+            rate_limited: view.rate_limited,
             degraded: view.degraded,
             compacting: self.note.compacting,
             context_tokens: self.note.context_tokens,

@@ -231,6 +231,10 @@ pub(crate) fn why_kept(view: &View, login: Option<&str>) -> Option<String> {
         let hint = login.map_or_else(String::new, |hint| format!(" ({})", label(hint)));
         return Some(format!("my backend is not logged in{hint}; I begin when it is"));
     }
+    if view.rate_limited {
+        let why = "my model refuses requests for now (its rate limit); I try again by myself";
+        return Some(why.to_owned());
+    }
     if view.paused {
         return Some("I am paused; my owner ends that by `resume`".to_owned());
     }

@@ -38,6 +38,8 @@ pub enum Standing {
     Paused,
     /// Nothing is fed before its backend has a login (R2-43).
     NeedsLogin,
+    /// What waits is tried again by itself once the model's rate limit allows it.
+    RateLimited,
     /// The store cannot write: no new turns.
     Degraded,
     /// Its backend died too often (R0-53).
@@ -62,6 +64,7 @@ impl Standing {
             Self::Interrupting => "interrupting",
             Self::Paused => "paused",
             Self::NeedsLogin => "needs login",
+            Self::RateLimited => "rate limited",
             Self::Degraded => "degraded",
             Self::Parked => "parked",
         }
@@ -115,6 +118,9 @@ impl Standing {
             // Its backend is started once it may be fed.
             (Desired::Up, true, State::Down | State::Starting) if status.paused => Self::Paused,
             (Desired::Up, true, State::Down | State::Starting) => Self::Starting,
+            (Desired::Up, true, State::Idle) if status.rate_limited && status.pending > 0 => {
+                Self::RateLimited
+            }
             (Desired::Up, true, State::Idle) => Self::Idle,
         }
     }

@@ -217,6 +217,8 @@ pub struct StatusNote {
     pub degraded: bool,
     /// What somebody has to do so that the backend has a login.
     pub needs_login: Option<String>,
+    /// See [`AgentStatus::rate_limited`].
+    pub rate_limited: bool,
     /// Why it is parked: how its backend ended the last time, or could not be started, in one line.
     pub parked: Option<String>,
     /// Whether the context is being shortened.
@@ -330,6 +332,10 @@ pub struct AgentStatus {
     /// Whether nothing is fed before its backend has a login (R2-43).
     #[serde(default)]
     pub needs_login: bool,
+    /// Whether the model refused the last request for its rate limit. What waits is tried again by
+    /// itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rate_limited: bool,
     /// Whether the store cannot write: what comes is kept by nobody until it can.
     #[serde(default)]
     pub degraded: bool,

@@ -63,6 +63,8 @@ pub struct Agent {
     start_after: Option<Now>,
     /// No message is fed before this time.
     feed_after: Option<Now>,
+    /// The last turn met a rate limit.
+    rate_limited: bool,
     /// Messages of the queue that came in a turn and wake nobody before this time, unless
     /// something else does.
     buffered: HashSet<MessageId>,
@@ -113,6 +115,7 @@ impl Agent {
             proven: (None, false),
             start_after: None,
             feed_after: None,
+            rate_limited: false,
             buffered: HashSet::new(),
             buffered_until: None,
             care,
@@ -206,6 +209,7 @@ impl Agent {
             draining: self.draining != Draining::No,
             degraded: self.degraded,
             needs_login: self.needs_login,
+            rate_limited: self.rate_limited,
         }
     }
 
@@ -425,6 +429,7 @@ impl Agent {
         }
         let turn = Turn::new(id, life, OpenedBy::Us, taken);
         self.feed_after = None;
+        self.rate_limited = false;
         out.push(Effect::Take { turn: id, messages: turn.message_ids() });
         self.phase = Phase::Turn(Box::new(turn));
     }
@@ -438,6 +443,7 @@ impl Agent {
         let returned = settle.iter().any(Settlement::returns_now);
         if matches!(close.outcome, Outcome::RateLimited(_)) {
             self.feed_after = Some(now.plus(self.options.rate_limit_pause));
+            self.rate_limited = true;
         }
         self.buffered.retain(|id| self.queue.iter().any(|queued| queued.id == *id));
         self.buffered_until = Some(now.plus(self.options.buffer_wait));

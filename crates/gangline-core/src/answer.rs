@@ -205,9 +205,13 @@ pub fn settle(log: &TurnLog, rules: Rules) -> Vec<Settlement> {
         Outcome::Lost(Cause::Theirs) => returned(log, rules, &Return::counted(Reason::TurnLost)),
         Outcome::RateLimited(until) => {
             let back = Return::uncounted(Reason::RateLimited);
-            returned(log, rules, &Return { not_before: Some(*until), ..back })
+            let back = Return { not_before: Some(*until), ..back };
+            not_yet(log, returned(log, rules, &back), &Tell::RateLimited)
         }
-        Outcome::NeedsLogin => no_login(log, rules),
+        Outcome::NeedsLogin => {
+            let back = Return::uncounted(Reason::NeedsLogin);
+            not_yet(log, returned(log, rules, &back), &Tell::NeedsLogin)
+        }
     };
     for (message, settlement) in log.messages.iter().zip(&mut settled) {
         // What the runtime never had is not touched by what became of the turn.
@@ -435,13 +439,12 @@ fn returned(log: &TurnLog, rules: Rules, back: &Return) -> Vec<Settlement> {
     log.messages.iter().map(one).collect()
 }
 
-/// Settles a turn that a backend without a login refused: what is owed an answer waits, and its
-/// asker hears why.
-fn no_login(log: &TurnLog, rules: Rules) -> Vec<Settlement> {
-    let settled = returned(log, rules, &Return::uncounted(Reason::NeedsLogin));
+/// Settles a turn that the backend refused for now: what is owed an answer waits, and its asker hears
+/// why.
+fn not_yet(log: &TurnLog, settled: Vec<Settlement>, why: &Tell) -> Vec<Settlement> {
     let tell = |(message, settled): (&TurnMessage, Settlement)| {
         let waits = settled.state == MessageState::Accepted && message.in_reply_to.is_none();
-        if waits { settled.telling(Tell::NeedsLogin) } else { settled }
+        if waits { settled.telling(why.clone()) } else { settled }
     };
     log.messages.iter().zip(settled).map(tell).collect()
 }

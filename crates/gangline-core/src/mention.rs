@@ -85,10 +85,14 @@ pub fn unheard<'a>(
     let names = at_words(&text).chain(called).map(|word| word.trim_end_matches(['-', '_']));
     for said in names.filter(|word| !word.is_empty() && !is_here(word)) {
         let folded = fold(said);
-        let near = |agent: &&&AgentName| {
-            near::is_near(&folded, agent.folded()) || near::is_near(&folded, &fold(agent.short()))
+        // The nearest of those that are near; of several, the first.
+        let edits = |agent: &&&AgentName| {
+            let names = [agent.folded().to_owned(), fold(agent.short())];
+            let near = names.iter().filter(|name| near::is_near(&folded, name));
+            near.filter_map(|name| near::distance(&folded, name)).min()
         };
-        if let Some(meant) = agents.iter().find(near) {
+        let near = agents.iter().filter(|agent| edits(agent).is_some());
+        if let Some(meant) = near.min_by_key(edits) {
             return Some(Unheard::Near { said: said.to_owned(), meant });
         }
     }

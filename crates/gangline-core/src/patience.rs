@@ -21,6 +21,8 @@ pub const MINUTE: Duration = Duration::from_secs(60);
 pub const STRANGER_EVERY: Duration = Duration::from_secs(60 * 60);
 /// So many lines are watched; those beyond get no reason.
 pub const WATCHED_MAX: usize = 256;
+/// So many are told at once; whoever tells them looks at what else is to be done in between.
+pub const AT_ONCE: usize = 4;
 /// So many people are remembered; beyond them those of a window that is over are forgotten, and
 /// if nobody is, nobody new is told anything.
 pub const PEOPLE_MAX: usize = 1_000;
@@ -75,12 +77,24 @@ impl Patience {
         self.watched.iter().map(|(due, ..)| *due).min()
     }
 
-    /// Returns who is owed something now, in the order of their lines, and watches them no longer.
+    /// Returns who is owed something now, in the order of their lines, and watches them no longer: at
+    /// most [`AT_ONCE`], the others are due at once.
     pub fn due(&mut self, now: Now) -> Vec<(Owed, Waiting)> {
-        let (due, rest) = std::mem::take(&mut self.watched).into_iter().partition(|it| it.0 <= now);
-        self.watched = rest;
-        let due: Vec<(Now, Owed, Waiting)> = due;
-        due.into_iter().map(|(_, owed, waiting)| (owed, waiting)).collect()
+        let mut due = Vec::new();
+        self.watched.retain(|(at, owed, waiting)| {
+            let told = *at <= now && due.len() < AT_ONCE;
+            if told {
+                due.push((*owed, waiting.clone()));
+            }
+            !told
+        });
+        due
+    }
+
+    /// Returns whether somebody may be told one more reason, without counting one.
+    #[must_use]
+    pub fn could_tell(&self, now: Now, nick: &str) -> bool {
+        self.told.could(now, nick, (MINUTE, REASONS_A_MINUTE))
     }
 
     /// Returns whether somebody may be told one more reason, and counts it.
@@ -96,6 +110,13 @@ pub struct Told {
 }
 
 impl Told {
+    /// Returns whether [`Self::may`] would say yes to somebody known; somebody new may.
+    #[must_use]
+    pub fn could(&self, now: Now, nick: &str, (window, most): (Duration, usize)) -> bool {
+        let recent = |it: &&Now| now.since(**it) < window;
+        self.people.get(&fold(nick)).is_none_or(|times| times.iter().filter(recent).count() < most)
+    }
+
     /// Returns whether somebody may be told something: not more than `most` times in `window`.
     /// Counts it if so.
     pub fn may(&mut self, now: Now, nick: &str, (window, most): (Duration, usize)) -> bool {

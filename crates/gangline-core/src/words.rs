@@ -230,6 +230,11 @@ fn meant(text: &str, asked: Asked) -> Option<String> {
     };
     let (word, shown, number) = NUMBERED.iter().find(|(word, ..)| fits(word))?;
     let said = argument.filter(|it| is_number(it)).or_else(|| glued(word));
+    // An approval has a plain number; only messages are written `m3`.
+    let said = said.map(|said| match *word {
+        "cancel" => said,
+        _ => said.trim_start_matches(['m', '#']),
+    });
     Some(format!("{shown} {}", said.unwrap_or(number)))
 }
 

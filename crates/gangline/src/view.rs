@@ -44,6 +44,7 @@ pub(crate) fn status(facts: &Facts) -> AgentStatus {
     // What a daemon said of its own troubles ends with it; what it counted does not.
     let login = note.needs_login.filter(|_| runs);
     let (degraded, compacting) = (runs && note.degraded, runs && note.compacting);
+    let rate_limited = runs && note.rate_limited;
     // A breaker stays open, whoever is gone.
     let parked = note.parked.filter(|_| phase == "parked");
     let irc = note.irc.filter(|_| runs);
@@ -60,6 +61,7 @@ pub(crate) fn status(facts: &Facts) -> AgentStatus {
         login: login.as_deref(),
         parked: parked.as_deref(),
         waiting: facts.waiting,
+        rate_limited,
         paused,
         degraded,
     };
@@ -90,6 +92,7 @@ pub(crate) fn status(facts: &Facts) -> AgentStatus {
             .chain(irc.map(|trouble| WaitingFor::Irc { trouble }))
             .collect(),
         needs_login,
+        rate_limited,
         degraded,
         compacting,
         context_tokens: note.context_tokens,

@@ -4,7 +4,10 @@ use gangline_api::event;
 use gangline_broker::{EndTurn, LineKind, MessageRow, NewMessage, Send as BrokerSend, Settle};
 use gangline_core::{
     AgentName, MessageId, MessageState, Origin, Principal, Target, Tier, TurnId,
-    answer::Settlement, outcome::Outcome, redact::Redactor, split,
+    answer::{Settlement, Tell},
+    outcome::Outcome,
+    redact::Redactor,
+    split,
 };
 use gangline_irc::client::TypingState;
 use gangline_os::clock::UnixMicros;
@@ -97,7 +100,7 @@ pub(crate) fn sends_for(
         sends.push(BrokerSend {
             agent: agent.clone(),
             turn: Some(turn),
-            idem_key: format!("w-{}-{:x}-{}", row.id, row.accepted_at.0, row.takes),
+            idem_key: telling_key(row, tell),
             target: row.target.clone(),
             lines: split::redacted_lines(&redactor.redact(&text), |_| String::new()).lines,
             kind: LineKind::Notice,
@@ -106,6 +109,18 @@ pub(crate) fn sends_for(
         });
     }
     sends
+}
+
+/// One line for each attempt that came to nothing; of a rate limit, which may end many of them, one
+/// for the message.
+fn telling_key(row: &MessageRow, tell: &Tell) -> String {
+    let message = format!("w-{}-{:x}", row.id, row.accepted_at.0);
+    match tell {
+        Tell::RateLimited => format!("{message}-rate"),
+        Tell::Failed(_) | Tell::TurnLost | Tell::NeedsLogin | Tell::DeadLetter { .. } => {
+            format!("{message}-{}", row.takes)
+        }
+    }
 }
 
 /// One answer per message: neither epoch nor attempt is part of its key. The time is, since ids

@@ -210,6 +210,7 @@ impl Brain {
             records_skipped: self.skipped,
             degraded: view.degraded,
             needs_login: self.shown.login_hint.clone(),
+            rate_limited: view.rate_limited,
             parked: self.shown.death.clone().filter(|_| parked),
             compacting: self.shown.compacting,
             context_tokens: self.shown.context.0,

@@ -1,6 +1,6 @@
 //! What waits for the agent: the list, and one message taken back.
 
-use gangline_broker::{Cancel, MessageFilter, MessageRow};
+use gangline_broker::{Cancel, MessageFilter, MessageRow, PAGE_MAX};
 use gangline_core::{
     MessageId, MessageState, Principal, Target, Tier,
     name::{ChannelName, fold},
@@ -16,7 +16,7 @@ use crate::{bus::Incoming, texts};
 /// So many waiting messages are listed, a line each.
 const LISTED_MAX: usize = 8;
 /// So many waiting messages are counted.
-pub(super) const COUNTED_MAX: u32 = 1_000;
+pub(super) const COUNTED_MAX: u32 = 5_000;
 /// So much of each is quoted, in bytes.
 const QUOTED_BYTES: usize = 60;
 
@@ -45,21 +45,30 @@ impl Courier {
 
     /// Returns what waits, the next one first; `None` if the store does not say.
     pub(super) async fn pending(&self) -> Option<Vec<MessageRow>> {
-        let filter = MessageFilter {
-            agent: Some(self.office.agent.clone()),
-            states: vec![MessageState::Accepted],
-            before: None,
-        };
-        match self.office.broker.messages(filter, COUNTED_MAX).await {
-            Ok(mut rows) => {
-                rows.reverse();
-                Some(rows)
-            }
-            Err(error) => {
-                warn!(%error, "cannot read what waits");
-                None
+        let mut rows: Vec<MessageRow> = Vec::new();
+        // The newest come first, a page at a time.
+        loop {
+            let filter = MessageFilter {
+                agent: Some(self.office.agent.clone()),
+                states: vec![MessageState::Accepted],
+                before: rows.last().map(|row| row.id),
+            };
+            match self.office.broker.messages(filter, PAGE_MAX).await {
+                Ok(page) => {
+                    let last = page.len() < PAGE_MAX as usize;
+                    rows.extend(page);
+                    if last || rows.len() >= COUNTED_MAX as usize {
+                        break;
+                    }
+                }
+                Err(error) => {
+                    warn!(%error, "cannot read what waits");
+                    return None;
+                }
             }
         }
+        rows.reverse();
+        Some(rows)
     }
 
     /// Takes back a message that waits, for its author or an owner.

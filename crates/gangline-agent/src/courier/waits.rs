@@ -38,6 +38,10 @@ impl Courier {
     pub(super) async fn give_what_is_owed(&mut self) {
         let now = self.monotonic();
         for (owed, waiting) in self.patience.due(now) {
+            // A position takes a look into the store, which others wait for.
+            if owed == Owed::Position && !self.patience.could_tell(now, &waiting.nick) {
+                continue;
+            }
             // The row is the truth: an answer, an open turn or a reason that was given settles it.
             let row = self.office.broker.message(waiting.message).await;
             let waits = |state, takes| state == MessageState::Accepted && takes == 0;
@@ -92,11 +96,11 @@ impl Courier {
     /// Returns where the message stands in the queue, and what it waits for.
     async fn position(&self, waiting: &Waiting) -> String {
         let message = waiting.message;
-        let rows = self.pending().await.unwrap_or_default();
-        let place = rows.iter().position(|row| row.id == message);
-        let place = place.map_or_else(String::new, |it| {
-            format!(", number {} of {} in the queue", it + 1, rows.len())
-        });
+        let place = self.office.broker.place(&self.office.agent, message).await;
+        let place = place.map_or_else(
+            |_| String::new(),
+            |(place, all)| format!(", number {place} of {all} in the queue"),
+        );
         let status = self.status(&waiting.place).await;
         format!("{message} waits{place}. Now: {status}. `cancel {message}` takes it back")
     }

@@ -12,6 +12,7 @@ fn view(phase: PhaseName) -> View {
         waiting: 0,
         paused: false,
         draining: false,
+        rate_limited: false,
         degraded: false,
         needs_login: false,
     }

@@ -22,6 +22,7 @@ fn status(phase: &str, pid: Option<u32>) -> AgentStatus {
         pending: 0,
         waiting_for: Vec::new(),
         needs_login: false,
+        rate_limited: false,
         degraded: false,
         compacting: false,
         context_tokens: None,
@@ -65,6 +66,9 @@ fn each_state_has_its_word() {
     check(&AgentStatus { paused: true, ..up("idle") }, Up, Quiet, "paused");
     check(&AgentStatus { paused: true, ..up("working") }, Up, Quiet, "working");
     check(&AgentStatus { needs_login: true, ..up("idle") }, Up, Quiet, "needs login");
+    let limited = AgentStatus { rate_limited: true, ..up("idle") };
+    check(&limited, Up, Quiet, "idle");
+    check(&AgentStatus { pending: 1, ..limited }, Up, Quiet, "rate limited");
     check(&AgentStatus { degraded: true, ..up("idle") }, Up, Quiet, "degraded");
     check(&AgentStatus { compacting: true, ..up("working") }, Up, Quiet, "compacting");
 }

@@ -33,6 +33,8 @@ pub struct Situation<'a> {
     pub parked: Option<&'a str>,
     /// How many messages wait.
     pub waiting: u64,
+    /// Whether the model refuses requests for now.
+    pub rate_limited: bool,
     /// Whether a human stopped new turns.
     pub paused: bool,
     /// Whether the store cannot write.
@@ -73,6 +75,9 @@ impl Situation<'_> {
             State::Ending => "ends a turn".to_owned(),
             State::Compacting => "shortens its context".to_owned(),
             State::Paused => "paused".to_owned(),
+            State::Idle if self.rate_limited && self.waiting > 0 => {
+                "waits for its model's rate limit and tries again by itself".to_owned()
+            }
             State::Idle => "waits to be asked".to_owned(),
             State::NeedsLogin => match self.login {
                 Some(hint) => format!("waits for a login: {}", cut(hint, HINT_MAX)),

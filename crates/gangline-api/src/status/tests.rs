@@ -77,6 +77,7 @@ fn situation(state: State) -> Situation<'static> {
         parked: None,
         waiting: 0,
         paused: false,
+        rate_limited: false,
         degraded: false,
     }
 }
@@ -92,6 +93,10 @@ fn the_sentence_says_what_it_works_on_or_waits_for() {
     let unknown = tool("Bash", "");
     let table = [
         (situation(State::Idle), "waits to be asked"),
+        (
+            Situation { rate_limited: true, waiting: 1, ..situation(State::Idle) },
+            "waits for its model's rate limit and tries again by itself, 1 message waits",
+        ),
         (
             Situation { waiting: 2, paused: true, ..situation(State::Paused) },
             "paused, 2 messages wait",
@@ -155,6 +160,7 @@ fn a_description_is_one_short_line_whatever_it_quotes() {
             login: Some(&long),
             parked: Some(&long),
             waiting: u64::MAX,
+            rate_limited: true,
             paused: true,
             degraded: true,
             state: *state,

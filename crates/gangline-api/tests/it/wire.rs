@@ -209,6 +209,7 @@ fn status_has_its_golden_form() {
         pending: 0,
         waiting_for: vec![],
         needs_login: false,
+        rate_limited: false,
         degraded: false,
         compacting: false,
         context_tokens: None,

@@ -143,6 +143,19 @@ impl Broker {
         self.store.read("count what waits", move |c| messages::waiting(c, &agent)).await
     }
 
+    /// Returns where a message that waits stands among the agent's (1 = the next), and how many wait.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn place(
+        &self,
+        agent: &AgentName,
+        message: MessageId,
+    ) -> Result<(u64, u64), BrokerError> {
+        let agent = agent.clone();
+        self.store.read("place a message", move |c| messages::place(c, &agent, message)).await
+    }
+
     /// Returns all that is known about one message.
     ///
     /// # Errors

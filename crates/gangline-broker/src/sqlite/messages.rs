@@ -199,6 +199,19 @@ pub(crate) fn cancel(w: &mut Writer, id: MessageId, by: &str) -> Result<Cancel, 
 }
 
 /// Returns how many messages of an agent wait for a turn.
+/// Returns how many of what waits stand before a message, itself included, and how many wait.
+pub(crate) fn place(
+    c: &Connection,
+    agent: &AgentName,
+    message: MessageId,
+) -> Result<(u64, u64), Fault> {
+    let sql = "SELECT coalesce(sum(id <= ?2), 0), count(*) FROM messages \
+               INDEXED BY messages_waiting WHERE agent = ?1 AND state = 'accepted'";
+    let counts = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let (before, all): (i64, i64) = sql::one(c, sql, params![agent.folded(), message.0], counts)?;
+    Ok((before.unsigned_abs(), all.unsigned_abs()))
+}
+
 pub(crate) fn waiting(c: &Connection, agent: &AgentName) -> Result<u64, Fault> {
     let sql = "SELECT count(*) FROM messages INDEXED BY messages_waiting \
                WHERE agent = ? AND state = 'accepted'";

@@ -326,7 +326,9 @@ fn a_rate_limit_gives_the_message_back_for_later() {
     let how = Finish::RateLimited { until: WallMicros(7), wait: Duration::from_secs(12) };
     story.finish(1, how, "end t1.1 rate_limited m1=accepted");
     assert_eq!(story.deadline(), Some(12));
+    assert!(story.agent.view().rate_limited);
     story.after(12).is(Input::Tick, "take t1.2 m2");
+    assert!(!story.agent.view().rate_limited);
 }
 
 #[test]

@@ -52,4 +52,6 @@ pub struct View {
     pub degraded: bool,
     /// Nothing is fed before somebody has logged the backend in (R2-43).
     pub needs_login: bool,
+    /// The last turn met the model's rate limit: nothing is fed for a while, and then again.
+    pub rate_limited: bool,
 }

@@ -100,6 +100,8 @@ pub enum Tell {
     TurnLost,
     /// The message waits until somebody has logged the backend in.
     NeedsLogin,
+    /// The message waits until the model takes requests again.
+    RateLimited,
     /// The message was given up.
     DeadLetter {
         /// After so many attempts.
@@ -111,13 +113,15 @@ pub enum Tell {
 const STEP_LIMIT: &str = "step_limit";
 
 impl Tell {
-    /// Returns the kind's word: `failed`, `turn_lost`, `needs_login`, `dead_letter`.
+    /// Returns the kind's word: `failed`, `turn_lost`, `needs_login`, `rate_limited`,
+    /// `dead_letter`.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Failed(_) => "failed",
             Self::TurnLost => "turn_lost",
             Self::NeedsLogin => "needs_login",
+            Self::RateLimited => "rate_limited",
             Self::DeadLetter { .. } => "dead_letter",
         }
     }
@@ -166,6 +170,11 @@ impl Tell {
             Self::NeedsLogin => {
                 "not yet: my backend is not logged in; your message is stored, and I answer it once \
                  somebody has logged it in"
+                    .to_owned()
+            }
+            Self::RateLimited => {
+                "not yet: my model refuses requests for now (its rate limit); your message is \
+                 stored, and I try again until it is taken"
                     .to_owned()
             }
             Self::DeadLetter { attempts } => {

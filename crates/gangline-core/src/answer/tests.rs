@@ -219,7 +219,7 @@ fn each_outcome_has_its_state() {
         (Interrupted(By::Supervisor), "failed(interrupted:supervisor) tell failed"),
         (Interrupted(By::Drain), "accepted(drained)"),
         (Lost(Cause::Theirs), "accepted(turn_lost)"),
-        (RateLimited(WallMicros(7)), "accepted(rate_limited)"),
+        (RateLimited(WallMicros(7)), "accepted(rate_limited) tell rate_limited"),
         (NeedsLogin, "accepted(needs_login) tell needs_login"),
     ] {
         let log =
@@ -337,7 +337,10 @@ proptest! {
                 told.insert((place(message), tell.clone()));
             }
             if one.state == MessageState::Accepted {
-                let may_tell = log.outcome == Outcome::NeedsLogin;
+                let may_tell = matches!(
+                    log.outcome,
+                    Outcome::NeedsLogin | Outcome::RateLimited(_)
+                );
                 prop_assert!(one.relay.is_none() && (may_tell || one.tell.is_none()));
             }
             let bad = matches!(one.state, MessageState::Failed | MessageState::DeadLetter);

@@ -115,6 +115,12 @@ fn who_calls_nobody_is_told_apart() {
         });
         assert_eq!(found, expect, "{line:?}");
     }
+    // The nearest is meant, wherever it stands.
+    let names: Vec<AgentName> =
+        ["oak-a0", "oak-a1"].iter().map(|name| name.parse().unwrap()).collect();
+    let agents: Vec<&AgentName> = names.iter().collect();
+    let found = unheard("@oka-a1 hi", &agents, &here);
+    assert!(matches!(found, Some(Unheard::Near { meant, .. }) if meant == &names[1]), "{found:?}");
 }
 
 fn frame<'a>(place: Place<'a>, body: &'a str) -> Frame<'a> {

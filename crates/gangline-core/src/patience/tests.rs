@@ -33,7 +33,11 @@ fn lines_beyond_the_bound_are_not_watched() {
     for id in 0..=i64::try_from(WATCHED_MAX).unwrap() {
         patience.accepted(at(0), waiting(id));
     }
-    assert_eq!(patience.due(at(2_000)).len(), WATCHED_MAX);
+    let batches: Vec<usize> =
+        std::iter::from_fn(|| Some(patience.due(at(2_000)).len()).filter(|told| *told > 0))
+            .collect();
+    assert!(batches.iter().all(|told| *told <= AT_ONCE), "{batches:?}");
+    assert_eq!(batches.iter().sum::<usize>(), WATCHED_MAX);
 }
 
 #[test]
@@ -44,6 +48,8 @@ fn somebody_is_told_five_reasons_a_minute() {
     assert_eq!(told, [true, true, true, true, true, false, false]);
     assert!(patience.may_tell(at(6_000), "bob"));
     assert!(!patience.may_tell(at(59_999), "ori"));
+    assert!(!patience.could_tell(at(59_999), "ori") && patience.could_tell(at(59_999), "bob"));
+    assert!(patience.could_tell(at(60_000), "ori") && patience.could_tell(at(60_000), "new"));
     // The first one is a minute old now; the second is not.
     assert!(patience.may_tell(at(60_000), "ori"));
     assert!(!patience.may_tell(at(60_001), "ori"));

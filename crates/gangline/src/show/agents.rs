@@ -18,6 +18,7 @@ fn state(agent: &AgentStatus) -> Cell {
         "parked" => ("parked", Paint::Red),
         "down" => ("down", Paint::Red),
         "idle" | "starting" if agent.needs_login => ("needs login", Paint::Yellow),
+        "idle" if agent.rate_limited && agent.pending > 0 => ("rate limited", Paint::Yellow),
         phase if agent.paused && phase == "idle" => ("paused", Paint::Yellow),
         phase if !agent.waiting_for.is_empty() => (phase, Paint::Yellow),
         phase => (phase, Paint::Green),

@@ -131,7 +131,8 @@ fn paint(agent: &AgentListing) -> Paint {
         | Standing::Stopping
         | Standing::Interrupting
         | Standing::Paused
-        | Standing::NeedsLogin => Paint::Yellow,
+        | Standing::NeedsLogin
+        | Standing::RateLimited => Paint::Yellow,
         Standing::Working if !agent.status.waiting_for.is_empty() => Paint::Yellow,
         Standing::Starting | Standing::Idle | Standing::Working | Standing::Compacting => {
             Paint::Green

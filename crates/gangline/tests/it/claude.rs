@@ -319,7 +319,11 @@ rules:
     }
     // A limit is waited for: the message stays and is answered.
     ori.say("#general", "@lab-ada slow down");
-    ori.hears("lab-ada", "#general", "fine: ");
+    let told = ori.hears("lab-ada", "#general", "not yet: ");
+    assert!(told.contains("rate limit"), "{told}");
+    // It is said once, although the second try meets the limit too.
+    let fine = ori.hears("lab-ada", "#general", "");
+    assert!(fine.contains("fine: "), "{fine}");
     rig.put_away(hub);
 }
 

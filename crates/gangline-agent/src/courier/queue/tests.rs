@@ -1,5 +1,7 @@
 //! The queue as people see it, and messages taken back.
 
+use gangline_broker::NewMessage;
+
 use crate::courier::tests::Lab;
 
 use super::*;
@@ -32,6 +34,37 @@ async fn the_queue_is_listed_and_private_words_stay_private() {
     let told = lab.says(ORI, "#lab", "@ada queue").await;
     assert_eq!(told.len(), LISTED_MAX + 2);
     assert_eq!(told.last().map(String::as_str), Some("#lab and 2 more"));
+}
+
+/// A read of the store ends after a page; the queue does not.
+#[tokio::test]
+async fn a_queue_of_more_than_a_page_begins_with_its_oldest() {
+    let mut lab = Lab::open().await;
+    lab.says(BOB, "#lab", "@ada the first").await;
+    let row = lab.rig.broker.message(MessageId(1)).await.unwrap().unwrap();
+    for number in 0..PAGE_MAX {
+        let more = NewMessage {
+            agent: row.agent.clone(),
+            network_id: "local".to_owned(),
+            intake_key: Some(format!("more-{number}")),
+            origin: row.origin,
+            principal: row.principal.clone(),
+            sender: row.sender.clone(),
+            target: row.target.clone(),
+            body: row.body.clone(),
+            in_reply_to: None,
+            cause_root: None,
+            hops: 0,
+            state: MessageState::Accepted,
+            cursor: None,
+            not_before: None,
+            msgid: None,
+        };
+        lab.rig.broker.accept(more).await.unwrap();
+    }
+    let told = lab.says(ORI, "#lab", "@ada queue").await;
+    assert_eq!(told[0], format!("#lab ori: {} messages wait:", PAGE_MAX + 1));
+    assert!(told[1].starts_with("#lab 1. m1 from bob"), "{}", told[1]);
 }
 
 #[tokio::test]

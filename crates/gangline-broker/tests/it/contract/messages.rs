@@ -85,6 +85,8 @@ pub(crate) async fn waiting_messages_come_oldest_first_and_only_when_due(store: 
     assert_eq!(waiting(99, 10).await, [one, two]);
     assert_eq!(waiting(100, 10).await, [one, later, two]);
     assert_eq!(waiting(100, 2).await, [one, later]);
+    assert_eq!(broker.place(&ada(), two).await.unwrap(), (3, 3));
+    assert_eq!(broker.place(&ada(), one).await.unwrap(), (1, 3));
     assert_eq!(broker.next_due(&ada(), UnixMicros(0)).await.unwrap(), Some(UnixMicros(100)));
     assert_eq!(broker.next_due(&ada(), UnixMicros(100)).await.unwrap(), None);
 }

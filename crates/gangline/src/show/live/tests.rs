@@ -101,6 +101,7 @@ fn the_beginning_tells_how_it_stands_and_what_is_waited_for() {
             WaitingFor::Resume { why: "no such file".into() },
         ],
         needs_login: true,
+        rate_limited: false,
         degraded: false,
         compacting: false,
         context_tokens: None,
