@@ -105,7 +105,7 @@ pub(crate) fn stands_in(name: &str, configured: &InsteadOf) -> String {
 
 /// The session that was used last is another backend's.
 pub(crate) fn left_session(other: &str, goes_on: bool) -> String {
-    let what = if goes_on { "goes on with its own session" } else { "begins a new session" };
+    let what = if goes_on { "continues its own session" } else { "begins a new session" };
     format!("the backend {what}; that of `{other}` is kept until `{other}` is back")
 }
 

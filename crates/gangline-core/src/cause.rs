@@ -116,7 +116,7 @@ pub fn announcement(
     };
     format!(
         "{sender}: {why} ({}): what follows from it is held. Owner: `@{teller} go on {root}` or \
-         `gangline release {root}` lets it go on, `gangline interrupt --cause {root}` ends it",
+         `gangline release {root}` lets it continue, `gangline interrupt --cause {root}` ends it",
         used.in_words()
     )
 }

@@ -314,8 +314,9 @@ impl Reply<'_> {
 }
 
 /// All words in one line, for those who missed one.
-pub const LIST: &str = "My words: help, status, queue, cancel mN, stop, show N, more, yes N, no N \
-     REASON, go on mN, pause, resume, model, compact, new session, stand down. Anything else is a prompt";
+pub const LIST: &str = "My words: help, status, queue, cancel mN, stop, show N, more, yes N, yes N \
+     always, no N REASON, go on mN, pause, resume, model, compact, new session, stand down. Anything \
+     else is a prompt";
 
 /// Returns the answer to `help`, a line each. `name`: how the agent is addressed in a room.
 #[must_use]

@@ -27,7 +27,12 @@ use self::{
     reach::{LegacyTmp, Reach},
     verb::Verb,
 };
-use crate::{cli::Global, failure::Failure, output, show::text};
+use crate::{
+    cli::{Global, who::Who},
+    failure::Failure,
+    output,
+    show::text,
+};
 
 /// The file that tells an agent about a folder (R1-24).
 const INSTRUCTIONS: &str = "CLAUDE.md";
@@ -50,7 +55,7 @@ enum Print {
 struct Asked {
     verb: Verb,
     print: Print,
-    agent: Option<AgentName>,
+    agent: Option<Who>,
     tmp: LegacyTmp,
     global: Global,
 }
@@ -137,7 +142,9 @@ fn perform(asked: &Asked) -> Result<u8, Failure> {
         return tell(asked, &command, &instructions(path)?);
     }
     let env = |name: &str| std::env::var_os(name);
-    let reach = Reach::find(&env, asked.agent.as_ref(), asked.tmp)?;
+    let agent = asked.agent.as_ref().map(|who| reach::named(&asked.global, &env, who));
+    let agent = agent.transpose()?;
+    let reach = Reach::find(&env, agent.as_ref(), asked.tmp)?;
     let Some(reach) = reach else {
         return without_daemon(asked, &command, None);
     };

@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
-use gangline_core::{MessageId, model::ModelName, name::AgentName};
+use gangline_core::{MessageId, model::ModelName};
 
 use self::{
     begin::{Demo, ImportArgs, Init},
@@ -24,13 +24,14 @@ pub(crate) mod skills;
 pub(crate) mod started;
 pub(crate) mod who;
 
-/// Hitches AI coding agents to a chat network that people and agents share.
+/// Puts AI coding agents into chat rooms, beside people.
 #[derive(Debug, Parser)]
 #[command(name = "gangline", version, about, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = "Start with `gangline demo`: it needs no key and no network.\n\
     Exit codes: 0 done; 1 your input or the state forbids it; 2 the surroundings failed \
     (disk, port, program); 3 another \
-    daemon has the agent; 64 wrong usage; 78 a configuration that no restart will mend.")]
+    daemon has the agent; 64 wrong usage; 78 a configuration or \
+    database that no restart will fix.")]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -109,9 +110,9 @@ pub(crate) enum Command {
     Ircd(Ircd),
     /// List the agents and what each of them does
     ///
-    /// TURN is the open turn, AGE how long it has been going on, or without one how long ago the
-    /// last one began. QUEUE counts messages that wait, UP is the daemon's age. With --wide a version
-    /// with `old` was replaced on the disk: a restart takes the new one.
+    /// TURN is the open turn. AGE is the turn's age, or without one the time since the last one
+    /// began. QUEUE counts messages that wait, UP is the daemon's age. With --wide a version
+    /// with `old` was replaced on the disk: a restart uses the new one.
     Ps {
         /// All columns: process, version and channels, too
         #[arg(long, short)]
@@ -122,7 +123,9 @@ pub(crate) enum Command {
         /// The agent's nick
         agent: Option<Who>,
     },
-    /// Show what an agent did, oldest first
+    /// Show what an agent was asked and did, oldest first
+    ///
+    /// Messages, tools, approvals, answers, starts and ends of its backend, and troubles.
     Logs(Logs),
     /// Show an agent's turns as they happen
     Attach(Attach),
@@ -155,7 +158,7 @@ pub(crate) enum Command {
     /// hooks. It takes seconds and needs no network but the IRC server of the configuration.
     ///
     /// Each line is `ok`; `note` = nothing to do, or nothing that can be told from outside; `warn` =
-    /// it may be a trouble; `fail` = what is configured cannot work. Behind `->` stands what to do.
+    /// something may be wrong; `fail` = what is configured cannot work. After `->` comes what to do.
     ///
     /// With --deep every program is also driven through the rules that Gangline relies on, against a
     /// stand-in model, in a folder that is thrown away: no network, no tokens, about a minute each.
@@ -224,7 +227,7 @@ pub(crate) struct Up {
     /// Run as a service: print no password, and leave the agents running on SIGTERM
     #[arg(long, conflicts_with = "detach")]
     pub(crate) service: bool,
-    /// Give up waiting after so many seconds (exit code 1; the hub goes on)
+    /// Give up waiting after so many seconds (exit code 1; the hub keeps running)
     #[arg(long, value_name = "SECONDS", default_value_t = 120, requires = "detach")]
     pub(crate) timeout: u64,
     /// Write one JSON line to this file when everything is ready
@@ -346,6 +349,10 @@ pub(crate) struct Restart {
 pub(crate) struct Logs {
     /// The agent's nick; all agents if absent
     pub(crate) agent: Option<Who>,
+    /// Show the program's own steps, too: phases, steps of the start, thoughts without their text.
+    /// With --json they are always there
+    #[arg(long)]
+    pub(crate) all: bool,
     /// How many events
     #[arg(short = 'n', long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=500))]
     pub(crate) lines: u32,
@@ -421,7 +428,7 @@ pub(crate) enum RuntimeCommand {
     /// Backends are built in, or stand in $XDG_CONFIG_HOME/gangline/runtimes.json,
     /// ~/.gastown/runtimes.json and Gas Town's settings. Nothing of their logins is shown.
     List(RuntimeList),
-    /// Change what is usual
+    /// Change the usual backend
     #[command(subcommand)]
     Set(RuntimeSet),
     /// The same as `gangline doctor`
@@ -463,7 +470,7 @@ pub(crate) struct Doctor {
 #[derive(Debug, Args)]
 pub(crate) struct Daemon {
     /// The agent's nick
-    pub(crate) agent: AgentName,
+    pub(crate) agent: Who,
     /// Where a foreign IRC server is, if not as configured; the own one is reached by its socket
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) irc: Option<String>,

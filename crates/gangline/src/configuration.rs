@@ -1,7 +1,7 @@
 //! The configuration file: read with a limit, parsed, its paths made absolute.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
     io,
     net::{IpAddr, Ipv4Addr, SocketAddr},
@@ -41,6 +41,8 @@ pub(crate) struct Loaded {
     pub(crate) file: PathBuf,
     /// Which backends there are.
     pub(crate) registry: Registry,
+    /// The agents whose file of MCP servers cannot be used: they cannot run.
+    pub(crate) unread: BTreeSet<AgentName>,
 }
 
 /// Reads the files that say which backends there are, and which of them is usual.
@@ -58,14 +60,15 @@ pub(crate) fn load(file: &Path) -> Result<Loaded, Failure> {
     let environment = Environment::read(|name| std::env::var(name).ok());
     let name = file.display().to_string();
     let config = config::parse_known(&read(file)?, &name, &names, &environment)?;
-    Loaded { config, file: file.to_owned(), registry }.resolved()
+    Ok(Loaded { config, file: file.to_owned(), registry, unread: BTreeSet::new() }.resolved())
 }
 
 /// Reads a configuration for what it may tell; none if there is no usable one. One that names a
 /// backend that is gone still tells of the agents.
 pub(crate) fn quiet(file: &Path) -> Option<Loaded> {
     let config = config::parse(&read(file).ok()?, &file.display().to_string()).ok()?;
-    Loaded { config, file: file.to_owned(), registry: registry() }.resolved().ok()
+    let (registry, unread) = (registry(), BTreeSet::new());
+    Some(Loaded { config, file: file.to_owned(), registry, unread }.resolved())
 }
 
 /// Returns why a configuration that is there cannot be used, on one line that begins with its place;
@@ -105,17 +108,29 @@ fn missing(file: &Path) -> Failure {
 impl Loaded {
     /// Makes relative paths start at the file's folder, and `~` the home directory; reads the files
     /// of MCP servers.
-    fn resolved(mut self) -> Result<Self, Failure> {
+    fn resolved(mut self) -> Self {
         let file = self.file.clone();
         let resolve = |path: PathBuf| from_file(&file, &path);
         for agent in &mut self.config.agents {
             agent.directory = resolve(std::mem::take(&mut agent.directory));
             agent.account_dir = agent.account_dir.take().map(resolve);
             agent.mcp_servers_file = agent.mcp_servers_file.take().map(resolve);
-            self.config.warnings.extend(servers::join(agent)?);
+            match servers::join(agent) {
+                Ok(warnings) => self.config.warnings.extend(warnings),
+                // It concerns this agent only.
+                Err(_) => drop(self.unread.insert(agent.nick.clone())),
+            }
         }
         self.config.state = self.config.state.take().map(resolve);
-        Ok(self)
+        self
+    }
+
+    /// Makes sure that the agent's file of MCP servers could be read.
+    pub(crate) fn has_servers(&self, agent: &AgentConfig) -> Result<(), Failure> {
+        match self.unread.contains(&agent.nick) {
+            true => servers::join(&mut agent.clone()).map(|_| ()),
+            false => Ok(()),
+        }
     }
 
     /// Returns the state folder that the file names.

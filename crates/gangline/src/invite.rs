@@ -63,6 +63,16 @@ pub(crate) fn lines(irc: &str, owner: &Secret, room: Option<&str>) -> String {
     out
 }
 
+/// Returns what any client needs to join, and the command that prints the rest.
+pub(crate) fn brief(irc: &str, owner: &Secret, room: Option<&str>) -> String {
+    let ((host, port), token) = (place(irc), owner.expose());
+    let room = room.map_or_else(String::new, |room| format!("The room is {room}; "));
+    format!(
+        "Join {host}/{port}, no TLS, account {OWNER}, password {token}\n\
+         {room}`gangline join` prints the lines to paste into your client.\n"
+    )
+}
+
 /// Returns host and port, as clients take them.
 pub(crate) fn place(irc: &str) -> (&str, &str) {
     let (host, port) = irc.rsplit_once(':').unwrap_or((irc, "6667"));

@@ -18,10 +18,12 @@ use std::{
 };
 
 use clap::{Args, Parser};
-use gangline_core::AgentName;
 use gangline_os::{dial, task};
 
-use crate::{cli::Global, failure::Failure};
+use crate::{
+    cli::{Global, who::Who},
+    failure::Failure,
+};
 
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -34,7 +36,7 @@ const CHUNK: usize = 16 * 1024;
 pub(crate) struct McpArgs {
     /// Speak and read beside this agent, from any MCP client
     #[arg(long, value_name = "NICK")]
-    nick: Option<AgentName>,
+    nick: Option<Who>,
     /// Join the streams to this socket of a session; an agent's program is started with it
     #[arg(long, value_name = "SOCKET")]
     connect: Option<PathBuf>,

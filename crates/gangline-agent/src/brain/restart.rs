@@ -46,7 +46,7 @@ impl Restart {
     /// Returns the line for the next prompt, once.
     pub(super) fn told(&mut self) -> Option<String> {
         let session = match self.untold.take()? {
-            Untold::GoesOn => "your session goes on",
+            Untold::GoesOn => "your session continues",
             Untold::New => "your session is new",
         };
         Some(format!(

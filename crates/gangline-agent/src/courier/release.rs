@@ -31,7 +31,7 @@ impl Courier {
                     doorbell::ring(&self.office.paths.doorbell(agent.as_str()));
                 }
                 let what = if messages == 1 { "message waits" } else { "messages wait" };
-                format!("{root} goes on with up to {more} more turns: {messages} held {what} again")
+                format!("{root} may take up to {more} more turns: {messages} held {what} again")
             }
             Ok(Released::NotHeld { root }) => format!("nothing of {root} is held"),
             Ok(Released::Ended { root, by }) => format!("{root} was ended by {by}: ask anew"),

@@ -121,7 +121,7 @@ impl Courier {
                  this one"
             ),
             (NickTrouble::Taken, None) => {
-                format!("the nick {wanted} and those beside it are somebody else's: {why}")
+                format!("the nick {wanted} and those like it are taken by others: {why}")
             }
             (NickTrouble::Taken | NickTrouble::Changed, Some(other)) => format!(
                 "the nick {wanted} is not ours ({why}): connected as {other}, and silent until it \

@@ -71,7 +71,7 @@ impl Parts {
             () = drained.cancelled() => None,
             Ok(_) = view.wait_for(|view| view.approvals > 0) => Some("an approval waits"),
             () = tokio::time::sleep(SETTLE_BUDGET) => Some("its time is over"),
-            _ = signals.next() => Some("in haste"),
+            _ = signals.next() => Some("asked again"),
         };
         if let Some(why) = impatient {
             info!(why, "interrupting the open turn");

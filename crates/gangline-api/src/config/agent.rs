@@ -268,7 +268,7 @@ fn lower(reader: &mut Reader<'_>, node: &Node) -> Option<u32> {
 /// What is said of `permissions` where no tool is asked about.
 const NOTHING_ASKS: (&str, &str) = (
     "`permissions` has no effect in a terminal: nothing is asked there",
-    "leave it out; whoever may prompt this agent has its shell: `prompt: owners` (the default) or \
+    "leave it out; everybody who may prompt this agent has its shell: `prompt: owners` (the default) or \
      `members`",
 );
 
@@ -333,7 +333,7 @@ fn channels(reader: &mut Reader<'_>, node: Node) -> Option<Vec<ChannelName>> {
             continue;
         };
         if channels.contains(&channel) {
-            reader.warn(item.place, format!("channel `{channel}` stands here twice"), None);
+            reader.warn(item.place, format!("channel `{channel}` is here twice"), None);
         } else {
             channels.push(channel);
         }

@@ -234,7 +234,7 @@ fn server(reader: &mut Reader<'_>, name: &str, mut section: Section) -> Option<M
     let ours = section.take("allowed_tools");
     let theirs = section.take("allowedTools");
     if let (Some(_), Some(node)) = (&ours, &theirs) {
-        reader.fault(node.place, "`allowed_tools` stands here twice, in two spellings");
+        reader.fault(node.place, "`allowed_tools` is here twice, in two spellings");
     }
     let allowed_tools = ours.or(theirs).and_then(|node| tools(reader, node)).unwrap_or_default();
     reader.nothing_else(name, section, &SERVER);

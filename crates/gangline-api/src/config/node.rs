@@ -171,7 +171,7 @@ fn sentence(error: &serde_saphyr::Error) -> (String, Option<&'static str>) {
         Error::AliasError { error, .. } => sentence(error),
         Error::DuplicateMappingKey { key, .. } => {
             let key = key.as_deref().unwrap_or_default();
-            (format!("key `{key}` stands twice in one mapping"), None)
+            (format!("key `{key}` is twice in one mapping"), None)
         }
         Error::MultipleDocuments { .. }
         | Error::Budget { breach: BudgetBreach::Documents { .. }, .. } => {
@@ -217,7 +217,7 @@ fn tab_near(text: &str, at: Place) -> Option<Problem> {
     let place = Place { line: index + 1, column: column + 1 };
     Some(Problem {
         place: Some(place),
-        message: "a tab stands in the indentation".into(),
+        message: "the indentation has a tab".into(),
         quoted: quote(text, place, Secrecy::Plain),
         help: Some("YAML is indented with spaces only".into()),
     })

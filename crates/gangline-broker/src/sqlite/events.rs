@@ -70,12 +70,14 @@ fn statement(query: &EventQuery) -> Result<&'static str, Fault> {
 
 pub(crate) fn page(c: &Connection, query: &EventQuery) -> Result<EventPage, Fault> {
     let after = query.after.as_ref().and_then(Cursor::seq).unwrap_or(0);
+    let before = query.before.as_ref().and_then(Cursor::seq).unwrap_or(i64::MAX);
     let with = params![
         after,
         query.agent.as_ref().map(AgentName::folded),
         query.turn.map(|turn| turn.epoch.0),
         query.turn.map(|turn| turn.number),
-        page_size(query.limit)
+        page_size(query.limit),
+        before
     ];
     let mut events = sql::all(c, statement(query)?, with, rows::event)?;
     if query.newest {

@@ -47,7 +47,7 @@ macro_rules! event_sql {
     ($rest:literal) => {
         concat!(
             "SELECT seq, v, agent, epoch, turn_epoch, turn_number, kind, at, payload \
-             FROM events WHERE seq > ?1 ",
+             FROM events WHERE seq > ?1 AND seq < ?6 ",
             $rest,
             " LIMIT ?5"
         )

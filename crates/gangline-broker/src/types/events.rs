@@ -97,6 +97,8 @@ pub struct EventQuery {
     pub turn: Option<TurnId>,
     /// Only behind this place.
     pub after: Option<Cursor>,
+    /// Only before the event of this place.
+    pub before: Option<Cursor>,
     /// At most this many, itself at most [`crate::PAGE_MAX`]; 0 means that.
     pub limit: u32,
     /// Whether the newest are wanted instead of the oldest; the page is oldest first either way.

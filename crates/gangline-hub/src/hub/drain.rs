@@ -41,7 +41,7 @@ impl Watch<'_> {
             };
             match request {
                 Some(Request::Stop(_)) if again == 0 => {
-                    info!("asked again: in haste");
+                    info!("asked again: interrupting open turns");
                     self.reconciler.hurry();
                     again += 1;
                 }

@@ -83,7 +83,7 @@ impl Current {
             // start at all must not hold up every other order.
             let over = now.since(self.begun) > DRAIN_BUDGET.saturating_add(READY_BUDGET);
             if over {
-                warn!(agent = %self.agent, "did not come back in time; the others go on");
+                warn!(agent = %self.agent, "did not come back in time; the others continue");
             }
             return over;
         };
@@ -96,7 +96,7 @@ impl Current {
             return true;
         }
         if now.since(self.begun.max(row.started_at)) > READY_BUDGET {
-            warn!(agent = %self.agent, "is not ready yet; the others go on");
+            warn!(agent = %self.agent, "is not ready yet; the others continue");
             return true;
         }
         false

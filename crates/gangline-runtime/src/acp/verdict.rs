@@ -38,7 +38,7 @@ pub(super) fn of(recipe: &Recipe, outcome: Result<&str, &Refusal>, signs: &Signs
     }
     match reason {
         "cancelled" => failed(FailureKind::Other, "the program ended the turn unasked"),
-        "refusal" => failed(FailureKind::Request, "the model refuses to go on"),
+        "refusal" => failed(FailureKind::Request, "the model refuses to continue"),
         "max_turn_requests" => {
             failed(FailureKind::Other, "the program ended the turn after too many model calls")
         }

@@ -21,7 +21,7 @@ pub(super) fn of(done: &TurnDone, signs: &Signs) -> TurnResult {
     let other = |why: &str| TurnResult::Failed { kind: FailureKind::Other, why: why.to_owned() };
     match done.status.as_str() {
         "interrupted" if signs.asked => TurnResult::Interrupted,
-        "interrupted" => other("codex broke the turn off by itself"),
+        "interrupted" => other("codex ended the turn by itself"),
         "completed" if signs.active => TurnResult::Completed,
         "completed" if signs.asked => TurnResult::Interrupted,
         "completed" => other("codex reports success, but the model neither said nor did anything"),

@@ -14,7 +14,7 @@ pub(super) fn of(result: Result<Finished, PromptError>) -> (TurnResult, Option<S
     let notice = match finished.stop {
         StopReason::EndTurn => None,
         StopReason::Refusal => {
-            let why = "the model declined to go on with this".to_owned();
+            let why = "the model declined to continue with this".to_owned();
             return (TurnResult::Failed { kind: FailureKind::Other, why }, None);
         }
         StopReason::MaxTurns => {

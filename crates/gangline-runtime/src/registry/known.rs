@@ -98,7 +98,7 @@ pub(super) const CLAUDE: Known = Known {
     bad: &[
         Bad {
             version: Version(2, 1, 83),
-            why: "its screen is blank to whoever reads it",
+            why: "Gangline reads a blank screen from it",
             on_screen: true,
         },
         Bad {

@@ -131,7 +131,7 @@ fn goes_on(
 ) -> Result<bool, String> {
     match &options.resume {
         None => Ok(false),
-        Some(_) if profile.resume.is_empty() => Err("the program cannot go on with a session, as \
+        Some(_) if profile.resume.is_empty() => Err("the program cannot continue a session, as \
             far as is known (`screen.resume`); it begins anew"
             .to_owned()),
         // The newest one could be another agent's, in another folder.

@@ -4,9 +4,10 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, Subcommand};
 use gangline_api::ipc::{IfAbsent, Lines, READ_LIMIT};
-use gangline_core::{AgentName, MessageId};
+use gangline_core::MessageId;
 
 use super::verb::{Escapes, Verb, Written};
+use crate::cli::who::Who;
 
 #[cfg(test)]
 mod tests;
@@ -18,7 +19,7 @@ pub(super) const ASK: u32 = 30;
 pub(crate) struct ChannelArgs {
     /// Speak as this agent [default: $GANGLINE_NICK, else $CULTURE_NICK]
     #[arg(long, global = true, value_name = "NICK")]
-    pub(super) agent: Option<AgentName>,
+    pub(super) agent: Option<Who>,
     /// Also look for a daemon's socket in /tmp, if it is this user's alone
     #[arg(long, global = true)]
     pub(super) legacy_tmp: bool,

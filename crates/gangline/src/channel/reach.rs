@@ -13,7 +13,11 @@ use gangline_os::{
     paths::{Overrides, Paths},
 };
 
-use crate::{failure::Failure, output};
+use crate::{
+    cli::{Global, who::Who},
+    failure::Failure,
+    names, output,
+};
 
 #[cfg(test)]
 mod tests;
@@ -83,6 +87,23 @@ impl Reach {
         let token = token.map(Token::new).transpose();
         let token = token.map_err(|error| Failure::user(format!("{TOKEN}: {error}")))?;
         Ok(Some(Self { nick, sockets, token }))
+    }
+}
+
+/// Returns the agent that is meant by what was typed. The environment's own agent, and a whole nick
+/// where there is no configuration, need none.
+pub(crate) fn named(
+    global: &Global,
+    env: &dyn Fn(&str) -> Option<OsString>,
+    who: &Who,
+) -> Result<AgentName, Failure> {
+    let whole = who.word().parse::<AgentName>().ok();
+    let own = NICK.into_iter().find_map(env);
+    let own = own.and_then(|own| own.to_str()?.parse::<AgentName>().ok());
+    match (whole, own) {
+        (Some(whole), Some(own)) if whole == own => Ok(own),
+        (Some(whole), _) => Ok(names::agent(global, who).unwrap_or(whole)),
+        (None, _) => names::agent(global, who),
     }
 }
 

@@ -1,7 +1,9 @@
 //! Arguments of the commands about approvals.
 
 use clap::{Args, Subcommand};
-use gangline_core::{AgentName, ApprovalNumber};
+use gangline_core::ApprovalNumber;
+
+use super::who::Who;
 
 #[derive(Debug, Args)]
 pub(crate) struct Approvals {
@@ -38,7 +40,7 @@ pub(crate) enum Policy {
     /// List the rules: the agent, who allowed it and when, and the exact words
     List {
         /// Only this agent's rules
-        agent: Option<AgentName>,
+        agent: Option<Who>,
     },
     /// Remove rules: the agents ask again for what they allowed
     Remove {

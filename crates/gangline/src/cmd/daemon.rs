@@ -20,12 +20,12 @@ use gangline_os::{
 use gangline_runtime::registry::Found;
 
 use crate::{
-    cli::{Daemon, Global},
+    cli::{Daemon, Global, who::Who},
     configuration::{self, Loaded, driven::Driven, servers},
     failure::Failure,
     fleet::cause::unset,
     keep::MODEL_FILE,
-    output, place, program,
+    names, output, place, program,
 };
 
 #[cfg(test)]
@@ -42,7 +42,7 @@ pub(super) async fn run(global: &Global, args: Daemon) -> Result<u8, Failure> {
     if let (None, Some(state)) = (&global.state, loaded.state()) {
         paths.state = state;
     }
-    let nick = loaded.agent(&args.agent)?.nick.clone();
+    let nick = named(&loaded, &args.agent)?.nick.clone();
     let opened = match Opened::new(&paths, &nick, &clock::system()).await {
         Ok(opened) => opened,
         Err(ended) => return Ok(told(&ended)),
@@ -54,7 +54,7 @@ pub(super) async fn run(global: &Global, args: Daemon) -> Result<u8, Failure> {
             Err(ended) => return Ok(told(&ended)),
         },
     };
-    let settings = settings((paths, &loaded), &args, runtime.as_deref())?;
+    let settings = settings((paths, &loaded), (&nick, &args), runtime.as_deref())?;
     if let Err(error) = detach_session() {
         // Started by hand from a shell: the terminal stays.
         tracing::debug!(%error, "stays in its session");
@@ -74,6 +74,13 @@ fn told(ended: &Ended) -> u8 {
     ended.code
 }
 
+/// Returns the agent that is meant. No restart makes a name another one.
+fn named<'a>(loaded: &'a Loaded, who: &Who) -> Result<&'a AgentConfig, Failure> {
+    let known: Vec<AgentName> =
+        loaded.config.agents.iter().map(|agent| agent.nick.clone()).collect();
+    loaded.agent(&names::meant(who, &known).map_err(Failure::for_good)?)
+}
+
 fn causes(loaded: &Loaded, agent: &AgentConfig) -> Causes {
     let released = loaded.config.turns_per_cause;
     let limit = agent.turns_per_cause.unwrap_or(released);
@@ -82,15 +89,15 @@ fn causes(loaded: &Loaded, agent: &AgentConfig) -> Causes {
 
 fn settings(
     (paths, loaded): (Paths, &Loaded),
-    args: &Daemon,
+    (nick, args): (&AgentName, &Daemon),
     runtime: Option<&str>,
 ) -> Result<Settings, Failure> {
-    let driven = loaded.driven(loaded.agent(&args.agent)?, runtime).map_err(|failure| {
+    let driven = loaded.driven(loaded.agent(nick)?, runtime).map_err(|failure| {
         // No restart makes it another name.
         match runtime {
             Some(name) => failure.for_good().hint(format!(
                 "`gangline restart {} --runtime NAME` orders another than `{name}`",
-                args.agent
+                nick
             )),
             None => failure,
         }
@@ -100,6 +107,7 @@ fn settings(
         None => driven.can_run()?,
     }
     driven.has_folder()?;
+    loaded.has_servers(&driven.agent)?;
     let Driven { mut agent, found, instead_of } = driven;
     agent.agent = Some(found.name.parse().map_err(Failure::config)?);
     let make = found.maker().map_err(Failure::config)?;

@@ -112,7 +112,7 @@ fn tell(global: &Global, paths: &Paths, listening: &Listening, progress: &Progre
         }
         (false, Progress::Draining(left)) => output::print(&up::ending(left)),
         (false, Progress::Leaving(left)) => {
-            output::print(&format!("ended; {} run on\n", left.join(", ")))
+            output::print(&format!("ended; still running: {}\n", left.join(", ")))
         }
     };
     if let Err(failure) = told {

@@ -14,7 +14,10 @@ mod tried;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gangline_api::config::nearest::{nearest, slips};
+use gangline_api::config::{
+    AgentConfig,
+    nearest::{nearest, slips},
+};
 use gangline_core::AgentName;
 use gangline_os::{paths::Paths, terminal};
 use gangline_runtime::registry::{Found, Registry, Source};
@@ -312,19 +315,38 @@ impl Site {
     fn these(&self, names: &[String]) -> Result<Picked<'_>, Failure> {
         let mut picked = Picked { patients: Vec::new(), backends: Vec::new(), missing: Vec::new() };
         for name in names {
-            let agent = self
-                .loaded
-                .as_ref()
-                .and_then(|loaded| Some((loaded, loaded.config.agent(&name.parse().ok()?)?)));
-            match (agent, self.backend(name)) {
-                (Some((loaded, agent)), _) => {
-                    picked.patients.push(Patient::of(agent, loaded, &self.ordered));
-                }
-                (None, Some(found)) => picked.backends.push(Subject::of_backend(found)),
-                (None, None) => return Err(self.unknown(name)),
+            let agents = self.agents(name);
+            let patients: Vec<Patient<'_>> = agents
+                .into_iter()
+                .map(|(loaded, agent)| Patient::of(agent, loaded, &self.ordered))
+                .collect();
+            // Looked at with the agent that runs it.
+            let has = |subject: &Subject| {
+                let mut theirs = patients.iter().filter_map(|it| it.subject.as_ref().ok());
+                theirs.any(|it| it.found.name == subject.found.name && it.words == subject.words)
+            };
+            let backend = self.backend(name).map(Subject::of_backend).filter(|it| !has(it));
+            let is_nick = patients.iter().any(|it| it.agent.nick.as_str() == name);
+            if patients.is_empty() && backend.is_none() {
+                return Err(self.unknown(name));
             }
+            picked.backends.extend(backend.filter(|_| !is_nick));
+            picked.patients.extend(patients);
         }
         Ok(picked)
+    }
+
+    /// Returns the agent of this nick, else those whose short name it is.
+    fn agents(&self, name: &str) -> Vec<(&Loaded, &AgentConfig)> {
+        let Some(loaded) = &self.loaded else { return Vec::new() };
+        let word = name.strip_prefix('@').unwrap_or(name).to_ascii_lowercase();
+        let whole = word.parse().ok().and_then(|nick| loaded.config.agent(&nick));
+        let short = || loaded.config.agents.iter().filter(|agent| agent.nick.short() == word);
+        let found: Vec<&AgentConfig> = match whole {
+            Some(agent) => vec![agent],
+            None => short().collect(),
+        };
+        found.into_iter().map(|agent| (loaded, agent)).collect()
     }
 
     /// Returns a backend; one that stands in the files of a rig only is found by its agents.

@@ -32,7 +32,7 @@ pub(super) async fn run(global: &Global, args: Down) -> Result<u8, Failure> {
         let left: Vec<&str> =
             members.iter().filter(|it| it.runs()).map(|it| it.name.as_str()).collect();
         let left = if left.is_empty() { "no agents".to_owned() } else { left.join(", ") };
-        output::print(&format!("the hub has ended; {left} run on\n"))?;
+        output::print(&format!("the hub has ended; still running: {left}\n"))?;
         return Ok(0);
     }
     let members = fleet.members().await?;

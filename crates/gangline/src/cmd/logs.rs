@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use gangline_api::event::EventRecord;
-use gangline_broker::{Broker, EventQuery};
+use gangline_broker::{Broker, Cursor, Event, EventQuery};
 use gangline_core::AgentName;
 use gangline_os::signals::Signals;
 use jiff::tz::TimeZone;
@@ -11,7 +11,9 @@ use jiff::tz::TimeZone;
 use crate::{
     cli::{Global, Logs},
     failure::Failure,
-    names, output, place, show, store, view,
+    names, output, place,
+    show::{self, events::Depth},
+    store, view,
 };
 
 /// How often new events are looked for.
@@ -24,36 +26,59 @@ pub(super) async fn run(global: &Global, args: Logs) -> Result<u8, Failure> {
     if let Some(agent) = &named {
         store::known(&broker, &paths, agent).await?;
     }
-    let query = EventQuery {
-        agent: named.clone(),
-        limit: args.lines,
-        newest: true,
-        ..EventQuery::default()
-    };
-    let page = broker.events(query).await?;
-    let events: Vec<EventRecord> = page.events.iter().map(view::event).collect();
+    let depth = if args.all { Depth::All } else { Depth::Work };
+    let (events, cursor) = newest(global, &broker, (named.clone(), args.lines, depth)).await?;
     if args.follow {
-        if !events.is_empty() {
-            tell(global, &events)?;
-        }
+        tell(global, &events, depth)?;
         let signals = Signals::new()
             .map_err(|error| Failure::environment(error).doing("cannot listen to signals"))?;
-        return follow(global, &broker, named, (page.cursor, signals)).await;
+        return follow(global, &broker, (named, depth), (cursor, signals)).await;
     }
     if global.json {
         output::json(&events)?;
+    } else if events.is_empty() {
+        output::print("nothing has happened yet\n")?;
     } else {
-        output::print(&show::events::list(&events, &TimeZone::system()))?;
+        output::print(&show::events::list(&events, depth, &TimeZone::system()))?;
     }
     Ok(0)
+}
+
+/// Returns the newest events that are shown, oldest first, and the place behind them.
+async fn newest(
+    global: &Global,
+    broker: &Broker,
+    (agent, limit, depth): (Option<AgentName>, u32, Depth),
+) -> Result<(Vec<EventRecord>, Cursor), Failure> {
+    let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
+    let shown = |event: &EventRecord| global.json || show::events::is_shown(event, depth);
+    let mut query = EventQuery { agent, newest: true, ..EventQuery::default() };
+    if global.json {
+        query.limit = limit;
+    }
+    let mut page = broker.events(query.clone()).await?;
+    let behind = page.cursor;
+    // From the newest back, until there are enough of them.
+    let mut found = Vec::new();
+    while let Some(oldest) = page.events.first().map(Event::cursor) {
+        found.extend(page.events.iter().rev().map(view::event).filter(shown));
+        if found.len() >= wanted {
+            break;
+        }
+        query.before = Some(oldest);
+        page = broker.events(query.clone()).await?;
+    }
+    found.truncate(wanted);
+    found.reverse();
+    Ok((found, behind))
 }
 
 /// Tells what happens behind the cursor, until it is asked to stop.
 async fn follow(
     global: &Global,
     broker: &Broker,
-    agent: Option<AgentName>,
-    (mut cursor, mut signals): (gangline_broker::Cursor, Signals),
+    (agent, depth): (Option<AgentName>, Depth),
+    (mut cursor, mut signals): (Cursor, Signals),
 ) -> Result<u8, Failure> {
     loop {
         let query = EventQuery {
@@ -65,7 +90,7 @@ async fn follow(
         let full = !page.events.is_empty();
         if full {
             let events: Vec<EventRecord> = page.events.iter().map(view::event).collect();
-            tell(global, &events)?;
+            tell(global, &events, depth)?;
         }
         if output::is_unread() {
             return Ok(0);
@@ -80,9 +105,9 @@ async fn follow(
     }
 }
 
-fn tell(global: &Global, events: &[EventRecord]) -> Result<(), Failure> {
+fn tell(global: &Global, events: &[EventRecord], depth: Depth) -> Result<(), Failure> {
     if !global.json {
-        return output::print(&show::events::list(events, &TimeZone::system()));
+        return output::print(&show::events::list(events, depth, &TimeZone::system()));
     }
     events.iter().try_for_each(output::json_line)
 }

@@ -41,7 +41,7 @@ fn concerns(fleet: &Fleet, member: &Member) -> bool {
 fn told(member: &Member, word: Word, taken: &Taken) -> String {
     let name = &member.name;
     let done = match word {
-        Word::Pause => "is paused: what comes is kept",
+        Word::Pause => "is paused: new messages wait",
         Word::Resume => "resumed",
         Word::Interrupt => "ends its turn",
         Word::Compact => "shortens its context once no turn is open",

@@ -11,7 +11,7 @@ use gangline_os::clock::{self, rfc3339};
 use crate::{
     cli::{Global, deciding::Policy},
     failure::Failure,
-    output, place, show, store, unmark,
+    names, output, place, show, store, unmark,
 };
 
 pub(super) async fn run(global: &Global, command: Policy) -> Result<u8, Failure> {
@@ -19,6 +19,7 @@ pub(super) async fn run(global: &Global, command: Policy) -> Result<u8, Failure>
     let broker = store::existing(&paths).await?;
     match command {
         Policy::List { agent } => {
+            let agent = agent.map(|who| names::agent(global, &who)).transpose()?;
             let rules = broker.rules(agent.as_ref()).await?;
             let rules: Vec<PolicyRule> = rules.iter().map(wire).collect();
             match global.json {

@@ -49,7 +49,7 @@ pub(super) async fn run(global: &Global, args: Prompt) -> Result<u8, Failure> {
             "{} has no answer after {} s; it stays queued",
             accepted.id, args.timeout
         ))
-        .hint(format!("`gangline trace {}` tells where it stands", accepted.id))),
+        .hint(format!("`gangline trace {}` shows its state", accepted.id))),
     }
 }
 
@@ -194,7 +194,7 @@ fn why(reason: &str) -> String {
         "needs_login" => "the backend has no login",
         "timed_out" => "the turn took too long",
         "turn_lost" => "the backend died in the turn",
-        "interrupted:operator" => "somebody interrupted the turn",
+        "interrupted:operator" => "a person interrupted the turn",
         "rate_limited" => "the model takes no more requests for now",
         "silent" => "the turn ended without a word",
         other => return show::text::one_line(other),

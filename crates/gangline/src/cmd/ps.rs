@@ -38,8 +38,8 @@ pub(super) async fn run(global: &Global, columns: Columns) -> Result<u8, Failure
     output::print(&show::fleet::list(&agents, columns, now))?;
     if let Some(trouble) = trouble {
         output::print(&format!(
-            "\nwarning: {}; what runs goes on, what ends waits until it is mended: \
-             `gangline config check`\n",
+            "\nwarning: {}; running agents keep running, ended ones start again once it is \
+             corrected: `gangline config check`\n",
             show::text::one_line(&trouble)
         ))?;
     }

@@ -19,13 +19,11 @@ pub(super) async fn run(global: &Global, message: MessageId) -> Result<u8, Failu
                 doorbell::ring(&paths.doorbell(agent.folded()));
             }
             let released = messages(count);
-            format!(
-                "{root} goes on with up to {more} more turns: {released} put back into the queue\n"
-            )
+            format!("{root} may take up to {more} more turns: {released} put back into the queue\n")
         }
         Released::NotHeld { root } => {
             return Err(Failure::user(format!("nothing of {root} is held"))
-                .hint(format!("`gangline trace {message}` shows where it stands")));
+                .hint(format!("`gangline trace {message}` shows its state")));
         }
         Released::Ended { root, by } => {
             return Err(Failure::user(format!("{root} was ended by {by}"))

@@ -63,7 +63,7 @@ fn installation(global: &Global, args: &ServiceInstall) -> Result<(Loaded, Insta
 fn user(args: &ServiceInstall) -> Result<String, Failure> {
     let sudo = || std::env::var("SUDO_USER").ok().filter(|user| !user.is_empty() && user != "root");
     args.run_as.clone().or_else(sudo).ok_or_else(|| {
-        Failure::user("as whom shall the agents run?")
+        Failure::user("which user should the agents run as?")
             .hint("name the user by --run-as NAME; agents do what their user may do")
     })
 }
@@ -113,7 +113,7 @@ fn uninstall(args: &ServiceInstall, folder: &std::path::Path) -> Result<u8, Fail
     }
     output::print(&match removed {
         true => format!(
-            "What runs goes on. To end it:\n  {ctl} stop 'gangline-agent@*' gangline\n  \
+            "What runs keeps running. To end it:\n  {ctl} stop 'gangline-agent@*' gangline\n  \
              {ctl} daemon-reload\n"
         ),
         false => format!("there are no units of ours in {}\n", folder.display()),

@@ -104,7 +104,7 @@ impl Starter {
                 Keep::new(&fleet.paths).map(|keep| Self::Ourselves(Box::new(keep)))
             }
             None => Err(Failure::user(format!(
-                "no hub runs, and nothing else starts {}; the order is kept",
+                "no hub runs, and nothing else starts {}; the order is stored",
                 first.name
             ))
             .hint("`gangline up -d` starts the hub and its agents")),

@@ -198,7 +198,7 @@ fn tell(
             format!("ready: {}\n{}{}", names(agents), not_ready(failed), still_stopped(stopped))
         }
         (false, Progress::Draining(left)) => ending(left),
-        (false, Progress::Leaving(left)) => format!("ended; {} run on\n", left.join(", ")),
+        (false, Progress::Leaving(left)) => format!("ended; still running: {}\n", left.join(", ")),
     };
     if let Err(failure) = output::print(&text) {
         failure.report();
@@ -233,7 +233,7 @@ fn not_ready(failed: &[String]) -> String {
 fn still_stopped(stopped: &[String]) -> String {
     match stopped {
         [] => String::new(),
-        all => format!("stopped: {} (`gangline start` lets them run again)\n", all.join(", ")),
+        all => format!("stopped: {} (`gangline start --all` starts them)\n", all.join(", ")),
     }
 }
 

@@ -32,6 +32,7 @@ impl Loaded {
     }
 
     fn fits(&self, agent: &AgentConfig, has_order: bool) -> Result<(), Failure> {
+        self.has_servers(agent)?;
         let driven = self.driven(agent, None);
         if has_order {
             // Its configured backend does not matter, its folder does.

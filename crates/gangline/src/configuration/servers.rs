@@ -13,24 +13,26 @@ use gangline_runtime::{Capabilities, McpPlace, McpServer};
 
 use crate::failure::Failure;
 
-/// Adds the servers of the agent's file to its own; returns what is odd about the file.
+/// Adds the servers of the agent's file to its own, all or none; returns what is odd about the file.
 pub(super) fn join(agent: &mut AgentConfig) -> Result<Vec<Warning>, Failure> {
     let Some(file) = agent.mcp_servers_file.clone().filter(|_| agent.enabled) else {
         return Ok(Vec::new());
     };
     let (servers, warnings) =
-        config::parse_servers(&read(&file, agent)?, &file.display().to_string())?;
-    for (key, server) in servers {
-        if agent.mcp_servers.contains_key(&key) {
-            let text = format!(
-                "the MCP server `{key}` of {} stands in the configuration and in {}",
-                agent.nick,
-                file.display()
-            );
-            return Err(Failure::config(anyhow::anyhow!(text)).hint("remove one of the two"));
-        }
-        agent.mcp_servers.insert(key, server);
+        config::parse_servers(&read(&file, agent)?, &file.display().to_string()).map_err(
+            |error| {
+                Failure::from(error).doing(format!("cannot use the MCP servers of {}", agent.nick))
+            },
+        )?;
+    if let Some(key) = servers.keys().find(|key| agent.mcp_servers.contains_key(*key)) {
+        let text = format!(
+            "the MCP server `{key}` of {} is in the configuration and in {}",
+            agent.nick,
+            file.display()
+        );
+        return Err(Failure::config(anyhow::anyhow!(text)).hint("remove one of the two"));
     }
+    agent.mcp_servers.extend(servers);
     Ok(warnings)
 }
 

@@ -1,6 +1,6 @@
 use gangline_os::secret::{Secret, random_password};
 
-use super::lines;
+use super::{brief, lines};
 
 #[test]
 fn the_lines_can_be_pasted_as_they_are() {
@@ -19,6 +19,14 @@ fn the_lines_can_be_pasted_as_they_are() {
               echo '/j #general' > ~/irc/127.0.0.1/in\n";
     assert!(text.contains(ii), "{text}");
     assert!(text.contains("    /connect 127.0.0.1 6667\n"), "{text}");
+}
+
+#[test]
+fn up_says_in_two_lines_how_to_join() {
+    let text = brief("127.0.0.1:6667", &random_password(), Some("#general"));
+    assert_eq!(text.lines().count(), 2, "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    assert!(text.contains("The room is #general; `gangline join` prints"), "{text}");
 }
 
 /// A line that the terminal wraps is not copied in one piece.

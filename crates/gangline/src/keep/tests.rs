@@ -1,4 +1,4 @@
-use std::path::PathBuf;
+use std::{collections::BTreeSet, path::PathBuf};
 
 use gangline_api::config;
 use gangline_os::{paths::Paths, process::Group};
@@ -18,6 +18,7 @@ fn a_daemon_is_this_program_with_its_paths_and_a_session_of_its_own() {
         config,
         file: "/c/agents.yaml".into(),
         registry: <Registry as Default>::default(),
+        unread: BTreeSet::new(),
     };
     let kept = Keep::new(&paths).unwrap().daemon(&loaded.config.agents[0], &loaded, "127.0.0.1:7");
     let words: Vec<_> = kept.spawn.args.iter().map(|arg| arg.to_str().unwrap()).collect();

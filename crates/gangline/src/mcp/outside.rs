@@ -27,9 +27,9 @@ use super::join;
 use crate::{
     channel::{
         ask::{self, Saying},
-        reach::{LegacyTmp, Reach},
+        reach::{self, LegacyTmp, Reach},
     },
-    cli::Global,
+    cli::{Global, who},
     failure::Failure,
 };
 
@@ -47,8 +47,10 @@ const LINES: u64 = gangline_api::ipc::READ_LIMIT as u64;
 const LINES_MAX: u64 = gangline_api::ipc::READ_LIMIT_MAX as u64;
 
 /// Serves the standard streams until the client closes them.
-pub(super) fn serve(global: Global, nick: &AgentName) -> Result<(), Failure> {
-    let outside = Outside::new(&|name| std::env::var_os(name), global, nick)?;
+pub(super) fn serve(global: Global, who: &who::Who) -> Result<(), Failure> {
+    let env = |name: &str| std::env::var_os(name);
+    let nick = reach::named(&global, &env, who)?;
+    let outside = Outside::new(&env, global, &nick)?;
     let cannot = |error| Failure::environment(error).doing("cannot serve the tools");
     let (ours, theirs) = std::os::unix::net::UnixStream::pair().map_err(cannot)?;
     ours.set_nonblocking(true).map_err(cannot)?;

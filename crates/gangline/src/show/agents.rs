@@ -116,7 +116,7 @@ fn waits(agent: &AgentStatus, waiting: &WaitingFor, now: UnixMicros) -> String {
         WaitingFor::Resume { why } => {
             // A daemon that is gone is started, and hears no word.
             let word = if agent.pid.is_some() { "resume" } else { "start" };
-            let mended = format!("`gangline {word} {}`, once this is mended", agent.nick);
+            let mended = format!("`gangline {word} {}`, once this is fixed", agent.nick);
             format!("{mended}: {}", one_line(why))
         }
         WaitingFor::Release { .. } => held(waiting).unwrap_or_default(),

@@ -2,7 +2,13 @@
 
 use std::fmt::Write as _;
 
-use gangline_api::event::{Block, Event, EventRecord, StepState};
+use gangline_api::{
+    config::WebhookEvent,
+    event::{
+        Block, Event, EventRecord, HookData, HookPayload, OnMessage, SessionStart, SessionStop,
+        StepState,
+    },
+};
 use gangline_core::{ApprovalNumber, MessageId, approval::view};
 use gangline_os::clock::parse_rfc3339;
 use jiff::tz::TimeZone;
@@ -26,11 +32,17 @@ fn told(what: impl Into<String>, text: impl Into<String>) -> Told {
     Told { what: what.into(), text: text.into() }
 }
 
-/// Returns the lines of `logs`.
-pub(crate) fn list(events: &[EventRecord], zone: &TimeZone) -> String {
-    if events.is_empty() {
-        return "nothing has happened yet\n".to_owned();
-    }
+/// How much `logs` shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Depth {
+    /// What the agent was asked and did, and what went wrong.
+    Work,
+    /// The program's own steps, too.
+    All,
+}
+
+/// Returns the lines of `logs`; none if nothing of that depth has happened.
+pub(crate) fn list(events: &[EventRecord], depth: Depth, zone: &TimeZone) -> String {
     let mut out = String::new();
     for event in events {
         let at = match parse_rfc3339(&event.at) {
@@ -38,7 +50,7 @@ pub(crate) fn list(events: &[EventRecord], zone: &TimeZone) -> String {
             None => one_line(&event.at),
         };
         let turn = event.turn.map_or_else(|| "-".to_owned(), |turn| turn.to_string());
-        for Told { what, text } in describe(event) {
+        for Told { what, text } in at_depth(event, depth) {
             let _ = writeln!(
                 out,
                 "{} {} {turn:<6} {what:<11} {text}",
@@ -48,6 +60,66 @@ pub(crate) fn list(events: &[EventRecord], zone: &TimeZone) -> String {
         }
     }
     out
+}
+
+/// Returns whether `logs` shows anything of an event.
+pub(crate) fn is_shown(event: &EventRecord, depth: Depth) -> bool {
+    !at_depth(event, depth).is_empty()
+}
+
+/// Returns what `logs` says of an event.
+fn at_depth(event: &EventRecord, depth: Depth) -> Vec<Told> {
+    let Ok(Some(known)) = event.event() else { return describe(event) };
+    match &known {
+        Event::OnMessage(OnMessage(it)) => return vec![message(it)],
+        Event::SessionStart(SessionStart(it)) => {
+            return vec![told("start", format!("{} takes prompts", one_line(&it.runtime)))];
+        }
+        Event::SessionStop(SessionStop(it)) => return vec![stopped(it)],
+        _ if depth == Depth::Work && is_own_step(&known) => return Vec::new(),
+        Event::Assistant(it) if depth == Depth::Work => {
+            let spoken = it.content.iter().filter(|it| !matches!(it, Block::Thinking { .. }));
+            return spoken.filter_map(block).collect();
+        }
+        _ => {}
+    }
+    known_event(&known)
+}
+
+/// Returns whether an event is a step of the program's own, or is told by another one too.
+fn is_own_step(event: &Event) -> bool {
+    match event {
+        Event::Phase(_) | Event::StartStep(_) | Event::OnError(_) => true,
+        // The end of the turn says so.
+        Event::Alert(it) => it.event == WebhookEvent::AgentComplete,
+        // Each of its messages has a line.
+        Event::TurnStarted(it) => it.attempt <= 1 && !it.messages.is_empty(),
+        Event::MessageAccepted(_)
+        | Event::TurnSteered(_)
+        | Event::Assistant(_)
+        | Event::ToolResult(_)
+        | Event::Sent(_)
+        | Event::TurnEnded(_)
+        | Event::ApprovalAsked(_)
+        | Event::ApprovalDecided(_)
+        | Event::SessionStart(_)
+        | Event::SessionStop(_)
+        | Event::OnMessage(_)
+        | Event::Notice(_) => false,
+    }
+}
+
+fn stopped(payload: &HookPayload) -> Told {
+    let how = Some(payload.data.message.as_str()).filter(|how| !how.is_empty());
+    let how = how.map_or_else(String::new, |how| format!(": {}", short(how)));
+    told("end", format!("{} has ended{how}", one_line(&payload.runtime)))
+}
+
+fn message(payload: &HookPayload) -> Told {
+    let HookData { message, id, sender } = &payload.data;
+    let id = id.map_or_else(String::new, |id| format!("{id} "));
+    let sender = sender.as_deref().map_or_else(|| "an unknown sender".to_owned(), one_line);
+    told("message", format!("{id}from {sender}: {}", short(message)))
 }
 
 /// Returns what an event tells: nothing, one line, or one for each block of a model's message.
@@ -65,6 +137,9 @@ fn known_event(event: &Event) -> Vec<Told> {
         Event::MessageAccepted(it) => {
             let from = one_line(&it.sender);
             told("accepted", format!("{} from {from}: {}", it.message, short(&it.preview)))
+        }
+        Event::TurnStarted(it) if it.messages.is_empty() => {
+            told("turn", "started by the backend itself")
         }
         Event::TurnStarted(it) => {
             told("turn", format!("started for {}, attempt {}", names(&it.messages), it.attempt))

@@ -46,7 +46,7 @@ pub(crate) fn status(agent: &AgentStatus, now: UnixMicros) -> String {
             WaitingFor::Irc { trouble } => format!("  IRC: {}\n", one_line(trouble)),
         });
     }
-    out + &format!("{}\n", paint(Paint::Dim, "Ctrl-C leaves; the agent goes on"))
+    out + &format!("{}\n", paint(Paint::Dim, "Ctrl-C leaves; the agent keeps running"))
 }
 
 /// Returns the lines of one event; none for one that tells nothing.

@@ -203,7 +203,7 @@ fn ending(trace: &Trace) -> String {
     if let (MessageState::Held, Some(cause)) = (message.state, &trace.cause) {
         let (root, why) = (cause.root, message.reason.as_deref().map(events::short));
         return format!(
-            "\nheld: {}\n{root} has used {}\n`gangline release {root}` lets it go on, `gangline \
+            "\nheld: {}\n{root} has used {}\n`gangline release {root}` lets it continue, `gangline \
              interrupt --cause {root}` ends it\n",
             why.unwrap_or_default(),
             cause.used.in_words()

@@ -82,13 +82,13 @@ fn five_agents_that_mention_all_others_stop_at_the_limit_and_go_on_when_released
     alice.hears("co-bob", "#general", "alice: ");
     assert_eq!(storm.turns(), LIMIT);
     storm.owner.say("#general", &format!("@co-bob go on {}", held[0]));
-    storm.owner.hears("co-bob", "#general", &format!("m1 goes on with up to {LIMIT} more turns"));
+    storm.owner.hears("co-bob", "#general", &format!("m1 may take up to {LIMIT} more turns"));
     let told = format!("otto: m1 has used its {} turns", 2 * LIMIT);
     storm.owner.hears("co-ada", "#general", &told);
     storm.settles("the second limit");
     assert_eq!((storm.turns(), storm.told().len()), (2 * LIMIT, 2));
     let said = storm.stage.world.run(&["release", "m1"]).ok();
-    assert!(said.contains("m1 goes on with up to 12 more turns"), "{said}");
+    assert!(said.contains("m1 may take up to 12 more turns"), "{said}");
     let told = format!("otto: m1 has used its {} turns", 3 * LIMIT);
     storm.owner.hears("co-ada", "#general", &told);
     storm.settles("the third limit");

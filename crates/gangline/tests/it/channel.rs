@@ -303,6 +303,15 @@ fn an_agents_child_uses_its_own_socket_and_token() {
     let bob = self::daemon(&world.path("run/gangline-oak-bob.sock"), &[&format!("{OK}\n")]);
     let _ = world.run(&["channel", "clear", "--agent", "oak-bob"]).ok();
     assert_eq!(bob.join().unwrap(), ["{\"type\":\"clear\",\"id\":\"ID\"}\n"]);
+    // A short name needs something that names the agents.
+    let yaml = "agents:\n  - {nick: oak-bob, agent: native, directory: .}\n";
+    let file = world.file("short.yaml", &format!("server: {{name: oak}}\n{yaml}"));
+    let bob = self::daemon(&world.path("run/gangline-oak-bob.sock"), &[&format!("{OK}\n")]);
+    let _ = world.run(&["channel", "--config", &file, "--agent", "bob", "clear"]).ok();
+    assert_eq!(bob.join().unwrap(), ["{\"type\":\"clear\",\"id\":\"ID\"}\n"]);
+    let ran = world.run(&["channel", "--config", &file, "--agent", "bib", "clear"]);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    assert!(ran.stderr.contains("did you mean oak-bob?"), "{}", ran.stderr);
 }
 
 /// R0-46, R0-47, C2: culture's name for the socket is found too; `/tmp` only when it is asked for

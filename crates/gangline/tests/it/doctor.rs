@@ -124,9 +124,9 @@ fn a_broken_configuration_is_told_with_its_lines() {
             4 |     permissons: ask
               |     ^^^^^^^^^^
             help: a backend's own field that is really called so goes under `extra:`
-                           -> mend the file; `gangline config check` looks at it again
+                           -> correct the file, then run `gangline config check`
       fail  runtimes       HOME/config/gangline/runtimes.json:1: this is no JSON: EOF while parsing a value
-                           -> mend the file: what is wrong in it is not there for anybody
+                           -> correct the file: until then no agent has this entry
       note  state          HOME/state/gangline is not there yet; the first start makes it
       note  store          there is none yet; the first start makes it
       warn  sockets        HOME/run can be read by others: its mode is 0755
@@ -138,7 +138,7 @@ fn a_broken_configuration_is_told_with_its_lines() {
     Backend claude
       warn  program        1.0.0 is too old, at least 2.1.270 is needed: HOME/bin/claude
                            -> `npm install -g @anthropic-ai/claude-code@2.1.330`
-      warn  login          none was found: HOME/.claude/.credentials.json is not there
+      warn  login          HOME/.claude/.credentials.json is not there
                            -> log in by `claude`, then `/login`, as the agent's user
 
     `gangline doctor --deep` tries the backends: no network, no tokens
@@ -241,7 +241,7 @@ fn what_is_wrong_with_agents_is_told_with_what_to_do() {
       ok    backend        codex (built in)
       warn  program        HOME/bin/codex: version unknown (took longer than 5 s)
                            -> try `HOME/bin/codex --version` by hand, as the agent's user
-      warn  login          none was found: HOME/accounts/b/auth.json is not there
+      warn  login          HOME/accounts/b/auth.json is not there
                            -> log in by `CODEX_HOME=HOME/accounts/b codex login`
       fail  directory      HOME/nowhere is not there
                            -> `mkdir -p HOME/nowhere`, or write another `directory`
@@ -259,9 +259,9 @@ fn what_is_wrong_with_agents_is_told_with_what_to_do() {
 
     Agent spark-d: tmux
       ok    backend        tmux (built in)
-      fail  program        2.1.83 is known to be bad (its screen is blank to whoever reads it): HOME/bin/claude
+      fail  program        2.1.83 is known to be bad (Gangline reads a blank screen from it): HOME/bin/claude
                            -> `npm install -g @anthropic-ai/claude-code@2.1.330`
-      warn  login          none was found: HOME/.claude/.credentials.json is not there
+      warn  login          HOME/.claude/.credentials.json is not there
                            -> log in by `claude`, then `/login`, as the agent's user
                            -> ANTHROPIC_API_KEY is set here but reaches no agent by itself: write `api_key_env: ANTHROPIC_API_KEY`
       note  permissions    in a terminal nothing is asked: its owner has its shell
@@ -306,7 +306,7 @@ fn what_is_wrong_with_agents_is_told_with_what_to_do() {
     9 failures, 7 warnings, 13 notes, 26 ok
     "#);
     assert_eq!(world.processes(), [], "all that was started is gone");
-    let json = world.run(&["doctor", "--json", "spark-c", "spark-g"]);
+    let json = world.run(&["doctor", "--json", "c", "spark-g"]);
     let found: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
     for check in found["checks"].as_array().unwrap() {
         let well = check["result"] == "ok" || check["result"] == "note";
@@ -427,6 +427,25 @@ fn a_terminal_of_80_columns_is_enough() {
     assert!(long.iter().all(|line| line.contains('/') || line.contains('`')), "{screen}");
     assert!(screen.contains("\n                       "), "{screen}");
     assert!(screen.contains("`npm install -g @anthropic-ai/claude-code@2.1.330`"), "{screen}");
+}
+
+/// A short name is an agent's, as for every other command; a backend of that name is looked at with it,
+/// by itself only if the agent runs another program.
+#[test]
+fn a_short_name_is_an_agent_before_it_is_a_backend() {
+    let world = with(&[("claude", "echo '2.1.330 (Claude Code)'"), ("other", "echo 1")]);
+    let check = |command: &str, expect: &[&str]| {
+        let yaml = "agents:\n  - {nick: spark-claude, agent: claude, directory: .";
+        let _ = world.file("agents.yaml", &format!("{yaml}{command}}}\n"));
+        let ran = world.run(&["doctor", "--json", "claude"]);
+        let found: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        let mut names: Vec<_> =
+            found["checks"].as_array().unwrap().iter().map(|it| it["name"].as_str()).collect();
+        names.dedup();
+        assert_eq!(names, expect.iter().map(|it| Some(*it)).collect::<Vec<_>>(), "{found}");
+    };
+    check("", &["spark-claude"]);
+    check(", command: [other]", &["spark-claude", "claude"]);
 }
 
 /// An adapter that wants a certain age refuses a program that does not tell one; others do not ask.

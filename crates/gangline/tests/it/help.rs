@@ -6,7 +6,7 @@ use crate::standin::world;
 fn the_help_lists_every_command() {
     let help = world().run(&["--help"]).ok();
     insta::assert_snapshot!(help, @r#"
-    Hitches AI coding agents to a chat network that people and agents share.
+    Puts AI coding agents into chat rooms, beside people.
 
     Usage: gangline [OPTIONS] <COMMAND>
 
@@ -32,7 +32,7 @@ fn the_help_lists_every_command() {
       ircd         Run the small IRC server alone, in the foreground
       ps           List the agents and what each of them does
       status       Show one agent, or all
-      logs         Show what an agent did, oldest first
+      logs         Show what an agent was asked and did, oldest first
       attach       Show an agent's turns as they happen
       prompt       Give an agent a prompt from the command line
       cancel       Take back a message that waits
@@ -68,8 +68,8 @@ fn the_help_lists_every_command() {
 
     Start with `gangline demo`: it needs no key and no network.
     Exit codes: 0 done; 1 your input or the state forbids it; 2 the surroundings failed (disk, port,
-    program); 3 another daemon has the agent; 64 wrong usage; 78 a configuration that no restart will
-    mend.
+    program); 3 another daemon has the agent; 64 wrong usage; 78 a configuration or database that no
+    restart will fix.
     "#);
 }
 

@@ -245,13 +245,13 @@ fn servers_that_cannot_be_had_are_told() {
     let twice = "    mcp_servers: {git: {command: z}}\n    mcp_servers_file: some.json\n";
     let (ran, _) = check(twice);
     assert_eq!(ran.code, 78, "{}", ran.stderr);
-    assert!(ran.stderr.contains("the MCP server `git` of oak-ada stands in"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("the MCP server `git` of oak-ada is in"), "{}", ran.stderr);
     let (ran, _) = check("    enabled: false\n    mcp_servers_file: none.json\n");
     assert_eq!(ran.code, 0, "an agent that does not run needs no file: {}", ran.stderr);
 
     let (ran, file) = check("    mcp_servers: {git: {command: x, env: {A: \"${NOT_SET}\"}}}\n");
     assert_eq!(ran.code, 0, "variables belong to the hub: {}", ran.stderr);
-    let ran = world.run(&["--config", &file, "daemon", "oak-ada"]);
+    let ran = world.run(&["--config", &file, "daemon", "ada"]);
     assert_eq!(ran.code, 78, "{}", ran.stderr);
     assert!(ran.stderr.contains("cannot offer the MCP server `git`"), "{}", ran.stderr);
     assert!(ran.stderr.contains("the variable NOT_SET is not set"), "{}", ran.stderr);

@@ -205,7 +205,7 @@ fn a_backend_that_cannot_be_told_its_model_is_started_anew() {
     ask(&mut ori, "three");
     assert_eq!(last_model(&rig), own);
     let prompts = last_request(&rig).to_string();
-    assert!(prompts.contains("[gangline] you were restarted; your session goes on"), "{prompts}");
+    assert!(prompts.contains("[gangline] you were restarted; your session continues"), "{prompts}");
     ask(&mut ori, "four");
     let prompts = last_request(&rig).to_string();
     assert_eq!(prompts.matches("you were restarted").count(), 1, "{prompts}");

@@ -294,7 +294,7 @@ fn two_agents_that_mention_each_other_stop_at_the_hop_limit() {
     assert_eq!(room.stage.query(roots), ["1"], "all come from what alice said");
     let trace = room.stage.world.run(&["trace", &held]).ok();
     assert!(trace.contains("held: 9 hops from agent to agent, more than the limit"), "{trace}");
-    assert!(trace.contains("`gangline release m1` lets it go on"), "{trace}");
+    assert!(trace.contains("`gangline release m1` lets it continue"), "{trace}");
     alice.hears(
         ADA,
         "#general",

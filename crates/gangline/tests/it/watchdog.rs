@@ -351,7 +351,7 @@ fn three_crashes_park_the_agent_until_somebody_resumes_it() {
          claude ended with code 7; it said: nothing"
     );
     let status = rig.run(&["status", "lab-ada"]);
-    let waits = "`gangline resume lab-ada`, once this is mended: claude ended with code 7";
+    let waits = "`gangline resume lab-ada`, once this is fixed: claude ended with code 7";
     assert!(status.contains(waits), "{status}");
     let logs = rig.run(&["logs", "lab-ada"]);
     assert!(logs.contains("circuit_open: the backend died 3 times in a row"), "{logs}");

@@ -1,6 +1,6 @@
 use super::*;
 
-const GOES_ON: &str = "\n[gangline] you were restarted; your session goes on, and your files are in /srv as you left them";
+const GOES_ON: &str = "\n[gangline] you were restarted; your session continues, and your files are in /srv as you left them";
 
 /// R2-14: a restart is told once, with whether the session is the same; the first start is none.
 #[test]

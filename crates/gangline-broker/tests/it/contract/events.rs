@@ -46,6 +46,11 @@ pub(crate) async fn the_newest_events_come_oldest_first(store: &Fixture) {
     assert_eq!(kinds, ["kind3", "kind4"]);
     let query = EventQuery { after: Some(page.cursor), ..EventQuery::default() };
     assert_eq!(broker.events(query).await.unwrap().events, []);
+    let before = Some(page.events[0].cursor());
+    let query = EventQuery { before, newest: true, limit: 2, ..EventQuery::default() };
+    let page = broker.events(query).await.unwrap();
+    let kinds: Vec<_> = page.events.iter().map(|event| event.kind.as_str()).collect();
+    assert_eq!(kinds, ["kind1", "kind2"]);
 }
 
 pub(crate) async fn a_turn_has_its_own_events(store: &Fixture) {

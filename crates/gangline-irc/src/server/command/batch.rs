@@ -139,10 +139,10 @@ impl Draft {
             return Err(Wrong("MULTILINE_MAX_BYTES", words, "The message is too long"));
         }
         if text.len() > room {
-            return Err(invalid("A line is too long once your name stands before it"));
+            return Err(invalid("A line is too long with your name before it"));
         }
         if follows == Follows::On && (text.is_empty() || self.lines == 1) {
-            return Err(invalid("A line that goes on another is blank, or the first"));
+            return Err(invalid("A concatenated line is blank, or the first"));
         }
         if self.kind.is_some_and(|known| known != kind) {
             return Err(invalid("PRIVMSG and NOTICE do not go together"));

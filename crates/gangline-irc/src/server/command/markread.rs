@@ -60,7 +60,7 @@ fn set(state: &mut State, call: &mut Call, target: String, at: UnixMicros) {
     }
     if !state.markers.contains_key(&key) && state.markers.len() >= MARKERS_MAX {
         let words = ["MARKREAD", "INTERNAL_ERROR", &target];
-        return state.fail(id, &words, "Too many read markers are kept already");
+        return state.fail(id, &words, "Too many read markers are stored already");
     }
     let asker = call.asker(state);
     let marker = Marker { party, target: key.1, at };

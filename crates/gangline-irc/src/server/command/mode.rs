@@ -225,7 +225,7 @@ fn keep(state: &mut State, call: &mut Call, name: &str, modes: Modes) {
     };
     if !row.is_default() && !state.modes.contains_key(&key) && state.modes.len() >= ROOMS_MAX {
         let words = ["MODE", "STORE_FAILED", name];
-        let text = "Modes of too many rooms are kept already; nothing was changed";
+        let text = "Modes of too many rooms are stored already; nothing was changed";
         return state.fail(id, &words, text);
     }
     let asked = state.asked_modes.entry(key).or_insert((0, Modes::default()));

@@ -160,7 +160,7 @@ fn fly(state: &mut State, call: &mut Call, kind: LineKind, what: (Conversation, 
     let body = line.source.len() + line.target.len() + longest + kind.as_str().len() + 7;
     if body > BODY_MAX {
         // Cut it would be another text than its sender wrote.
-        let text = "The line is too long once your name stands before it; nothing was sent";
+        let text = "The line is too long with your name before it; nothing was sent";
         return refuse(state, id, kind, (n::ERR_INPUTTOOLONG, &[&line.target], text));
     }
     if line.key.as_ref().is_some_and(|key| key.len() > KEY_MAX) {

@@ -80,7 +80,7 @@ impl Session {
             (Some(_), Can { load: true, .. }) => self.ask_for(Way::Load),
             (Some(id), _) => {
                 let name = self.setup.recipe.name;
-                let text = format!("{name} cannot go on with session {id}; a new one begins");
+                let text = format!("{name} cannot continue session {id}; a new one begins");
                 self.notice(text);
                 self.ask_for(Way::New);
             }
@@ -166,7 +166,7 @@ impl Session {
             Way::Resume | Way::Load => {
                 let id = self.setup.resume.as_ref().map(ToString::to_string).unwrap_or_default();
                 self.notice(format!(
-                    "{name} cannot go on with session {id} ({why}); a new one begins"
+                    "{name} cannot continue session {id} ({why}); a new one begins"
                 ));
                 self.setup.resume = None;
                 self.ask_for(Way::New);

@@ -232,7 +232,7 @@ impl Session {
         if std::mem::take(&mut self.spoilt) {
             let name = self.setup.recipe.name;
             self.notice(format!(
-                "{name} cannot go on with this conversation: a call in it has no result. A new one \
+                "{name} cannot continue this conversation: a call in it has no result. A new one \
                  begins, which remembers nothing of it"
             ));
             return self.begin_anew();
@@ -266,7 +266,7 @@ impl Session {
         turn.told += 1;
         let why = verdict::one_line(&refused.join("; "));
         self.send_prompt(&format!(
-            "The tool call was refused: {why}. Do not try it again; go on without it, and say so \
+            "The tool call was refused: {why}. Do not try it again; continue without it, and say so \
              where it matters."
         ));
         true

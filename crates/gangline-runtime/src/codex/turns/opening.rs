@@ -89,7 +89,7 @@ impl Turns {
         let lower = error.to_lowercase();
         let gone = ["no rollout found", "not found", "invalid session id", "invalid thread id"];
         if !gone.iter().any(|words| lower.contains(words)) {
-            return self.useless("cannot go on with its session", error);
+            return self.useless("cannot continue its session", error);
         }
         let session = self.setup.resume.take().map_or_else(|| self.thread.clone(), |it| it.0);
         self.begun = false;

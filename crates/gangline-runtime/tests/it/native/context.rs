@@ -304,7 +304,7 @@ async fn a_refusal_of_the_model_is_a_failure_that_says_so() {
     reply: [{stop_reason: refusal}]")
     .await;
     let events = rig.ask(1, "bad things").await;
-    let why = "the model declined to go on with this".to_owned();
+    let why = "the model declined to continue with this".to_owned();
     let failed = TurnResult::Failed { kind: FailureKind::Other, why };
     assert_eq!(events.last(), Some(&finished(1, failed)));
     assert_eq!(texts(&rig.ask(2, "hello").await), "turn 1: hello", "it is not sent again");

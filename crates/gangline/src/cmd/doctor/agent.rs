@@ -67,6 +67,8 @@ impl<'a> Patient<'a> {
         if let Ok(subject) = &self.subject {
             checks.push(reading::check(subject, agent));
             checks.extend(servers(subject, agent, hub));
+            let unread = loaded.has_servers(agent).err();
+            checks.extend(unread.map(|failure| Check::failed("MCP servers", &failure)));
             checks.extend(hooks(subject, agent.hooks.as_ref().or(loaded.config.hooks.as_ref())));
         }
         Group { about: About::Agent, name: Some(agent.nick.to_string()), title, checks }
@@ -170,7 +172,7 @@ fn server_check(name: String, server: &McpServerConfig, subject: &Subject, hub: 
             match locate(&command, path.map_or("", String::as_str), &subject.folder).file() {
                 Ok(file) => Check::ok(name, file.display().to_string()),
                 Err(why) => Check::fail(name, why).remedy(
-                    "install it, or mend `command` of the server; the agent starts without",
+                    "install it, or correct `command` of the server; the agent starts without it",
                 ),
             }
         }
@@ -182,6 +184,8 @@ fn hooks(subject: &Subject, hooks: Option<&Hooks>) -> Option<Check> {
     let command = hooks?.command.first()?;
     Some(match subject.locate(command).file() {
         Ok(file) => Check::ok(NAME, file.display().to_string()),
-        Err(why) => Check::fail(NAME, why).remedy("mend `hooks.command`; turns do not wait for it"),
+        Err(why) => {
+            Check::fail(NAME, why).remedy("correct `hooks.command`; turns do not wait for it")
+        }
     })
 }

@@ -55,9 +55,9 @@ fn running(about: &About) -> Check {
     const NAME: &str = "hub";
     let text = format!("process {}, version {}", about.pid, about.version);
     if let Some(why) = &about.refused {
-        return Check::warn(NAME, format!("{text}: it goes on with the configuration it had"))
+        return Check::warn(NAME, format!("{text}: it still runs with the configuration it had"))
             .detail(why)
-            .remedy("mend the configuration, then `gangline up -d`");
+            .remedy("correct the configuration, then `gangline up -d`");
     }
     if program::was_replaced(about.pid) == Some(true) {
         return Check::warn(NAME, format!("{text}: its program was replaced since it began"))

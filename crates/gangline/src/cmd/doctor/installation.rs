@@ -64,7 +64,7 @@ fn faults(file: &Path, failure: &Failure) -> Check {
             let detail = check.found.clone();
             Check { found: format!("{} cannot be used", file.display()), ..check }
                 .detail(detail)
-                .remedy("mend the file; `gangline config check` looks at it again")
+                .remedy("correct the file, then run `gangline config check`")
         }
     }
 }
@@ -82,7 +82,7 @@ fn warnings(loaded: &Loaded) -> Vec<Check> {
 pub(super) fn registry(problems: &[String]) -> Vec<Check> {
     let told = problems.iter().map(|problem| {
         Check::fail("runtimes", problem)
-            .remedy("mend the file: what is wrong in it is not there for anybody")
+            .remedy("correct the file: until then no agent has this entry")
     });
     told.collect()
 }

@@ -100,7 +100,7 @@ fn of_program(subject: &Subject) -> Option<Check> {
 fn absent(subject: &Subject, folder: &Path) -> Check {
     let login = subject.known().login;
     let file = login.files.first().or(login.maybe.first()).copied().unwrap_or_default();
-    let text = format!("none was found: {} is not there", folder.join(file).display());
+    let text = format!("{} is not there", folder.join(file).display());
     let mut check = Check::warn(NAME, text);
     let account = subject.agent().and_then(|agent| agent.account_dir.as_deref());
     check = match (login.how, account, login.folder_variable) {

@@ -158,7 +158,9 @@ fn missing(done: &Done, out: &mut String) {
     if done.loaded.enabled().next().is_some() {
         return;
     }
-    out.push_str("\nStill missing: somebody to answer. Any of these will do:\n");
+    out.push_str(
+        "\nStill missing: a program or key, so that somebody can answer. Any of these will do:\n",
+    );
     for program in PROGRAMS {
         let install = registry::built_in(program.backend).map_or("", |entry| entry.known.install);
         if !install.is_empty() && done.found.iter().all(|(found, _)| found.program != program) {

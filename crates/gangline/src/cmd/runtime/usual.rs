@@ -35,7 +35,7 @@ pub(super) fn run(name: &str) -> Result<u8, Failure> {
         Err(error) => return Err(Failure::environment(error)),
     };
     let text = edit::with_default(&file, &text, name).map_err(|problem| {
-        Failure::user(problem.to_string()).hint("nothing was written: mend the file first")
+        Failure::user(problem.to_string()).hint("nothing was written: correct the file first")
     })?;
     crate::init::file::make_folder(&file)?;
     // A link stays one: what it names is replaced.

@@ -413,11 +413,11 @@ fn told(global: &Global, paths: &Paths, about: &About) -> Result<(), Failure> {
         .map(|(name, _)| name.clone())
         .collect();
     let join = match embedded {
-        true => invite::lines(&about.irc, &owner, room.map(|room| room.as_str())),
+        true => invite::brief(&about.irc, &owner, room.map(|room| room.as_str())),
         false => format!("The agents are on {}.\n", about.irc),
     };
     output::print(&format!(
-        "{join}{}It runs in the background: `gangline ps` looks at it, `gangline down` ends it.\n",
+        "{join}{}It runs in the background: `gangline ps` shows it, `gangline down` ends it.\n",
         super::still_stopped(&stopped)
     ))
 }

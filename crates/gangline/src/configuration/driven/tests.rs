@@ -1,4 +1,4 @@
-use std::fs;
+use std::{collections::BTreeSet, fs};
 
 use gangline_api::config::{self, Environment};
 use gangline_runtime::registry::{Places, Registry};
@@ -25,7 +25,7 @@ fn loaded(keys: &str) -> Loaded {
     let names = |_: Option<&std::path::Path>| registry.names();
     let config =
         config::parse_known(&yaml, "agents.yaml", &names, &Environment::default()).unwrap();
-    Loaded { config, file: "/c/agents.yaml".into(), registry }
+    Loaded { config, file: "/c/agents.yaml".into(), registry, unread: BTreeSet::new() }
 }
 
 const CLAUDE: &str = "    agent: claude\n    command: [/opt/claude]\n    account_dir: /l\n    \

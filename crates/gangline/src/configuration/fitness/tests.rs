@@ -1,4 +1,4 @@
-use std::path::Path;
+use std::{collections::BTreeSet, path::Path};
 
 use gangline_api::config::{self, Environment};
 use gangline_runtime::registry::{Places, Registry};
@@ -15,7 +15,7 @@ fn loaded(agents: &[(&str, &str, &Path)]) -> Loaded {
     let names = |_: Option<&Path>| registry.names();
     let none = Environment::default();
     let config = config::parse_known(&yaml, "agents.yaml", &names, &none).unwrap();
-    Loaded { config, file: "/c/agents.yaml".into(), registry }
+    Loaded { config, file: "/c/agents.yaml".into(), registry, unread: BTreeSet::new() }
 }
 
 fn nicks(unfit: &[Unfit]) -> Vec<&str> {

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use gangline_api::config;
 use gangline_runtime::registry::{Places, Registry};
 
@@ -32,7 +34,8 @@ fn a_configuration_with_a_retired_model_is_warned_of_for_every_backend() {
         );
         let config = config::parse(&yaml, "agents.yaml").unwrap();
         let registry = Registry::load(&Places::default());
-        let loaded = Loaded { config, file: "/c/agents.yaml".into(), registry };
+        let loaded =
+            Loaded { config, file: "/c/agents.yaml".into(), registry, unread: BTreeSet::new() };
         let warnings = loaded.warnings();
         let about = "/c/agents.yaml: the model of oak-ada: `claude-3-opus-20240229` was retired on";
         assert!(warnings.iter().any(|text| text.starts_with(about)), "{backend}: {warnings:?}");

@@ -38,7 +38,7 @@ fn a_parked_agent_says_what_has_to_be_mended() {
         let text = strip_str(&whole(&status(facts), at(62))).to_string();
         text.lines().next_back().unwrap_or_default().to_owned()
     };
-    let rest = "oak-ada`, once this is mended: cannot start x: no such file";
+    let rest = "oak-ada`, once this is fixed: cannot start x: no such file";
     assert_eq!(waits(&facts), format!("  waits for `gangline resume {rest}"));
     facts.holder = None;
     assert_eq!(waits(&facts), format!("  waits for `gangline start {rest}"));

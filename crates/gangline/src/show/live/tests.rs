@@ -124,7 +124,7 @@ fn the_beginning_tells_how_it_stands_and_what_is_waited_for() {
       decide: `gangline approve 12` or `gangline deny 12 --reason TEXT`, or in the room: `@oak-ada yes 12` or `no 12 REASON`
       a login: run `claude`
       `resume`: no such file
-    Ctrl-C leaves; the agent goes on
+    Ctrl-C leaves; the agent keeps running
     ");
     let idle = AgentStatus {
         last_activation: None,
@@ -136,7 +136,7 @@ fn the_beginning_tells_how_it_stands_and_what_is_waited_for() {
         ..agent
     };
     let text = strip_str(&status(&idle, UnixMicros(0))).to_string();
-    assert_eq!(text, "oak-ada idle: idle\nCtrl-C leaves; the agent goes on\n");
+    assert_eq!(text, "oak-ada idle: idle\nCtrl-C leaves; the agent keeps running\n");
     let word = Whisper { whisper_type: "CORRECTION".into(), message: "stop\nit".into() };
     insta::assert_snapshot!(strip_str(&whisper(&word)).to_string(), @"
                  whisper     [CORRECTION] stop

@@ -30,8 +30,9 @@ fn up_d_comes_back_when_all_are_ready_and_down_ends_everything() {
         assert!(ran.stderr.contains(part), "no `{part}` in {}", ran.stderr);
     }
     let token = fleet.stage.token();
-    assert!(ran.stdout.contains(&format!("owner:{token}")), "{}", ran.stdout);
-    assert!(ran.stdout.contains("/join #general") && ran.stdout.contains("gangline down"));
+    assert!(ran.stdout.contains(&format!("account owner, password {token}\n")), "{}", ran.stdout);
+    assert!(ran.stdout.lines().count() < 5, "the rest is what `join` prints: {}", ran.stdout);
+    assert!(ran.stdout.contains("The room is #general;") && ran.stdout.contains("gangline down"));
     assert!(!fleet.hub_log().contains(&token), "a log is no place for a password");
     let (hub, pids) = (fleet.hub(), [fleet.pid("oak-ada"), fleet.pid("oak-bob")]);
     let session = std::fs::read_to_string(format!("/proc/{hub}/stat")).unwrap();
@@ -191,14 +192,16 @@ fn up_d_says_why_the_hub_did_not_start() {
 /// text says why.
 #[test]
 fn up_d_names_the_agent_that_cannot_run() {
-    let fleet = Fleet::new(&["oak-ada", "oak-bob", "oak-cleo"]);
+    let fleet = Fleet::new(&["oak-ada", "oak-bob", "oak-cleo", "oak-dora"]);
     let text = std::fs::read_to_string(&fleet.stage.config).unwrap();
     let (one, two) = text.split_once("  - nick: oak-bob").unwrap();
-    let (bob, cleo) = two.split_once("  - nick: oak-cleo").unwrap();
+    let (bob, three) = two.split_once("  - nick: oak-cleo").unwrap();
+    let (cleo, dora) = three.split_once("  - nick: oak-dora").unwrap();
     let work = fleet.world().path("work").display().to_string();
     let lost = cleo.replace(&work, &format!("{work}/nowhere"));
     let bad = format!(
-        "{one}  - nick: oak-bob\n    api_key_env: NOT_SET_ANYWHERE{bob}  - nick: oak-cleo{lost}"
+        "{one}  - nick: oak-bob\n    api_key_env: NOT_SET_ANYWHERE{bob}  - nick: oak-cleo{lost}  - \
+         nick: oak-dora\n    mcp_servers_file: servers.json{dora}"
     );
     std::fs::write(&fleet.stage.config, bad).unwrap();
     let ran = fleet.run(&["up", "-d"]);
@@ -207,11 +210,15 @@ fn up_d_names_the_agent_that_cannot_run() {
         "oak-ada   ready, process",
         "oak-bob   the variable NOT_SET_ANYWHERE is not set",
         "oak-cleo  cannot run oak-cleo: its directory",
-        "error: not done: oak-bob, oak-cleo",
+        "oak-dora  cannot read the MCP servers of oak-dora",
+        "error: not done: oak-bob, oak-cleo, oak-dora",
     ] {
         assert!(ran.stderr.contains(told), "no `{told}` in {}", ran.stderr);
     }
-    assert!(ran.stdout.contains("owner:"), "the others can be spoken to: {}", ran.stdout);
+    let check = fleet.world().run(&["config", "check", &fleet.stage.config]);
+    assert_eq!(check.code, 78, "{}", check.stdout);
+    assert!(check.stderr.contains("cannot read the MCP servers of oak-dora"), "{}", check.stderr);
+    assert!(ran.stdout.contains("`gangline join`"), "the others can be spoken to: {}", ran.stdout);
     assert_eq!(fleet.standing("oak-ada"), "idle");
     assert_eq!(fleet.standing("oak-bob"), "failed");
     // This shell has what the hub lacks.
@@ -225,6 +232,10 @@ fn up_d_names_the_agent_that_cannot_run() {
     let ran: Ran = again.env("NOT_SET_ANYWHERE", "key").output().unwrap().into();
     assert!(ran.stderr.contains("oak-bob   ready, process"), "{}", ran.stderr);
     assert_eq!(fleet.pid("oak-ada"), ada, "who can run is left alone");
+    let told = fleet.run(&["ps"]).ok();
+    assert!(told.contains("oak-dora failed: cannot read the MCP servers of oak-dora"), "{told}");
+    let folder = std::path::Path::new(&fleet.stage.config).parent().unwrap();
+    std::fs::write(folder.join("servers.json"), "{}").unwrap();
     // What was given up is tried again when the configuration is read again, and when ordered.
     std::fs::create_dir(format!("{work}/nowhere")).unwrap();
     let ran = fleet.run(&["up", "-d"]);
@@ -295,7 +306,7 @@ fn the_hub_goes_and_comes_while_its_daemons_stay() {
     let second = fleet.hub();
     assert_ne!(first, second);
     let ran = fleet.run(&["down", "--hub-only"]);
-    assert_eq!(ran.ok(), "the hub has ended; oak-ada, oak-bob run on\n");
+    assert_eq!(ran.ok(), "the hub has ended; still running: oak-ada, oak-bob\n");
     gone(second);
     fleet.up();
     let again = fleet.run(&["restart", "--hub"]);
@@ -386,7 +397,7 @@ fn haste_reaches_a_hub_that_was_too_busy_for_the_first_word() {
     down.says("press Ctrl-C again to kill the agents");
     send(hub, Signal::SIGCONT);
     assert_eq!(down.wait(), 0, "{}", down.output());
-    assert_eq!(fleet.interrupted("oak-ada"), ["in haste"]);
+    assert_eq!(fleet.interrupted("oak-ada"), ["asked again"]);
 }
 
 /// The second Ctrl-C interrupts open turns; `--now` does so from the beginning. What was interrupted waits for
@@ -404,7 +415,7 @@ fn down_in_haste_interrupts_and_keeps_the_message() {
     down.signal(Signal::SIGINT);
     down.says("press Ctrl-C again to kill the agents");
     assert_eq!(down.wait(), 0, "{}", down.output());
-    assert_eq!(fleet.interrupted("oak-ada"), ["in haste"]);
+    assert_eq!(fleet.interrupted("oak-ada"), ["asked again"]);
     let state = "SELECT state || ' ' || attempt FROM messages";
     assert_eq!(fleet.stage.query(state), ["accepted 0"], "an end of ours is no attempt");
     let events = fleet.stage.query("SELECT outcome FROM turns");
@@ -412,7 +423,7 @@ fn down_in_haste_interrupts_and_keeps_the_message() {
     fleet.up();
     fleet.becomes("oak-ada", "working");
     assert_eq!(fleet.run(&["down", "--now"]).ok(), "the agents and the hub have ended\n");
-    assert_eq!(fleet.interrupted("oak-ada"), ["in haste"; 2]);
+    assert_eq!(fleet.interrupted("oak-ada"), ["asked again"; 2]);
     assert_eq!(fleet.stage.query(state), ["accepted 0"]);
 }
 

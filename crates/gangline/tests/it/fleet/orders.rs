@@ -124,7 +124,7 @@ fn a_stop_in_haste_interrupts_the_turn() {
     fleet.becomes("oak-ada", "working");
     let ran = fleet.run(&["stop", "oak-ada", "--now"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    assert_eq!(fleet.interrupted("oak-ada"), ["in haste"]);
+    assert_eq!(fleet.interrupted("oak-ada"), ["asked again"]);
     assert_eq!(fleet.standing("oak-ada"), "stopped");
     let state = "SELECT state || ' ' || attempt FROM messages";
     assert_eq!(fleet.stage.query(state), ["accepted 0"]);

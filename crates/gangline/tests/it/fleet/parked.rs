@@ -61,7 +61,7 @@ fn a_backend_that_cannot_be_started_is_parked_with_its_reason() {
     let status = fleet.run(&["status", "oak-lee"]).ok();
     assert!(line(&status, "doing").contains("parked until `resume`: cannot start"), "{status}");
     let waits = line(&status, "waits for");
-    assert!(waits.contains("`gangline resume oak-lee`, once this is mended"), "{waits}");
+    assert!(waits.contains("`gangline resume oak-lee`, once this is fixed"), "{waits}");
     assert!(why(&waits), "{waits}");
     let row = fleet.ps().remove("oak-lee").unwrap();
     let waits = &row["waiting_for"][0];

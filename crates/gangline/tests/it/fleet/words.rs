@@ -16,10 +16,7 @@ fn a_running_daemon_is_paused_and_goes_on() {
     let fleet = Fleet::new(&["oak-ada", "oak-bob"]);
     fleet.up();
     let ran = fleet.run(&["pause", "--all"]).ok();
-    assert_eq!(
-        ran,
-        "oak-ada is paused: what comes is kept\noak-bob is paused: what comes is kept\n"
-    );
+    assert_eq!(ran, "oak-ada is paused: new messages wait\noak-bob is paused: new messages wait\n");
     fleet.becomes("oak-ada", "paused");
     let mut alice = fleet.person("alice");
     alice.say("#general", "@oak-ada say exactly kept");
@@ -38,7 +35,7 @@ fn a_running_daemon_is_paused_and_goes_on() {
 fn a_word_to_a_daemon_that_is_down_is_kept() {
     let fleet = Fleet::new(&["oak-ada"]);
     let ran = fleet.run(&["pause", "oak-ada"]).ok();
-    assert_eq!(ran, "oak-ada is paused: what comes is kept; its daemon is not running\n");
+    assert_eq!(ran, "oak-ada is paused: new messages wait; its daemon is not running\n");
     let ran = fleet.run(&["interrupt", "oak-ada"]);
     assert_eq!(ran.code, 1);
     assert!(ran.stderr.contains("is not running: there is no turn to end"), "{}", ran.stderr);

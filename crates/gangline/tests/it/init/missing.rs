@@ -11,7 +11,7 @@ use super::{CLAUDE, config, machine};
 fn what_is_missing_is_said_with_the_command_that_helps() {
     let world = machine(&[CLAUDE]);
     let out = world.run(&["init", "--server", "oak"]).ok();
-    assert!(out.contains("NO LOGIN: none was found: "), "{out}");
+    assert!(out.contains("NO LOGIN: "), "{out}");
     assert!(out.contains("log in by `claude`, then `/login`"), "{out}");
     assert!(out.contains("Still missing: a login for oak-claude"), "{out}");
     assert!(!world.path("config/gangline/.git").exists() && !out.contains("repository"), "{out}");

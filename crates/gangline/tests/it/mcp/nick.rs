@@ -34,7 +34,7 @@ impl Scene {
 
     /// Starts the server as an editor does, with more in its environment.
     fn serve(&self, env: &[(&str, &str)]) -> Served {
-        let args = ["mcp", "--nick", ADA, "--config", &self.stage.config];
+        let args = ["mcp", "--nick", "ada", "--config", &self.stage.config];
         let mut command = self.stage.world.command(&args);
         command.envs(env.iter().copied()).env("USER", "ori");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

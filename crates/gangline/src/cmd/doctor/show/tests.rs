@@ -11,11 +11,9 @@ fn group() -> Group {
         title: "Agent oak-ada: claude".to_owned(),
         checks: vec![
             Check::ok("backend", "claude (built in)"),
-            Check::warn(
-                "login",
-                "none was found: /home/ada/.claude/.credentials.json is not there",
-            )
-            .remedy("log in by `CLAUDE_CONFIG_DIR=/home/ada/accounts/work claude`, then `/login`"),
+            Check::warn("login", "/home/ada/.claude/.credentials.json is not there").remedy(
+                "log in by `CLAUDE_CONFIG_DIR=/home/ada/accounts/work claude`, then `/login`",
+            ),
             Check::fail("mcp git", "\u{1b}[31m`nosuch`\nis not on the PATH")
                 .detail("4 | x\u{7}\n  | ^"),
             Check::note("directory", "-"),
@@ -29,8 +27,7 @@ fn lines_are_broken_between_words_and_never_in_a_command() {
     insta::assert_snapshot!(strip_str(&text).to_string(), @r#"
     Agent oak-ada: claude
       ok    backend    claude (built in)
-      warn  login      none was found:
-                       /home/ada/.claude/.credentials.json is
+      warn  login      /home/ada/.claude/.credentials.json is
                        not there
                        -> log in by
                           `CLAUDE_CONFIG_DIR=/home/ada/accounts/work claude`,
