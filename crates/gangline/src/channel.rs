@@ -142,7 +142,7 @@ fn perform(asked: &Asked) -> Result<u8, Failure> {
         return tell(asked, &command, &instructions(path)?);
     }
     let env = |name: &str| std::env::var_os(name);
-    let agent = asked.agent.as_ref().map(|who| reach::named(&asked.global, &env, who));
+    let agent = asked.agent.as_ref().map(|who| reach::named(&asked.global, who));
     let agent = agent.transpose()?;
     let reach = Reach::find(&env, agent.as_ref(), asked.tmp)?;
     let Some(reach) = reach else {

@@ -26,7 +26,7 @@ pub(crate) mod who;
 
 /// Puts AI coding agents into chat rooms, beside people.
 #[derive(Debug, Parser)]
-#[command(name = "gangline", version, about, max_term_width = 100, arg_required_else_help = true)]
+#[command(name = "gangline", version, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = "Start with `gangline demo`: it needs no key and no network.\n\
     Exit codes: 0 done; 1 your input or the state forbids it; 2 the surroundings failed \
     (disk, port, program); 3 another \

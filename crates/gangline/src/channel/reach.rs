@@ -90,21 +90,12 @@ impl Reach {
     }
 }
 
-/// Returns the agent that is meant by what was typed. The environment's own agent, and a whole nick
-/// where there is no configuration, need none.
+/// Returns the agent that is meant by what was typed; a whole nick needs no configuration.
 pub(crate) fn named(
     global: &Global,
-    env: &dyn Fn(&str) -> Option<OsString>,
     who: &Who,
 ) -> Result<AgentName, Failure> {
-    let whole = who.word().parse::<AgentName>().ok();
-    let own = NICK.into_iter().find_map(env);
-    let own = own.and_then(|own| own.to_str()?.parse::<AgentName>().ok());
-    match (whole, own) {
-        (Some(whole), Some(own)) if whole == own => Ok(own),
-        (Some(whole), _) => Ok(names::agent(global, who).unwrap_or(whole)),
-        (None, _) => names::agent(global, who),
-    }
+    who.word().parse().or_else(|_| names::agent(global, who))
 }
 
 fn valid(name: &str, nick: &OsString) -> Result<AgentName, Failure> {

@@ -49,7 +49,7 @@ const LINES_MAX: u64 = gangline_api::ipc::READ_LIMIT_MAX as u64;
 /// Serves the standard streams until the client closes them.
 pub(super) fn serve(global: Global, who: &who::Who) -> Result<(), Failure> {
     let env = |name: &str| std::env::var_os(name);
-    let nick = reach::named(&global, &env, who)?;
+    let nick = reach::named(&global, who)?;
     let outside = Outside::new(&env, global, &nick)?;
     let cannot = |error| Failure::environment(error).doing("cannot serve the tools");
     let (ours, theirs) = std::os::unix::net::UnixStream::pair().map_err(cannot)?;

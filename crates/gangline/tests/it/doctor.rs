@@ -232,7 +232,7 @@ fn what_is_wrong_with_agents_is_told_with_what_to_do() {
       ok    directory      HOME/work
       ok    reading        outside its folder: asked
       fail  mcp git        `nosuch` is not on the PATH
-                           -> install it, or mend `command` of the server; the agent starts without
+                           -> install it, or correct `command` of the server; the agent starts without it
       ok    mcp ok         /usr/bin/sh
       fail  mcp web        the variable TOK is not set
                            -> its entry names the variable: set it where the hub is started
@@ -247,7 +247,7 @@ fn what_is_wrong_with_agents_is_told_with_what_to_do() {
                            -> `mkdir -p HOME/nowhere`, or write another `directory`
       ok    reading        outside its folder: asked
       fail  hooks          HOME/nowhere/./notify.sh is not there
-                           -> mend `hooks.command`; turns do not wait for it
+                           -> correct `hooks.command`; turns do not wait for it
 
     Agent spark-c: copilot
       ok    backend        copilot (built in)
