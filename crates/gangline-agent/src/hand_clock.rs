@@ -13,7 +13,7 @@ pub(crate) struct ManualClock(AtomicU64);
 
 impl ManualClock {
     pub(crate) fn forward(&self, by: Duration) {
-        self.0.fetch_add(u64::try_from(by.as_millis()).unwrap(), Ordering::SeqCst);
+        self.0.fetch_add(by.as_secs() * 1000 + u64::from(by.subsec_millis()), Ordering::SeqCst);
     }
 
     fn ahead(&self) -> Duration {

@@ -49,10 +49,11 @@ struct About {
 }
 
 impl About {
-    fn new(agent: &AgentConfig) -> Self {
+    /// `runtime` is the backend that the agent really has.
+    fn new(agent: &AgentConfig, runtime: &str) -> Self {
         let names = agent.gastown.clone();
         Self {
-            runtime: agent.agent.as_ref().map_or_else(String::new, ToString::to_string),
+            runtime: runtime.to_owned(),
             workdir: agent.directory.display().to_string(),
             rig: names.rig,
             role: names.role,
@@ -84,10 +85,10 @@ pub(crate) struct HookBell {
 impl HookBell {
     /// Makes a bell, and the end that a [`Hooks`] takes from if a program is configured.
     pub(crate) fn new(
-        agent: &AgentConfig,
+        (agent, runtime): (&AgentConfig, &str),
         configured: Option<&Configured>,
     ) -> (Self, Option<mpsc::Receiver<Call>>) {
-        let about = About::new(agent);
+        let about = About::new(agent, runtime);
         let Some(hooks) = configured else {
             return (Self { about, calls: None, events: Vec::new(), dropped: 0 }, None);
         };

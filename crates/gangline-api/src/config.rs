@@ -43,6 +43,7 @@ mod schema;
 mod sections;
 mod server;
 mod thinking;
+mod usual;
 mod words;
 
 /// The largest configuration that is read, in bytes; checked before parsing.
@@ -94,7 +95,7 @@ impl Default for Config {
             supervisor: Supervisor::default(),
             webhooks: Webhooks::default(),
             buffer_size: 500,
-            turns_per_cause: default_turns_per_cause(),
+            turns_per_cause: usual::turns_per_cause(),
             network: Network::default(),
             http: Http::default(),
             mcp: Mcp::default(),
@@ -251,7 +252,7 @@ pub struct AgentConfig {
     /// The folder it works in. A leading `~/` is the home directory.
     pub directory: PathBuf,
     /// The channels it joins.
-    #[schemars(with = "Vec<String>", default = "default_channels")]
+    #[schemars(with = "Vec<String>", default = "usual::channels")]
     pub channels: Vec<ChannelName>,
     /// The model; absent = the backend's default. For `acp` with the provider in front.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -264,7 +265,7 @@ pub struct AgentConfig {
     #[schemars(default)]
     pub tags: Vec<String>,
     /// The program of an `acp` backend, with arguments.
-    #[schemars(default = "default_acp_command")]
+    #[schemars(default = "usual::acp_command")]
     pub acp_command: Vec<String>,
     /// The backend's program, with arguments that stand before ours; absent = it is looked for on
     /// the PATH by its usual name.
@@ -279,16 +280,16 @@ pub struct AgentConfig {
     pub system_prompt: Option<String>,
     /// A turn that gives no sign of life for so many seconds is ended, at most 604800; time spent
     /// waiting for an approval does not count. 0 = no limit.
-    #[schemars(default = "default_turn_timeout", range(min = 0, max = 604_800))]
+    #[schemars(default = "usual::turn_timeout", range(min = 0, max = 604_800))]
     pub turn_timeout_seconds: f64,
     /// Who decides what its tools may do.
-    #[schemars(default = "default_permissions")]
+    #[schemars(default = "usual::permissions")]
     pub permissions: Permissions,
     /// Which people prompt it; absent = members, and of an agent in a terminal only owners.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt: Option<PromptBy>,
     /// The tools under `permissions: allowlist`.
-    #[schemars(default = "default_allowed_tools")]
+    #[schemars(default = "usual::allowed_tools")]
     pub allowed_tools: Vec<String>,
     /// MCP servers that it may use, by their keys (R2-34).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -298,27 +299,27 @@ pub struct AgentConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mcp_servers_file: Option<PathBuf>,
     /// Who says its answers on IRC.
-    #[schemars(default = "default_reply")]
+    #[schemars(default = "usual::reply")]
     pub reply: ReplyMode,
     /// What it says in the room in the middle of a turn.
-    #[schemars(default = "default_progress")]
+    #[schemars(default = "usual::progress")]
     pub progress: Progress,
     /// What a mention does while it works.
-    #[schemars(default = "default_busy")]
+    #[schemars(default = "usual::busy")]
     pub mention_when_busy: MentionWhenBusy,
     /// How its backend is started again after a crash.
-    #[schemars(default = "default_on_crash")]
+    #[schemars(default = "usual::on_crash")]
     pub on_crash: OnCrash,
     /// Who sees to it that the conversation fits the model's context (C13).
-    #[schemars(default = "default_compaction")]
+    #[schemars(default = "usual::compaction")]
     pub compaction: Compaction,
     /// How full the context may become under `compaction: harness` (R2-09). Up to 1: a part of what
     /// the model's context can hold, or 150000 tokens where that is not known. Above 1: tokens. 0:
     /// nothing is done beforehand.
-    #[schemars(default = "default_watermark", range(min = 0, max = 100_000_000))]
+    #[schemars(default = "usual::watermark", range(min = 0, max = 100_000_000))]
     pub compact_watermark: f64,
     /// A message is given to it so many times, 1 to 100; then it is a dead letter.
-    #[schemars(default = "default_max_attempts")]
+    #[schemars(default = "usual::max_attempts")]
     pub max_attempts: u32,
     /// A lower limit than the installation's `turns_per_cause`, for this agent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -333,14 +334,14 @@ pub struct AgentConfig {
     #[schemars(default)]
     pub env: BTreeMap<String, String>,
     /// How its program lives (C4).
-    #[schemars(default = "default_process")]
+    #[schemars(default = "usual::process")]
     pub process: Process,
-    /// What an empty session is told before anything else, in a turn of its own if nobody asks
-    /// meanwhile (R0-07, R3-15).
+    /// What an empty session is told before anything else, in a turn of its own (R0-07). A Codex
+    /// with a role in Gas Town is told to run `gt prime` unless this says something else (R3-15).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_prompt: Option<String>,
     /// The operator's pronouns: what `{operator_pronouns}` in the system prompt becomes (R2-15).
-    #[schemars(default = "default_pronouns")]
+    #[schemars(default = "usual::pronouns")]
     pub operator_pronouns: String,
     /// What Gas Town's tools call it; they read it from the environment (R3-09).
     #[schemars(default)]
@@ -349,7 +350,7 @@ pub struct AgentConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hooks: Option<Hooks>,
     /// Whether it is started at all.
-    #[schemars(default = "default_enabled")]
+    #[schemars(default = "usual::enabled")]
     pub enabled: bool,
     /// Backend fields that pass through; also the place for one whose name resembles ours.
     #[schemars(default)]
@@ -372,37 +373,37 @@ impl AgentConfig {
             nick,
             agent: None,
             directory,
-            channels: default_channels(),
+            channels: usual::channels(),
             model: None,
             thinking: Thinking::Usual,
             tags: Vec::new(),
-            acp_command: default_acp_command(),
+            acp_command: usual::acp_command(),
             command: None,
             account_dir: None,
             system_prompt: None,
-            turn_timeout_seconds: default_turn_timeout(),
-            permissions: default_permissions(),
+            turn_timeout_seconds: usual::turn_timeout(),
+            permissions: usual::permissions(),
             prompt: None,
-            allowed_tools: default_allowed_tools(),
+            allowed_tools: usual::allowed_tools(),
             mcp_servers: BTreeMap::new(),
             mcp_servers_file: None,
-            reply: default_reply(),
-            progress: default_progress(),
-            mention_when_busy: default_busy(),
-            on_crash: default_on_crash(),
-            compaction: default_compaction(),
-            compact_watermark: default_watermark(),
-            max_attempts: default_max_attempts(),
+            reply: usual::reply(),
+            progress: usual::progress(),
+            mention_when_busy: usual::busy(),
+            on_crash: usual::on_crash(),
+            compaction: usual::compaction(),
+            compact_watermark: usual::watermark(),
+            max_attempts: usual::max_attempts(),
             turns_per_cause: None,
             base_url: None,
             api_key_env: None,
             env: BTreeMap::new(),
-            process: default_process(),
+            process: usual::process(),
             initial_prompt: None,
-            operator_pronouns: default_pronouns(),
+            operator_pronouns: usual::pronouns(),
             gastown: Gastown::default(),
             hooks: None,
-            enabled: default_enabled(),
+            enabled: usual::enabled(),
             extra: BTreeMap::new(),
         }
     }
@@ -447,55 +448,6 @@ fn join_address(host: &str, port: u16) -> String {
     } else {
         format!("{host}:{port}")
     }
-}
-
-fn default_channels() -> Vec<ChannelName> {
-    "#general".parse().into_iter().collect()
-}
-fn default_acp_command() -> Vec<String> {
-    vec!["opencode".into(), "acp".into()]
-}
-fn default_turn_timeout() -> f64 {
-    600.0
-}
-fn default_permissions() -> Permissions {
-    Permissions::Ask
-}
-fn default_allowed_tools() -> Vec<String> {
-    DEFAULT_ALLOWED_TOOLS.map(String::from).to_vec()
-}
-fn default_reply() -> ReplyMode {
-    ReplyMode::RelayIfSilent
-}
-fn default_progress() -> Progress {
-    Progress::Quiet
-}
-fn default_busy() -> MentionWhenBusy {
-    MentionWhenBusy::Queue
-}
-fn default_on_crash() -> OnCrash {
-    OnCrash::Resume
-}
-fn default_compaction() -> Compaction {
-    Compaction::Harness
-}
-fn default_watermark() -> f64 {
-    0.75
-}
-fn default_max_attempts() -> u32 {
-    5
-}
-fn default_turns_per_cause() -> u32 {
-    u32::try_from(gangline_core::cause::TURNS_PER_CAUSE).unwrap_or(u32::MAX)
-}
-fn default_process() -> Process {
-    Process::Resident
-}
-fn default_pronouns() -> String {
-    "she/her".into()
-}
-fn default_enabled() -> bool {
-    true
 }
 
 #[cfg(test)]

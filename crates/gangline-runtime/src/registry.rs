@@ -29,6 +29,8 @@ use known::Known;
 
 /// What is taken when nobody says anything, as in the seeds.
 pub const LAST_RESORT: &str = "claude";
+/// What makes a program without hooks read its role in Gas Town (R3-15).
+const PRIME: &str = "Run `gt prime`, and follow the instructions that it prints.";
 /// The adapter of any terminal program.
 const TERMINAL: &str = "tmux";
 /// The adapter of any program that speaks the Agent Client Protocol.
@@ -60,6 +62,8 @@ pub struct Entry {
     pub needs_command: bool,
     /// Whether its program is the configuration's `acp_command`.
     pub takes_acp_command: bool,
+    /// What it is told first when it plays a role in Gas Town and no hook of its own says it.
+    pub bootstrap: Option<&'static str>,
     /// What is known of its program from outside.
     pub known: Known,
     make: Option<fn() -> Box<dyn Runtime>>,
@@ -74,7 +78,7 @@ impl Entry {
     const fn lacking(name: &'static str, about: &'static str) -> Self {
         let (program, make) = (None, None);
         let (needs_key, needs_command, takes_acp_command) = (false, false, false);
-        let command = &[];
+        let (command, bootstrap) = (&[], None);
         let known = known::NOTHING;
         Self {
             name,
@@ -84,6 +88,7 @@ impl Entry {
             needs_key,
             needs_command,
             takes_acp_command,
+            bootstrap,
             known,
             make,
         }
@@ -128,9 +133,12 @@ pub const ENTRIES: &[Entry] = &[
     Entry::new("claude", "Claude Code", || Box::new(claude::Claude::default()))
         .program("claude")
         .known(known::CLAUDE),
-    Entry::new("codex", "Codex", || Box::new(codex::Codex::default()))
-        .program("codex")
-        .known(known::CODEX),
+    Entry {
+        bootstrap: Some(PRIME),
+        ..Entry::new("codex", "Codex", || Box::new(codex::Codex::default()))
+            .program("codex")
+            .known(known::CODEX)
+    },
     Entry {
         takes_acp_command: true,
         ..Entry::new(ACP, "any ACP agent", || Box::new(Acp::plain()))

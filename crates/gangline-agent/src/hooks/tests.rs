@@ -2,8 +2,11 @@
 
 use std::{fs, path::Path, time::Duration};
 
-use gangline_api::config::{AgentConfig, HookEvent, Hooks as Configured};
-use gangline_os::process::base_env;
+use gangline_api::{
+    config::{AgentConfig, HookEvent, Hooks as Configured},
+    event::HookData,
+};
+use gangline_os::{clock::UnixMicros, process::base_env};
 
 use super::{HOOK_QUEUE, HookBell, HookError, Program};
 
@@ -84,7 +87,7 @@ async fn the_queue_is_bounded_and_counts_what_it_dropped() {
         events: vec![HookEvent::OnError],
         timeout_seconds: 1,
     };
-    let (mut bell, calls) = HookBell::new(&agent, Some(&configured));
+    let (mut bell, calls) = HookBell::new((&agent, "native"), Some(&configured));
     let mut calls = calls.unwrap();
     bell.ring(HookEvent::OnMessage, None, "not wanted".to_owned());
     for number in 0..HOOK_QUEUE + 3 {
@@ -98,6 +101,18 @@ async fn the_queue_is_bounded_and_counts_what_it_dropped() {
     }
     let late = calls.recv().await.unwrap();
     assert_eq!((late.json.as_str(), late.dropped), ("late", 3));
-    let (bell, none) = HookBell::new(&agent, None);
+    let (bell, none) = HookBell::new((&agent, "native"), None);
     assert!(none.is_none() && !bell.wants(HookEvent::OnError));
+}
+
+/// R3-11: a hook is told of the backend that the agent has, also where its configuration names none or
+/// another.
+#[test]
+fn the_runtime_is_the_one_that_is_there() {
+    let agent = AgentConfig::new("oak-ada".parse().unwrap(), "/w".into());
+    assert_eq!(agent.agent, None);
+    let (bell, _) = HookBell::new((&agent, "codex"), None);
+    let data = HookData { message: "m".to_owned(), ..HookData::default() };
+    let payload = bell.payload(HookEvent::OnMessage, None, (UnixMicros(0), data));
+    assert_eq!(payload.runtime, "codex");
 }

@@ -190,7 +190,8 @@ impl Parts {
                 settings.model_file.as_deref(),
             ),
         };
-        let (bell_of_hooks, hook_calls) = HookBell::new(&settings.agent, settings.hooks.as_ref());
+        let (bell_of_hooks, hook_calls) =
+            HookBell::new((&settings.agent, &settings.backend.name), settings.hooks.as_ref());
         let doors = Doors {
             session: shared.session.clone(),
             keeper: shared.keeper.clone(),

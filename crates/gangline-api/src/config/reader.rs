@@ -53,7 +53,7 @@ impl<'a> Reader<'a> {
             problems: Vec::new(),
             warnings: Vec::new(),
             names: None,
-            turns_per_cause: super::default_turns_per_cause(),
+            turns_per_cause: super::usual::turns_per_cause(),
             environment: Environment::default(),
         }
     }

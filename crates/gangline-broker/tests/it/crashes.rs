@@ -115,7 +115,7 @@ async fn die_at(point: &str) {
     sound(&store.path());
 }
 
-/// R0-36: what was acknowledged outlives `kill -9` at every failpoint of every write.
+/// What was acknowledged outlives `kill -9` at every failpoint of every write.
 #[tokio::test]
 async fn a_killed_process_loses_nothing_that_was_acknowledged() {
     for point in FAILPOINTS {
@@ -149,7 +149,7 @@ async fn a_cause_is_never_held_without_the_line_that_tells_of_it() {
     }
 }
 
-/// R0-36: of what is written together all is there or nothing, wherever the process was killed.
+/// Of what is written together all is there or nothing, wherever the process was killed.
 #[tokio::test]
 async fn what_is_written_together_is_there_as_a_whole_or_not_at_all() {
     let writes = ["add_usage", "end_turn", "send", "set_agent"];

@@ -15,6 +15,7 @@ use crate::{
 
 mod busy;
 mod deaths;
+mod login;
 mod properties;
 mod world;
 
@@ -220,7 +221,7 @@ fn a_turn_without_a_sign_of_life_is_interrupted_and_then_killed() {
 
 /// What stands in the way of a prompt for so long, such as an order that is never answered, would
 /// stand in the way of every other: the runtime is started anew. One that took it and ends when it
-/// is asked to goes on.
+/// is asked to goes on (R3-07, C45: the time-out of a message that is not taken).
 #[test]
 fn a_runtime_that_took_no_prompt_in_all_the_time_is_ended() {
     for taken in [false, true] {
@@ -358,38 +359,6 @@ fn a_text_that_is_too_long_says_where_it_was_cut() {
     story.runtime(RuntimeInput::ToolResult { turn: turn(1), tool: Tool::Other }, "");
     story.text("done");
     story.finish(1, Finish::Completed, "end t1.1 completed m1=answered `done`");
-}
-
-/// R2-43.
-#[test]
-fn without_a_login_nothing_is_fed_until_there_is_one() {
-    let mut story = Story::working();
-    story.is(Input::Message(queued(2)), "");
-    story.finish(1, Finish::NeedsLogin, "end t1.1 needs_login m1=accepted; rescan");
-    assert!(story.agent.view().needs_login);
-    assert_eq!(story.deadline(), None);
-    story.after(600).is(Input::Tick, "");
-    story.runtime(RuntimeInput::LoggedIn { life: Life(7) }, "(LateLife { life: Life(7) })");
-    story.runtime(RuntimeInput::LoggedIn { life: Life(1) }, "take t1.2 m2");
-    assert!(!story.agent.view().needs_login);
-}
-
-/// R2-43.
-#[test]
-fn a_human_s_resume_tries_again_without_a_login() {
-    let mut story = Story::working();
-    story.finish(1, Finish::NeedsLogin, "end t1.1 needs_login m1=accepted; rescan");
-    story.is(Input::Message(queued(2)), "");
-    story.is(Input::Operator(Operator::Resume), "take t1.2 m2");
-}
-
-/// R2-43.
-#[test]
-fn the_next_life_finds_out_by_itself_whether_there_is_a_login() {
-    let mut story = Story::working();
-    story.finish(1, Finish::NeedsLogin, "end t1.1 needs_login m1=accepted; rescan");
-    story.runtime(RuntimeInput::Exited { life: Life(1), cause: Cause::Theirs }, "");
-    assert!(!story.agent.view().needs_login);
 }
 
 #[test]

@@ -151,28 +151,13 @@ pub(crate) fn alive(pid: &str) -> bool {
 }
 
 pub(crate) async fn dead(pid: &str) {
-    within(async {
-        while alive(pid) {
-            // sleep: looks at a fact of the system again and again, within a deadline
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    })
-    .await;
+    until(|| (!alive(pid)).then_some(())).await;
 }
 
 /// Waits until the command has written its grandchild's pid.
 async fn grandchild(file: &Path) -> String {
-    within(async {
-        // sleep: looks at a fact of the system again and again, within a deadline
-        loop {
-            match std::fs::read_to_string(file) {
-                Ok(pid) if pid.ends_with('\n') => return pid.trim().to_owned(),
-                // sleep: looks at a fact of the system again and again, within a deadline
-                _ => tokio::time::sleep(Duration::from_millis(10)).await,
-            }
-        }
-    })
-    .await
+    let whole = |text: String| text.ends_with('\n').then(|| text.trim().to_owned());
+    until(|| std::fs::read_to_string(file).ok().and_then(whole)).await
 }
 
 const GRANDCHILD: &str = "trap '' TERM; (sleep 300 & echo $! > pid; wait) & wait";

@@ -31,6 +31,21 @@ pub(crate) async fn within<T>(what: impl Future<Output = T>) -> T {
     tokio::time::timeout(DEADLINE, what).await.expect("the deadline is over")
 }
 
+/// Looks again and again, within a deadline, until there is what is looked for: a fact that another
+/// process makes, and that nobody is told of.
+pub(crate) async fn until<T>(mut look: impl FnMut() -> Option<T>) -> T {
+    within(async {
+        loop {
+            if let Some(found) = look() {
+                return found;
+            }
+            // sleep: between two looks
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    })
+    .await
+}
+
 /// One reply of the script.
 pub(crate) enum Reply {
     /// An event stream in these chunks, then its orderly end.
@@ -140,10 +155,8 @@ async fn answer(
             return response;
         }
         Some(Reply::Stream(chunks)) => {
-            // The end of the body comes a moment after the last event, as over a network.
-            // sleep: the far side's own slowness
-            let moment = tokio::time::sleep(Duration::from_millis(5));
-            let pause = stream::once(moment).filter_map(|()| async { None });
+            // The end of the body comes by itself, behind the last event, as over a network.
+            let pause = stream::once(tokio::task::yield_now()).filter_map(|()| async { None });
             Body::from_stream(pieces(chunks).chain(pause))
         }
         Some(Reply::Silent(chunks)) => Body::from_stream(pieces(chunks).chain(stream::pending())),

@@ -259,13 +259,7 @@ pub(crate) fn kill(pid: &str) {
 async fn ended(pid: &str) {
     dead(pid).await;
     let threads = || std::fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count);
-    within(async {
-        while threads() > 1 {
-            // sleep: looks at a fact of the system again and again, within a deadline
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    })
-    .await;
+    until(|| (threads() <= 1).then_some(())).await;
 }
 
 #[tokio::test]
@@ -360,13 +354,7 @@ async fn a_server_that_is_late_or_down_is_told_and_the_others_are_there() {
     }
     assert_eq!(tool(&servers, "echo").ok("x").await, "x");
     // It may have ended before it could say a word.
-    within(async {
-        while !mark::marked_processes(&installation).is_empty() {
-            // sleep: looks at a fact of the system again and again, within a deadline
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    })
-    .await;
+    until(|| mark::marked_processes(&installation).is_empty().then_some(())).await;
     servers.stop().await;
 }
 

@@ -221,8 +221,8 @@ fn entry(
         }
     }
     item.acp = acp.map(|node| acp_command(&node, &item, files)).transpose()?;
-    let entry = match item.found(Some(Path::new("/"))).and_then(|_| item.base()) {
-        Ok(entry) => entry,
+    let entry = match item.found(Some(Path::new("/"))) {
+        Ok(found) => found.entry,
         Err(message) => return Err(node.problem(format!("{}: {message}", node.shown()))),
     };
     for idle in item.idle(entry) {

@@ -90,6 +90,12 @@ impl Found {
         self.entry.takes_acp_command && self.command.is_none()
     }
 
+    /// Returns what its program is told first when it plays a role in Gas Town (R3-15).
+    #[must_use]
+    pub fn bootstrap(&self) -> Option<&'static str> {
+        self.beneath.unwrap_or(self.entry).bootstrap
+    }
+
     /// Returns whether it is driven through a terminal: then nothing asks before tools run, and
     /// anyone who can prompt it has its shell.
     #[must_use]
@@ -102,7 +108,7 @@ impl Found {
     pub fn in_terminal(self) -> Self {
         let Some(terminal) = built_in(TERMINAL) else { return self };
         let usual = self.entry.program.map(|program| vec![program.to_owned()]);
-        let beneath = (self.entry.name != TERMINAL).then_some(self.entry);
+        let beneath = (self.entry.name != TERMINAL).then_some(self.entry).or(self.beneath);
         Self { entry: terminal, command: self.command.or(usual), beneath, ..self }
     }
 

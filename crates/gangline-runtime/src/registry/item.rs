@@ -160,9 +160,14 @@ impl Item {
         super::ENTRIES.iter().find(|entry| entry.program == Some(file))
     }
 
-    /// Returns the command, if it is another one than the adapter's usual one.
-    fn command(&self, entry: &Entry, home: Option<&Path>) -> Result<Option<Vec<String>>, String> {
-        let (usual, acp) = (entry.program.map(str::to_owned), self.acp.clone());
+    /// Returns the command, if it is another one than the adapter's usual one. `program` is the file
+    /// name of a built-in backend's program, for an entry that names none.
+    fn command(
+        &self,
+        (entry, program): (&Entry, Option<&str>),
+        home: Option<&Path>,
+    ) -> Result<Option<Vec<String>>, String> {
+        let (usual, acp) = (program.map(str::to_owned), self.acp.clone());
         let mut words = match (acp, entry.name) {
             (Some(acp), ACP) => acp,
             _ => match self.program.clone().or(usual) {
@@ -193,7 +198,14 @@ impl Item {
     /// # Errors
     /// One line that says what is wrong with it.
     pub(super) fn found(&self, home: Option<&Path>) -> Result<Found, String> {
-        let entry = self.base()?;
+        let base = self.base()?;
+        // A built-in backend that the file drives through a terminal. `adapter` is the stronger word.
+        let typed = self.adapter.is_none() && self.delivery == Some(Delivery::Tmux);
+        let terminal = built_in(TERMINAL).filter(|it| typed && it.name != base.name);
+        let (entry, beneath) = match terminal {
+            Some(terminal) => (terminal, Some(base)),
+            None => (base, None),
+        };
         let mut extra = BTreeMap::new();
         if entry.name == TERMINAL
             && let Some(screen) = self.screen()
@@ -204,12 +216,12 @@ impl Item {
             name: self.name.clone(),
             entry,
             source: self.source.clone().unwrap_or(Source::BuiltIn),
-            command: self.command(entry, home)?,
+            command: self.command((entry, base.program), home)?,
             env: self.env.clone(),
             extra,
             base_url: self.base_url.clone(),
             api_key_env: self.api_key_env.clone(),
-            beneath: None,
+            beneath,
         })
     }
 

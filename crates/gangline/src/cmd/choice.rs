@@ -97,6 +97,8 @@ pub(super) fn refuse_running(
         let configured = || loaded.agent(&member.name).map(|agent| loaded.backend_name(agent));
         let has = member.runtime().map_or_else(configured, Ok)?;
         if has != wanted {
+            // One that there is not is no advice.
+            loaded.driven(loaded.agent(&member.name)?, Some(wanted))?;
             return Err(Failure::user(format!("{} runs already, with {has}", member.name))
                 .hint(format!("`gangline restart {} --runtime {wanted}`", member.name)));
         }

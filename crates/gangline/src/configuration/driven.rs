@@ -15,7 +15,7 @@ use gangline_core::AgentName;
 use gangline_os::process::find_on_path;
 use gangline_runtime::registry::{Found, Places, Registry, UnknownRuntime};
 
-use super::Loaded;
+use super::{Loaded, role};
 use crate::failure::Failure;
 
 #[cfg(test)]
@@ -90,11 +90,20 @@ fn for_backend(agent: &mut AgentConfig) -> Vec<String> {
     said.chain(std::mem::take(&mut agent.extra).into_keys()).collect()
 }
 
-/// Adds what the backend's entry says of its model; the agent's own wins.
+/// Adds what the backend's entry says of its model, and what it is told first in Gas Town; the
+/// agent's own wins.
 fn completed(mut agent: AgentConfig, found: &Found) -> AgentConfig {
     agent.base_url = agent.base_url.or_else(|| found.base_url.clone());
     agent.api_key_env = agent.api_key_env.or_else(|| found.api_key_env.clone());
+    if agent.initial_prompt.is_none() && role(&agent).is_some() {
+        agent.initial_prompt = found.bootstrap().map(str::to_owned);
+    }
     agent
+}
+
+/// Returns whether the backend runs a program: with one that does not, `command` has no effect.
+pub(crate) fn runs_a_program(found: &Found) -> bool {
+    found.entry.program.is_some() || found.entry.runs_any()
 }
 
 /// Returns where a person's own backends are written.
@@ -199,6 +208,9 @@ impl Driven {
     /// Returns the program that it runs, if that is not found from here. Whoever starts the daemon
     /// may have another search path, so this is no reason to refuse.
     pub(crate) fn missing(&self) -> Option<&str> {
+        if !runs_a_program(&self.found) {
+            return None;
+        }
         let command = self.agent.command.as_ref().and_then(|words| words.first());
         let program = command.map(String::as_str).or_else(|| self.found.program())?;
         let variable = |env: &BTreeMap<String, String>| env.get("PATH").map(OsString::from);

@@ -178,7 +178,8 @@ fn a_mention_runs_a_command_that_the_owner_approved_and_is_answered() {
     rig.put_away(hub);
 }
 
-/// R0-12, R0-14, C3: three people ask while it is busy; each gets their own answer, in order.
+/// R0-12, R0-14, R1-28, C3: three people ask while it is busy; each gets their own answer, in order,
+/// and all of them from one process.
 #[test]
 fn three_people_who_ask_while_it_is_busy_are_answered_in_order() {
     let rig = Rig::new(&["lab-ada"], None, "permissions: bypass");
@@ -188,6 +189,7 @@ fn three_people_who_ask_while_it_is_busy_are_answered_in_order() {
         ["ann", "bob", "cat"].iter().map(|nick| rig.member(nick)).collect();
     judge.say("#general", "@lab-ada run sh -c 'touch busy; while [ ! -e go ]; do sleep 0.1; done'");
     eventually("the first turn to be busy", || rig.work("lab-ada", "busy").exists().then_some(()));
+    let program = rig.one_program();
     for (peer, word) in people.iter_mut().zip(["one", "two", "three"]) {
         peer.say("#general", &format!("@lab-ada say exactly {word}"));
         // The server's echo fixes the order.
@@ -197,6 +199,7 @@ fn three_people_who_ask_while_it_is_busy_are_answered_in_order() {
     judge.hears("lab-ada", "#general", "three");
     let said = agents_said(&mut judge);
     assert_eq!(said[said.len() - 3..], ["one", "two", "three"]);
+    assert_eq!(rig.one_program(), program, "no other process answered");
     let senders = "SELECT m.sender || ' ' || m.state || ' ' || m.answer FROM messages m \
                    WHERE m.body LIKE '%say exactly%' ORDER BY m.id";
     assert_eq!(rig.query(senders), ["ann answered one", "bob answered two", "cat answered three"]);

@@ -169,7 +169,7 @@ agents:
   - {nick: spark-e, agent: acp, directory: work}
   - {nick: spark-f, agent: acp, acp_command: [codex-acp], directory: work}
   - {nick: spark-g, agent: claude, directory: work, enabled: false}
-  - {nick: spark-h, agent: native, directory: work, base_url: "http://127.0.0.1:9"}
+  - {nick: spark-h, agent: native, directory: work, base_url: "http://127.0.0.1:9", command: [foo]}
   - {nick: spark-i, agent: lazy, directory: work}
 "#;
 

@@ -9,10 +9,7 @@ use std::{
 };
 
 use gangline_runtime::registry;
-use gangline_testkit::{
-    IrcPeer, Ran, World, eventually, irc,
-    stage::{free_port, skip},
-};
+use gangline_testkit::{IrcPeer, Ran, World, eventually, irc, stage::free_port};
 use nix::pty::openpty;
 
 use crate::clients::Screen;
@@ -433,15 +430,9 @@ fn a_person_is_asked_before_anything_is_written() {
 }
 
 /// A file of culture's older form is read by `up` as it is, and stays as it is.
-/// R0-61 … R0-65.
+/// R0-61, R1-43.
 #[test]
 fn a_plain_file_of_cultures_is_taken_by_up() {
-    if registry::maker("claude").is_err() {
-        return skip(
-            "a_plain_file_of_cultures_is_taken_by_up",
-            "no backend `claude` in this build",
-        );
-    }
     let world = machine(&[CLAUDE]);
     let (port, here) = (free_port(), world.path("").display().to_string());
     let text = format!(

@@ -1,10 +1,13 @@
 //! The daemon's control socket, as its clients see it: real frames to a real daemon, with a hub and
 //! a scripted model behind it. `ipc/places.rs` is about channels, `ipc/turns.rs` about what belongs to a turn,
-//! `ipc/bounds.rs` about crowds, `ipc/lives.rs` about restarts.
+//! `ipc/bounds.rs` about crowds, `ipc/lives.rs` about restarts, `ipc/owner.rs` about the owner,
+//! `ipc/settings.rs` about what the configuration says.
 
 mod bounds;
 mod lives;
+mod owner;
 mod places;
+mod settings;
 mod turns;
 
 use std::{
@@ -400,105 +403,4 @@ fn the_status_is_true_in_a_turn_and_out_of_one() {
         let status = ipc.ok(json!({"type": "status"}));
         (status["activity"] == "idle" && status["turn_count"] == 2).then_some(())
     });
-}
-
-/// R0-45, C3, C21: the owner pauses and lets go on by the socket and by the row; what comes
-/// meanwhile is kept; an open turn is ended.
-#[test]
-fn the_owner_operates_the_agent_by_the_socket_and_by_its_row() {
-    let scene = Scene::open();
-    let mut alice = scene.stage.member("alice");
-    let mut ipc = scene.dial();
-    ipc.ok(scene.owner(json!({"type": "pause"})));
-    let paused = |ipc: &mut Ipc| {
-        let status = ipc.ok(json!({"type": "status"}));
-        (status["paused"] == true && status["activity"] == "paused").then_some(status)
-    };
-    eventually("the pause", || paused(&mut ipc));
-    alice.say("#general", "@oak-ada say exactly kept");
-    let waiting = eventually("the message to wait", || {
-        paused(&mut ipc).filter(|status| status["pending"] == 1)
-    });
-    assert_eq!(waiting["description"], "paused, 1 message waits");
-    ipc.ok(scene.owner(json!({"type": "resume"})));
-    alice.hears(ADA, "#general", "kept");
-
-    // By the row and the bell alone, as a command does it whose daemon may be down.
-    let set = |sql: &'static str| {
-        let _ = scene.stage.query(sql);
-        ring(&scene.stage.world.state().join("bells/oak-ada.bell"));
-    };
-    set("UPDATE agents SET paused = 1 WHERE agent = 'oak-ada'");
-    eventually("the pause of the row", || paused(&mut ipc));
-    set("UPDATE agents SET paused = 0 WHERE agent = 'oak-ada'");
-    eventually("the end of the pause", || {
-        (ipc.ok(json!({"type": "status"}))["paused"] == false).then_some(())
-    });
-
-    assert_eq!(ipc.error(scene.owner(json!({"type": "interrupt"}))), "there is no turn to end");
-    alice.say("#general", "@oak-ada shell: sleep 300");
-    eventually("the turn", || {
-        (ipc.ok(json!({"type": "status"}))["phase"] == "working").then_some(())
-    });
-    ipc.ok(scene.owner(json!({"type": "interrupt"})));
-    alice.hears(ADA, "#general", "a person stopped the turn");
-}
-
-/// R2-04, R2-06: the owner chooses a model and begins a new session by the socket; an agent may
-/// ask which model it has.
-#[test]
-fn the_owner_chooses_a_model_and_a_new_session_by_the_socket() {
-    let scene = Scene::open();
-    let mut ipc = scene.dial();
-    let told = ipc.ok(json!({"type": "model"}));
-    assert_eq!(told["chosen"], Value::Null);
-    let refused = ipc.error(json!({"type": "model", "model": "sonnet"}));
-    assert_eq!(refused, "this needs the owner's token");
-    let bad = ipc.error(scene.owner(json!({"type": "model", "model": "two words"})));
-    assert!(bad.contains("'model' must be"), "{bad}");
-    let chosen = ipc.ok(scene.owner(json!({"type": "model", "model": "sonnet"})));
-    assert_eq!(chosen, json!({"model": "sonnet", "chosen": "sonnet"}));
-    let uses = |ipc: &mut Ipc, model: &str| {
-        eventually("the model to be used", || {
-            (ipc.ok(json!({"type": "status"}))["model"] == model).then_some(())
-        });
-    };
-    uses(&mut ipc, "sonnet");
-    assert_eq!(ipc.ok(json!({"type": "model"}))["chosen"], "sonnet");
-    let back = ipc.ok(scene.owner(json!({"type": "model", "default": true})));
-    assert_eq!(back["chosen"], Value::Null);
-    eventually("the choice to be gone", || {
-        (ipc.ok(json!({"type": "status"}))["model"] != "sonnet").then_some(())
-    });
-    // It is started anew, for its own model.
-    eventually("a new session", || {
-        (ipc.try_ask(json!({"type": "new_session"}))?["ok"] == true).then_some(())
-    });
-}
-
-/// Rings a bell as another process does.
-fn ring(bell: &Path) {
-    let socket = std::os::unix::net::UnixDatagram::unbound().unwrap();
-    socket.send_to(&[1], bell).unwrap();
-}
-
-/// R0-43, F.2: without a backend there is no context to care for.
-#[test]
-fn a_context_is_cared_for_only_while_there_is_a_backend() {
-    let mut scene = Scene::open();
-    let mut ipc = scene.dial();
-    ipc.ok(scene.owner(json!({"type": "pause"})));
-    let epoch = ipc.ok(json!({"type": "status"}))["epoch"].as_i64().unwrap();
-    drop(ipc);
-    scene.hub.terminate();
-    scene.hub = scene.stage.start(&[]);
-    // A paused agent starts no backend.
-    let mut ipc = eventually("the next daemon", || {
-        let mut ipc = Ipc::try_dial(&scene.socket())?;
-        let status = ipc.try_ask(json!({"type": "status"}))?;
-        (status["data"]["epoch"].as_i64()? > epoch).then_some(ipc)
-    });
-    for verb in ["compact", "clear"] {
-        assert_eq!(ipc.error(json!({"type": verb})), "Agent runner is not running");
-    }
 }

@@ -36,16 +36,24 @@ struct Rig {
 
 impl Rig {
     fn new() -> Self {
+        let rig = |program: &str| format!("agent: tmux\n    command: [\"{program}\"]");
+        Self::with(rig, |_, _| ())
+    }
+
+    /// `agent` is YAML that says what the program is driven by, `write` makes further files.
+    fn with(agent: impl Fn(&str) -> String, write: impl Fn(&World, &str)) -> Self {
         let world = World::new(env!("CARGO_BIN_EXE_gangline"));
         let program = world.file("assistant", PROGRAM);
+        write(&world, &program);
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         fs::create_dir_all(world.path("work")).unwrap();
         let port = gangline_testkit::stage::free_port();
         let yaml = format!(
             "server:\n  name: lab\n  host: 127.0.0.1\n  port: {port}\nagents:\n  \
-             - nick: lab-term\n    agent: tmux\n    command: [\"{program}\"]\n    \
+             - nick: lab-term\n    {}\n    \
              directory: {}\n    channels: [\"#general\"]\n    \
              prompt: members\n    screen: {{like: lines, ready: [\"ask> \"], deliver_within_ms: 15000}}\n",
+            agent(&program),
             world.path("work").display(),
         );
         let config = world.file("agents.yaml", &yaml);
@@ -147,6 +155,29 @@ fn a_program_in_a_terminal_is_asked_and_answers() {
     let notices =
         "SELECT state || ' ' || coalesce(reason, '') FROM messages WHERE body LIKE '%hear me%'";
     assert!(rig.query(notices)[0].starts_with("failed"), "{:?}", rig.query(notices));
+    rig.put_away(hub);
+}
+
+/// R3-12, C45: the `bin`, `ready` and `delivery` that a file gives a built-in backend are what it is run
+/// with, and the person is told that nothing asks in a terminal.
+#[test]
+fn a_file_drives_a_built_in_backend_through_a_terminal() {
+    let file = |world: &World, program: &str| {
+        let text = format!(
+            "{{\"default\": \"claude\", \"runtimes\": {{\"claude\": {{\"bin\": \"{program}\", \
+             \"ready\": \"prompt\", \"delivery\": \"tmux\"}}}}}}"
+        );
+        let _ = world.file(".gastown/runtimes.json", &text);
+    };
+    let rig = Rig::with(|_| "thinking: low".to_owned(), file);
+    let checked = rig.world.run(&["--config", &rig.config, "config", "check"]);
+    let told = format!("{}{}", checked.stdout, checked.stderr);
+    assert!(told.contains("lab-term: in a terminal nothing asks before it runs"), "{told}");
+    let hub = rig.up();
+    let mut ori = rig.member("ori");
+    ori.say("#general", "@lab-term say hello");
+    let heard = ori.hears("lab-term", "#general", "I heard:");
+    assert!(heard.contains("say hello"), "{heard}");
     rig.put_away(hub);
 }
 

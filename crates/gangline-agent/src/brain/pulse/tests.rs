@@ -105,7 +105,7 @@ impl Rig {
             rescan: Arc::new(Notify::new()),
             drained: CancellationToken::new(),
             beat: Arc::new(AtomicU64::new(0)),
-            hooks: HookBell::new(&config, None).0,
+            hooks: HookBell::new((&config, "native"), None).0,
             notes: Notes::new("/n".into()),
         };
         let me = Identity {

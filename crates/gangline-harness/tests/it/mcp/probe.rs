@@ -8,7 +8,6 @@ use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::extract::Request;
 use axum::http::StatusCode;
@@ -220,18 +219,12 @@ pub(crate) async fn fact(notes: &Path, word: &str) -> String {
 
 /// Returns the facts that begin with this word as soon as there are so many.
 pub(crate) async fn facts(notes: &Path, word: &str, count: usize) -> Vec<String> {
-    crate::fake::within(async {
-        loop {
-            let text = std::fs::read_to_string(notes).unwrap_or_default();
-            let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
-            let found = whole.lines().filter_map(|line| line.strip_prefix(word));
-            let found: Vec<String> = found.map(|rest| rest.trim().to_owned()).collect();
-            if found.len() >= count {
-                return found;
-            }
-            // sleep: looks at a fact of another process again and again, within a deadline
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+    crate::fake::until(|| {
+        let text = std::fs::read_to_string(notes).unwrap_or_default();
+        let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
+        let found = whole.lines().filter_map(|line| line.strip_prefix(word));
+        let found: Vec<String> = found.map(|rest| rest.trim().to_owned()).collect();
+        (found.len() >= count).then_some(found)
     })
     .await
 }

@@ -41,19 +41,19 @@ async fn kiro_passes() {
     all_hold("kiro_passes", "kiro (recorded peer)", Some(peer)).await;
 }
 
-/// R0-02: the native loop passes the suite.
+/// R0-02, R3-01, R3-04 … R3-06, R3-08: the native loop passes the suite.
 #[tokio::test]
 async fn native_passes() {
     all_hold("native_passes", "native", None).await;
 }
 
-/// R0-02: Claude Code passes the suite.
+/// R0-02, R3-01, R3-04 … R3-06, R3-08: Claude Code passes the suite.
 #[tokio::test]
 async fn claude_passes() {
     all_hold("claude_passes", "claude", Some(programs::claude())).await;
 }
 
-/// R0-02: Codex passes the suite.
+/// R0-02, R3-01, R3-04 … R3-06, R3-08: Codex passes the suite.
 #[tokio::test]
 async fn codex_passes() {
     all_hold("codex_passes", "codex", Some(programs::codex())).await;
@@ -83,7 +83,8 @@ async fn gemini_passes() {
     all_hold("gemini_passes", "gemini", Some(programs::gemini())).await;
 }
 
-/// R0-02, R2-02: Claude Code with a process for each turn passes the suite.
+/// R0-02, R3-01, R3-04 … R3-06, R3-08, R2-02: Claude Code with a process for each turn
+/// passes the suite.
 #[tokio::test]
 async fn claude_per_turn_passes() {
     all_hold("claude_per_turn_passes", "claude per turn", Some(programs::claude())).await;
@@ -99,13 +100,13 @@ async fn acp_passes() {
     all_hold("acp_passes", "acp (opencode)", Some(program)).await;
 }
 
-/// R0-02, R3-14: Claude Code in a terminal passes the suite.
+/// R0-02, R3-01, R3-04 … R3-06, R3-08, R3-14: Claude Code in a terminal passes the suite.
 #[tokio::test]
 async fn tmux_passes() {
     all_hold("tmux_passes", "tmux (claude)", Some(programs::claude())).await;
 }
 
-/// R0-02, R3-14: Codex in a terminal passes the suite.
+/// R0-02, R3-01, R3-04 … R3-06, R3-08, R3-14: Codex in a terminal passes the suite.
 #[tokio::test]
 async fn tmux_codex_passes() {
     all_hold("tmux_codex_passes", "tmux (codex)", Some(programs::codex())).await;

@@ -103,7 +103,7 @@ for line in sys.stdin:
     rig.put_away().await;
 }
 
-/// R3-07, C29: a program that swallows what is typed is told of, and nothing is assumed.
+/// R3-07, C29, C45: a program that swallows what is typed is told of, and nothing is assumed.
 #[tokio::test]
 async fn a_message_that_is_not_seen_to_arrive_has_failed() {
     let program = r#"

@@ -17,7 +17,11 @@ use gangline_runtime::registry::{
     known::{self, Known},
 };
 
-use crate::{cmd::daemon, configuration::driven::Driven, versions::Question};
+use crate::{
+    cmd::daemon,
+    configuration::driven::{Driven, runs_a_program},
+    versions::Question,
+};
 
 /// The first line of a script is not longer than this.
 const FIRST_LINE: u64 = 256;
@@ -62,7 +66,8 @@ impl Subject {
         let (agent, found) = (&driven.agent, driven.found.clone());
         let acp = found.takes_acp_command().then(|| agent.acp_command.clone());
         let usual = || found.program().map(|program| vec![program.to_owned()]);
-        let words = agent.command.clone().or(acp).or_else(|| found.command.clone()).or_else(usual);
+        let command = agent.command.clone().filter(|_| runs_a_program(&found));
+        let words = command.or(acp).or_else(|| found.command.clone()).or_else(usual);
         Self {
             words: words.unwrap_or_default(),
             env: daemon::child_env(agent, &found),

@@ -122,3 +122,37 @@ fn what_cannot_run_in_its_place_is_refused_with_what_to_do() {
     let near = "    agent: native\n    base_url: http://127.0.0.1:9\n";
     assert!(driven(near, "bare").can_run().is_ok(), "the same program, and its own address");
 }
+
+/// R3-15, C47: a Codex with a role in Gas Town is told to run `gt prime`, however it is driven, unless its
+/// configuration says something else.
+#[test]
+fn a_codex_with_a_role_in_gas_town_is_told_to_prime() {
+    let prime = Some("Run `gt prime`, and follow the instructions that it prints.");
+    let role = "    gastown: {role: polecat}\n";
+    for (keys, told) in [
+        (format!("    agent: codex\n{role}"), prime),
+        (format!("    agent: codex\n    process: tmux\n{role}"), prime),
+        ("    agent: codex\n    env: {GT_ROLE: witness}\n".to_owned(), prime),
+        (
+            format!("    agent: codex\n    initial_prompt: Look around.\n{role}"),
+            Some("Look around."),
+        ),
+        ("    agent: codex\n".to_owned(), None),
+        (format!("    agent: claude\n{role}"), None),
+    ] {
+        let loaded = loaded(&keys);
+        let driven = loaded.driven(&loaded.config.agents[0], None).unwrap();
+        assert_eq!(driven.agent.initial_prompt.as_deref(), told, "{keys}");
+    }
+}
+
+/// The native loop runs no program: one that is named all the same is missed by nobody.
+#[test]
+fn a_command_is_looked_for_only_where_a_program_is_run() {
+    for (agent, missing) in [("native", None), ("claude", Some("no-such-program"))] {
+        let keys = format!("    agent: {agent}\n    command: [no-such-program]\n");
+        let loaded = loaded(&keys);
+        let driven = loaded.driven(&loaded.config.agents[0], None).unwrap();
+        assert_eq!(driven.missing(), missing, "{agent}");
+    }
+}

@@ -202,7 +202,7 @@ fn a_backend_that_cannot_be_changes_nothing() {
     fleet.up();
     let (ada, bob) = (fleet.pid("oak-ada"), fleet.pid("oak-bob"));
     refused(&["restart", "--all", "--runtime", "othr"], &unknown);
-    refused(&["start", "oak-ada", "--runtime", "othr"], &["runs already, with native"]);
+    refused(&["start", "oak-ada", "--runtime", "othr"], &unknown);
     refused(&["up", "-d", "--runtime", "othr"], &unknown);
     refused(
         &["start", "oak-ada", "--runtime", "other"],
