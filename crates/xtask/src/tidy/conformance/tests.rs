@@ -60,7 +60,7 @@ fn all_findings(table: &str) -> Vec<String> {
 }
 
 #[test]
-fn there_are_253_ids() {
+fn there_are_256_ids() {
     let all: Vec<_> = ids::all().collect();
     assert_eq!(all.len(), 66 + 57 + 43 + 20 + 23 + 44);
     assert!(all.iter().all(|id| ids::looks_like_one(id)));
