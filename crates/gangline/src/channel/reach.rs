@@ -91,10 +91,7 @@ impl Reach {
 }
 
 /// Returns the agent that is meant by what was typed; a whole nick needs no configuration.
-pub(crate) fn named(
-    global: &Global,
-    who: &Who,
-) -> Result<AgentName, Failure> {
+pub(crate) fn named(global: &Global, who: &Who) -> Result<AgentName, Failure> {
     who.word().parse().or_else(|_| names::agent(global, who))
 }
 
