@@ -457,7 +457,7 @@ fn two_that_begin_at_once_both_end_well() {
     assert_eq!(codes, [0, 0], "{said:#?}");
     for said in &said {
         assert!(said.contains("oak-ada  ready, process"), "{said}");
-        assert!(said.contains("/join #general"), "{said}");
+        assert!(said.contains("The room is #general"), "{said}");
     }
     assert_eq!(fleet.world().processes_like("up --service").len(), 1);
 }
