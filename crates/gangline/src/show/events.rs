@@ -104,8 +104,9 @@ fn is_own_step(event: &Event) -> bool {
         | Event::ApprovalDecided(_)
         | Event::SessionStart(_)
         | Event::SessionStop(_)
-        | Event::OnMessage(_)
-        | Event::Notice(_) => false,
+        | Event::OnMessage(_) => false,
+        // So does the end of the session.
+        Event::Notice(it) => it.code == "ended",
     }
 }
 

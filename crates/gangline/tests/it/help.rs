@@ -6,7 +6,7 @@ use crate::standin::world;
 fn the_help_lists_every_command() {
     let help = world().run(&["--help"]).ok();
     insta::assert_snapshot!(help, @r#"
-    Puts AI coding agents into chat rooms, beside people.
+    Puts AI coding agents into chat rooms, beside people
 
     Usage: gangline [OPTIONS] <COMMAND>
 

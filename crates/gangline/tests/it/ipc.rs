@@ -279,6 +279,11 @@ fn the_agent_reads_what_was_said_since_it_last_read() {
     for number in 0..5 {
         alice.say("#general", &format!("line {number}"));
     }
+    // Two connections: what one says first is first only when the other has heard it.
+    eventually("five unread lines", || {
+        let status = ipc.ok(json!({"type": "status"}));
+        (status["unread"]["#general"] == 5).then_some(())
+    });
     ipc.ok(json!({"type": "irc_send", "channel": "#general", "message": "mine"}));
     alice.hears(ADA, "#general", "mine");
     alice.send("PRIVMSG #general :\u{1}ACTION waves\u{1}");

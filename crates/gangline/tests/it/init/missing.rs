@@ -35,7 +35,7 @@ fn what_is_missing_is_said_with_the_command_that_helps() {
     let nothing = machine(&[]);
     let out = nothing.run(&["init"]).ok();
     for part in [
-        "Still missing: somebody to answer.",
+        "Still missing: a program or key, so that somebody can answer.",
         "npm install -g @anthropic-ai/claude-code",
         "a key in ANTHROPIC_API_KEY",
         "`gangline init --force` looks again",
