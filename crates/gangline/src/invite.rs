@@ -69,7 +69,7 @@ pub(crate) fn brief(irc: &str, owner: &Secret, room: Option<&str>) -> String {
     let room = room.map_or_else(String::new, |room| format!("The room is {room}; "));
     format!(
         "Join {host}/{port}, no TLS, account {OWNER}, password {token}\n\
-         {room}`gangline join` prints the lines to paste into your client.\n"
+         {room}`gangline join` prints lines to paste into your client.\n"
     )
 }
 
