@@ -233,7 +233,7 @@ fn meant(text: &str, asked: Asked) -> Option<String> {
     // An approval has a plain number; only messages are written `m3`.
     let said = said.map(|said| match *word {
         "cancel" => said,
-        _ => said.trim_start_matches(['m', '#']),
+        _ => said.trim_start_matches('m'),
     });
     Some(format!("{shown} {}", said.unwrap_or(number)))
 }
