@@ -231,14 +231,14 @@ pub(crate) fn why_kept(view: &View, login: Option<&str>) -> Option<String> {
         let hint = login.map_or_else(String::new, |hint| format!(" ({})", label(hint)));
         return Some(format!("my backend is not logged in{hint}; I begin when it is"));
     }
-    if view.rate_limited {
-        let why = "my model refuses requests for now (its rate limit); I try again by myself";
-        return Some(why.to_owned());
-    }
     if view.paused {
         return Some("I am paused; my owner ends that by `resume`".to_owned());
     }
-    view.draining.then(|| "my daemon is ending; the next one begins with it".to_owned())
+    if view.draining {
+        return Some("my daemon is ending; the next one begins with it".to_owned());
+    }
+    let limited = "my model refuses requests for now (its rate limit); I will try again";
+    view.rate_limited.then(|| limited.to_owned())
 }
 
 pub(crate) fn no_such_message(id: MessageId) -> String {

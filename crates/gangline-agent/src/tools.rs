@@ -21,7 +21,7 @@ pub mod table;
 const HELD: &str = "this request has gone through too many agents; its owner was told and decides \
                     whether it goes on";
 
-/// What a call is told that was taken back; nobody waits for it.
+/// The result of a cancelled call; nobody waits for it.
 const TAKEN_BACK: &str = "the call was taken back: nothing was sent";
 
 /// The name of the tool that says something.

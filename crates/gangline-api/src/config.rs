@@ -336,8 +336,8 @@ pub struct AgentConfig {
     /// How its program lives (C4).
     #[schemars(default = "usual::process")]
     pub process: Process,
-    /// What an empty session is told before anything else, in a turn of its own (R0-07). A Codex
-    /// with a role in Gas Town is told to run `gt prime` unless this says something else (R3-15).
+    /// The first prompt of an empty session, in a turn of its own (R0-07). Without one, a Codex agent
+    /// with a Gas Town role is prompted to run `gt prime` (R3-15).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_prompt: Option<String>,
     /// The operator's pronouns: what `{operator_pronouns}` in the system prompt becomes (R2-15).

@@ -38,7 +38,7 @@ pub enum Standing {
     Paused,
     /// Nothing is fed before its backend has a login (R2-43).
     NeedsLogin,
-    /// What waits is tried again by itself once the model's rate limit allows it.
+    /// The model's rate limit stopped the last turn; waiting messages are retried automatically.
     RateLimited,
     /// The store cannot write: no new turns.
     Degraded,

@@ -105,8 +105,7 @@ async fn the_queue_is_bounded_and_counts_what_it_dropped() {
     assert!(none.is_none() && !bell.wants(HookEvent::OnError));
 }
 
-/// R3-11: a hook is told of the backend that the agent has, also where its configuration names none or
-/// another.
+/// R3-11: a hook's `runtime` is the backend that runs, not the configured one.
 #[test]
 fn the_runtime_is_the_one_that_is_there() {
     let agent = AgentConfig::new("oak-ada".parse().unwrap(), "/w".into());

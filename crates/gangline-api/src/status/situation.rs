@@ -76,7 +76,7 @@ impl Situation<'_> {
             State::Compacting => "shortens its context".to_owned(),
             State::Paused => "paused".to_owned(),
             State::Idle if self.rate_limited && self.waiting > 0 => {
-                "waits for its model's rate limit and tries again by itself".to_owned()
+                "waits because of the model's rate limit; it will try again".to_owned()
             }
             State::Idle => "waits to be asked".to_owned(),
             State::NeedsLogin => match self.login {

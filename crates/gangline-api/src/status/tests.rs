@@ -95,7 +95,7 @@ fn the_sentence_says_what_it_works_on_or_waits_for() {
         (situation(State::Idle), "waits to be asked"),
         (
             Situation { rate_limited: true, waiting: 1, ..situation(State::Idle) },
-            "waits for its model's rate limit and tries again by itself, 1 message waits",
+            "waits because of the model's rate limit; it will try again, 1 message waits",
         ),
         (
             Situation { waiting: 2, paused: true, ..situation(State::Paused) },

@@ -117,8 +117,8 @@ pub(crate) async fn an_approval_is_announced_with_the_last_line_that_is_confirme
     }
 }
 
-/// What was heard stays heard when the approval is told again in the same place, unless only the
-/// new line shows all of it.
+/// Announcing an approval again in the same place keeps what was recorded of the first announcement,
+/// unless only the new line shows all of it.
 pub(crate) async fn a_reminder_takes_nothing_back_that_was_heard(store: &Fixture) {
     let mut daemon = Daemon::start(store).await;
     daemon.take().await;

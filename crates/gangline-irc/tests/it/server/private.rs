@@ -85,6 +85,58 @@ async fn a_stranger_who_takes_the_askers_nick_is_told_nothing() {
     room.shut().await;
 }
 
+/// The nick of a member is no proof of who has it now: an account is another party.
+#[tokio::test]
+async fn an_account_that_takes_a_members_nick_is_told_nothing() {
+    let room = Room::open().await;
+    let mut ada = room.account("spark-ada", "spark-ada").await;
+    let mut zed = room.plain("zed").await;
+    let question = asks(&mut zed, &mut ada, "nap").await;
+    leaves(zed).await;
+    let mut own = room.account("zed", "owner").await;
+    let echo = answers(&mut ada, ("zed", &question), ("k.1", "napped")).await;
+    assert_eq!(echo.command, "PRIVMSG");
+    assert_eq!(heard(&mut own).await, [""; 0]);
+    assert_eq!(texts(&ask(&mut own, "LATEST spark-ada * 9").await), [""; 0]);
+    room.shut().await;
+}
+
+/// Whoever names a line of a conversation between others has no part in it: the line goes to who has
+/// the nick now, as if it named none.
+#[tokio::test]
+async fn naming_a_line_between_others_changes_nothing() {
+    let room = Room::open().await;
+    let mut ada = room.account("spark-ada", "spark-ada").await;
+    let mut bob = room.account("spark-bob", "spark-bob").await;
+    let mut own = room.account("own3", "owner").await;
+    let question = asks(&mut own, &mut ada, "nap").await;
+    leaves(own).await;
+    let mut zed = room.modern("own3").await;
+    assert_eq!(answers(&mut bob, ("own3", &question), ("k.1", "psst")).await.command, "PRIVMSG");
+    assert_eq!(heard(&mut zed).await, ["own3 psst"]);
+    let mut own = room.account("own4", "owner").await;
+    assert_eq!(texts(&ask(&mut own, "LATEST spark-bob * 9").await), [""; 0]);
+    room.shut().await;
+}
+
+/// An agent that names a line of its own goes on in that conversation, whoever is there.
+#[tokio::test]
+async fn an_agent_that_names_its_own_line_goes_on_with_whom_it_was_for() {
+    let room = Room::open().await;
+    let mut ada = room.account("spark-ada", "spark-ada").await;
+    let mut own = room.account("own3", "owner").await;
+    let question = asks(&mut own, &mut ada, "nap").await;
+    let first = answers(&mut ada, ("own3", &question), ("k.1", "napped")).await;
+    let first = first.tag("msgid").unwrap().to_owned();
+    leaves(own).await;
+    let more = answers(&mut ada, ("own3", &first), ("k.2", "and more")).await;
+    assert_eq!(more.command, "PRIVMSG");
+    let mut own = room.account("own4", "owner").await;
+    let lines = ask(&mut own, "LATEST spark-ada * 9").await;
+    assert_eq!(texts(&lines), ["nap", "napped", "and more"]);
+    room.shut().await;
+}
+
 #[tokio::test]
 async fn a_member_who_has_left_finds_the_answer_in_the_conversation() {
     let room = Room::open().await;
