@@ -41,6 +41,7 @@ mod registration;
 pub mod remarks;
 mod reply;
 mod run;
+mod seldom;
 mod state;
 pub mod store;
 mod stream;

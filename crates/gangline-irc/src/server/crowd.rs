@@ -4,7 +4,7 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use super::{config::Limits, trust::Origin};
+use super::{config::Limits, seldom::Seldom, trust::Origin};
 
 #[cfg(test)]
 mod tests;
@@ -15,9 +15,6 @@ const RESERVED: usize = 64;
 const FOR_AGENT: usize = 2;
 /// Clients that there is room for, however low the limit of descriptors is.
 const ALWAYS: usize = 16;
-
-/// A line in the log for refused connections is written at most so often.
-const TOLD_EVERY: Duration = Duration::from_secs(60);
 
 /// Connections of one user.
 #[derive(Default, Clone, Copy)]
@@ -34,8 +31,7 @@ pub(super) struct Crowd {
     counts: HashMap<Origin, Count>,
     /// All that are counted.
     all: usize,
-    refused: u64,
-    told: Option<Duration>,
+    refused: Seldom,
 }
 
 impl Crowd {
@@ -89,12 +85,7 @@ impl Crowd {
 
     /// Counts a refused connection; returns how many there were when that is to be told.
     pub(super) fn refused(&mut self, now: Duration) -> Option<u64> {
-        self.refused += 1;
-        if self.told.is_some_and(|told| now.saturating_sub(told) < TOLD_EVERY) {
-            return None;
-        }
-        self.told = Some(now);
-        Some(std::mem::take(&mut self.refused))
+        self.refused.counts(now)
     }
 
     /// Forgets a connection that is closed.

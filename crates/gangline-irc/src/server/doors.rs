@@ -14,6 +14,7 @@ use tokio::net::{TcpListener, TcpSocket};
 
 use super::{
     config::{BindError, ServerConfig},
+    seldom::Seldom,
     stream::Stream,
 };
 
@@ -49,10 +50,11 @@ pub(super) struct Doors {
     clock: SharedClock,
 }
 
-/// A listening socket, and until when it is left alone.
+/// A listening socket, until when it is left alone, and how often an accept failed.
 struct Door<L> {
     listener: L,
     rests_until: Option<Duration>,
+    failed: Seldom,
 }
 
 /// What connections come from.
@@ -88,7 +90,8 @@ impl Doors {
         self.address
     }
 
-    /// Waits for the next connection. A failure to accept is logged, and that socket rests.
+    /// Waits for the next connection. After a failure to accept that socket rests; the log has a line
+    /// a minute.
     ///
     /// Cancel-safe: yes; a connection that was not returned is still to be accepted.
     pub(super) async fn next(&mut self) -> Arrival {
@@ -130,7 +133,7 @@ async fn first(
 
 impl<L: Accept> Door<L> {
     fn new(listener: L) -> Self {
-        Self { listener, rests_until: None }
+        Self { listener, rests_until: None, failed: Seldom::default() }
     }
 
     /// Waits for the next connection, once the rest is over. Nothing when it could not be accepted:
@@ -146,8 +149,11 @@ impl<L: Accept> Door<L> {
         match self.listener.accept().await {
             Ok(arrival) => Some(arrival),
             Err(error) => {
-                tracing::warn!(%error, "a connection could not be accepted");
-                self.rests_until = Some(clock.monotonic() + REST);
+                let now = clock.monotonic();
+                if let Some(count) = self.failed.counts(now) {
+                    tracing::warn!(%error, count, "connections could not be accepted");
+                }
+                self.rests_until = Some(now + REST);
                 None
             }
         }

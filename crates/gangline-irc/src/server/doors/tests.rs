@@ -10,6 +10,10 @@ use std::{
 
 use gangline_os::clock::{Clock, UnixMicros};
 use tokio::net::UnixStream;
+use tracing::{
+    Level, Metadata, Subscriber,
+    span::{Attributes, Id, Record},
+};
 
 use super::*;
 
@@ -66,6 +70,50 @@ impl Accept for Works {
         let (stream, _) = UnixStream::pair()?;
         Ok(Arrival { stream: Stream::Unix(stream), ends: Ends::Socket })
     }
+}
+
+/// How many warnings were logged.
+#[derive(Clone, Default)]
+struct Warnings(Arc<AtomicU32>);
+
+impl Subscriber for Warnings {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        *metadata.level() == Level::WARN
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, _: &tracing::Event<'_>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+/// Out of descriptors, it fails 20 times a second.
+#[tokio::test]
+async fn accepts_that_fail_are_logged_once_a_minute() {
+    let by_hand = Arc::new(ByHand::default());
+    let clock: SharedClock = by_hand.clone();
+    let warnings = Warnings::default();
+    let _until_the_end = tracing::subscriber::set_default(warnings.clone());
+    let fails = Fails::default();
+    let mut door = Door::new(&fails);
+    let mut logged = Vec::new();
+    for _ in 0..130 {
+        assert!(door.arrival(&clock).await.is_none());
+        by_hand.advance(Duration::from_secs(1));
+        logged.push(warnings.0.load(Ordering::SeqCst));
+    }
+    assert_eq!((logged[0], logged[59], logged[60], logged[129]), (1, 1, 2, 3));
 }
 
 async fn ten_come(
