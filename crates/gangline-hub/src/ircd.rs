@@ -22,8 +22,10 @@ use trust::AccountTrust;
 
 use crate::credentials::{self, OWNER};
 
+mod events;
 pub mod guide;
 pub mod history;
+mod look;
 mod markers;
 mod marks;
 mod modes;

@@ -28,6 +28,7 @@ mod connection;
 mod crowd;
 mod delivery;
 mod doors;
+pub mod events;
 mod flight;
 mod framing;
 mod http;

@@ -10,11 +10,14 @@ use std::{
     time::Duration,
 };
 
-use gangline_core::{Nick, Tier};
-use gangline_irc::server::store::{
-    Account, Accounts, Appended, BoxFuture, Commit, FindLine, HistoryQuery, Marker, Marks, Missed,
-    MissedQuery, NewLine, ReadMark, RoomModes, Store, StoreError, StoredLine, TargetRow,
-    TargetsQuery, Topic,
+use gangline_core::{ChannelName, Nick, Tier};
+use gangline_irc::server::{
+    events::{Entry, NewEvent},
+    store::{
+        Account, Accounts, Appended, BoxFuture, Commit, FindLine, HistoryQuery, Marker, Marks,
+        Missed, MissedQuery, NewLine, ReadMark, RoomModes, Store, StoreError, StoredLine,
+        TargetRow, TargetsQuery, Topic,
+    },
 };
 use gangline_os::{
     clock::SharedClock,
@@ -24,6 +27,7 @@ use rusqlite::ErrorCode;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{
+    look::Look,
     schema,
     writer::{self, Job},
 };
@@ -127,6 +131,7 @@ impl OpenError {
 pub struct SqliteHistory {
     jobs: mpsc::Sender<Job>,
     accounts: watch::Receiver<Arc<Accounts>>,
+    look: Arc<Look>,
 }
 
 impl SqliteHistory {
@@ -141,13 +146,14 @@ impl SqliteHistory {
         lock_path.push(".lock");
         let lock = FileLock::try_take(&PathBuf::from(lock_path), "irc history");
         let lock = lock.map_err(OpenError::Lock)?;
+        let look = Arc::new(Look::new(options.path.clone(), LOOK_BUSY));
         let (jobs, queue) = mpsc::channel(QUEUE);
         let (opened, ready) = oneshot::channel();
         let work = move || writer::run(options, lock, queue, opened);
         gangline_os::task::thread("irc-history", work).map_err(OpenError::Thread)?;
         let gone = || OpenError::Thread(std::io::Error::other("it ended at once"));
         let accounts = ready.await.map_err(|_| gone())??;
-        Ok(Self { jobs, accounts })
+        Ok(Self { jobs, accounts, look })
     }
 
     /// Registers an account, or changes its tier and credential. `sha256` is the credential's
@@ -169,6 +175,8 @@ impl SqliteHistory {
 
     /// Finishes what was asked, closes the database and gives the lock back. Calls after it fail.
     pub async fn close(&self) {
+        // The log goes into the database with the last connection.
+        self.look.stop().await;
         let (done, closed) = oneshot::channel();
         if self.jobs.send(Job::Close(done)).await.is_ok() && closed.await.is_err() {
             tracing::error!("the thread of the IRC history ended without closing");
@@ -196,6 +204,18 @@ impl Store for SqliteHistory {
 
     fn history(&self, query: HistoryQuery) -> BoxFuture<'_, Result<Vec<StoredLine>, StoreError>> {
         self.ask(|reply| Job::History(query, reply))
+    }
+
+    fn put_events(
+        &self,
+        events: Vec<NewEvent>,
+        when: Commit,
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.ask(|reply| Job::PutEvents(events, when, reply))
+    }
+
+    fn playback(&self, query: HistoryQuery) -> BoxFuture<'_, Result<Vec<Entry>, StoreError>> {
+        self.ask(|reply| Job::Playback(query, reply))
     }
 
     fn line(&self, msgid: String) -> BoxFuture<'_, Result<Option<StoredLine>, StoreError>> {
@@ -242,6 +262,10 @@ impl Store for SqliteHistory {
         self.ask(|reply| Job::PutTopic(topic, reply))
     }
 
+    fn forget_topic(&self, channel: ChannelName) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.ask(|reply| Job::ForgetTopic(channel, reply))
+    }
+
     fn markers(&self) -> BoxFuture<'_, Result<Vec<Marker>, StoreError>> {
         self.ask(Job::Markers)
     }
@@ -260,5 +284,10 @@ impl Store for SqliteHistory {
 
     fn put_modes(&self, modes: RoomModes) -> BoxFuture<'_, Result<(), StoreError>> {
         self.ask(|reply| Job::PutModes(modes, reply))
+    }
+
+    fn look(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        let look = Arc::clone(&self.look);
+        Box::pin(async move { look.run().await })
     }
 }

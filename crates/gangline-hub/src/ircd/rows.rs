@@ -3,12 +3,17 @@
 use std::{collections::HashMap, sync::Arc};
 
 use gangline_core::{ChannelName, Nick, Principal, Tier};
-use gangline_irc::server::store::{
-    Account, Accounts, Appended, Bound, Conversation, FindLine, HistoryQuery, LineKind, NewLine,
-    Party, Range, StoredLine, TargetRow, TargetsQuery, Topic,
+use gangline_irc::server::{
+    events::{Entry, Place},
+    store::{
+        Account, Accounts, Appended, Bound, Conversation, FindLine, HistoryQuery, LineKind,
+        NewLine, Party, Range, StoredLine, TargetRow, TargetsQuery, Topic,
+    },
 };
 use gangline_os::clock::UnixMicros;
 use rusqlite::{Connection, OptionalExtension as _, Row, params, types::Type};
+
+use super::events;
 
 /// Which lines are numbered how.
 pub(super) struct Numbering {
@@ -167,61 +172,104 @@ fn conversation_of(key: &str) -> rusqlite::Result<Conversation> {
     }
 }
 
-/// Returns (place of the first line at or after the bound, place of the first after it).
-fn place(db: &Connection, conversation: &str, bound: &Bound) -> rusqlite::Result<(i64, i64)> {
+/// What a history has beside its lines.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum With {
+    /// Nothing.
+    Nothing,
+    /// What happened.
+    Events,
+}
+
+/// Returns (place of the first entry at or after the bound, place of the first after it).
+fn place(
+    db: &Connection,
+    conversation: &str,
+    bound: &Bound,
+    with: With,
+) -> rusqlite::Result<(Place, Place)> {
     match bound {
         Bound::Msgid(msgid) => {
             let (opening, seq) = msgid.split_once('.').unwrap_or((msgid, ""));
             let known =
                 db.prepare_cached("SELECT 1 FROM openings WHERE id = ?")?.exists([opening])?;
             Ok(match (known, seq.parse::<i64>()) {
-                (true, Ok(seq)) => (seq, seq.saturating_add(1)),
-                _ => (0, 0),
+                (true, Ok(seq)) => ((seq, 0), (seq, 1)),
+                _ => ((0, 0), (0, 0)),
             })
         }
-        Bound::Behind(seq) => {
-            let from = seq.saturating_add(1);
-            Ok((from, from))
+        Bound::Event { behind, msgid } => {
+            let found = events::number(db, conversation, (*behind, msgid))?;
+            let next = (behind.saturating_add(1), 0);
+            Ok(found.map_or((next, next), |number| ((*behind, number), (*behind, number + 1))))
         }
         Bound::At(at) => {
             let from = at.0.div_euclid(1000).saturating_mul(1000);
-            let first = first_since(db, conversation, from)?;
-            Ok((first, first_since(db, conversation, from.saturating_add(1000))?))
+            let first = first_since(db, conversation, from, with)?;
+            Ok((first, first_since(db, conversation, from.saturating_add(1000), with)?))
         }
     }
 }
 
-fn first_since(db: &Connection, conversation: &str, at_us: i64) -> rusqlite::Result<i64> {
+fn first_since(
+    db: &Connection,
+    conversation: &str,
+    at_us: i64,
+    with: With,
+) -> rusqlite::Result<Place> {
     let sql = "SELECT seq FROM lines WHERE conversation = ? AND at_us >= ? ORDER BY seq LIMIT 1";
     let first = db.prepare_cached(sql)?.query_row(params![conversation, at_us], |row| row.get(0));
-    Ok(first.optional()?.unwrap_or(i64::MAX))
+    let line = (first.optional()?.unwrap_or(i64::MAX), 0);
+    Ok(match with {
+        With::Nothing => line,
+        With::Events => {
+            events::first_since(db, conversation, at_us)?.map_or(line, |event| event.min(line))
+        }
+    })
 }
 
-/// From which end of a span lines are taken.
+/// From which end of a span entries are taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
+pub(super) enum End {
     Oldest,
     Newest,
 }
 
-/// Answers [`HistoryQuery`].
+/// Answers [`HistoryQuery`] with lines alone.
 pub(super) fn history(db: &Connection, query: &HistoryQuery) -> rusqlite::Result<Vec<StoredLine>> {
+    let line = |entry| match entry {
+        Entry::Line(stored) => Some(stored),
+        Entry::Event(_) => None,
+    };
+    Ok(entries(db, query, With::Nothing)?.into_iter().filter_map(line).collect())
+}
+
+/// Answers [`HistoryQuery`].
+pub(super) fn entries(
+    db: &Connection,
+    query: &HistoryQuery,
+    with: With,
+) -> rusqlite::Result<Vec<Entry>> {
+    const BEGIN: Place = (0, 0);
+    const END: Place = (i64::MAX, i64::MAX);
     let key = query.conversation.key();
     let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
+    let place = |bound| place(db, &key, bound, with);
+    let span = |places, end, limit| span(db, (&key, with), places, (end, limit));
     let (low, high, end) = match &query.range {
-        Range::Latest => (0, i64::MAX, End::Newest),
-        Range::LatestAfter(bound) => (place(db, &key, bound)?.1, i64::MAX, End::Newest),
-        Range::Before(bound) => (0, place(db, &key, bound)?.0, End::Newest),
-        Range::After(bound) => (place(db, &key, bound)?.1, i64::MAX, End::Oldest),
+        Range::Latest => (BEGIN, END, End::Newest),
+        Range::LatestAfter(bound) => (place(bound)?.1, END, End::Newest),
+        Range::Before(bound) => (BEGIN, place(bound)?.0, End::Newest),
+        Range::After(bound) => (place(bound)?.1, END, End::Oldest),
         Range::Around(bound) => {
-            let middle = place(db, &key, bound)?.0;
-            let mut found = span(db, &key, (0, middle), (End::Newest, limit / 2))?;
+            let middle = place(bound)?.0;
+            let mut found = span((BEGIN, middle), End::Newest, limit / 2)?;
             let rest = limit - i64::try_from(found.len()).unwrap_or(0);
-            found.extend(span(db, &key, (middle, i64::MAX), (End::Oldest, rest))?);
+            found.extend(span((middle, END), End::Oldest, rest)?);
             return Ok(found);
         }
         Range::Between(one, other) => {
-            let (one, other) = (place(db, &key, one)?, place(db, &key, other)?);
+            let (one, other) = (place(one)?, place(other)?);
             if one.0 <= other.0 {
                 (one.1, other.0, End::Oldest)
             } else {
@@ -229,13 +277,37 @@ pub(super) fn history(db: &Connection, query: &HistoryQuery) -> rusqlite::Result
             }
         }
     };
-    span(db, &key, (low, high), (end, limit))
+    span((low, high), end, limit)
 }
 
+/// Returns the entries from `low` on and before `high`, the oldest or the newest of them.
 fn span(
     db: &Connection,
+    (conversation, with): (&str, With),
+    places: (Place, Place),
+    (end, limit): (End, i64),
+) -> rusqlite::Result<Vec<Entry>> {
+    let said = lines(db, conversation, places, (end, limit))?;
+    let mut entries: Vec<(Place, Entry)> =
+        said.into_iter().map(|stored| ((stored.seq, 0), Entry::Line(stored))).collect();
+    if with == With::Events {
+        entries.extend(events::span(db, conversation, places, (end, limit))?);
+        entries.sort_by_key(|(place, _)| *place);
+    }
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let extra = entries.len().saturating_sub(limit);
+    match end {
+        End::Oldest => entries.truncate(limit),
+        End::Newest => drop(entries.drain(..extra)),
+    }
+    Ok(entries.into_iter().map(|(_, entry)| entry).collect())
+}
+
+/// Returns lines, the oldest first.
+fn lines(
+    db: &Connection,
     conversation: &str,
-    (low, high): (i64, i64),
+    (low, high): (Place, Place),
     (end, limit): (End, i64),
 ) -> rusqlite::Result<Vec<StoredLine>> {
     let sql = match end {
@@ -250,8 +322,10 @@ fn span(
              ORDER BY seq DESC LIMIT ?"
         }
     };
+    // A line comes before the events behind it.
+    let line = |(seq, number): Place| if number > 0 { seq.saturating_add(1) } else { seq };
     let mut statement = db.prepare_cached(sql)?;
-    let rows = statement.query_map(params![conversation, low, high, limit], stored)?;
+    let rows = statement.query_map(params![conversation, line(low), line(high), limit], stored)?;
     let mut lines = rows.collect::<rusqlite::Result<Vec<StoredLine>>>()?;
     if end == End::Newest {
         lines.reverse();
@@ -376,5 +450,11 @@ pub(super) fn put_topic(db: &Connection, topic: &Topic) -> rusqlite::Result<()> 
     let with =
         params![topic.channel.folded(), topic.channel.as_str(), &topic.text, &topic.by, topic.at.0];
     db.prepare_cached(sql)?.execute(with)?;
+    Ok(())
+}
+
+/// Forgets a channel's topic.
+pub(super) fn forget_topic(db: &Connection, channel: &ChannelName) -> rusqlite::Result<()> {
+    db.prepare_cached("DELETE FROM topics WHERE channel = ?")?.execute([channel.folded()])?;
     Ok(())
 }

@@ -9,12 +9,12 @@ use std::{
 };
 
 use gangline_os::{clock::UnixMicros, fsio};
-use rusqlite::{Connection, OpenFlags, params};
+use rusqlite::{Connection, InterruptHandle, OpenFlags, params};
 
 use super::history::OpenError;
 
 /// The schema that this program writes, kept in `user_version`.
-const SCHEMA: i64 = 4;
+const SCHEMA: i64 = 5;
 
 /// Marks the file as ours (`application_id`): "GLic".
 const APPLICATION: i64 = 0x474c_6963;
@@ -99,6 +99,24 @@ const MIGRATIONS: &[&str] = &[
         at_us INTEGER NOT NULL,
         PRIMARY KEY (party, target)
     ) STRICT",
+    // What happened in rooms that have lines: `behind` is the place of the newest line then. How many
+    // there are stands beside the number of lines. A topic without a person behind it was the one
+    // that each new room got; it is stored no longer.
+    "CREATE TABLE events (
+        number INTEGER PRIMARY KEY,
+        room TEXT NOT NULL,
+        behind INTEGER NOT NULL,
+        msgid TEXT NOT NULL,
+        at_us INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        source TEXT NOT NULL,
+        account TEXT,
+        words TEXT NOT NULL,
+        text TEXT
+    ) STRICT;
+    CREATE INDEX events_of ON events (room, behind, number, at_us);
+    ALTER TABLE conversations ADD COLUMN events INTEGER NOT NULL DEFAULT 0;
+    DELETE FROM topics WHERE instr(set_by, '!') = 0",
 ];
 
 /// Opens the database, makes or checks its schema, and returns it.
@@ -125,18 +143,33 @@ pub(super) fn look(path: &Path, busy: Duration) -> Result<(), OpenError> {
     // Without a log nobody has it open. A reader would make one, and could not take it away.
     let log = beside(path, "-wal");
     let nobody = !log.exists();
-    let looked = look_as(path, busy, nobody);
+    let looked = look_as(path, busy, nobody, &|_| {});
     match nobody && log.exists() {
-        true => look_as(path, busy, false),
+        true => look_as(path, busy, false, &|_| {}),
         false => looked,
     }
 }
 
-fn look_as(path: &Path, busy: Duration, immutable: bool) -> Result<(), OpenError> {
+/// Looks through a database that this process has open. `begun` is given what ends the look early.
+pub(super) fn look_open(
+    path: &Path,
+    busy: Duration,
+    begun: &dyn Fn(InterruptHandle),
+) -> Result<(), OpenError> {
+    look_as(path, busy, false, begun)
+}
+
+fn look_as(
+    path: &Path,
+    busy: Duration,
+    immutable: bool,
+    begun: &dyn Fn(InterruptHandle),
+) -> Result<(), OpenError> {
     not_emptied(path)?;
     let failed = |source| OpenError::of(path, source);
     let db = reading(path, immutable).map_err(failed)?;
     db.busy_timeout(busy).map_err(failed)?;
+    begun(db.get_interrupt_handle());
     let found = version(&db).map_err(failed)?;
     if found > SCHEMA {
         return Err(OpenError::NewerSchema { path: path.to_owned(), found, known: SCHEMA });

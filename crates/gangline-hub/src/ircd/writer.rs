@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use gangline_core::ChannelName;
 use gangline_irc::server::{
+    events::{Entry, NewEvent, WAITING_MAX},
     store::{
         Account, Accounts, Appended, Commit, FindLine, HistoryQuery, Marker, Marks, Missed,
         MissedQuery, NewLine, ReadMark, RoomModes, StoreError, StoredLine, TargetRow, TargetsQuery,
@@ -15,9 +17,10 @@ use rusqlite::{Connection, ErrorCode};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{
+    events,
     history::{HistoryOptions, OpenError},
     markers, marks, modes,
-    rows::{self, Numbering},
+    rows::{self, Numbering, With},
     schema,
 };
 
@@ -28,6 +31,8 @@ pub(super) type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
 pub(super) enum Job {
     Append(Vec<Arc<NewLine>>, Reply<Vec<Appended>>),
     History(HistoryQuery, Reply<Vec<StoredLine>>),
+    Playback(HistoryQuery, Reply<Vec<Entry>>),
+    PutEvents(Vec<NewEvent>, Commit, Reply<()>),
     Line(String, Reply<Option<StoredLine>>),
     Targets(TargetsQuery, Reply<Vec<TargetRow>>),
     Find(FindLine, Reply<Option<StoredLine>>),
@@ -37,6 +42,7 @@ pub(super) enum Job {
     PutAccount(Account, Reply<()>),
     Topics(Reply<Vec<Topic>>),
     PutTopic(Topic, Reply<()>),
+    ForgetTopic(ChannelName, Reply<()>),
     Markers(Reply<Vec<Marker>>),
     PutMarker(Marker, Reply<()>),
     Redact(i64, Reply<()>),
@@ -93,7 +99,7 @@ fn live(
         }
         writer.work(job);
     }
-    writer.keep_marks();
+    writer.keep_noted();
     // What is asked from now on fails at once.
     drop(jobs);
     if let Err((_, error)) = writer.db.close() {
@@ -107,6 +113,8 @@ struct Writer {
     numbering: Numbering,
     /// Marks that are kept with the next lines.
     marks: UnkeptMarks,
+    /// Events that are.
+    events: Vec<NewEvent>,
     accounts: watch::Sender<Arc<Accounts>>,
 }
 
@@ -122,6 +130,7 @@ impl Writer {
             db,
             numbering,
             marks: UnkeptMarks::default(),
+            events: Vec::new(),
             accounts: watch::Sender::new(Arc::new(accounts)),
         })
     }
@@ -135,6 +144,16 @@ impl Writer {
             Job::History(query, reply) => {
                 let done = rows::history(&self.db, &query);
                 answer(reply, done.map_err(|error| failed(&error)));
+            }
+            Job::Playback(query, reply) => {
+                let done = rows::entries(&self.db, &query, With::Events);
+                answer(reply, done.map_err(|error| failed(&error)));
+            }
+            Job::PutEvents(events, when, reply) => {
+                self.events.extend(events);
+                // While nothing can be written, what came last is not.
+                self.events.truncate(WAITING_MAX);
+                answer(reply, self.noted(when).map_err(|error| failed(&error)));
             }
             Job::Line(msgid, reply) => {
                 let done = rows::line(&self.db, &msgid);
@@ -158,11 +177,7 @@ impl Writer {
             }
             Job::PutMarks(marks, when, reply) => {
                 marks.into_iter().for_each(|mark| self.marks.add(mark));
-                let done = match when {
-                    Commit::WithNext => Ok(()),
-                    Commit::Now => self.append(&[]).map(drop),
-                };
-                answer(reply, done.map_err(|error| failed(&error)));
+                answer(reply, self.noted(when).map_err(|error| failed(&error)));
             }
             Job::PutAccount(account, reply) => {
                 let done = rows::put_account(&self.db, &account);
@@ -177,6 +192,10 @@ impl Writer {
             }
             Job::PutTopic(topic, reply) => {
                 let done = rows::put_topic(&self.db, &topic);
+                answer(reply, done.map_err(|error| failed(&error)));
+            }
+            Job::ForgetTopic(channel, reply) => {
+                let done = rows::forget_topic(&self.db, &channel);
                 answer(reply, done.map_err(|error| failed(&error)));
             }
             Job::Markers(reply) => {
@@ -203,17 +222,25 @@ impl Writer {
         }
     }
 
-    /// Keeps the marks that no lines have taken along. Without them lines are shown twice.
-    fn keep_marks(&mut self) {
-        if !self.marks.is_empty()
-            && let Err(error) = self.append(&[])
-        {
-            tracing::warn!(%error, "how far people have read was not kept");
+    /// Marks and events were noted: they are kept now, or with the next lines.
+    fn noted(&mut self, when: Commit) -> rusqlite::Result<()> {
+        match when {
+            Commit::WithNext => Ok(()),
+            Commit::Now => self.append(&[]).map(drop),
+        }
+    }
+
+    /// Keeps the marks and events that no lines have taken along. Without these marks lines are shown
+    /// twice.
+    fn keep_noted(&mut self) {
+        let noted = !self.marks.is_empty() || !self.events.is_empty();
+        if noted && let Err(error) = self.append(&[]) {
+            tracing::warn!(%error, "how far people have read, and what happened, was not kept");
         }
     }
 
     fn append(&mut self, batch: &[Arc<NewLine>]) -> rusqlite::Result<Vec<Appended>> {
-        // A batch without lines only keeps the marks of what was read.
+        // A batch without lines only keeps the marks of what was read, and events.
         let lines = !batch.is_empty();
         if lines && failpoint::fails("ircd.append") {
             return Err(rusqlite::Error::ToSqlConversionFailure(
@@ -224,6 +251,12 @@ impl Writer {
         let mut done = rows::append(&self.db, &mut self.numbering, batch);
         if done.is_ok()
             && let Err(error) = marks::put(&self.db, self.marks.iter())
+        {
+            done = Err(error);
+        }
+        // Behind the lines: a room has a history from its first line on.
+        if done.is_ok()
+            && let Err(error) = events::put(&self.db, &self.events, self.numbering.keep)
         {
             done = Err(error);
         }
@@ -238,6 +271,7 @@ impl Writer {
         match &done {
             Ok(_) => {
                 self.marks.clear();
+                self.events.clear();
                 if lines {
                     failpoint::hit("ircd.append.after_commit");
                 }
@@ -261,11 +295,16 @@ fn failed(error: &rusqlite::Error) -> StoreError {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
     );
     let why = match is_damaged {
-        true => format!(
-            "irc.db is damaged ({error}): run `gangline down`, then restore a backup or move the file \
-             away with its -wal and -shm"
-        ),
+        true => damaged(&error.to_string()),
         false => error.to_string(),
     };
     StoreError { why }
+}
+
+/// Says what to do about a damaged database.
+pub(super) fn damaged(seen: &str) -> String {
+    format!(
+        "irc.db is damaged ({seen}): run `gangline down`, then restore a backup or move the file away \
+         with its -wal and -shm"
+    )
 }

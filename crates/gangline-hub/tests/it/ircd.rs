@@ -289,7 +289,7 @@ async fn a_second_server_and_a_newer_schema_are_refused() {
     db.execute_batch("PRAGMA user_version = 99").unwrap();
     drop(db);
     let newer = SqliteHistory::open(options(folder.path())).await.map(drop);
-    assert!(matches!(newer, Err(OpenError::NewerSchema { found: 99, known: 4, .. })), "{newer:?}");
+    assert!(matches!(newer, Err(OpenError::NewerSchema { found: 99, known: 5, .. })), "{newer:?}");
 }
 
 #[tokio::test]

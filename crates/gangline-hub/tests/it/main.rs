@@ -1,5 +1,6 @@
 //! Integration tests of the hub.
 
+mod events;
 mod ircd;
 mod marks;
 mod modes;

@@ -46,7 +46,11 @@ async fn a_history_of_schema_2_gets_modes() {
     let folder = tempfile::tempdir().unwrap();
     open(folder.path()).await.close().await;
     let db = Connection::open(folder.path().join("irc.db")).unwrap();
-    db.execute_batch("DROP TABLE modes; DROP TABLE read_at; PRAGMA user_version = 2").unwrap();
+    db.execute_batch(
+        "DROP TABLE modes; DROP TABLE read_at; DROP TABLE events;
+         ALTER TABLE conversations DROP COLUMN events; PRAGMA user_version = 2",
+    )
+    .unwrap();
     drop(db);
     let store = open(folder.path()).await;
     store.put_modes(closed()).await.unwrap();

@@ -14,7 +14,7 @@ use gangline_os::secret::Secret;
 use super::{
     client::{Client, ClientId},
     command::Call,
-    outgoing::Outgoing,
+    events::{Doing, EventKind},
     state::State,
     trust::Origin,
 };
@@ -170,10 +170,11 @@ impl State {
     fn put_out(&mut self, id: ClientId, room: &str, why: &str) {
         let Some(name) = self.channel(room).map(|channel| channel.name.clone()) else { return };
         let nick = self.client(id).map_or_else(String::new, |client| client.name().to_owned());
-        let now = self.now();
-        let line = Outgoing::new(&self.config.name, "KICK", &[name.as_str(), &nick], Some(why));
-        let told = self.members(room, None);
-        self.send_all(told, &line.at(now));
+        let source = self.config.name.clone();
+        let words = [name.as_str(), &nick];
+        let kind = EventKind::Kick;
+        let doing = Doing { kind, source: &source, account: None, words: &words, text: Some(why) };
+        self.happens(&name, &doing);
         self.leave(id, &name);
     }
 

@@ -41,6 +41,7 @@ impl Caps {
     pub(super) const MULTILINE: Self = Self(1 << 18);
     pub(super) const READ_MARKER: Self = Self(1 << 19);
     pub(super) const REDACTION: Self = Self(1 << 20);
+    pub(super) const EVENTS: Self = Self(1 << 21);
 
     /// Those that change how a line of somebody else is written.
     pub(super) const FORM: Self =
@@ -114,6 +115,7 @@ const OFFERS: &[Offer] = &[
     offer("extended-join", Caps::EXTENDED_JOIN),
     offer("draft/chathistory", Caps::CHATHISTORY),
     offer("chathistory", Caps::CHATHISTORY),
+    offer("draft/event-playback", Caps::EVENTS),
     Offer { name: "sasl", cap: Caps::SASL, value: Some(sasl::OFFERED) },
     offer("multi-prefix", Caps::MULTI_PREFIX),
     offer("away-notify", Caps::AWAY_NOTIFY),

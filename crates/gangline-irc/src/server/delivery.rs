@@ -7,6 +7,7 @@ use super::{
     caps::Caps,
     client::{Client, ClientId},
     command,
+    events::Entry,
     flight::{Asker, Done, Draft, Flight, Job, Known, Refusal},
     outgoing::{Mark, Outgoing},
     reading::PRIVATE,
@@ -52,6 +53,10 @@ impl State {
                 self.finish_history(&asker, &target, found);
                 self.landed(asker);
             }
+            Done::Playback(asker, target, found) => {
+                self.finish_playback(&asker, &target, found);
+                self.landed(asker);
+            }
             Done::Told(asker, telling, found) => self.finish_telling(asker, telling, found),
             Done::Missed(asker, place, found) => {
                 self.finish_missed(asker.id, &place, found);
@@ -78,7 +83,7 @@ impl State {
             }
             Done::Kept(Ok(())) => {}
             Done::Kept(Err(error)) => {
-                tracing::error!(%error, "a nick or how far was read was not kept")
+                tracing::error!(%error, "a nick, how far was read or what happened was not kept")
             }
         }
     }
@@ -290,6 +295,31 @@ impl State {
             }
             Err(error) => self.history_failed(asker, target, &error),
         }
+    }
+
+    fn finish_playback(
+        &mut self,
+        asker: &Asker,
+        target: &str,
+        found: Result<Vec<Entry>, StoreError>,
+    ) {
+        let found = match found {
+            Ok(found) => found,
+            Err(error) => return self.history_failed(asker, target, &error),
+        };
+        let extended =
+            self.client(asker.id).is_some_and(|client| client.caps.has(Caps::EXTENDED_JOIN));
+        let shown = |entry: &Entry| match entry {
+            Entry::Line(stored) => Outgoing::stored(stored),
+            Entry::Event(event) => Outgoing::happened(event, extended),
+        };
+        let lines: Vec<Outgoing> = found.iter().map(shown).collect();
+        self.send_batch(asker, &[batch::CHATHISTORY, target], &lines);
+        let said = found.into_iter().filter_map(|entry| match entry {
+            Entry::Line(stored) => Some(stored),
+            Entry::Event(_) => None,
+        });
+        self.gave_history(asker.id, target, &said.collect::<Vec<_>>());
     }
 
     fn finish_targets(&mut self, asker: &Asker, found: Result<Vec<TargetRow>, StoreError>) {

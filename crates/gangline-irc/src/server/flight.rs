@@ -1,13 +1,15 @@
 //! What is on its way to the store. One call at a time, in the order of asking; lines that wait
 //! meanwhile go together in the next call. The server's task polls it beside its sockets.
 
-use std::{collections::VecDeque, future::pending, sync::Arc};
+use std::{collections::VecDeque, future::pending, sync::Arc, time::Duration};
 
+use gangline_core::ChannelName;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::{
     client::ClientId,
     command::Redaction,
+    events::{Entry, NewEvent, Waiting},
     store::{
         Account, Appended, BoxFuture, Commit, FindLine, HistoryQuery, Marker, Missed, MissedQuery,
         NewLine, Range, ReadMark, RoomModes, Store, StoreError, StoredLine, TargetRow,
@@ -70,6 +72,12 @@ pub(super) enum Job {
         target: String,
         query: HistoryQuery,
     },
+    /// Lines and events.
+    Playback {
+        asker: Asker,
+        target: String,
+        query: HistoryQuery,
+    },
     Tell {
         asker: Asker,
         telling: Box<Telling>,
@@ -88,13 +96,13 @@ pub(super) enum Job {
         place: String,
         query: MissedQuery,
     },
-    /// Keeps the noted marks in a commit of their own.
-    Marks,
-    /// `None` asks for the first topic of a new room.
+    /// Keeps the noted marks and events in a commit of their own.
+    Noted,
     Topic {
-        asker: Option<Asker>,
+        asker: Asker,
         topic: Topic,
     },
+    ForgetTopic(ChannelName),
     /// `None` asks for what follows from another request.
     Modes {
         asker: Option<Asker>,
@@ -123,11 +131,12 @@ pub(super) enum Done {
     Appended(Vec<Flight>, Result<Vec<Appended>, StoreError>),
     Drafted(Box<Draft>, Result<Known, StoreError>),
     History(Asker, String, Result<Vec<StoredLine>, StoreError>),
+    Playback(Asker, String, Result<Vec<Entry>, StoreError>),
     Told(Asker, Box<Telling>, Result<Vec<StoredLine>, StoreError>),
     Targets(Asker, Result<Vec<TargetRow>, StoreError>),
     Missed(Asker, String, Result<Vec<Missed>, StoreError>),
     Found(Asker, Refusal, Result<Option<StoredLine>, StoreError>),
-    Topic(Option<Asker>, Topic, Result<(), StoreError>),
+    Topic(Asker, Topic, Result<(), StoreError>),
     Modes(Option<Asker>, RoomModes, Result<(), StoreError>),
     Marker(Asker, String, Marker, Result<(), StoreError>),
     Line(Asker, Redaction, Result<Option<StoredLine>, StoreError>),
@@ -141,12 +150,15 @@ pub(super) struct Flights {
     jobs: VecDeque<Job>,
     /// Marks for the next commit of lines.
     marks: UnkeptMarks,
+    /// Events for it.
+    events: Waiting,
     running: Option<BoxFuture<'static, Done>>,
 }
 
 impl Flights {
     pub(super) fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, jobs: VecDeque::new(), marks: UnkeptMarks::default(), running: None }
+        let (marks, events) = (UnkeptMarks::default(), Waiting::default());
+        Self { store, jobs: VecDeque::new(), marks, events, running: None }
     }
 
     pub(super) fn store(&self) -> &Arc<dyn Store> {
@@ -169,13 +181,25 @@ impl Flights {
         self.marks.add(mark);
     }
 
-    /// Has the noted marks kept in a commit of their own.
-    pub(super) fn keep_noted(&mut self) {
-        // One that waits already takes all along.
-        let asked = self.jobs.iter().any(|job| matches!(job, Job::Marks));
-        if !self.marks.is_empty() && !asked {
-            self.jobs.push_back(Job::Marks);
+    /// Has an event kept with the next lines, or before if many wait.
+    pub(super) fn note_event(&mut self, event: NewEvent, now: Duration) {
+        if self.events.add(event, now) {
+            self.keep_noted();
         }
+    }
+
+    /// Has the noted marks and events kept in a commit of their own.
+    pub(super) fn keep_noted(&mut self) {
+        let noted = !self.marks.is_empty() || !self.events.is_empty();
+        // One that waits already takes all along.
+        if noted && !self.jobs.iter().any(|job| matches!(job, Job::Noted)) {
+            self.jobs.push_back(Job::Noted);
+        }
+    }
+
+    /// Takes out what is kept with the next call.
+    fn noted(&mut self) -> Noted {
+        Noted { marks: self.marks.take(), events: self.events.take() }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -202,12 +226,10 @@ impl Flights {
             Job::Append(first) => {
                 let flights = self.batch(first);
                 let lines = flights.iter().map(|flight| Arc::clone(&flight.line)).collect();
-                let marks = self.marks.take();
+                let noted = self.noted();
                 Box::pin(async move {
-                    if !marks.is_empty()
-                        && let Err(error) = store.put_marks(marks, Commit::WithNext).await
-                    {
-                        tracing::warn!(%error, "how far was read could not be kept");
+                    if let Err(error) = noted.keep(&*store, Commit::WithNext).await {
+                        tracing::warn!(%error, "how far was read, or what happened, was not kept");
                     }
                     Done::Appended(flights, store.append(lines).await)
                 })
@@ -219,6 +241,15 @@ impl Flights {
             Job::History { asker, target, query } => {
                 Box::pin(async move { Done::History(asker, target, store.history(query).await) })
             }
+            Job::Playback { asker, target, query } => {
+                let noted = self.noted();
+                Box::pin(async move {
+                    if let Err(error) = noted.keep(&*store, Commit::Now).await {
+                        tracing::warn!(%error, "how far was read, or what happened, was not kept");
+                    }
+                    Done::Playback(asker, target, store.playback(query).await)
+                })
+            }
             Job::Tell { asker, telling } => Box::pin(async move {
                 let found = store.history(telling.query.clone()).await;
                 Done::Told(asker, telling, found)
@@ -229,9 +260,9 @@ impl Flights {
             Job::Missed { asker, place, query } => {
                 Box::pin(async move { Done::Missed(asker, place, store.missed(query).await) })
             }
-            Job::Marks => {
-                let marks = self.marks.take();
-                Box::pin(async move { Done::Kept(store.put_marks(marks, Commit::Now).await) })
+            Job::Noted => {
+                let noted = self.noted();
+                Box::pin(async move { Done::Kept(noted.keep(&*store, Commit::Now).await) })
             }
             Job::Find { asker, refusal, query } => {
                 Box::pin(async move { Done::Found(asker, refusal, store.find(query).await) })
@@ -240,6 +271,9 @@ impl Flights {
                 let kept = store.put_topic(topic.clone()).await;
                 Done::Topic(asker, topic, kept)
             }),
+            Job::ForgetTopic(channel) => {
+                Box::pin(async move { Done::Kept(store.forget_topic(channel).await) })
+            }
             Job::Modes { asker, modes } => Box::pin(async move {
                 let kept = store.put_modes(modes.clone()).await;
                 Done::Modes(asker, modes, kept)
@@ -270,6 +304,26 @@ impl Flights {
             flights.push(flight);
         }
         flights
+    }
+}
+
+/// What is kept along with another call.
+struct Noted {
+    marks: Vec<ReadMark>,
+    events: Vec<NewEvent>,
+}
+
+impl Noted {
+    async fn keep(self, store: &dyn Store, when: Commit) -> Result<(), StoreError> {
+        let Self { marks, events } = self;
+        let with_events = if events.is_empty() { when } else { Commit::WithNext };
+        if !marks.is_empty() {
+            store.put_marks(marks, with_events).await?;
+        }
+        match events.is_empty() {
+            true => Ok(()),
+            false => store.put_events(events, when).await,
+        }
     }
 }
 

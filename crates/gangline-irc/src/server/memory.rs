@@ -2,18 +2,21 @@
 //! conversation until the process ends.
 
 use std::{
-    borrow::Cow,
     collections::{BTreeMap, HashMap, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use gangline_core::ChannelName;
 use gangline_os::{clock::UnixMicros, secret::random_token};
 use tokio::sync::watch;
 
-use super::store::{
-    Account, Accounts, Appended, Bound, BoxFuture, Commit, Conversation, FindLine, HistoryQuery,
-    Marker, Marks, Missed, MissedQuery, NewLine, Party, Range, ReadMark, RoomModes, Store,
-    StoreError, StoredLine, TargetRow, TargetsQuery, Topic,
+use super::{
+    events::{Entry, Event, NewEvent, Place},
+    store::{
+        Account, Accounts, Appended, Bound, BoxFuture, Commit, Conversation, FindLine,
+        HistoryQuery, Marker, Marks, Missed, MissedQuery, NewLine, Party, Range, ReadMark,
+        RoomModes, Store, StoreError, StoredLine, TargetRow, TargetsQuery, Topic,
+    },
 };
 
 /// A store in memory.
@@ -27,6 +30,9 @@ struct Inner {
     keep: usize,
     last: i64,
     lines: HashMap<String, VecDeque<StoredLine>>,
+    /// The numbered events of each channel with lines, in their order.
+    events: HashMap<String, VecDeque<(i64, Arc<Event>)>>,
+    last_event: i64,
     /// (sender, key, conversation) → place.
     keys: HashMap<(String, String, String), i64>,
     topics: BTreeMap<String, Topic>,
@@ -45,6 +51,8 @@ impl MemoryStore {
             keep: keep.max(1),
             last: 0,
             lines: HashMap::new(),
+            events: HashMap::new(),
+            last_event: 0,
             keys: HashMap::new(),
             topics: BTreeMap::new(),
             modes: BTreeMap::new(),
@@ -97,49 +105,77 @@ impl Inner {
         }
     }
 
-    /// Returns (index of the first line at or after the bound, index of the first line after it).
-    fn place(&self, lines: &VecDeque<StoredLine>, bound: &Bound) -> (usize, usize) {
+    /// Returns (index of the first entry at or after the bound, index of the first one after it).
+    fn place(&self, entries: &[Kept<'_>], bound: &Bound) -> (usize, usize) {
+        let at = |place: Place| entries.partition_point(|entry| entry.place() < place);
         match bound {
             Bound::Msgid(msgid) => {
                 let seq = self.seq_of(msgid);
-                let from = lines.partition_point(|line| line.seq < seq);
-                (from, lines.partition_point(|line| line.seq <= seq))
+                (at((seq, 0)), at((seq, 1)))
             }
-            Bound::Behind(seq) => {
-                let from = lines.partition_point(|line| line.seq <= *seq);
-                (from, from)
+            Bound::Event { behind, msgid } => {
+                let is_it = |entry: &Kept<'_>| match entry {
+                    Kept::Event(_, event) => event.msgid == *msgid,
+                    Kept::Line(_) => false,
+                };
+                match entries.iter().position(is_it) {
+                    Some(found) => (found, found + 1),
+                    None => (at((behind + 1, 0)), at((behind + 1, 0))),
+                }
             }
-            Bound::At(at) => {
-                let ms = millis(*at);
-                let from = lines.partition_point(|line| millis(line.line.at) < ms);
-                (from, lines.partition_point(|line| millis(line.line.at) <= ms))
+            Bound::At(time) => {
+                let ms = millis(*time);
+                let from = entries.partition_point(|entry| millis(entry.at()) < ms);
+                (from, entries.partition_point(|entry| millis(entry.at()) <= ms))
             }
         }
     }
 
-    fn history(&self, query: &HistoryQuery) -> Vec<StoredLine> {
-        let Some(lines) = self.lines.get(&query.conversation.key()) else { return Vec::new() };
-        let lines = without_redacted(lines);
-        let lines = &*lines;
+    /// Returns the lines of a range, and with `events` what happened among them.
+    fn entries(&self, query: &HistoryQuery, events: bool) -> Vec<Entry> {
+        let key = query.conversation.key();
+        let lines = self.lines.get(&key).into_iter().flatten();
+        let lines = lines.filter(|stored| !stored.line.is_redacted()).map(Kept::Line);
+        let happened = self.events.get(&key).filter(|_| events).into_iter().flatten();
+        let happened = happened.map(|(number, event)| Kept::Event(*number, event));
+        let mut entries: Vec<Kept<'_>> = lines.chain(happened).collect();
+        entries.sort_by_key(Kept::place);
         let limit = query.limit;
         let newest = |low: usize, high: usize| (high.saturating_sub(limit).max(low), high);
         let oldest = |low: usize, high: usize| (low, high.min(low.saturating_add(limit)));
+        let place = |bound| self.place(&entries, bound);
         let (low, high) = match &query.range {
-            Range::Latest => newest(0, lines.len()),
-            Range::LatestAfter(bound) => newest(self.place(lines, bound).1, lines.len()),
-            Range::Before(bound) => newest(0, self.place(lines, bound).0),
-            Range::After(bound) => oldest(self.place(lines, bound).1, lines.len()),
+            Range::Latest => newest(0, entries.len()),
+            Range::LatestAfter(bound) => newest(place(bound).1, entries.len()),
+            Range::Before(bound) => newest(0, place(bound).0),
+            Range::After(bound) => oldest(place(bound).1, entries.len()),
             Range::Around(bound) => {
-                let middle = self.place(lines, bound).0;
+                let middle = place(bound).0;
                 let low = middle.saturating_sub(limit / 2);
-                (low, lines.len().min(low + limit))
+                (low, entries.len().min(low + limit))
             }
             Range::Between(one, other) => {
-                let (one, other) = (self.place(lines, one), self.place(lines, other));
+                let (one, other) = (place(one), place(other));
                 if one.0 <= other.0 { oldest(one.1, other.0) } else { newest(other.1, one.0) }
             }
         };
-        if low >= high { Vec::new() } else { lines.range(low..high).cloned().collect() }
+        let found = entries.get(low..high).unwrap_or_default();
+        found.iter().map(Kept::to_entry).collect()
+    }
+
+    fn put_events(&mut self, events: Vec<NewEvent>) {
+        for NewEvent { room, event } in events {
+            let key = room.folded();
+            if !self.lines.contains_key(key) {
+                continue;
+            }
+            self.last_event += 1;
+            let kept = self.events.entry(key.to_owned()).or_default();
+            kept.push_back((self.last_event, event));
+            if kept.len() > self.keep {
+                kept.pop_front();
+            }
+        }
     }
 
     fn missed(&self, query: &MissedQuery) -> Vec<Missed> {
@@ -190,12 +226,32 @@ impl Inner {
     }
 }
 
-/// Returns the lines that were not taken back.
-fn without_redacted(lines: &VecDeque<StoredLine>) -> Cow<'_, VecDeque<StoredLine>> {
-    let is_there = |line: &&StoredLine| !line.line.is_redacted();
-    match lines.iter().all(|line| is_there(&line)) {
-        true => Cow::Borrowed(lines),
-        false => Cow::Owned(lines.iter().filter(is_there).cloned().collect()),
+/// What is kept of one conversation, by its place.
+enum Kept<'a> {
+    Line(&'a StoredLine),
+    Event(i64, &'a Arc<Event>),
+}
+
+impl Kept<'_> {
+    fn place(&self) -> Place {
+        match self {
+            Self::Line(stored) => (stored.seq, 0),
+            Self::Event(number, event) => (event.behind, *number),
+        }
+    }
+
+    fn at(&self) -> UnixMicros {
+        match self {
+            Self::Line(stored) => stored.line.at,
+            Self::Event(_, event) => event.at,
+        }
+    }
+
+    fn to_entry(&self) -> Entry {
+        match self {
+            Self::Line(stored) => Entry::Line((*stored).clone()),
+            Self::Event(_, event) => Entry::Event(Arc::clone(event)),
+        }
     }
 }
 
@@ -228,7 +284,25 @@ impl Store for MemoryStore {
     }
 
     fn history(&self, query: HistoryQuery) -> BoxFuture<'_, Result<Vec<StoredLine>, StoreError>> {
-        ready(self.lock().history(&query))
+        let found = self.lock().entries(&query, false);
+        let line = |entry| match entry {
+            Entry::Line(stored) => Some(stored),
+            Entry::Event(_) => None,
+        };
+        ready(found.into_iter().filter_map(line).collect())
+    }
+
+    fn put_events(
+        &self,
+        events: Vec<NewEvent>,
+        _: Commit,
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.lock().put_events(events);
+        ready(())
+    }
+
+    fn playback(&self, query: HistoryQuery) -> BoxFuture<'_, Result<Vec<Entry>, StoreError>> {
+        ready(self.lock().entries(&query, true))
     }
 
     fn line(&self, msgid: String) -> BoxFuture<'_, Result<Option<StoredLine>, StoreError>> {
@@ -288,6 +362,11 @@ impl Store for MemoryStore {
 
     fn put_topic(&self, topic: Topic) -> BoxFuture<'_, Result<(), StoreError>> {
         self.lock().topics.insert(topic.channel.folded().to_owned(), topic);
+        ready(())
+    }
+
+    fn forget_topic(&self, channel: ChannelName) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.lock().topics.remove(channel.folded());
         ready(())
     }
 

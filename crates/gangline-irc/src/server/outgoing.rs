@@ -6,6 +6,7 @@ use gangline_os::clock::{UnixMicros, rfc3339};
 
 use super::{
     caps::Caps,
+    events::{Event, EventKind},
     store::{NewLine, StoredLine},
 };
 use crate::wire::{
@@ -142,6 +143,26 @@ impl Outgoing {
 
     pub(super) fn stored(stored: &StoredLine) -> Self {
         Self::kept(&stored.msgid, &stored.line)
+    }
+
+    /// Returns what happened; `extended` is what those with `extended-join` get.
+    pub(super) fn happened(event: &Event, extended: bool) -> Self {
+        let mut words: Vec<&str> = event.words.iter().map(String::as_str).collect();
+        let mut text = event.text.as_deref();
+        match event.kind {
+            EventKind::Join if extended => words.push(event.account.as_deref().unwrap_or("*")),
+            EventKind::Join => text = None,
+            EventKind::Part
+            | EventKind::Quit
+            | EventKind::Kick
+            | EventKind::Nick
+            | EventKind::Topic
+            | EventKind::Mode => {}
+        }
+        Self::new(&event.source, event.kind.as_str(), &words, text)
+            .at(event.at)
+            .account(event.account.as_deref())
+            .identified(&event.msgid)
     }
 
     #[must_use]

@@ -26,6 +26,7 @@ use super::{
     outgoing::Outgoing,
     reading::Reading,
     state::State,
+    store::{BoxFuture, StoreError},
     trust::Origin,
 };
 
@@ -40,6 +41,8 @@ enum Event {
     Arrived(Arrival),
     Lines,
     Store(Done),
+    /// What was kept was looked through for damage.
+    Looked(Result<(), StoreError>),
     Accounts,
     Access,
     /// The oldest one that has not registered has had its time.
@@ -61,12 +64,15 @@ pub(super) async fn run(mut doors: Doors, mut state: State, stop: CancellationTo
     load_modes(&mut state).await;
     load_markers(&mut state).await;
     state.load_marks().await;
+    let store = Arc::clone(state.flights.store());
+    let mut look = Some(store.look());
     let mut taken: Vec<FromClient> = Vec::new();
     loop {
         let late_in = state.late_in();
         let event = tokio::select! {
             () = stop.cancelled() => Event::Stop,
             done = state.flights.next() => Event::Store(done),
+            found = ended(&mut look) => Event::Looked(found),
             _ = lines.recv_many(&mut taken, LINES_A_TURN) => Event::Lines,
             arrival = doors.next() => Event::Arrived(arrival),
             Ok(()) = accounts.changed() => Event::Accounts,
@@ -79,6 +85,12 @@ pub(super) async fn run(mut doors: Doors, mut state: State, stop: CancellationTo
             Event::Arrived(arrival) => admit(&mut state, &mut tasks, &events, arrival),
             Event::Lines => taken.drain(..).for_each(|line| hear(&mut state, line)),
             Event::Store(done) => state.finish(done),
+            Event::Looked(found) => {
+                look = None;
+                if let Err(error) = found {
+                    state.is_damaged(&error);
+                }
+            }
             Event::Accounts => state.evict_from_reserved_nicks(),
             Event::Access => state.apply_access(),
             Event::Late => state.close_the_late(),
@@ -93,6 +105,14 @@ pub(super) async fn run(mut doors: Doors, mut state: State, stop: CancellationTo
     }
     drop(doors);
     shut_down(state, tasks).await;
+}
+
+/// Waits for the end of the look; for ever once it has ended. Cancel-safe: yes.
+async fn ended<T>(look: &mut Option<BoxFuture<'_, T>>) -> T {
+    match look {
+        Some(look) => look.await,
+        None => std::future::pending().await,
+    }
 }
 
 fn report(end: &TaskEnd) {

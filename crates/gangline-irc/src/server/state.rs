@@ -17,6 +17,7 @@ use super::{
     client::{Client, ClientId, Identity},
     config::ServerConfig,
     crowd::Crowd,
+    events::{Doing, EventKind},
     flight::Flights,
     outgoing::Outgoing,
     reading::ReadMarks,
@@ -26,7 +27,7 @@ use super::{
     trust::Trust,
 };
 
-/// What the id of a line that is not kept begins with.
+/// What the id begins with of what is shown and is not among the kept lines.
 pub(super) const TAGS_ID: &str = "tags.";
 
 /// The state of one server.
@@ -137,7 +138,8 @@ impl State {
         format!("b{}", self.last_batch)
     }
 
-    /// Returns the id of a line that is shown and not kept: its place is behind the newest line.
+    /// Returns the id of what is shown and is not among the kept lines: its place is behind the newest
+    /// line.
     pub(super) fn next_tags_id(&mut self) -> String {
         self.last_tags += 1;
         format!("{TAGS_ID}{}.{}-{}", self.newest, self.run, self.last_tags)
@@ -294,9 +296,16 @@ impl State {
         let (source, host) = (client.source(), client.host());
         let (ready, nick) = (client.is_ready(), client.nick.clone());
         if ready {
-            let now = self.now();
-            let quit = Outgoing::new(&source, "QUIT", &[], Some(why)).at(now);
-            self.send_all(self.peers(id), &quit);
+            let account = client.account().map(str::to_owned);
+            let quit = self.event(&Doing {
+                kind: EventKind::Quit,
+                source: &source,
+                account: account.as_deref(),
+                words: &[],
+                text: Some(why),
+            });
+            self.send_all(self.peers(id), &Outgoing::happened(&quit, false));
+            self.keep_event(self.rooms_of(id), quit);
         }
         let error = format!("Closing link: {host} ({why})");
         let error = Outgoing::new(&self.config.name, "ERROR", &[], Some(&error));

@@ -11,6 +11,8 @@ use gangline_core::{ChannelName, Nick, Principal, Tier};
 use gangline_os::clock::UnixMicros;
 use tokio::sync::watch;
 
+use super::events::{Entry, NewEvent};
+
 /// Marks that are kept; beyond them the oldest are forgotten, and what their owners missed is not
 /// shown to them.
 pub const MARKS_MAX: usize = 10_000;
@@ -184,8 +186,14 @@ pub enum Bound {
     Msgid(String),
     /// A moment, compared in milliseconds as the wire shows it.
     At(UnixMicros),
-    /// Behind the line at this place: where a line stands that was shown and not kept.
-    Behind(i64),
+    /// Something that was shown and is not among the lines, by its id: an event, or right behind the
+    /// line at this place.
+    Event {
+        /// The line's place.
+        behind: i64,
+        /// The id.
+        msgid: String,
+    },
 }
 
 impl Bound {
@@ -194,7 +202,11 @@ impl Bound {
     pub fn of(msgid: &str) -> Self {
         let behind = msgid.strip_prefix(super::state::TAGS_ID);
         let behind = behind.and_then(|rest| rest.split_once('.')?.0.parse().ok());
-        behind.map_or_else(|| Self::Msgid(msgid.to_owned()), Self::Behind)
+        let msgid = msgid.to_owned();
+        match behind {
+            Some(behind) => Self::Event { behind, msgid },
+            None => Self::Msgid(msgid),
+        }
     }
 }
 
@@ -278,7 +290,7 @@ pub struct Marker {
     pub at: UnixMicros,
 }
 
-/// When marks are committed.
+/// When marks and events are committed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Commit {
     /// At once.
@@ -449,6 +461,17 @@ pub trait Store: Send + Sync + 'static {
     /// Returns lines, oldest first.
     fn history(&self, query: HistoryQuery) -> BoxFuture<'_, Result<Vec<StoredLine>, StoreError>>;
 
+    /// Keeps events, each in the history of its room, if that has lines. They are in the order of
+    /// happening.
+    fn put_events(
+        &self,
+        events: Vec<NewEvent>,
+        when: Commit,
+    ) -> BoxFuture<'_, Result<(), StoreError>>;
+
+    /// Returns lines and events, oldest first. Both count.
+    fn playback(&self, query: HistoryQuery) -> BoxFuture<'_, Result<Vec<Entry>, StoreError>>;
+
     /// Returns the kept line of that id.
     fn line(&self, msgid: String) -> BoxFuture<'_, Result<Option<StoredLine>, StoreError>>;
 
@@ -483,6 +506,9 @@ pub trait Store: Send + Sync + 'static {
     /// Keeps a topic.
     fn put_topic(&self, topic: Topic) -> BoxFuture<'_, Result<(), StoreError>>;
 
+    /// Forgets a channel's topic.
+    fn forget_topic(&self, channel: ChannelName) -> BoxFuture<'_, Result<(), StoreError>>;
+
     /// Returns all markers of what was read.
     fn markers(&self) -> BoxFuture<'_, Result<Vec<Marker>, StoreError>>;
 
@@ -497,4 +523,9 @@ pub trait Store: Send + Sync + 'static {
 
     /// Keeps a room's modes, in place of its former ones.
     fn put_modes(&self, modes: RoomModes) -> BoxFuture<'_, Result<(), StoreError>>;
+
+    /// Looks through all that is kept for damage. Does not wait for other calls, nor they for it.
+    fn look(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
 }

@@ -19,6 +19,8 @@ const TOLD_EVERY: Duration = Duration::from_secs(600);
 pub(super) struct Trouble {
     /// Why nothing can be stored, since the first line that was not.
     writes: Option<String>,
+    /// What a look at the start has found.
+    damage: Option<String>,
     told: Option<Duration>,
 }
 
@@ -37,6 +39,14 @@ impl State {
         }
     }
 
+    /// What is kept is damaged, whether or not what is asked now meets the damage.
+    pub(super) fn is_damaged(&mut self, error: &StoreError) {
+        tracing::error!(%error, "the history is damaged");
+        let text = damaged(&error.why);
+        self.trouble.damage = Some(error.why.clone());
+        self.tell_owners(&text);
+    }
+
     /// Lines were stored.
     pub(super) fn can_write(&mut self) {
         if self.trouble.writes.take().is_some() {
@@ -51,6 +61,10 @@ impl State {
         let owner = self.client(id).is_some_and(|client| client.tier() == Tier::Owner);
         if let Some(why) = self.trouble.writes.as_deref().filter(|_| owner) {
             let text = cannot_store(why);
+            self.tell_notice(id, &text);
+        }
+        if let Some(why) = self.trouble.damage.as_deref().filter(|_| owner) {
+            let text = damaged(why);
             self.tell_notice(id, &text);
         }
     }
@@ -82,4 +96,8 @@ impl State {
 
 fn cannot_store(why: &str) -> String {
     format!("The chat server refuses all messages, because it cannot store them: {why}")
+}
+
+fn damaged(why: &str) -> String {
+    format!("The chat server has looked through what it stored: {why}")
 }

@@ -5,6 +5,8 @@
 mod access;
 mod answers;
 mod culture;
+mod events;
+mod guests;
 mod guide;
 mod history;
 mod hostile;

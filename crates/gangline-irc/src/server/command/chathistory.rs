@@ -1,4 +1,5 @@
-//! CHATHISTORY: what was said before, of channels one is in and of one's own conversations.
+//! CHATHISTORY: what was said before, of channels one is in and of one's own conversations; of channels
+//! also what happened, for those who asked for it.
 
 use gangline_core::{ChannelName, Nick, Target};
 
@@ -30,8 +31,9 @@ pub(super) fn run(state: &mut State, call: &mut Call) {
     };
     match asked {
         Ok((target, asked)) => {
-            let asker = call.asker(state);
+            let (asker, events) = (call.asker(state), state.wants_events(call.id));
             state.flights.push(match asked {
+                Asked::Lines(query) if events => Job::Playback { asker, target, query },
                 Asked::Lines(query) => Job::History { asker, target, query },
                 Asked::Targets(query) => Job::Targets { asker, query },
             });
@@ -53,7 +55,7 @@ enum Asked {
 fn targets(state: &State, call: &Call) -> Result<TargetsQuery, Wrong> {
     let at = |index: usize| match bound(call, index)? {
         Bound::At(at) => Ok(at),
-        Bound::Msgid(_) | Bound::Behind(_) => {
+        Bound::Msgid(_) | Bound::Event { .. } => {
             let word = call.word(index).unwrap_or("");
             Err(Wrong("INVALID_MSGREFTYPE", word.to_owned(), "Use timestamp="))
         }

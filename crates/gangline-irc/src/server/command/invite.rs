@@ -2,7 +2,7 @@
 
 use super::{super::state::State, Call};
 use crate::{
-    server::{caps::Caps, outgoing::Outgoing},
+    server::{caps::Caps, client::Client, outgoing::Outgoing},
     wire::numeric as n,
 };
 
@@ -20,15 +20,19 @@ pub(super) fn run(state: &mut State, call: &Call) {
     if channel.member(id).is_none() {
         return super::not_on_channel(state, id, name);
     }
-    let by_rule = state.closed_room(name).is_some_and(|rule| rule.invite_only);
-    if (by_rule || channel.modes.has('i')) && !channel.is_op(id) {
+    let rule = state.closed_room(name);
+    let by_rule = rule.as_ref().is_some_and(|rule| rule.invite_only);
+    let locked = rule.is_some() || channel.modes.key.is_some();
+    let by_guest = state.client(id).is_some_and(Client::is_guest);
+    if (by_rule || channel.modes.has('i') || (by_guest && locked)) && !channel.is_op(id) {
         return super::need_op(state, id, name);
     }
     if channel.member(guest).is_some() {
         let words = [&*shown, &*shown_channel];
         return state.numeric(id, n::ERR_USERONCHANNEL, &words, "is already on channel");
     }
-    if let Some(channel) = state.channel_mut(name) {
+    // It would open the room to somebody else after a guest has left and the room was closed.
+    if let Some(channel) = state.channel_mut(name).filter(|_| !by_guest) {
         channel.invited.insert(gangline_core::name::fold(&shown));
     }
     let now = state.now();

@@ -10,7 +10,9 @@ use crate::{
         caps::Caps,
         channel::{Channel, Member, Modes},
         client::{Client, ClientId},
+        events::{Doing, EventKind},
         outgoing::Outgoing,
+        store::RoomModes,
     },
     wire::numeric as n,
 };
@@ -42,13 +44,9 @@ fn one(state: &mut State, id: ClientId, name: &ChannelName, key: Option<&str>) {
     if let Some((number, text)) = refusal(state, client, name, key) {
         return state.numeric(id, number, &[name.as_str()], text);
     }
-    let known = client.tier() != Tier::Stranger;
     enter(state, id, name);
-    if known {
-        topic::begin(state, name);
-    }
     announce(state, id, name);
-    if state.topics.get(name.folded()).is_some_and(|topic| !topic.text.is_empty()) {
+    if !topic::text(state, name.folded()).is_empty() {
         topic::show(state, id, name.as_str());
     }
     markread::on_join(state, id, name);
@@ -85,7 +83,9 @@ fn refusal(
     let account = client.account().map(gangline_core::name::fold);
     let agent =
         |agents: &BTreeSet<String>| account.is_some_and(|account| agents.contains(&account));
-    if kept.is_some_and(|kept| kept.by == client.party() || agent(&kept.agents)) {
+    // A guest's nick proves nothing.
+    let set_them = |kept: &RoomModes| !client.is_guest() && kept.by == client.party();
+    if kept.is_some_and(|kept| set_them(kept) || agent(&kept.agents)) {
         return None;
     }
     let modes = channel.map(|channel| channel.modes.clone()).or_else(|| kept.map(Modes::kept))?;
@@ -101,19 +101,24 @@ fn refusal(
 }
 
 /// Makes the client a member. The owner is an operator everywhere. A person is one in a room that the
-/// configuration has no rule for: who opens it while no modes are kept of it, and who set these; agents need no powers to speak and to set a topic.
+/// configuration has no rule for: who opens it while no modes are kept of it, and who set these. A
+/// room with nobody but guests in it is still to be opened: they have no operator. Agents need no
+/// powers to speak and to set a topic.
 fn enter(state: &mut State, id: ClientId, name: &ChannelName) {
     let now = state.now();
     let closed = state.closed_room(name.folded()).is_some();
+    let guests_only = state
+        .members(name.folded(), None)
+        .into_iter()
+        .all(|member| state.client(member).is_some_and(Client::is_guest));
     let Some(client) = state.clients.get_mut(&id) else { return };
     let nick = gangline_core::name::fold(client.name());
     client.channels.insert(name.folded().to_owned());
-    let opening = !state.channels.contains_key(name.folded());
     let kept = state.modes.get(name.folded());
     let keeper = kept.is_some_and(|kept| kept.by == client.party());
     let op = match client.tier() {
         Tier::Owner => true,
-        Tier::Member => !closed && (keeper || (opening && kept.is_none())),
+        Tier::Member => !closed && (keeper || (guests_only && kept.is_none())),
         Tier::Agent | Tier::Stranger => false,
     };
     let modes = kept.map(Modes::kept).unwrap_or_default();
@@ -125,15 +130,18 @@ fn enter(state: &mut State, id: ClientId, name: &ChannelName) {
 
 /// Shows the JOIN to everybody there, in the form each has asked for.
 fn announce(state: &mut State, id: ClientId, name: &ChannelName) {
-    let now = state.now();
     let Some(client) = state.client(id) else { return };
-    let shown = state.channel(name.folded()).map_or(name.as_str(), |there| there.name.as_str());
-    let (source, account) = (client.source(), client.account());
-    let plain = Outgoing::new(&source, "JOIN", &[shown], None).at(now).account(account);
-    let words = [shown, account.unwrap_or("*")];
-    let extended =
-        Outgoing::new(&source, "JOIN", &words, Some(&client.realname)).at(now).account(account);
-    let away = client.away.clone();
+    let shown = state.channel(name.folded()).map_or(name, |there| &there.name).clone();
+    let (source, account) = (client.source(), client.account().map(str::to_owned));
+    let (away, realname) = (client.away.clone(), client.realname.clone());
+    let event = state.event(&Doing {
+        kind: EventKind::Join,
+        source: &source,
+        account: account.as_deref(),
+        words: &[shown.as_str()],
+        text: Some(&realname),
+    });
+    let (plain, extended) = (Outgoing::happened(&event, false), Outgoing::happened(&event, true));
     let members = state.members(name.folded(), None);
     let extends = |id: &ClientId| {
         state.client(*id).is_some_and(|client| client.caps.has(Caps::EXTENDED_JOIN))
@@ -142,8 +150,9 @@ fn announce(state: &mut State, id: ClientId, name: &ChannelName) {
     state.send_all(modern, &extended);
     state.send_all(old, &plain);
     if let Some(away) = away {
-        let line = Outgoing::new(&source, "AWAY", &[], Some(&away)).at(now);
+        let line = Outgoing::new(&source, "AWAY", &[], Some(&away)).at(event.at);
         let others = members.into_iter().filter(|other| *other != id);
         state.send_capable(others, Caps::AWAY_NOTIFY, &line);
     }
+    state.keep_event([shown], event);
 }

@@ -2,7 +2,7 @@
 
 use super::{super::state::State, Call};
 use crate::{
-    server::outgoing::Outgoing,
+    server::events::{Doing, EventKind},
     wire::{numeric as n, text},
 };
 
@@ -30,15 +30,17 @@ pub(super) fn run(state: &mut State, call: &Call) {
     };
     let account = kicked.account().map(str::to_owned);
     let (kicked, shown) = (kicked.id, kicked.name().to_owned());
-    let now = state.now();
     let Some(client) = state.client(id) else { return };
     let why = text::sanitize(call.word(2).unwrap_or(client.name()));
-    let source = client.source();
-    let words = [name.as_str(), &shown];
-    let line = Outgoing::new(&source, "KICK", &words, Some(text::cut(&why, WHY_MAX)))
-        .at(now)
-        .account(client.account());
-    state.send_all(state.members(name.folded(), None), &line);
+    let (source, by) = (client.source(), client.account().map(str::to_owned));
+    let doing = Doing {
+        kind: EventKind::Kick,
+        source: &source,
+        account: by.as_deref(),
+        words: &[name.as_str(), &shown],
+        text: Some(text::cut(&why, WHY_MAX)),
+    };
+    state.happens(&name, &doing);
     state.leave(kicked, &name);
     super::mode::disown(state, name.folded(), account.as_deref());
 }

@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use gangline_core::name::fold;
 
-use super::{super::state::State, Call};
+use super::{super::state::State, Call, topic};
 use crate::{
     server::{client::ClientId, outgoing::Outgoing, paced::Rows},
     wire::numeric as n,
@@ -49,7 +49,7 @@ impl Rows for List {
         };
         let (key, name) = (key.clone(), channel.name.to_string());
         let members = channel.members.len().to_string();
-        let topic = state.topics.get(&key).map(|topic| topic.text.clone()).unwrap_or_default();
+        let topic = topic::text(state, &key).to_owned();
         self.place = Place::Behind(key);
         Some(state.numeric_line(id, n::RPL_LIST, &[&name, &members], Some(&topic)))
     }

@@ -9,6 +9,7 @@ use crate::{
     server::{
         channel::Modes,
         client::{Client, ClientId},
+        events::{self, Doing, Event, EventKind},
         flight::{Asker, Job},
         outgoing::Outgoing,
         store::{RoomModes, StoreError},
@@ -297,13 +298,19 @@ fn set_member(state: &mut State, id: ClientId, name: &str, change: Change) -> Op
         super::no_such_nick(state, id, &nick);
         return None;
     };
-    let (member, shown) = (member.id, member.name().to_owned());
+    let (member, shown, guest) = (member.id, member.name().to_owned(), member.is_guest());
     let found = state.channel_mut(name).and_then(|channel| channel.members.get_mut(&member));
     let Some(found) = found else {
         let words = [&*nick, name];
         state.numeric(id, n::ERR_USERNOTINCHANNEL, &words, "They aren't on that channel");
         return None;
     };
+    // What an operator changes outlasts them, and nothing tells a guest from the next one.
+    if guest && change.letter == 'o' && change.on {
+        let text = format!("{shown} has no account, and guests are not made operators");
+        state.numeric(id, n::ERR_CHANOPRIVSNEEDED, &[name], &text);
+        return None;
+    }
     let power = if change.letter == 'o' { &mut found.op } else { &mut found.voice };
     let changed = *power != change.on;
     *power = change.on;
@@ -329,11 +336,22 @@ fn show(state: &mut State, id: ClientId, name: &str, made: &[Change]) {
 /// Tells the members of a channel what has changed: letters and their parameters.
 fn tell(state: &mut State, id: ClientId, name: &str, changed: &[String]) {
     let Some(client) = state.client(id).filter(|_| !changed.is_empty()) else { return };
+    let Some(room) = state.channel(name).map(|channel| channel.name.clone()) else { return };
+    let (source, account) = (client.source(), client.account().map(str::to_owned));
     let mut words = vec![name];
     words.extend(changed.iter().map(String::as_str));
-    let line = Outgoing::new(&client.source(), "MODE", &words, None).account(client.account());
-    let now = state.now();
-    state.send_all(state.members(name, None), &line.at(now));
+    let event = state.event(&Doing {
+        kind: EventKind::Mode,
+        source: &source,
+        account: account.as_deref(),
+        words: &words,
+        text: None,
+    });
+    let line = Outgoing::happened(&event, false);
+    state.send_all(state.members(name, None), &line);
+    let mut words = vec![name.to_owned()];
+    words.extend(events::without_keys(changed));
+    state.keep_event([room], Event { words, ..event });
 }
 
 /// Notes that a room's modes keep somebody out from now on who belonged to it.

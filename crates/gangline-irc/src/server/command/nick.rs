@@ -4,7 +4,11 @@ use gangline_core::Nick;
 
 use super::{super::state::State, Call};
 use crate::{
-    server::{client::ClientId, outgoing::Outgoing},
+    server::{
+        client::ClientId,
+        events::{Doing, EventKind},
+        outgoing::Outgoing,
+    },
     wire::numeric as n,
 };
 
@@ -37,9 +41,7 @@ fn change(state: &mut State, id: ClientId, nick: Nick) {
     }
     let now = state.named_now();
     let Some(client) = state.client_mut(id) else { return };
-    let line = Outgoing::new(&client.source(), "NICK", &[], Some(nick.as_str()))
-        .at(now)
-        .account(client.account());
+    let (before, account) = (client.source(), client.account().map(str::to_owned));
     client.nick = Some(nick.clone());
     if old != nick {
         client.named_at = now;
@@ -49,7 +51,15 @@ fn change(state: &mut State, id: ClientId, nick: Nick) {
     state.nicks.insert(nick.folded().to_owned(), id);
     let mut ids = state.peers(id);
     ids.insert(id);
-    state.send_all(ids, &line);
+    let event = state.event(&Doing {
+        kind: EventKind::Nick,
+        source: &before,
+        account: account.as_deref(),
+        words: &[],
+        text: Some(nick.as_str()),
+    });
+    state.send_all(ids, &Outgoing::happened(&event, false));
+    state.keep_event(state.rooms_of(id), event);
     if old != nick {
         state.tell_monitors(&old, None);
         state.tell_monitors(&nick, Some(&source));

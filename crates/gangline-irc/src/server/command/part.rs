@@ -4,7 +4,10 @@ use gangline_core::ChannelName;
 
 use super::{super::state::State, Call};
 use crate::{
-    server::{client::ClientId, outgoing::Outgoing},
+    server::{
+        client::ClientId,
+        events::{Doing, EventKind},
+    },
     wire::text,
 };
 
@@ -29,22 +32,22 @@ pub(super) fn run(state: &mut State, call: &Call) {
 
 /// Leaves every channel (`JOIN 0`).
 pub(super) fn from_all(state: &mut State, id: ClientId) {
-    let Some(client) = state.client(id) else { return };
-    let names = client.channels.iter().filter_map(|name| state.channels.get(name));
-    let names: Vec<ChannelName> = names.map(|channel| channel.name.clone()).collect();
-    for name in names {
+    for name in state.rooms_of(id) {
         one(state, id, &name, None);
     }
 }
 
 fn one(state: &mut State, id: ClientId, name: &ChannelName, why: Option<&str>) {
-    let now = state.now();
     let Some(client) = state.client(id) else { return };
+    let (source, account) = (client.source(), client.account().map(str::to_owned));
     let why = why.map(text::sanitize);
-    let why = why.as_deref().map(|why| text::cut(why, WHY_MAX));
-    let line = Outgoing::new(&client.source(), "PART", &[name.as_str()], why)
-        .at(now)
-        .account(client.account());
-    state.send_all(state.members(name.folded(), None), &line);
+    let doing = Doing {
+        kind: EventKind::Part,
+        source: &source,
+        account: account.as_deref(),
+        words: &[name.as_str()],
+        text: why.as_deref().map(|why| text::cut(why, WHY_MAX)),
+    };
+    state.happens(name, &doing);
     state.leave(id, name);
 }

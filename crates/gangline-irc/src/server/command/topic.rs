@@ -1,19 +1,24 @@
 //! TOPIC.
 
-use gangline_core::ChannelName;
+use std::sync::Arc;
+
+use gangline_os::clock::UnixMicros;
 
 use super::{super::state::State, Call};
 use crate::{
     server::{
         client::{Client, ClientId},
+        events::{Doing, EventKind},
         flight::{Asker, Job},
-        outgoing::Outgoing,
         store::{StoreError, Topic},
     },
     wire::{numeric as n, text},
 };
 
 const TOPIC_MAX: usize = 300;
+/// Topics that are kept. Beyond them the oldest are forgotten of rooms that nobody is in and the
+/// configuration does not name.
+const TOPICS_MAX: usize = 10_000;
 
 pub(super) fn run(state: &mut State, call: &mut Call) {
     let id = call.id;
@@ -28,39 +33,39 @@ pub(super) fn run(state: &mut State, call: &mut Call) {
     if channel.modes.has('t') && !channel.is_op(id) {
         return super::need_op(state, id, name);
     }
+    if state.client(id).is_some_and(Client::is_guest) {
+        let text = "A topic outlasts a guest; log in to set one";
+        return state.numeric(id, n::ERR_CHANOPRIVSNEEDED, &[name], text);
+    }
     let name = channel.name.clone();
     let Some(by) = state.client(id).map(Client::source) else { return };
     let new = text::cut(&text::sanitize(new), TOPIC_MAX).to_owned();
     let topic = Topic { channel: name, text: new, by, at: state.now() };
-    let asker = Some(call.asker(state));
+    let asker = call.asker(state);
     state.flights.push(Job::Topic { asker, topic });
 }
 
 /// Shows a topic that is kept now, or says that it is not.
 pub(in crate::server) fn finish(
     state: &mut State,
-    asker: Option<Asker>,
+    asker: Asker,
     topic: Topic,
     kept: Result<(), StoreError>,
 ) {
-    let Some(asker) = asker else {
-        if let Err(error) = kept {
-            // It is made anew at the next start.
-            tracing::error!(%error, "the first topic of a room was not kept");
-        }
-        return;
-    };
     state.open_scope(asker.id, asker.label.as_deref());
     match kept {
         Ok(()) => {
             let account = state.client(asker.id).and_then(Client::account).map(str::to_owned);
-            let words = [topic.channel.as_str()];
-            let line = Outgoing::new(&topic.by, "TOPIC", &words, Some(&topic.text))
-                .at(topic.at)
-                .account(account.as_deref());
-            let members = state.members(topic.channel.folded(), None);
+            let doing = Doing {
+                kind: EventKind::Topic,
+                source: &topic.by,
+                account: account.as_deref(),
+                words: &[topic.channel.as_str()],
+                text: Some(&topic.text),
+            };
+            state.happens(&topic.channel, &doing);
             state.topics.insert(topic.channel.folded().to_owned(), topic);
-            state.send_all(members, &line);
+            forget_oldest(state);
         }
         Err(error) => {
             tracing::error!(%error, "a topic was not kept");
@@ -73,29 +78,43 @@ pub(in crate::server) fn finish(
     state.landed(asker);
 }
 
-/// Gives a channel that never had a topic the one for new channels. It is kept for ever, so guests
-/// cause none: they could open one room after the other.
-pub(super) fn begin(state: &mut State, name: &ChannelName) {
-    let Some(text) = state.config.topic.clone() else { return };
-    if state.topics.contains_key(name.folded()) {
+/// Forgets topics while there are too many.
+fn forget_oldest(state: &mut State) {
+    let extra = state.topics.len().saturating_sub(TOPICS_MAX);
+    if extra == 0 {
         return;
     }
-    let topic =
-        Topic { channel: name.clone(), text, by: state.config.name.clone(), at: state.now() };
-    state.topics.insert(name.folded().to_owned(), topic.clone());
-    state.flights.push(Job::Topic { asker: None, topic });
+    let access = Arc::clone(&state.config.access.borrow());
+    let is_idle =
+        |key: &String| !state.channels.contains_key(key) && !access.rooms.contains_key(key);
+    let idle = state.topics.iter().filter(|(key, _)| is_idle(key));
+    let mut idle: Vec<(UnixMicros, String)> =
+        idle.map(|(key, topic)| (topic.at, key.clone())).collect();
+    idle.sort();
+    for (_, key) in idle.into_iter().take(extra) {
+        if let Some(topic) = state.topics.remove(&key) {
+            state.flights.push(Job::ForgetTopic(topic.channel));
+        }
+    }
+}
+
+/// Returns the text of a channel's (folded) topic: the one that was set, or that of all channels.
+pub(super) fn text<'a>(state: &'a State, channel: &str) -> &'a str {
+    let set = state.topics.get(channel).map(|topic| topic.text.as_str());
+    set.or(state.config.topic.as_deref()).unwrap_or_default()
 }
 
 /// Shows a topic, or that there is none.
 pub(super) fn show(state: &mut State, id: ClientId, name: &str) {
-    let topic = state.topics.get(&gangline_core::name::fold(name)).cloned();
-    let shown = state.channel(name).map_or_else(|| name.to_owned(), |c| c.name.to_string());
-    match topic.filter(|topic| !topic.text.is_empty()) {
-        Some(topic) => {
-            let at = topic.at.as_seconds().to_string();
-            state.numeric(id, n::RPL_TOPIC, &[&shown], &topic.text);
-            state.numeric_words(id, n::RPL_TOPICWHOTIME, &[&shown, &topic.by, &at]);
-        }
-        None => state.numeric(id, n::RPL_NOTOPIC, &[&shown], "No topic is set"),
+    let Some(channel) = state.channel(name) else { return };
+    let (shown, since) = (channel.name.to_string(), channel.created_at);
+    let folded = channel.name.folded();
+    let text = text(state, folded).to_owned();
+    let set = state.topics.get(folded).map(|topic| (topic.by.clone(), topic.at));
+    if text.is_empty() {
+        return state.numeric(id, n::RPL_NOTOPIC, &[&shown], "No topic is set");
     }
+    let (by, at) = set.unwrap_or_else(|| (state.config.name.clone(), since));
+    state.numeric(id, n::RPL_TOPIC, &[&shown], &text);
+    state.numeric_words(id, n::RPL_TOPICWHOTIME, &[&shown, &by, &at.as_seconds().to_string()]);
 }

@@ -69,7 +69,28 @@ async fn a_new_room_has_a_topic_until_somebody_changes_it() {
     room.shut().await;
 }
 
-/// Topics are kept for ever, so a guest who only reads opens no rooms.
+/// The first topic costs nothing, however many rooms there were: it is stored nowhere.
+#[tokio::test]
+async fn the_first_topic_of_a_room_is_not_stored() {
+    let room = Room::configured(Access::default(), Origin::Own, guided).await;
+    let mut ann = room.plain("ann").await;
+    for name in ["#one", "#two"] {
+        ann.send(&format!("JOIN {name}")).await;
+        assert_eq!(ann.until("332").await.params[1..], [name, "say what you want"]);
+        assert_eq!(ann.until("333").await.params[1..3], [name, "irctest"]);
+    }
+    ann.send("LIST").await;
+    for name in ["#one", "#two"] {
+        assert_eq!(ann.until("322").await.params[1..], [name, "1", "say what you want"]);
+    }
+    ann.send("TOPIC #two :mine").await;
+    ann.until("TOPIC").await;
+    let stored = room.disk.topics().await.unwrap();
+    assert_eq!(stored.iter().map(|topic| topic.channel.as_str()).collect::<Vec<_>>(), ["#two"]);
+    room.shut().await;
+}
+
+/// A guest who only reads opens no rooms.
 #[tokio::test]
 async fn a_guest_who_reads_opens_no_room_and_leaves_no_topic() {
     let access = Access { guests: Guests::Read, ..Access::default() };

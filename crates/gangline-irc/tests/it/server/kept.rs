@@ -1,8 +1,14 @@
 //! What is shown of a room is kept: topics and modes.
 
-use std::sync::atomic::Ordering;
+use std::sync::{Arc, atomic::Ordering};
 
-use gangline_irc::server::{access::Access, access::Guests, config::Limits, trust::Origin};
+use gangline_irc::server::{
+    access::{Access, Guests, RoomRule},
+    config::Limits,
+    store::{Store as _, Topic},
+    trust::Origin,
+};
+use gangline_os::clock::UnixMicros;
 
 use super::support::{Disk, Peer, Room};
 
@@ -54,6 +60,69 @@ async fn changes_that_follow_each_other_are_shown_as_they_are_kept() {
     }
     ann.send("MODE #room").await;
     assert_eq!(ann.until("324").await.params[1..], ["#room", "+ntl", "5"]);
+    room.shut().await;
+}
+
+fn topic(name: &str, at: i64) -> Topic {
+    let (text, by) = ("old".to_owned(), "zoe!~z@localhost".to_owned());
+    Topic { channel: name.parse().unwrap(), text, by, at: UnixMicros(at) }
+}
+
+/// Beyond the bound the oldest go, but not those of rooms with somebody in them, or with a place in
+/// the configuration.
+#[tokio::test]
+async fn topics_of_rooms_that_are_gone_are_kept_up_to_a_number() {
+    const MOST: usize = 10_000;
+    let room = Room::open().await;
+    let disk: Arc<Disk> = room.disk.clone();
+    room.shut().await;
+    for number in 0..MOST {
+        let at = i64::try_from(number).unwrap();
+        disk.put_topic(topic(&format!("#r{number}"), at)).await.unwrap();
+    }
+    let rooms = [("#r0".to_owned(), RoomRule::default())].into();
+    let access = Access { rooms, ..access() };
+    let room = Room::again(disk, access, Origin::Own, |_| {}).await;
+    let mut ann = room.plain("ann").await;
+    for name in ["#r1", "#new", "#newer"] {
+        ann.join(name).await;
+    }
+    for name in ["#new", "#newer"] {
+        ann.send(&format!("TOPIC {name} :mine")).await;
+        ann.until("TOPIC").await;
+    }
+    ann.send("JOIN #r2,#r3,#r4").await;
+    for (number, what) in [("366", "#r2"), ("366", "#r3"), ("332", "#r4")] {
+        assert_eq!(ann.until(number).await.params[1], what);
+    }
+    let disk: Arc<Disk> = room.disk.clone();
+    room.shut().await;
+    let kept = disk.topics().await.unwrap();
+    assert_eq!(kept.len(), MOST);
+    for (name, is_kept) in
+        [("#r0", true), ("#r1", true), ("#r2", false), ("#r3", false), ("#r4", true)]
+    {
+        let found = kept.iter().any(|topic| topic.channel.as_str() == name);
+        assert_eq!(found, is_kept, "{name}");
+    }
+}
+
+/// A look at the start has found damage: the owner hears it, also one who comes later.
+#[tokio::test]
+async fn owners_are_told_of_damage_that_the_look_at_the_start_has_found() {
+    let room = Room::open().await;
+    let disk: Arc<Disk> = room.disk.clone();
+    room.shut().await;
+    let mut disk = Arc::into_inner(disk).unwrap();
+    disk.damage = Some("irc.db is damaged (page 7)".to_owned());
+    let room = Room::again(Arc::new(disk), access(), Origin::Own, |_| {}).await;
+    let mut ann = room.modern("ann").await;
+    for nick in ["boss", "chief"] {
+        let mut boss = room.account(nick, "owner").await;
+        let told = boss.until("NOTICE").await;
+        assert!(told.params[1].contains("irc.db is damaged (page 7)"), "{told:?}");
+    }
+    assert!(ann.caught_up().await.iter().all(|line| line.command != "NOTICE"));
     room.shut().await;
 }
 

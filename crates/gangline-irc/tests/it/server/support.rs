@@ -9,12 +9,13 @@ use std::{
     time::Duration,
 };
 
-use gangline_core::{Principal, Tier};
+use gangline_core::{ChannelName, Principal, Tier};
 use gangline_irc::{
     server::{
         Server,
         access::{Access, Guests},
         config::{Limits, ServerConfig},
+        events::{Entry, NewEvent},
         memory::MemoryStore,
         store::{
             Account, Accounts, Appended, BoxFuture, Commit, FindLine, HistoryQuery, Marker, Marks,
@@ -85,6 +86,8 @@ impl clock::Clock for Standing {
 pub(super) struct Disk {
     store: MemoryStore,
     pub(super) full: AtomicBool,
+    /// What a look through it finds.
+    pub(super) damage: Option<String>,
     /// While true, appends wait.
     pub(super) slow: watch::Sender<bool>,
 }
@@ -119,6 +122,19 @@ impl Store for Disk {
     }
     fn history(&self, query: HistoryQuery) -> BoxFuture<'_, Result<Vec<StoredLine>, StoreError>> {
         self.store.history(query)
+    }
+    fn put_events(
+        &self,
+        events: Vec<NewEvent>,
+        when: Commit,
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
+        if let Err(error) = self.room() {
+            return Box::pin(std::future::ready(Err(error)));
+        }
+        self.store.put_events(events, when)
+    }
+    fn playback(&self, query: HistoryQuery) -> BoxFuture<'_, Result<Vec<Entry>, StoreError>> {
+        self.store.playback(query)
     }
     fn line(&self, msgid: String) -> BoxFuture<'_, Result<Option<StoredLine>, StoreError>> {
         self.store.line(msgid)
@@ -156,6 +172,13 @@ impl Store for Disk {
             return Box::pin(std::future::ready(Err(error)));
         }
         self.store.put_topic(topic)
+    }
+    fn forget_topic(&self, channel: ChannelName) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.store.forget_topic(channel)
+    }
+    fn look(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        let damage = self.damage.clone();
+        Box::pin(std::future::ready(damage.map_or(Ok(()), |why| Err(StoreError { why }))))
     }
     fn markers(&self) -> BoxFuture<'_, Result<Vec<Marker>, StoreError>> {
         self.store.markers()
@@ -216,6 +239,7 @@ impl Room {
         let disk = Arc::new(Disk {
             store: MemoryStore::new(1000),
             full: AtomicBool::new(false),
+            damage: None,
             slow: watch::Sender::new(false),
         });
         for (name, tier) in
