@@ -194,7 +194,11 @@ pub(crate) fn alert_parked(agent: &AgentName, deaths: usize, why: &str) -> Strin
 
 /// Alert (R1-42): nothing waits any more.
 pub(crate) fn alert_complete(agent: &AgentName, task: &str, target: &str) -> String {
-    let results = if target.is_empty() { String::new() } else { format!(" Results in {target}.") };
+    let results = match target {
+        "" => String::new(),
+        room if room.starts_with(['#', '&', '+', '!']) => format!(" Results in {room}."),
+        nick => format!(" Answered {nick} in private."),
+    };
     format!("[COMPLETE] {agent} finished task \"{task}\".{results}")
 }
 

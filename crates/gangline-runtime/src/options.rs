@@ -12,6 +12,17 @@ use crate::{Prompt, tools::ToolHost};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionId(pub String);
 
+impl SessionId {
+    /// Stands for the id of a backend that is ready without a session: nobody has logged in.
+    pub const NO_SESSION: &str = "none";
+
+    /// Returns whether there is a session of this id.
+    #[must_use]
+    pub fn is_session(&self) -> bool {
+        self.0 != Self::NO_SESSION
+    }
+}
+
 impl fmt::Display for SessionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

@@ -30,7 +30,7 @@ use self::{
 use crate::{
     cli::{Global, who::Who},
     failure::Failure,
-    output,
+    output, place,
     show::text,
 };
 
@@ -127,6 +127,7 @@ fn ended(result: Result<u8, Failure>) -> ExitCode {
 
 /// Does what the command line asks for; returns the exit code.
 pub(crate) fn run(global: Global, args: ChannelArgs) -> Result<u8, Failure> {
+    place::named_is_there(&global)?;
     perform(&Asked {
         print: if global.json { Print::Frame } else { Print::Text },
         agent: args.agent,

@@ -18,6 +18,7 @@ use crate::{channel::ChannelArgs, logging::Voice, mcp::McpArgs};
 pub(crate) mod begin;
 pub(crate) mod deciding;
 pub(crate) mod message;
+pub(crate) mod number;
 pub(crate) mod serve;
 pub(crate) mod sessions;
 pub(crate) mod skills;
@@ -154,11 +155,12 @@ pub(crate) enum Command {
     /// Check the installation, the agents and their programs; say how to fix what is wrong
     ///
     /// Looks and changes nothing: configuration, state folder, stores, hub, IRC server, sockets, room
-    /// on the disk; of each agent its backend, program, version, login, folder, MCP servers and
-    /// hooks. It takes seconds and needs no network but the IRC server of the configuration.
+    /// on the disk; of each agent its status, backend, program, version, login, folder, MCP servers
+    /// and hooks. It takes seconds and needs no network but the IRC server of the configuration.
     ///
     /// Each line is `ok`; `note` = nothing to do, or nothing that can be told from outside; `warn` =
-    /// something may be wrong; `fail` = what is configured cannot work. After `->` comes what to do.
+    /// something may be wrong; `fail` = what is configured cannot work, or an agent cannot answer.
+    /// After `->` comes what to do.
     ///
     /// With --deep every program is also driven through the rules that Gangline relies on, against a
     /// stand-in model, in a folder that is thrown away: no network, no tokens, about a minute each.
@@ -228,7 +230,8 @@ pub(crate) struct Up {
     #[arg(long, conflicts_with = "detach")]
     pub(crate) service: bool,
     /// Give up waiting after so many seconds (exit code 1; the hub keeps running)
-    #[arg(long, value_name = "SECONDS", default_value_t = 120, requires = "detach")]
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, requires = "detach",
+          value_parser = number::within::<u64>(0, number::ANY))]
     pub(crate) timeout: u64,
     /// Write one JSON line to this file when everything is ready
     #[arg(long, value_name = "FILE")]
@@ -242,7 +245,7 @@ pub(crate) struct Up {
     pub(crate) no_agents: bool,
     /// The longest wait before a daemon that died is started again
     #[arg(long, value_name = "SECONDS", default_value_t = 60,
-          value_parser = clap::value_parser!(u64).range(1..=3600))]
+          value_parser = number::within::<u64>(1, 3600))]
     pub(crate) restart_delay_max: u64,
     /// Use this backend instead of the configured one; `gangline runtime list` names them.
     /// Every agent of the configuration has it from its next start on, and keeps it until `start`,
@@ -354,7 +357,7 @@ pub(crate) struct Logs {
     #[arg(long)]
     pub(crate) all: bool,
     /// How many events
-    #[arg(short = 'n', long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=500))]
+    #[arg(short = 'n', long, default_value_t = 50, value_parser = number::within::<u32>(1, 500))]
     pub(crate) lines: u32,
     /// Follow what happens, until Ctrl-C; as JSON, one event a line
     #[arg(short, long)]
@@ -381,7 +384,8 @@ pub(crate) struct Prompt {
     #[arg(long)]
     pub(crate) wait: bool,
     /// Give up waiting after so many seconds (exit code 1; the message stays queued)
-    #[arg(long, value_name = "SECONDS", default_value_t = 600, requires = "wait")]
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, requires = "wait",
+          value_parser = number::within::<u64>(0, number::ANY))]
     pub(crate) timeout: u64,
 }
 

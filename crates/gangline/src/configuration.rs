@@ -99,7 +99,8 @@ fn read(file: &Path) -> Result<String, Failure> {
     })
 }
 
-fn missing(file: &Path) -> Failure {
+/// Returns the failure of a command whose configuration is not there.
+pub(crate) fn missing(file: &Path) -> Failure {
     Failure::config(anyhow::anyhow!("there is no configuration {}", file.display()))
         .hint("`gangline init` writes one; `--config FILE` names another")
         .hint("`gangline demo` needs none")
@@ -219,17 +220,6 @@ impl Loaded {
         idle.chain(elsewhere).map(|text| format!("{file}: {text}")).collect()
     }
 
-    /// Returns what is wrong with fields that only a backend reads, one text each: its start would
-    /// fail.
-    fn faults_of_backends(&self) -> Vec<String> {
-        let fault = |agent: &AgentConfig| {
-            let found = self.backend(agent).ok()?;
-            let fault = fault(agent, &found)?;
-            Some(format!("{}: {} cannot start: {fault}", self.file.display(), agent.nick))
-        };
-        self.enabled().filter_map(fault).collect()
-    }
-
     /// Returns the parser's warnings, and what this build cannot do, one text each.
     pub(crate) fn warnings(&self) -> Vec<String> {
         // One that is off has been warned of with its place.
@@ -245,7 +235,6 @@ impl Loaded {
         parsed
             .chain(absent)
             .chain(self.files())
-            .chain(self.faults_of_backends())
             .chain(self.idle_keys())
             .chain(self.retired())
             .collect()

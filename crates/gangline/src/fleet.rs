@@ -218,6 +218,13 @@ impl Member {
         self.runs() && phase.is_some_and(|phase| ["working", "interrupting"].contains(&phase))
     }
 
+    /// Returns whether `resume` changes anything for it: it is paused or parked, or waits for a login.
+    pub(crate) fn is_held(&self) -> bool {
+        let parked = |row: &AgentRow| row.phase.as_deref() == Some("parked");
+        self.row.as_ref().is_some_and(|row| row.paused || parked(row))
+            || self.note().needs_login.is_some()
+    }
+
     /// Returns whether the hub that keeps it has not seen its order yet.
     fn is_news(&self) -> bool {
         match (&self.kept, &self.order) {
@@ -285,7 +292,14 @@ impl Member {
         }
         if row.phase.as_deref() == Some("parked") {
             let why = note.parked.unwrap_or_else(|| "its backend died too often".to_owned());
-            let then = format!("fix that, then `gangline resume {}`", self.name);
+            let mut then = format!("fix that, then `gangline resume {}`", self.name);
+            if let Some(configured) = &note.configured_runtime {
+                then.push_str(&format!(
+                    "; or `gangline restart {} --runtime {configured}` goes back to the configured \
+                     backend",
+                    self.name
+                ));
+            }
             return Told::Failed(format!("parked: {}; {then}", show::text::one_line(&why)));
         }
         if row.ready_at.is_some_and(|at| at >= since) {
@@ -331,7 +345,7 @@ impl Member {
             }
             Some((StandingWord::Stopping, _)) => "ends".to_owned(),
             Some((StandingWord::Up, _)) if self.runs() && self.row.is_some() => {
-                "waits until the others are back".to_owned()
+                "waits to be restarted".to_owned()
             }
             // One that has never begun is not the one before.
             Some(_) | None if self.runs() && self.row.is_some() => "ends".to_owned(),

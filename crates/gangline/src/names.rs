@@ -23,6 +23,12 @@ pub(crate) fn agent(global: &Global, who: &Who) -> Result<AgentName, Failure> {
     meant(who, &known)
 }
 
+/// Returns the agent that is meant, as far as the configuration tells; says nothing about where it
+/// was looked for.
+pub(crate) fn configured(global: &Global, who: &Who) -> Option<AgentName> {
+    meant(who, &known(&place::plain(global).ok()?)).ok()
+}
+
 /// Returns the agent that is meant among these.
 ///
 /// # Errors

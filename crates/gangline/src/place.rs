@@ -30,6 +30,16 @@ pub(crate) fn plain(global: &Global) -> Result<Paths, Failure> {
     })
 }
 
+/// Makes sure that a configuration which the command line or the environment names is there: without
+/// it a command would look at another installation.
+pub(crate) fn named_is_there(global: &Global) -> Result<(), Failure> {
+    let by_environment = || std::env::var_os("GANGLINE_CONFIG").filter(|file| !file.is_empty());
+    match global.config.clone().or_else(|| by_environment().map(PathBuf::from)) {
+        Some(file) if !file.exists() => Err(configuration::missing(&absolute(&file))),
+        Some(_) | None => Ok(()),
+    }
+}
+
 /// Returns the path from the root of the file system: daemons work in other folders.
 pub(crate) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
@@ -38,7 +48,11 @@ pub(crate) fn absolute(path: &Path) -> PathBuf {
 /// Returns the paths for a command that looks at what a hub left: the state folder that was
 /// named, else the configuration's, else the usual one, else the demo's if only that has a
 /// database.
+///
+/// # Errors
+/// When a configuration is named that is not there.
 pub(crate) fn of_existing(global: &Global) -> Result<Paths, Failure> {
+    named_is_there(global)?;
     let mut paths = plain(global)?;
     if global.state.is_none() {
         if let Some(state) = configuration::quiet(&paths.config_file).and_then(|it| it.state()) {

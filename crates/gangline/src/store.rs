@@ -74,19 +74,19 @@ pub(crate) fn ordered(paths: &Paths) -> Ordered {
     }
 }
 
-/// Returns the tools that agents' programs ran without asking, by agent, as their daemons told it;
-/// changes nothing, and takes a store that cannot be read for an empty one.
-pub(crate) fn unasked(paths: &Paths) -> BTreeMap<AgentName, String> {
+/// Returns the agents' rows with what their daemons told of themselves; changes nothing, and takes a
+/// store that cannot be read for an empty one.
+pub(crate) fn told(paths: &Paths) -> BTreeMap<AgentName, (AgentRow, StatusNote)> {
     let path = paths.database();
     if !path.is_file() {
         return BTreeMap::new();
     }
     let rows = Broker::look_at_agents(OpenOptions { path, clock: clock::system() });
-    let ran = |row: AgentRow| {
-        let note: StatusNote = serde_json::from_str(row.status_json.as_deref()?).ok()?;
-        Some((row.agent, note.unasked?))
+    let told = |row: AgentRow| {
+        let note = row.status_json.as_deref().and_then(|text| serde_json::from_str(text).ok());
+        (row.agent.clone(), (row, note.unwrap_or_default()))
     };
-    rows.unwrap_or_default().into_iter().filter_map(ran).collect()
+    rows.unwrap_or_default().into_iter().map(told).collect()
 }
 
 /// Makes sure that a database that is there is not damaged, before anything starts on it. What else

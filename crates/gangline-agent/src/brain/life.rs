@@ -18,8 +18,9 @@ const RATE_LIMIT_DEFAULT_S: u64 = 30;
 
 impl Brain {
     pub(super) fn session_is(&mut self, session: gangline_runtime::SessionId) {
-        self.shown.session = Some(session.0.clone());
-        self.keep_session(Some(session.0));
+        let session = session.is_session().then_some(session.0);
+        self.shown.session = session.clone();
+        self.keep_session(session);
     }
 
     /// Has this session kept for the next daemon; none = it begins a new one.

@@ -60,12 +60,13 @@ fn as_stored(decision: Decision) -> Decided {
 }
 
 impl Courier {
-    /// Takes the line as a decision, if it is one. `text` is without the mention.
+    /// Takes the line as a decision, if it is one. `text` is without the mention, and `said` is what
+    /// stood there before other words for `yes` and `no` were replaced.
     pub(super) async fn decision(
         &mut self,
         line: &Line,
         who: &Principal,
-        text: &str,
+        (text, said): (&str, &str),
         addressed: Addressed,
     ) -> Handled {
         let open = match self.open_here(line, who).await {
@@ -76,9 +77,9 @@ impl Courier {
             }
         };
         match approval::resolve(text, addressed, &open, self.moment(line)) {
-            Resolution::NotADecision => self.nothing_to_decide(line, who, text).await,
+            Resolution::NotADecision => self.nothing_to_decide(line, who, said).await,
             Resolution::NeedsNumber { open, decision, why } => {
-                let text = approvals::unclear(&open, decision, why);
+                let text = approvals::unclear(said, &open, decision, why);
                 self.answer_who_may(line, who, &text).await
             }
             Resolution::Unknown { number, decision, reach, reason } => {
@@ -132,11 +133,21 @@ impl Courier {
     async fn decide_closed(&self, line: &Line, who: &Principal, word: Word) -> Handled {
         let number = word.number;
         let row = match self.office.broker.approval(number).await {
-            Ok(row) => row.filter(|row| row.agent == self.office.agent),
+            Ok(row) => row,
             Err(error) => {
                 warn!(%error, "cannot read an approval");
                 return Handled::NotNow;
             }
+        };
+        let (row, other) = match row {
+            Some(row) if row.agent == self.office.agent => (Some(row), None),
+            other => (None, other),
+        };
+        let waits =
+            |row: &ApprovalRow| matches!(row.state, ApprovalState::Open | ApprovalState::Void);
+        let elsewhere = match &other {
+            Some(other) => approvals::of_another(other, Some(word.decision)),
+            None => approvals::unknown(number),
         };
         match row {
             Some(row) if row.state == ApprovalState::Void => self.decide(line, who, word).await,
@@ -148,14 +159,16 @@ impl Courier {
             // "no 5 is too few" is talk where nothing was asked. Where something was, a refusal with a
             // wrong number must not become a prompt.
             None if word.reason.is_some() && who.tier == Tier::Agent => Handled::No,
+            // It was said to the wrong agent.
+            None if other.as_ref().is_some_and(waits) => {
+                self.answer_who_may(line, who, &elsewhere).await
+            }
             None if word.reason.is_some() => match self.asked_lately().await {
-                Some(Asked::Lately) => {
-                    self.answer_who_may(line, who, &approvals::unknown(number)).await
-                }
+                Some(Asked::Lately) => self.answer_who_may(line, who, &elsewhere).await,
                 Some(Asked::Not) => Handled::No,
                 None => Handled::NotNow,
             },
-            None => self.answer_who_may(line, who, &approvals::unknown(number)).await,
+            None => self.answer_who_may(line, who, &elsewhere).await,
         }
     }
 

@@ -60,7 +60,10 @@ impl Courier {
         match self.pages.get(&who.account).cloned() {
             Some(page) => self.show_page(line, who, page).await,
             None => {
-                self.answer(line, "there is no next page; `show 5` shows approval 5").await;
+                let mine = Some(&self.office.agent);
+                let open = self.office.broker.approvals(mine, true).await.unwrap_or_default();
+                let open: Vec<ApprovalNumber> = open.iter().map(|row| row.number).collect();
+                self.answer(line, &approvals::no_page(&open)).await;
                 Handled::Yes
             }
         }
@@ -71,7 +74,15 @@ impl Courier {
         let (row, asked) = match self.approval_of(number).await {
             Ok(Some(found)) => found,
             Ok(None) => {
-                self.answer(line, &approvals::unknown(number)).await;
+                let other = match who.tier {
+                    Tier::Owner => self.office.broker.approval(number).await.ok().flatten(),
+                    Tier::Member | Tier::Agent | Tier::Stranger => None,
+                };
+                let text = match other {
+                    Some(row) => approvals::of_another(&row, None),
+                    None => approvals::unknown(number),
+                };
+                self.answer(line, &text).await;
                 return Handled::Yes;
             }
             Err(error) => {

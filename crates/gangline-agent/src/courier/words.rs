@@ -76,7 +76,7 @@ impl Courier {
             }
         };
         match reading {
-            Reading::Decision(text) => self.decision(line, who, &text, addressed).await,
+            Reading::Decision(word) => self.decision(line, who, (&word, text), addressed).await,
             Reading::Word(word) => self.operator(line, who, word).await,
             Reading::Miss(miss) => self.missed(line, who, (text, miss)).await,
             Reading::Prompt => Handled::No,

@@ -11,16 +11,27 @@ use gangline_core::{
 
 use super::span;
 
-/// Tells somebody whose bare word decides nothing why, and the exact words that do.
-pub(crate) fn unclear(open: &[ApprovalNumber], decision: Decision, why: Unclear) -> String {
-    let word = match decision {
+/// Returns the word that decides so.
+fn word(decision: Decision) -> &'static str {
+    match decision {
         Decision::Allow => "yes",
         Decision::Deny => "no",
-    };
+    }
+}
+
+/// Tells somebody whose bare word decides nothing why, and the exact words that do. `said`: their
+/// word, which may be another one for the same decision.
+pub(crate) fn unclear(
+    said: &str,
+    open: &[ApprovalNumber],
+    decision: Decision,
+    why: Unclear,
+) -> String {
+    let (said, word) = (shown::label(said.trim()), word(decision));
     let [number] = open else {
         let words: Vec<String> = open.iter().map(|number| format!("`{word} {number}`")).collect();
         let (count, words) = (open.len(), words.join(" or "));
-        return format!("{count} approvals are open, so a bare `{word}` decides none: say {words}");
+        return format!("{count} approvals are open, so a bare `{said}` decides none: say {words}");
     };
     let why = match why {
         // There is one; it was several a moment ago.
@@ -28,10 +39,20 @@ pub(crate) fn unclear(open: &[ApprovalNumber], decision: Decision, why: Unclear)
         Unclear::Addressed => "your line names several agents".to_owned(),
         Unclear::Elsewhere => "it was not shown here".to_owned(),
         Unclear::Cut => "its line did not show all of it".to_owned(),
-        Unclear::TooSoon => format!("it came less than a second before your `{word}`"),
-        Unclear::Old => format!("I read your `{word}` late"),
+        Unclear::TooSoon => format!("it came less than a second before your `{said}`"),
+        Unclear::Old => format!("I read your `{said}` late"),
     };
     format!("approval {number} is still open: {why}. {}", exact_words(*number))
+}
+
+/// Tells somebody who says `more` where nothing was begun.
+pub(crate) fn no_page(open: &[ApprovalNumber]) -> String {
+    match open {
+        [] => "there is no next page, and no approval of mine is open".to_owned(),
+        [number, ..] => {
+            format!("there is no next page here; `show {number}` shows approval {number}")
+        }
+    }
 }
 
 fn exact_words(number: ApprovalNumber) -> String {
@@ -44,6 +65,21 @@ pub(crate) fn not_here(number: ApprovalNumber, agent: &AgentName) -> String {
         "approval {number} was not asked in this room: say `show {number}` to me in private \
          (`/msg {agent} show {number}`)"
     )
+}
+
+/// Tells somebody who decides an approval of another agent to whom it belongs.
+pub(crate) fn of_another(row: &ApprovalRow, decision: Option<Decision>) -> String {
+    let (number, agent) = (row.number, &row.agent);
+    let word = decision.map_or("show", word);
+    match row.state {
+        ApprovalState::Open | ApprovalState::Void => format!(
+            "approval {number} is {agent}'s, not mine: say `@{agent} {word} {number}` in its room, or \
+             `/msg {agent} {word} {number}`"
+        ),
+        ApprovalState::Allowed | ApprovalState::Denied | ApprovalState::Withdrawn => {
+            format!("approval {number} was {agent}'s, not mine, and is {}", standing(row))
+        }
+    }
 }
 
 pub(crate) fn unknown(number: ApprovalNumber) -> String {

@@ -70,7 +70,7 @@ impl Situation<'_> {
                 Some(why) => format!("parked until `resume`: {}", cut(why, REASON_MAX)),
                 None => "parked until `resume`: its backend died too often".to_owned(),
             },
-            State::Starting => "its backend starts".to_owned(),
+            State::Starting => "starting".to_owned(),
             State::Draining => "its daemon ends".to_owned(),
             State::Ending => "ends a turn".to_owned(),
             State::Compacting => "shortens its context".to_owned(),

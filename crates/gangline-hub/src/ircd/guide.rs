@@ -8,7 +8,10 @@ use gangline_core::{
     mention::{self, Unheard},
     shown,
 };
-use gangline_irc::server::{remarks::Remarks, store::Accounts};
+use gangline_irc::server::{
+    remarks::{Names, Remarks},
+    store::Accounts,
+};
 use tokio::sync::watch;
 
 /// So many agents are named to somebody who called nobody.
@@ -70,7 +73,7 @@ impl AgentRemarks {
 }
 
 impl Remarks for AgentRemarks {
-    fn about(&self, text: &str, is_here: &dyn Fn(&str) -> bool) -> Option<String> {
+    fn about(&self, text: &str, names: &Names<'_>) -> Option<String> {
         // Most lines call nobody.
         if !text.contains(['@', ':', ',']) {
             return None;
@@ -81,21 +84,29 @@ impl Remarks for AgentRemarks {
             agents.filter_map(|account| account.name.as_str().parse().ok()).collect();
         agents.sort();
         let agents: Vec<&AgentName> = agents.iter().collect();
-        match mention::unheard(text, &agents, is_here)? {
+        // One that is not here just now reads the line later.
+        if !mention::addressed(text, &agents).is_empty() {
+            return None;
+        }
+        // Accounts of agents that are gone stay: only those in the room are worth naming.
+        let here = agents.into_iter().filter(|agent| (names.is_inside)(agent.as_str()));
+        let agents: Vec<&AgentName> = here.collect();
+        match mention::unheard(text, &agents, names.is_known)? {
             Unheard::Near { said, meant } => Some(format!(
                 "No agent is called `{}`, so none got your line. Did you mean `@{meant}`?",
                 shown::label(&said)
             )),
             Unheard::Nobody { said } => {
                 let said = shown::label(&said);
-                let names: Vec<String> =
+                let named: Vec<String> =
                     agents.iter().take(NAMED_MAX).map(|agent| format!("@{agent}")).collect();
-                let more = if agents.len() > names.len() { " and others" } else { "" };
-                Some(match names.is_empty() {
-                    true => format!("Nobody here is called `{said}`, and there is no agent yet"),
+                let more = if agents.len() > named.len() { " and others" } else { "" };
+                Some(match named.is_empty() {
+                    true => format!("Nobody here is called `{said}`, and no agent is in this room"),
                     false => format!(
-                        "Nobody here is called `{said}`, so no agent got your line. Agents: {}{more}",
-                        names.join(", ")
+                        "Nobody here is called `{said}`, so no agent got your line. Agents here: \
+                         {}{more}",
+                        named.join(", ")
                     ),
                 })
             }

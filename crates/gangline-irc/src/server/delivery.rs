@@ -11,6 +11,7 @@ use super::{
     flight::{Asker, Done, Draft, Flight, Job, Known, Refusal},
     outgoing::{Mark, Outgoing},
     reading::PRIVATE,
+    remarks::Names,
     state::State,
     store::{
         Appended, Conversation, FindLine, LineKind, NewLine, Party, StoreError, StoredLine,
@@ -247,11 +248,11 @@ impl State {
             return;
         }
         let accounts = self.accounts.borrow().clone();
-        let is_here = |name: &str| {
-            let inside = |client: &Client| client.channels.contains(channel.folded());
-            self.by_nick(name).is_some_and(inside) || accounts.get(name).is_some()
-        };
-        let Some(text) = remarks.about(&line.text, &is_here) else { return };
+        let inside = |client: &Client| client.channels.contains(channel.folded());
+        let is_inside = |name: &str| self.by_nick(name).is_some_and(inside);
+        let is_known = |name: &str| is_inside(name) || accounts.get(name).is_some();
+        let names = Names { is_known: &is_known, is_inside: &is_inside };
+        let Some(text) = remarks.about(&line.text, &names) else { return };
         let now = self.now();
         let Some(nick) = self.client(sender).map(|client| client.name().to_owned()) else { return };
         let notice = Outgoing::new(&self.config.name, "NOTICE", &[&nick], Some(&text)).at(now);

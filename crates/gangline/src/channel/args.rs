@@ -7,7 +7,7 @@ use gangline_api::ipc::{IfAbsent, Lines, READ_LIMIT};
 use gangline_core::MessageId;
 
 use super::verb::{Escapes, Verb, Written};
-use crate::cli::who::Who;
+use crate::cli::{number, who::Who};
 
 #[cfg(test)]
 mod tests;
@@ -102,11 +102,11 @@ pub(super) struct Read {
     #[arg(value_name = "CHANNEL")]
     target: String,
     /// How many messages at most
-    #[arg(value_name = "LIMIT", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(value_name = "LIMIT", value_parser = number::within::<u32>(1, number::ANY))]
     count: Option<u32>,
     /// The same
     #[arg(short = 'n', long, conflicts_with = "count", default_value_t = READ_LIMIT,
-          value_parser = clap::value_parser!(u32).range(1..))]
+          value_parser = number::within::<u32>(1, number::ANY))]
     limit: u32,
     /// The newest ones, and skip older unread ones
     #[arg(long)]
@@ -132,7 +132,7 @@ pub(super) struct Ask {
     more: Vec<String>,
     /// How long to wait for the answer
     #[arg(long, value_name = "SECONDS", default_value_t = ASK,
-          value_parser = clap::value_parser!(u32).range(1..=86_400))]
+          value_parser = number::within::<u32>(1, 86_400))]
     timeout: u32,
 }
 

@@ -90,9 +90,17 @@ impl Reach {
     }
 }
 
-/// Returns the agent that is meant by what was typed; a whole nick needs no configuration.
+/// Returns the agent that is meant by what was typed; the whole nick of one whose daemon listens needs
+/// no configuration.
 pub(crate) fn named(global: &Global, who: &Who) -> Result<AgentName, Failure> {
-    who.word().parse().or_else(|_| names::agent(global, who))
+    let Ok(whole) = who.word().parse::<AgentName>() else { return names::agent(global, who) };
+    let env = |name: &str| std::env::var_os(name);
+    let listens = |reach: Reach| reach.sockets.iter().any(|socket| socket.exists());
+    if Reach::find(&env, Some(&whole), LegacyTmp::No)?.is_some_and(listens) {
+        return Ok(whole);
+    }
+    // `a-b` may be short for `vm-a-b`.
+    Ok(names::configured(global, who).unwrap_or(whole))
 }
 
 fn valid(name: &str, nick: &OsString) -> Result<AgentName, Failure> {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use gangline_api::ipc::{
     ChannelsData, ChatLine, Command, Lines, ReadData, Response, SetDirectoryData, WhoData,
-    no_such_channel,
+    no_such_channel, not_joined,
 };
 use gangline_core::{AgentName, Tier, name::Target};
 use gangline_irc::client::Address;
@@ -157,8 +157,22 @@ pub(super) fn refused(
         | Command::Shutdown
         | Command::Subscribe { .. } => verb.to_owned(),
     };
-    Failure::user(format!("{what} failed: {}", one_line(error)))
-        .hint(format!("check the agent daemon: gangline status {nick}"))
+    let failure = Failure::user(format!("{what} failed: {}", one_line(error)));
+    // Any other refusal of the daemon or the chat server has its reason in itself.
+    match command {
+        Command::Read { channel: Target::Channel(channel), .. }
+        | Command::Ask { channel: Target::Channel(channel), .. }
+        | Command::Topic { channel, .. }
+        | Command::Part { channel }
+            if error == not_joined(channel) =>
+        {
+            failure.hint(format!(
+                "`gangline channel list --agent {nick}` shows where it is; `gangline channel join \
+                 {channel} --agent {nick}` lets it in"
+            ))
+        }
+        _ => failure,
+    }
 }
 
 fn is_absent_channel(command: &Command, error: &str) -> bool {

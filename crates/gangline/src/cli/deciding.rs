@@ -45,9 +45,13 @@ pub(crate) enum Policy {
     /// Remove rules: the agents ask again for what they allowed
     Remove {
         /// The rules' numbers
-        #[arg(required = true)]
+        #[arg(required = true, value_parser = rule_number)]
         numbers: Vec<i64>,
     },
+}
+
+fn rule_number(text: &str) -> Result<i64, &'static str> {
+    text.parse().map_err(|_| "give the rule's number, such as 3: `gangline policy list` shows them")
 }
 
 fn approval_number(text: &str) -> Result<ApprovalNumber, &'static str> {

@@ -57,7 +57,7 @@ pub(crate) struct HarnessServe {
     #[arg(long, value_name = "TEXT")]
     pub(crate) system_prompt: Option<String>,
     /// Loop iterations before a prompt is ended
-    #[arg(long, default_value_t = 10)]
+    #[arg(long, default_value_t = 10, value_parser = super::number::within::<u32>(0, super::number::ANY))]
     pub(crate) max_turns: u32,
     /// The folder its tools work in
     #[arg(long, value_name = "DIR")]

@@ -4,8 +4,13 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::doctor::program;
 use crate::{
-    cli::Global, configuration, configuration::driven::Ordered, failure::Failure, output, place,
+    cli::Global,
+    configuration::{self, Loaded, driven::Ordered, fitness::Unfit, servers},
+    failure::Failure,
+    fleet::cause::unset,
+    output, place,
 };
 
 /// What `config check --json` prints.
@@ -52,6 +57,7 @@ pub(super) fn check(global: &Global, file: Option<PathBuf>) -> Result<u8, Failur
     let server = loaded.unfit_server();
     let unfit = loaded.unfit(&Ordered::new());
     let mut warnings = loaded.warnings();
+    warnings.extend(missing_here(&loaded, &unfit));
     warnings.extend(loaded.shared_folders());
     let code = server.as_ref().or(unfit.first().map(|it| &it.failure)).map(|it| it.exit().code());
     if global.json {
@@ -73,6 +79,33 @@ pub(super) fn check(global: &Global, file: Option<PathBuf>) -> Result<u8, Failur
         output::print(&format!("{}: ok ({agents})\n", file.display()))?;
     }
     Ok(code.unwrap_or(0))
+}
+
+/// Returns what agents need and this shell has not got, one text each. The hub may be started where it
+/// is there, so it is no reason to refuse.
+fn missing_here(loaded: &Loaded, unfit: &[Unfit]) -> Vec<String> {
+    let file = loaded.file.display();
+    let is_set = |name: &str| std::env::var(name).is_ok_and(|value| !value.trim().is_empty());
+    let lacks = |name: &str, key: &str| {
+        let unset = unset(name);
+        format!("{unset} here (`{key}`): set it in the shell that starts the hub")
+    };
+    let network = &loaded.config.network;
+    let login = network.sasl.as_ref().filter(|it| !network.embedded && !is_set(&it.password_env));
+    let login = login.map(|it| format!("{file}: {}", lacks(&it.password_env, "password_env")));
+    let mut missing: Vec<String> = login.into_iter().collect();
+    for agent in loaded.enabled().filter(|it| unfit.iter().all(|unfit| unfit.agent != it.nick)) {
+        let Ok(driven) = loaded.driven(agent, None) else { continue };
+        let key = driven.agent.api_key_env.clone().filter(|name| !is_set(name));
+        let servers = servers::resolved(&driven.agent).err().map(|failure| failure.sentence());
+        let program = program::missing(driven).map(|why| {
+            format!("its program cannot be run here: {why}; install it, or name its path")
+        });
+        let key = key.map(|name| lacks(&name, "api_key_env"));
+        let each = key.into_iter().chain(servers).chain(program);
+        missing.extend(each.map(|text| format!("{file}: {}: {text}", agent.nick)));
+    }
+    missing
 }
 
 pub(super) fn schema() -> Result<u8, Failure> {

@@ -5,19 +5,24 @@ mod agent;
 mod hub;
 mod installation;
 pub(super) mod login;
-mod program;
+pub(super) mod program;
 mod reading;
 mod sheet;
 mod show;
+mod status;
 mod subject;
 mod tried;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gangline_api::config::{
-    AgentConfig,
-    nearest::{nearest, slips},
+use gangline_api::{
+    config::{
+        AgentConfig,
+        nearest::{nearest, slips},
+    },
+    status::StatusNote,
 };
+use gangline_broker::AgentRow;
 use gangline_core::AgentName;
 use gangline_os::{paths::Paths, terminal};
 use gangline_runtime::registry::{Found, Registry, Source};
@@ -28,6 +33,7 @@ use self::{
     hub::Hub,
     sheet::{About, Check, Counts, Group, Mark},
     show::Line,
+    status::Told,
     subject::{Place, Subject},
     tried::{NotTried, Round},
 };
@@ -89,8 +95,8 @@ struct Site {
     registry: Registry,
     /// The backends that `--runtime` has put in the place of configured ones.
     ordered: Ordered,
-    /// What agents' programs ran without asking.
-    unasked: BTreeMap<AgentName, String>,
+    /// What the agents' daemons told of themselves.
+    told: BTreeMap<AgentName, (AgentRow, StatusNote)>,
     /// Whether the command line or the environment names the configuration.
     named: bool,
 }
@@ -275,8 +281,8 @@ impl Site {
         };
         let loaded = configuration::quiet(&paths.config_file);
         let paths = installation::with_state_of(paths, loaded.as_ref(), global.state.is_some());
-        let (ordered, unasked) = (store::ordered(&paths), store::unasked(&paths));
-        Ok(Self { registry: configuration::registry(), ordered, unasked, paths, loaded, named })
+        let (ordered, told) = (store::ordered(&paths), store::told(&paths));
+        Ok(Self { registry: configuration::registry(), ordered, told, paths, loaded, named })
     }
 
     /// Returns what is wrong with the files that add backends.
@@ -384,8 +390,9 @@ impl Site {
         let patients = picked.patients.iter().zip(&versions.patients);
         let agents = self.loaded.iter().flat_map(|loaded| {
             patients.clone().map(|(it, version)| {
-                let unasked = self.unasked.get(&it.agent.nick).map(String::as_str);
-                it.group(loaded, hub, (version.as_ref(), unasked))
+                let told = self.told.get(&it.agent.nick);
+                let told = told.map(|(row, note)| Told { row, note });
+                it.group(loaded, (&self.paths, hub), (version.as_ref(), told.as_ref()))
             })
         });
         let backends = picked.backends.iter().zip(&versions.backends);

@@ -31,8 +31,16 @@ async fn end(global: &Global, message: MessageId) -> Result<u8, Failure> {
     for (agent, _) in &ended.turns {
         doorbell::ring(&paths.doorbell(agent.folded()));
     }
+    let root = ended.root;
+    if ended.turns.is_empty() && ended.cancelled == 0 {
+        let before = if ended.again { "was ended before, and " } else { "" };
+        return output::print(&format!(
+            "{root}: {before}nothing of it runs or waits; what still comes of it will be cancelled\n"
+        ))
+        .map(|()| 0);
+    }
     let again = if ended.again { " was ended before" } else { " is ended" };
-    let mut text = format!("{}{again}: {} cancelled", ended.root, messages(ended.cancelled));
+    let mut text = format!("{root}{again}: {} cancelled", messages(ended.cancelled));
     if !ended.turns.is_empty() {
         let names: Vec<&str> = ended.turns.iter().map(|(agent, _)| agent.as_str()).collect();
         text.push_str(&format!(", the turns of {} end", names.join(", ")));

@@ -22,7 +22,12 @@ pub(super) async fn tell(global: &Global, whom: &Whom, word: Word) -> Result<u8,
     }
     let mut last = None;
     for member in &chosen {
+        let changes = word != Word::Resume || is_held(member);
         match control::tell(&fleet, member, word).await {
+            Ok(_) if !changes => output::print(&format!(
+                "{} is not paused, so nothing changes: `gangline status {}` says what it does\n",
+                member.name, member.name
+            ))?,
             Ok(taken) => output::print(&told(member, word, &taken))?,
             Err(failure) if chosen.len() == 1 => return Err(failure),
             Err(failure) => {
@@ -32,6 +37,12 @@ pub(super) async fn tell(global: &Global, whom: &Whom, word: Word) -> Result<u8,
         }
     }
     Ok(last.unwrap_or(0))
+}
+
+/// Returns whether `resume` changes anything for the agent: its daemon knows best.
+fn is_held(member: &Member) -> bool {
+    let status = if member.runs() { control::status(&member.name) } else { None };
+    status.map_or_else(|| member.is_held(), |it| it.paused || it.circuit_open || it.needs_login)
 }
 
 fn concerns(fleet: &Fleet, member: &Member) -> bool {

@@ -15,7 +15,7 @@ use gangline_core::AgentName;
 use gangline_os::process::find_on_path;
 use gangline_runtime::registry::{Found, Places, Registry, UnknownRuntime};
 
-use super::{Loaded, role};
+use super::{Loaded, fault, role};
 use crate::failure::Failure;
 
 #[cfg(test)]
@@ -128,7 +128,14 @@ impl Driven {
     pub(crate) fn can_run(&self) -> Result<(), Failure> {
         self.available()?;
         self.has_key()?;
-        self.has_program()
+        self.has_program()?;
+        self.has_sound_fields()
+    }
+
+    /// With a field that its backend cannot use, every start would fail.
+    pub(crate) fn has_sound_fields(&self) -> Result<(), Failure> {
+        let Some(fault) = fault(&self.agent, &self.found) else { return Ok(()) };
+        Err(self.refused(fault).hint("correct that key where it is written, or remove it"))
     }
 
     /// Makes sure that this build has the adapter.

@@ -23,7 +23,7 @@ pub(crate) fn unset(name: &str) -> String {
 }
 
 /// Returns why the daemon of this agent ended the last time, with what to do if that can be told.
-pub(super) fn of(paths: &Paths, agent: &AgentName, hub: Option<u32>) -> Option<String> {
+pub(crate) fn of(paths: &Paths, agent: &AgentName, hub: Option<u32>) -> Option<String> {
     let why = last_error(&paths.agent_dir(agent.folded()).join("daemon.log"))?;
     let here = |name: &str| std::env::var(name).is_ok_and(|value| !value.trim().is_empty());
     let hub_has = |name: &str| hub.and_then(|pid| has_variable(pid, name)).unwrap_or(true);

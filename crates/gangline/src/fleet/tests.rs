@@ -60,6 +60,14 @@ fn a_start_is_done_when_the_right_daemon_is_ready() {
     }
     let parked = format!("parked: cannot start x: no ⏎ such file; {mended}");
     assert_eq!(start(&told), failed(&parked));
+    let mut ordered = phase("parked");
+    if let Some(row) = &mut ordered.row {
+        row.status_json =
+            Some(r#"{"parked":"no zed","runtime":"zed","configured_runtime":"claude"}"#.to_owned());
+    }
+    let back =
+        "; or `gangline restart oak-ada --runtime claude` goes back to the configured backend";
+    assert_eq!(start(&ordered), failed(&format!("parked: no zed; {mended}{back}")));
     let mut login = phase("idle");
     if let Some(row) = &mut login.row {
         row.status_json = Some(r#"{"needs_login":"run x login"}"#.to_owned());

@@ -31,6 +31,7 @@ use crate::{
     },
     cli::{Global, who},
     failure::Failure,
+    place,
 };
 
 #[cfg(test)]
@@ -48,6 +49,7 @@ const LINES_MAX: u64 = gangline_api::ipc::READ_LIMIT_MAX as u64;
 
 /// Serves the standard streams until the client closes them.
 pub(super) fn serve(global: Global, who: &who::Who) -> Result<(), Failure> {
+    place::named_is_there(&global)?;
     let env = |name: &str| std::env::var_os(name);
     let nick = reach::named(&global, who)?;
     let outside = Outside::new(&env, global, &nick)?;

@@ -267,7 +267,8 @@ fn what_the_daemon_refuses_is_told_and_counts() {
     assert_eq!(
         ran.stderr,
         "error: part #ops failed: Not joined to #ops\n\
-         hint: check the agent daemon: gangline status oak-ada\n"
+         hint: `gangline channel list --agent oak-ada` shows where it is; `gangline channel join \
+         #ops --agent oak-ada` lets it in\n"
     );
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
     let (ran, _) = asked(&world, &["channel", "part", "ops", "--json"], refused);
@@ -309,6 +310,12 @@ fn an_agents_child_uses_its_own_socket_and_token() {
     let bob = self::daemon(&world.path("run/gangline-oak-bob.sock"), &[&format!("{OK}\n")]);
     let _ = world.run(&["channel", "--config", &file, "--agent", "bob", "clear"]).ok();
     assert_eq!(bob.join().unwrap(), ["{\"type\":\"clear\",\"id\":\"ID\"}\n"]);
+    // One with a hyphen has the form of a whole nick.
+    let dev = self::daemon(&world.path("run/gangline-oak-bob-dev.sock"), &[&format!("{OK}\n")]);
+    let yaml = "agents:\n  - {nick: oak-bob-dev, agent: native, directory: .}\n";
+    let dashed = world.file("dashed.yaml", &format!("server: {{name: oak}}\n{yaml}"));
+    let _ = world.run(&["channel", "--config", &dashed, "--agent", "bob-dev", "clear"]).ok();
+    assert_eq!(dev.join().unwrap(), ["{\"type\":\"clear\",\"id\":\"ID\"}\n"]);
     let ran = world.run(&["channel", "--config", &file, "--agent", "bib", "clear"]);
     assert_eq!(ran.code, 1, "{}", ran.stderr);
     assert!(ran.stderr.contains("did you mean oak-bob?"), "{}", ran.stderr);

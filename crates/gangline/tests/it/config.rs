@@ -26,8 +26,9 @@ fn refused(text: &str, parts: &[&str]) {
 
 #[test]
 fn a_good_file_is_ok_and_its_agents_are_counted() {
-    let ran =
-        check("server: {name: oak}\nagents:\n  - {nick: oak-ada, agent: claude, directory: .}\n");
+    let ran = check(
+        "server: {name: oak}\nagents:\n  - {nick: oak-ada, agent: claude, command: [sh], directory: .}\n",
+    );
     assert_eq!(
         (ran.code, ran.stdout.as_str()),
         (0, "agents.yaml: ok (1 agent)\n"),
@@ -57,11 +58,15 @@ fn an_unknown_backend_is_named_with_its_line() {
     );
 }
 
-/// R0-64: a key that the agent's backend does not read is warned of with what to write instead, and so
-/// is a field with which its start would fail.
+fn of_ada(agent: &str) -> String {
+    format!("server: {{name: oak}}\nagents:\n  - {{nick: oak-ada, {agent}, directory: .}}\n")
+}
+
+/// R0-64: a key that the agent's backend does not read is warned of with what to write instead. What
+/// this shell has not got is warned of as well: the hub may be started where it is.
 #[test]
-fn keys_without_effect_and_fields_that_fail_are_warned_of() {
-    let acp = "agent: acp, acp_command: [mine], directory: .";
+fn keys_without_effect_and_what_is_missing_here_are_warned_of() {
+    let acp = "agent: acp, acp_command: [sh]";
     for (agent, warnings) in [
         (
             format!("{acp}, base_url: 'http://127.0.0.1:9/v1'"),
@@ -72,24 +77,37 @@ fn keys_without_effect_and_fields_that_fail_are_warned_of() {
             vec![
                 "`api_key_env of oak-ada` has no effect",
                 "`account_dir of oak-ada` has no effect",
+                "agents.yaml: oak-ada: the variable LAB_KEY is not set here (`api_key_env`): set it in \
+                 the shell that starts the hub",
             ],
         ),
         (
             format!("{acp}, base_url: 'http://h/v1', model_env: {{base_url: OPENAI_BASE_URL}}"),
             vec![],
         ),
+        ("agent: claude, command: [sh], base_url: 'http://h'".to_owned(), vec![]),
         (
-            format!("{acp}, tools: sse"),
-            vec!["oak-ada cannot start: `tools` must be http, stdio or none"],
+            "agent: native, api_key_env: LAB_KEY".to_owned(),
+            vec!["oak-ada: the variable LAB_KEY is not set here (`api_key_env`)"],
         ),
         (
-            "agent: tmux, command: [bash], directory: ., screen: {columns: 1000}".to_owned(),
-            vec!["oak-ada cannot start: `screen`: `columns` must be 40 to 500"],
+            "agent: acp, acp_command: [no-such-program]".to_owned(),
+            vec![
+                "agents.yaml: oak-ada: its program cannot be run here: `no-such-program` is not on \
+                 the PATH; install it, or name its path",
+            ],
         ),
-        ("agent: claude, base_url: 'http://h', directory: .".to_owned(), vec![]),
+        (
+            "agent: codex, command: [/nowhere/codex]".to_owned(),
+            vec!["oak-ada: its program cannot be run here: /nowhere/codex is not there"],
+        ),
+        (
+            "agent: claude, command: [sh], mcp_servers: {git: {command: x, env: {A: '${NO_A}'}}}"
+                .to_owned(),
+            vec!["oak-ada: cannot offer the MCP server `git`: "],
+        ),
     ] {
-        let ran =
-            check(&format!("server: {{name: oak}}\nagents:\n  - {{nick: oak-ada, {agent}}}\n"));
+        let ran = check(&of_ada(&agent));
         assert_eq!(ran.code, 0, "{}", ran.stderr);
         for warning in &warnings {
             assert!(ran.stderr.contains(warning), "{agent}: {}", ran.stderr);
@@ -97,6 +115,59 @@ fn keys_without_effect_and_fields_that_fail_are_warned_of() {
         let told = ran.stderr.matches("warning: ").count();
         assert_eq!(told, warnings.len(), "{agent}: {}", ran.stderr);
     }
+}
+
+/// A field with which each start would fail refuses the agent, here and in its daemon.
+#[test]
+fn an_agent_with_a_field_that_its_backend_cannot_use_is_refused() {
+    let acp = "agent: acp, acp_command: [sh]";
+    for (agent, fault) in [
+        (format!("{acp}, tools: sse"), "`tools` must be http, stdio or none"),
+        (
+            "agent: tmux, command: [sh], screen: {columns: 1000}".to_owned(),
+            "`screen`: `columns` must be 40 to 500",
+        ),
+        (format!("{acp}, model_env: {{base_url: 'A B'}}"), "`model_env`"),
+    ] {
+        let hint = "hint: correct that key where it is written, or remove it";
+        refused(&of_ada(&agent), &[&format!("error: cannot run oak-ada: {fault}"), hint]);
+        let world = world();
+        let _ = world.file("agents.yaml", &of_ada(&agent));
+        let ran = world.run(&["daemon", "ada"]);
+        assert!(ran.code == 78 && ran.stderr.contains(fault), "{}", ran.stderr);
+    }
+}
+
+/// A configuration that is named and not there: no command takes another one instead.
+#[test]
+fn a_named_configuration_that_is_not_there_is_an_error_of_every_command() {
+    let mut world = world();
+    for words in [
+        &["ps"][..],
+        &["status"],
+        &["logs"],
+        &["approvals"],
+        &["join"],
+        &["down"],
+        &["up"],
+        &["stop", "--all"],
+        &["attach", "oak-ada"],
+        &["trace", "1"],
+        &["runtime", "list"],
+        &["config", "check"],
+        &["channel", "--agent", "oak-ada", "channels"],
+        &["mcp", "--nick", "oak-ada"],
+    ] {
+        let (first, rest) = words.split_first().unwrap();
+        let args = [&[*first, "--config", "/nope.yaml"], rest].concat();
+        let ran = world.run(&args);
+        let said = "error: there is no configuration /nope.yaml\nhint: `gangline init` writes one";
+        assert!(ran.stderr.starts_with(said), "{words:?}: {}", ran.stderr);
+        assert_eq!((ran.code, ran.stdout.as_str()), (78, ""), "{words:?}");
+    }
+    world.set("GANGLINE_CONFIG", "/nope.yaml");
+    let ran = world.run(&["ps"]);
+    assert!(ran.code == 78 && ran.stderr.contains("no configuration /nope.yaml"), "{}", ran.stderr);
 }
 
 #[test]
@@ -210,8 +281,8 @@ fn the_check_names_each_agent_that_cannot_run_and_those_in_one_folder() {
     let file = world.file(
         "agents.yaml",
         "server: {name: oak, host: 0.0.0.0}\nagents:\n  \
-         - {nick: oak-ada, agent: claude, directory: .}\n  \
-         - {nick: oak-bob, agent: codex, directory: .}\n  \
+         - {nick: oak-ada, agent: claude, command: [sh], directory: .}\n  \
+         - {nick: oak-bob, agent: codex, command: [sh], directory: .}\n  \
          - {nick: oak-cleo, agent: claude, directory: nowhere}\n",
     );
     let ran = world.run(&["config", "check", &file]);

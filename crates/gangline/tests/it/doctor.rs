@@ -59,7 +59,7 @@ fn programs_are_found_with_their_versions() {
     let world = with_claude();
     let told = world.run(&["runtime", "doctor"]).ok();
     let place = world.path("bin/claude").display().to_string();
-    assert!(told.contains(&format!("2.1.330, the tested one: {place}")), "{told}");
+    assert!(told.contains(&format!("2.1.330 (tested): {place}")), "{told}");
     assert!(told.contains("not on the PATH, and no agent's: codex, opencode"), "{told}");
     let found = world.run(&["doctor", "claude", "native", "--json"]).json();
     let program = &found["checks"][0];

@@ -251,6 +251,8 @@ fn servers_that_cannot_be_had_are_told() {
 
     let (ran, file) = check("    mcp_servers: {git: {command: x, env: {A: \"${NOT_SET}\"}}}\n");
     assert_eq!(ran.code, 0, "variables belong to the hub: {}", ran.stderr);
+    let warning = "oak-ada: cannot offer the MCP server `git`: ";
+    assert!(ran.stderr.contains(warning), "{}", ran.stderr);
     let ran = world.run(&["--config", &file, "daemon", "ada"]);
     assert_eq!(ran.code, 78, "{}", ran.stderr);
     assert!(ran.stderr.contains("cannot offer the MCP server `git`"), "{}", ran.stderr);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gangline_broker::{Announce, How, LineKind, OpenApproval as Asks, Send, Take};
+use gangline_broker::{Announce, How, LineKind, OpenApproval as Asks, Send, Take, Whose};
 use gangline_core::{
     Epoch, MessageId, Redacted, Tier, TurnId,
     approval::{
@@ -279,10 +279,93 @@ async fn all_of_an_approval_is_shown_in_pages() {
     assert_eq!(more[more.len() - 2], "ori said before: I clean up first.");
     assert_eq!(more[more.len() - 1], "ori always: no rule: it has too many commands");
     let told = lab.says(ORI, "oak-ada", "more").await;
-    assert!(told[0].contains("there is no next page"), "{told:?}");
+    let expect = "ori there is no next page here; `show 1` shows approval 1";
+    assert_eq!(told, [expect]);
     let told = lab.says(BOB, "#lab", "@ada show 1").await;
     assert_eq!(told.len(), 21);
     assert!(told[20].contains("show 1` to me in private"), "{told:?}");
+}
+
+/// The approval of another agent, which nobody here is asked about.
+async fn asked_of_bob(lab: &Lab) -> ApprovalNumber {
+    let broker = &lab.rig.courier.office.broker;
+    let agent: gangline_core::AgentName = "oak-bob".parse().unwrap();
+    let whose = Whose { runtime: "native", configured: "native" };
+    broker.begin_epoch(&agent, (2, "test"), whose).await.unwrap();
+    let (turn, text) = (TURN, |text: &str| Redacted::from_store(text.to_owned()));
+    let take = Take {
+        agent: agent.clone(),
+        turn,
+        messages: Vec::new(),
+        prompt_uuid: "b".to_owned(),
+        how: How::Woke,
+        turns_per_cause: 30,
+    };
+    broker.take(take).await.unwrap();
+    let asks = Asks {
+        offer: None,
+        agent,
+        turn,
+        message: None,
+        request: "r".to_owned(),
+        tool: "Bash".to_owned(),
+        args_hash: "h".to_owned(),
+        summary: text("ls"),
+        detail: text("ls"),
+        folder: text("/srv"),
+        said_before: text(""),
+        announce: None,
+    };
+    broker.open_approval(asks).await.unwrap().number
+}
+
+/// A decision that was said to the wrong agent decides nothing, is no prompt, and names the right one.
+#[tokio::test]
+async fn a_number_of_another_agent_is_answered_with_that_agent() {
+    let mut lab = Lab::open().await;
+    let number = asked_of_bob(&lab).await;
+    assert_eq!(number, ApprovalNumber(1));
+    for (said, word) in
+        [("yes 1", "yes"), ("approve 1", "yes"), ("no 1 use the trash", "no"), ("show 1", "show")]
+    {
+        let told = lab.says(ORI, "#lab", &format!("@ada {said}")).await;
+        let expect = format!(
+            "#lab ori: approval 1 is oak-bob's, not mine: say `@oak-bob {word} 1` in its room, or \
+             `/msg oak-bob {word} 1`"
+        );
+        assert_eq!(told, [expect], "{said}");
+    }
+    let told = lab.says(BOB, "#lab", "@ada show 1").await;
+    assert_eq!(told, ["#lab bob: I have no open approval 1; `status` says what I wait for"]);
+    let told = lab.says(ORI, "#lab", "@ada more").await;
+    assert_eq!(told, ["#lab ori: there is no next page, and no approval of mine is open"]);
+    assert_eq!(lab.prompts().await, [""; 0]);
+    assert_eq!(row(&lab, 1).await.state, ApprovalState::Open);
+    let ruling = Ruling {
+        decision: Decided::Allow,
+        by: Principal { account: "ori".to_owned(), tier: Tier::Owner },
+        known_as: "ori".to_owned(),
+        note: None,
+        say: None,
+    };
+    lab.rig.courier.office.broker.decide(number, ruling).await.unwrap();
+    let told = lab.says(ORI, "#lab", "@ada yes 1").await;
+    assert_eq!(told, ["#lab ori: approval 1 was oak-bob's, not mine, and is allowed by ori"]);
+}
+
+/// The word that somebody said comes back to them, not another one for the same decision.
+#[tokio::test]
+async fn a_bare_word_is_quoted_as_it_was_said() {
+    let mut lab = Lab::open().await;
+    let told = lab.says(ORI, "#lab", "@ada approve").await;
+    assert!(told[0].contains("so `approve` decides nothing"), "{told:?}");
+    let message = asked_in(&mut lab, "#lab").await;
+    wants(&mut lab, (message, "make one"), ("#lab", "#lab")).await;
+    wants(&mut lab, (message, "make two"), ("#lab", "#lab")).await;
+    let told = lab.says(ORI, "#lab", "@ada deny").await;
+    let expect =
+        "#lab ori: 2 approvals are open, so a bare `deny` decides none: say `no 1` or `no 2`";
+    assert_eq!(told, [expect]);
 }
 
 const NO_TURN: &str = "there is no turn to end";

@@ -6,16 +6,22 @@ fn numbers(numbers: &[i64]) -> Vec<ApprovalNumber> {
 
 #[test]
 fn a_bare_word_that_decides_nothing_is_answered_with_the_exact_words() {
-    let text = |open, decision, why| unclear(&numbers(open), decision, why);
+    let text = |open, decision, why| unclear("approve", &numbers(open), decision, why);
     assert_eq!(
-        text(&[3, 12], Decision::Deny, Unclear::Several),
-        "2 approvals are open, so a bare `no` decides none: say `no 3` or `no 12`"
+        unclear("deny", &numbers(&[3, 12]), Decision::Deny, Unclear::Several),
+        "2 approvals are open, so a bare `deny` decides none: say `no 3` or `no 12`"
+    );
+    assert_eq!(
+        text(&[5], Decision::Allow, Unclear::TooSoon),
+        "approval 5 is still open: it came less than a second before your `approve`. `show 5` \
+         shows it; say `yes 5` or `no 5 REASON`"
     );
     assert_eq!(
         text(&[5], Decision::Allow, Unclear::Cut),
         "approval 5 is still open: its line did not show all of it. `show 5` shows it; say `yes 5` \
          or `no 5 REASON`"
     );
+    assert_eq!(no_page(&numbers(&[7, 9])), "there is no next page here; `show 7` shows approval 7");
     for why in [Unclear::Addressed, Unclear::Elsewhere, Unclear::TooSoon, Unclear::Old] {
         let text = text(&[5], Decision::Allow, why);
         assert!(text.contains("say `yes 5` or `no 5 REASON`"), "{text}");

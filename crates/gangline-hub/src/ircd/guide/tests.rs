@@ -6,9 +6,12 @@ use super::*;
 
 fn rule() -> AgentRemarks {
     let mut accounts = Accounts::default();
-    for (name, tier) in
-        [("vm-claude", Tier::Agent), ("vm-native", Tier::Agent), ("claudia", Tier::Member)]
-    {
+    for (name, tier) in [
+        ("vm-claude", Tier::Agent),
+        ("vm-native", Tier::Agent),
+        ("vm-gone", Tier::Agent),
+        ("claudia", Tier::Member),
+    ] {
         accounts.put(Account {
             name: name.parse().unwrap(),
             tier,
@@ -22,14 +25,17 @@ fn rule() -> AgentRemarks {
 /// A wrong name is answered with the right one, or with those that there are.
 #[test]
 fn a_wrong_name_is_answered() {
-    let (rule, here) = (rule(), |word: &str| ["ori", "claudia"].contains(&word));
+    let rule = rule();
+    let is_inside = |word: &str| ["ori", "vm-claude", "vm-native"].contains(&word);
+    let is_known = |word: &str| is_inside(word) || ["claudia", "vm-gone"].contains(&word);
+    let here = Names { is_known: &is_known, is_inside: &is_inside };
     let near = |said: &str| {
         format!("No agent is called `{said}`, so none got your line. Did you mean `@vm-claude`?")
     };
     let nobody = |said: &str| {
         format!(
-            "Nobody here is called `{said}`, so no agent got your line. Agents: @vm-claude, \
-             @vm-native"
+            "Nobody here is called `{said}`, so no agent got your line. Agents here: \
+             @vm-claude, @vm-native"
         )
     };
     for (line, expect) in [
@@ -37,6 +43,9 @@ fn a_wrong_name_is_answered() {
         ("vm-cluade: hi", Some(near("vm-cluade"))),
         ("@nosuch hello", Some(nobody("nosuch"))),
         ("@all hello", Some(nobody("all"))),
+        // Its account is left, and it is in no room: neither meant nor named.
+        ("@gine hello", Some(nobody("gine"))),
+        ("@gone hello", None),
         ("@claude hi", None),
         ("claude: hi", None),
         ("@claudia hi", None),
@@ -48,7 +57,7 @@ fn a_wrong_name_is_answered() {
     }
     let none = AgentRemarks::new(watch::channel(Arc::default()).1);
     let told = none.about("@claude hi", &here).unwrap();
-    assert_eq!(told, "Nobody here is called `claude`, and there is no agent yet");
+    assert_eq!(told, "Nobody here is called `claude`, and no agent is in this room");
 }
 
 /// Every line is one on any client's screen, the topic is within the server's bound.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use gangline_irc::server::{
     access::{Access, Guests},
     config::ServerConfig,
-    remarks::Remarks,
+    remarks::{Names, Remarks},
     store::Store as _,
     trust::Origin,
 };
@@ -16,9 +16,10 @@ use super::support::Room;
 struct Echo;
 
 impl Remarks for Echo {
-    fn about(&self, text: &str, is_here: &dyn Fn(&str) -> bool) -> Option<String> {
+    fn about(&self, text: &str, names: &Names<'_>) -> Option<String> {
         let called = text.strip_prefix('@')?.split(' ').next()?;
-        (!is_here(called)).then(|| format!("who is {called}?"))
+        let inside = ["spark-ada", "spark-bob"].map(|agent| (names.is_inside)(agent));
+        (!(names.is_known)(called)).then(|| format!("who is {called}? {inside:?}"))
     }
 }
 
@@ -120,7 +121,7 @@ async fn a_line_that_calls_nobody_is_answered_to_its_author_alone() {
     ann.send("PRIVMSG #lab :@nosuch hello").await;
     let told = ann.until("NOTICE").await;
     assert_eq!(told.source.as_deref(), Some("irctest"));
-    assert_eq!(told.params, ["ann", "who is nosuch?"]);
+    assert_eq!(told.params, ["ann", "who is nosuch? [true, false]"]);
     assert_eq!(ben.until("PRIVMSG").await.params, ["#lab", "@nosuch hello"]);
     // Somebody who is here, an account, a notice, a private line, an agent: nothing is said.
     for line in [

@@ -21,8 +21,6 @@ use crate::{
 const VERSION: u64 = 1;
 /// The protocol's word for what chooses the model.
 const MODEL: &str = "model";
-/// Stands for the session's id as long as there is none: without a login there is no session.
-pub(in crate::acp) const NO_SESSION: &str = "none";
 
 impl Session {
     pub(super) fn greet(&mut self) {
@@ -73,7 +71,7 @@ impl Session {
 
     /// Asks for the kept session, or for a new one.
     pub(super) fn open(&mut self) {
-        let kept = self.setup.resume.as_ref().filter(|id| id.0 != NO_SESSION);
+        let kept = self.setup.resume.as_ref().filter(|id| id.is_session());
         match (kept, self.can) {
             (None, _) => self.ask_for(Way::New),
             (Some(_), Can { resume: true, .. }) => self.ask_for(Way::Resume),
@@ -189,7 +187,7 @@ impl Session {
             self.missed = true;
             self.tell(RuntimeEvent::NeedsLogin { hint: verdict::hint(why, &self.login) });
             let kept = self.setup.resume.clone();
-            let session = kept.unwrap_or_else(|| SessionId(NO_SESSION.to_owned()));
+            let session = kept.unwrap_or_else(|| SessionId(SessionId::NO_SESSION.to_owned()));
             self.tell(RuntimeEvent::Ready { session });
         }
         if let Some(prompt) = self.waiting.take() {

@@ -1,6 +1,8 @@
 //! Tests of the printed lines.
 
-use gangline_api::ipc::{Command, IfAbsent, Lines, RequestId, Response, no_such_channel};
+use gangline_api::ipc::{
+    Command, IfAbsent, Lines, RequestId, Response, no_such_channel, not_joined,
+};
 use gangline_core::AgentName;
 use serde_json::{Value, json};
 
@@ -104,7 +106,7 @@ fn a_response_that_cannot_be_read_is_a_failure_of_the_surroundings() {
     assert!(error.text().contains("cannot read the daemon's response"), "{}", error.text());
 }
 
-/// `error: …` and `hint: …`, exit code 1.
+/// `error: …` and, where something can be done, `hint: …`; exit code 1.
 #[test]
 fn what_was_refused_is_told_with_a_hint() {
     let nick: AgentName = "oak-ada".parse().unwrap();
@@ -126,10 +128,16 @@ fn what_was_refused_is_told_with_a_hint() {
     ];
     for (verb, said) in cases {
         let failure = refused(verb.name(), &verb.command().unwrap(), &failed("no"), &nick);
-        let hint = "hint: check the agent daemon: gangline status oak-ada";
-        assert_eq!(failure.text(), format!("error: {said}\n{hint}\n"), "{verb:?}");
+        assert_eq!(failure.text(), format!("error: {said}\n"), "{verb:?}");
         assert_eq!(failure.exit().code(), 1);
     }
+    let absent = failed(&not_joined(&"#x".parse().unwrap()));
+    let failure = refused("part", &Verb::Part(channel()).command().unwrap(), &absent, &nick);
+    assert_eq!(
+        failure.text(),
+        "error: part #x failed: Not joined to #x\nhint: `gangline channel list --agent oak-ada` \
+         shows where it is; `gangline channel join #x --agent oak-ada` lets it in\n"
+    );
     let absent = failed(&no_such_channel(&"#x".parse().unwrap()));
     let failure = refused("message", &say().command().unwrap(), &absent, &nick);
     assert_eq!(

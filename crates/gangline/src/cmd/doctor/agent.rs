@@ -3,11 +3,13 @@
 use gangline_api::config::{
     AgentConfig, Hooks, McpPlaceConfig, McpServerConfig, Permissions, PromptBy,
 };
+use gangline_os::paths::Paths;
 
 use super::{
     hub::Hub,
     login, program, reading,
     sheet::{About, Check, Group},
+    status::{self, Told},
     subject::{Subject, locate},
 };
 use crate::{
@@ -29,7 +31,10 @@ impl<'a> Patient<'a> {
         let driven = loaded.driven(agent, wanted).and_then(|driven| {
             match wanted {
                 Some(_) => driven.can_run()?,
-                None => driven.available()?,
+                None => {
+                    driven.available()?;
+                    driven.has_sound_fields()?;
+                }
             }
             Ok(driven)
         });
@@ -46,11 +51,13 @@ impl<'a> Patient<'a> {
     pub(super) fn group(
         &self,
         loaded: &Loaded,
-        hub: &Hub,
-        (version, unasked): (Option<&Version>, Option<&str>),
+        (paths, hub): (&Paths, &Hub),
+        (version, told): (Option<&Version>, Option<&Told<'_>>),
     ) -> Group {
         let agent = self.agent;
-        let mut checks = Vec::new();
+        let mut checks: Vec<Check> =
+            status::check(&agent.nick, told, (paths, hub)).into_iter().collect();
+        let unasked = told.and_then(|told| told.note.unasked.as_deref());
         let mut title = format!("Agent {}", agent.nick);
         match &self.subject {
             Err(failure) => checks.push(Check::failed("backend", failure)),

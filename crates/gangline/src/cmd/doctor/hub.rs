@@ -2,7 +2,8 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use gangline_hub::about::About;
+use gangline_core::AgentName;
+use gangline_hub::about::{About, StandingWord};
 use gangline_os::{
     dial::{dial, own_uid},
     paths::Paths,
@@ -26,6 +27,18 @@ pub(super) struct Hub {
     pub(super) runs: bool,
     /// What it says of itself.
     about: Option<About>,
+}
+
+impl Hub {
+    /// Returns its process, if it has said that.
+    pub(super) fn pid(&self) -> Option<u32> {
+        self.about.as_ref().map(|about| about.pid)
+    }
+
+    /// Returns how an agent that it keeps stands.
+    pub(super) fn standing(&self, nick: &AgentName) -> Option<StandingWord> {
+        self.about.as_ref()?.kept.get(nick.as_str()).map(|kept| kept.standing)
+    }
 }
 
 /// Looks for the hub.

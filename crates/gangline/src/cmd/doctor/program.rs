@@ -11,7 +11,10 @@ use super::{
     sheet::Check,
     subject::{Place, Subject, locate},
 };
-use crate::versions::{Question, Version};
+use crate::{
+    configuration::driven::Driven,
+    versions::{Question, Version},
+};
 
 const NAME: &str = "program";
 
@@ -86,7 +89,7 @@ pub(super) fn check(subject: &Subject, version: Option<&Version>, hub: &Hub) -> 
         };
     };
     match known.judge(version, subject.tested(), subject.on_screen()) {
-        Judged::Tested => Check::ok(NAME, format!("{version}, the tested one: {path}")),
+        Judged::Tested => Check::ok(NAME, format!("{version} (tested): {path}")),
         Judged::Older(tested) => Check::ok(NAME, format!("{version} (tested is {tested}): {path}")),
         Judged::Untried => Check::ok(NAME, format!("{version} (no release was tested): {path}")),
         Judged::Newer(tested) => {
@@ -107,6 +110,11 @@ pub(super) fn check(subject: &Subject, version: Option<&Version>, hub: &Hub) -> 
             install(Check::fail(NAME, format!("{version} is known to be bad ({why}): {path}")))
         }
     }
+}
+
+/// Returns why the agent's program cannot be run from here; none if it can, or if it has none.
+pub(in crate::cmd) fn missing(driven: Driven) -> Option<String> {
+    Subject::of_agent(driven).place()?.file().err()
 }
 
 /// Returns the word by which this subject is picked.

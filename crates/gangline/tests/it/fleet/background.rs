@@ -221,6 +221,10 @@ fn up_d_names_the_agent_that_cannot_run() {
     assert!(ran.stdout.contains("`gangline join`"), "the others can be spoken to: {}", ran.stdout);
     assert_eq!(fleet.standing("oak-ada"), "idle");
     assert_eq!(fleet.standing("oak-bob"), "failed");
+    let doctor = fleet.run(&["doctor", "oak-bob"]);
+    assert_eq!(doctor.code, 1, "{}", doctor.stdout);
+    let told = "failed, and is not started again: the variable NOT_SET_ANYWHERE is not set";
+    assert!(doctor.stdout.contains(told), "{}", doctor.stdout);
     // This shell has what the hub lacks.
     let mut ps = fleet.world().command(&["--config", &fleet.stage.config, "ps"]);
     let ran: Ran = ps.env("NOT_SET_ANYWHERE", "key").output().unwrap().into();
@@ -273,6 +277,15 @@ fn up_d_names_the_login_that_a_program_wants_at_its_start() {
     assert!(ran.stderr.contains(told), "{}", ran.stderr);
     assert!(!ran.stderr.contains("oak-bob  ready"), "{}", ran.stderr);
     assert_eq!(fleet.standing("oak-bob"), "needs_login");
+    assert_eq!(fleet.ps()["oak-bob"].get("session"), None, "without a login there is none");
+    let doctor = fleet.run(&["doctor"]);
+    assert_eq!(doctor.code, 1, "{}", doctor.stdout);
+    for told in [
+        "fail  status         needs a login: Sign in first",
+        "-> log in, then `gangline resume oak-bob`",
+    ] {
+        assert!(doctor.stdout.contains(told), "no `{told}` in {}", doctor.stdout);
+    }
 }
 
 /// A hub in the foreground says so as well, once, and does not wait for those that cannot run.

@@ -68,6 +68,11 @@ fn a_backend_that_cannot_be_started_is_parked_with_its_reason() {
     assert_eq!((&row["standing"], &waits["type"]), (&json!("parked"), &json!("resume")));
     assert!(why(waits["why"].as_str().unwrap()), "{row}");
     assert!(line(&fleet.run(&["ps"]).ok(), "oak-lee").contains(" resume"));
+    let doctor = fleet.run(&["doctor", "oak-lee"]);
+    assert_eq!(doctor.code, 1, "{}", doctor.stdout);
+    assert!(why(&line(&doctor.stdout, "fail  status")), "{}", doctor.stdout);
+    let then = "-> fix that, then `gangline resume oak-lee`";
+    assert!(doctor.stdout.contains(then), "{}", doctor.stdout);
     // It ends by itself as often, and says that all is well: another reason.
     write(&program, "exit 0");
     let ran = fleet.run(&["restart", "oak-lee"]);

@@ -26,7 +26,16 @@ fn a_running_daemon_is_paused_and_goes_on() {
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     fleet.becomes("oak-ada", "paused");
     assert_eq!(fleet.run(&["resume", "oak-ada"]).ok(), "oak-ada resumed\n");
+    assert_eq!(
+        fleet.run(&["resume", "oak-ada"]).ok(),
+        "oak-ada is not paused, so nothing changes: `gangline status oak-ada` says what it does\n"
+    );
     alice.hears("oak-ada", "#general", "kept");
+    let ran = fleet.run(&["interrupt", "--cause", "1"]).ok();
+    let nothing = "nothing of it runs or waits; what still comes of it will be cancelled\n";
+    assert_eq!(ran, format!("m1: {nothing}"));
+    let ran = fleet.run(&["interrupt", "--cause", "1"]).ok();
+    assert_eq!(ran, format!("m1: was ended before, and {nothing}"));
     assert_eq!(fleet.standing("oak-bob"), "paused");
 }
 
