@@ -42,7 +42,7 @@ use gangline_core::{
 };
 use gangline_irc::{
     client::{Line, LinkCommand, LinkEvent},
-    wire::caps,
+    wire::{caps, multiline::MULTILINE},
 };
 use gangline_os::{CancellationToken, clock::SharedClock, paths::Paths};
 use gangline_runtime::Capabilities;
@@ -117,6 +117,8 @@ pub(crate) struct Office {
 pub(crate) struct Courier {
     office: Office,
     up: bool,
+    /// Whether the server is ours and takes several lines as one message.
+    takes_several: bool,
     cursors: Cursors,
     in_flight: InFlight,
     /// On a network that is not ours: who is there of those who are waited for.
@@ -167,6 +169,7 @@ impl Courier {
             stood_down: StoodDown::read(&office.paths, &office.agent),
             office,
             up: false,
+            takes_several: false,
             cursors: Cursors::default(),
             in_flight: InFlight::default(),
             addressees: Addressees::default(),
@@ -242,7 +245,9 @@ impl Courier {
             LinkEvent::Up { nick, caps, network, first, .. } => {
                 info!(nick, network, first, "on IRC");
                 self.up = true;
-                self.history = caps.iter().any(|cap| cap == caps::CHATHISTORY);
+                let has = |name: &str| caps.iter().any(|cap| cap == name);
+                self.history = has(caps::CHATHISTORY);
+                self.takes_several = self.office.own && has(MULTILINE) && has(caps::BATCH);
                 self.on_irc(&nick).await;
                 self.in_flight.clear();
                 self.addressees.clear();

@@ -21,8 +21,8 @@ pub use types::{
     Decision, Desired, EndTurn, Ended, EpochStart, Event, EventPage, EventQuery, Health, Held, How,
     LeftSession, LineKind, MessageFilter, MessageRow, NewEvent, NewMessage, NewUsage, OpenApproval,
     OpenTurn, OpenedApproval, Order, OutboxId, OutboxRow, OutboxState, RULES_MAX, Released,
-    Restart, RestartWhen, RuleRow, Ruling, Said, Send, SendReceipt, SessionRow, Settle, Stored,
-    Take, Taken, Trace, TurnMessage, TurnRow, UsageSum, Whose, WithdrawApproval,
+    Restart, RestartWhen, RuleRow, Ruling, Said, Send, SendReceipt, SentAs, SessionRow, Settle,
+    Stored, Take, Taken, Trace, TurnMessage, TurnRow, UsageSum, Whose, WithdrawApproval,
 };
 
 /// Stands in an approval's announcement for the number that the store gives. Its control characters

@@ -23,7 +23,7 @@ pub use causes::{CauseEnded, CauseRow, Held, Released};
 pub use events::{Cursor, CursorError, Event, EventPage, EventQuery, NewEvent};
 pub use messages::{Accepted, Cancel, CursorMove, MessageFilter, MessageRow, NewMessage};
 pub use orders::{Desired, Order, Restart, RestartWhen};
-pub use outbox::{LineKind, OutboxId, OutboxRow, OutboxState, Said, Send, SendReceipt};
+pub use outbox::{LineKind, OutboxId, OutboxRow, OutboxState, Said, Send, SendReceipt, SentAs};
 pub use rules::{Always, RULES_MAX, RuleRow, Stored};
 pub(crate) use rules::{by_rules, is_by_rules};
 pub use trace::Trace;

@@ -1,11 +1,13 @@
 //! Who a line is for, and the prompt that is made of it.
 //!
 //! A line addresses an agent by `@nick` or `@short-name` anywhere, or by either of them with `:` or
-//! `,` behind it at its start (R0-36). Case is folded; a name is a whole word: `@spark-ada-2` is not for `spark-ada`.
+//! `,` behind it at its start, or at the start of one of its lines if it is a message of several
+//! (R0-36). Case is folded; a name is a whole word: `@spark-ada-2` is not for `spark-ada`.
 
 use crate::{
     name::{AgentName, fold},
     near,
+    shown::BREAK,
 };
 
 pub use frame::{Frame, Place, escape, prompt_text};
@@ -22,10 +24,12 @@ pub fn addressed<'a>(text: &str, agents: &[&'a AgentName]) -> Vec<&'a AgentName>
     for word in at_words(&text) {
         found.extend(named(word, agents));
     }
-    let mut rest = text.trim_start();
-    while let Some((called, tail)) = vocative(rest, agents) {
-        found.extend(called);
-        rest = tail;
+    for line in text.split(BREAK) {
+        let mut rest = line.trim_start();
+        while let Some((called, tail)) = vocative(rest, agents) {
+            found.extend(called);
+            rest = tail;
+        }
     }
     agents.iter().copied().filter(|agent| found.contains(agent)).collect()
 }

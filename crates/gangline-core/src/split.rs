@@ -7,12 +7,38 @@ pub const LINE_BYTES: usize = 350;
 /// The most lines of one send.
 pub const LINES_MAX: usize = 12;
 
+/// How a line follows the one before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Joint {
+    /// It is another line of the text.
+    Anew,
+    /// It goes on the line before it, which was too long and was cut inside a word.
+    Word,
+    /// The same, cut at a space, which is left out of both.
+    Space,
+}
+
+/// One line of a text that was split.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Line<T = String> {
+    /// The line.
+    pub text: T,
+    /// How it follows the line before it.
+    pub joint: Joint,
+}
+
+impl<T> From<T> for Line<T> {
+    fn from(text: T) -> Self {
+        Self { text, joint: Joint::Anew }
+    }
+}
+
 /// A text as lines.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Split<T = String> {
     /// The lines: not empty, without control characters except IRC's formatting, each at most as
     /// long as was asked for.
-    pub lines: Vec<T>,
+    pub lines: Vec<Line<T>>,
     /// How much was left out.
     pub cut: Cut,
 }
@@ -39,13 +65,15 @@ pub fn lines(
     // Four bytes hold any character.
     let max_bytes = max_bytes.max(4);
     let clean: Vec<String> = text.split(['\n', '\r']).map(clean).collect();
-    let mut lines: Vec<String> = Vec::new();
+    let mut lines: Vec<Line> = Vec::new();
     for line in &clean {
         let mut rest = line.trim_end();
+        let mut joint = Joint::Anew;
         while !rest.trim().is_empty() {
-            let (head, tail) = cut(rest, max_bytes);
+            let (head, tail, next) = cut(rest, max_bytes);
             if !head.trim().is_empty() {
-                lines.push(head.to_owned());
+                lines.push(Line { text: head.to_owned(), joint });
+                joint = next;
             }
             rest = tail;
         }
@@ -57,7 +85,7 @@ pub fn lines(
     let left = lines.len() - (max_lines - 1);
     lines.truncate(max_lines - 1);
     let pointer = self::clean(&pointer(left));
-    lines.push(pointer[..pointer.floor_char_boundary(max_bytes)].to_owned());
+    lines.push(pointer[..pointer.floor_char_boundary(max_bytes)].to_owned().into());
     Split { lines, cut: Cut::Left(left) }
 }
 
@@ -65,7 +93,8 @@ pub fn lines(
 #[must_use]
 pub fn redacted_lines(text: &Redacted, pointer: impl FnOnce(usize) -> String) -> Split<Redacted> {
     let Split { lines, cut } = lines(text.as_str(), LINE_BYTES, LINES_MAX, pointer);
-    Split { lines: lines.into_iter().map(Redacted::derived).collect(), cut }
+    let derived = |Line { text, joint }| Line { text: Redacted::derived(text), joint };
+    Split { lines: lines.into_iter().map(derived).collect(), cut }
 }
 
 /// Returns the text without control characters, except IRC's formatting (bold, colour, reset,
@@ -86,10 +115,11 @@ pub fn clean(text: &str) -> String {
     shown::talk(&kept.collect::<String>())
 }
 
-/// Cuts one line off the front: at the last space that fits, else at a character's border.
-fn cut(text: &str, max_bytes: usize) -> (&str, &str) {
+/// Cuts one line off the front: at the last space that fits, else at a character's border. Says how
+/// what is left follows it.
+fn cut(text: &str, max_bytes: usize) -> (&str, &str, Joint) {
     if text.len() <= max_bytes {
-        return (text, "");
+        return (text, "", Joint::Anew);
     }
     let border = text.floor_char_boundary(max_bytes);
     // A space right behind the border is as good as one before it.
@@ -97,9 +127,16 @@ fn cut(text: &str, max_bytes: usize) -> (&str, &str) {
         true => Some(border),
         false => text[..border].rfind(' ').filter(|at| !text[..*at].trim().is_empty()),
     };
-    let at = space.unwrap_or(border);
-    let tail = if space.is_some() { text[at..].trim_start_matches(' ') } else { &text[at..] };
-    (text[..at].trim_end_matches(' '), tail)
+    match space {
+        Some(at) => {
+            let (head, tail) = text.split_at(at);
+            (head.trim_end_matches(' '), tail.trim_start_matches(' '), Joint::Space)
+        }
+        None => {
+            let (head, tail) = text.split_at(border);
+            (head.trim_end_matches(' '), tail, Joint::Word)
+        }
+    }
 }
 
 #[cfg(test)]

@@ -25,7 +25,8 @@
 //!   [`LinkEvent::Confirmed`], [`LinkEvent::Failed`], [`LinkEvent::Unconfirmed`] and
 //!   [`LinkEvent::NotSent`] answers it. `Unconfirmed` means that the link went down before the
 //!   server confirmed: the line may have been taken. `NotSent` means that it never left: the link
-//!   was down or went down, or we are no longer in the channel. After both the caller may say it
+//!   was down or went down, we are no longer in the channel, or it is a message of several lines
+//!   ([`Say::further`]) and this server takes none. After both the caller may say it
 //!   again, with the same key, after the next `Up` or `Joined`. A
 //!   key that is under way is not sent twice. A `Confirmed` may also come for an older key, when
 //!   history shows a line of our own that carries it: so a caller with doubtful lines catches up
@@ -59,7 +60,7 @@ use tokio::sync::mpsc;
 
 pub use self::address::Address;
 use self::{cursor::Cursor, pace::Pace};
-use crate::wire::Message;
+use crate::wire::{Message, multiline::Follows};
 
 mod address;
 pub mod backoff;
@@ -219,7 +220,7 @@ pub enum TypingState {
     Done,
 }
 
-/// One line to be said.
+/// One line to be said, or several that are one message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Say {
     /// The caller's name of the line, sent as `+gangline/id`; the same again for the same line.
@@ -229,6 +230,9 @@ pub struct Say {
     /// The text, at most 350 bytes. Made one line here ([`crate::wire::text::sanitize`]), never
     /// split.
     pub text: String,
+    /// The further lines of the same message, made fit like `text`: with these it is sent as one
+    /// (`draft/multiline`), under its one key. Only where that capability is on.
+    pub further: Vec<(Follows, String)>,
     /// How.
     pub kind: LineKind,
     /// The `msgid` of the line that this one answers.

@@ -180,8 +180,10 @@ impl IrcPeer {
                 let ends = command(line) == "BATCH" && line.contains("BATCH -");
                 (ends || command(line) == "FAIL").then_some(())
             });
-            let Some(last) = page.last() else { return all };
-            let msgid = tag(last, "msgid").expect("history lines have a msgid").to_owned();
+            // Of a message of several lines only the first has an id.
+            let Some(msgid) = page.iter().rev().find_map(|line| tag(line, "msgid")) else {
+                return all;
+            };
             after = format!("msgid={msgid}");
             all.append(&mut page);
         }

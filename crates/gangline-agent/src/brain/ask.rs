@@ -112,7 +112,7 @@ impl Brain {
             };
             let told = view::announcement(&wanted, around, NUMBER_PLACEHOLDER);
             let send = self.say_there(row, turn, announce_key(turn, &request.0), &told.text);
-            let whole = send.lines.iter().all(|line| told.extent_of(line) == Extent::Whole);
+            let whole = send.lines.iter().all(|line| told.extent_of(&line.text) == Extent::Whole);
             let extent = if whole { Extent::Whole } else { Extent::Cut };
             Announce { send, place: place::of_row(row), extent, question: None }
         });
@@ -209,7 +209,7 @@ impl Brain {
             turn: Some(turn),
             idem_key,
             target: row.target.clone(),
-            lines: vec![self.me.redactor.redact(text)],
+            lines: vec![self.me.redactor.redact(text).into()],
             kind: LineKind::Privmsg,
             in_reply_to: None,
             deliver: None,

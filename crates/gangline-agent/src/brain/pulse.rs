@@ -66,7 +66,7 @@ impl Brain {
             let tool = tool.as_ref().filter(|_| index == 0);
             let text = texts::progress(after, tool, row.id);
             let text = self.me.redactor.redact(&text);
-            says.push(self.aside(row, format!("p-{turn}-{number}-{index}"), vec![text]));
+            says.push(self.aside(row, format!("p-{turn}-{number}-{index}"), vec![text.into()]));
         }
         for say in says {
             self.keeper.push(Record::Say(Box::new(say)));
@@ -105,7 +105,12 @@ impl Brain {
     }
 
     /// Returns notices for a place, which wake nobody and answer nothing.
-    fn aside(&self, row: &MessageRow, idem_key: String, lines: Vec<Redacted>) -> BrokerSend {
+    fn aside(
+        &self,
+        row: &MessageRow,
+        idem_key: String,
+        lines: Vec<split::Line<Redacted>>,
+    ) -> BrokerSend {
         BrokerSend {
             agent: self.me.agent.clone(),
             turn: None,

@@ -139,7 +139,7 @@ impl Brain {
             turn: None,
             idem_key: format!("k-{}-{:x}-{}", row.id, row.accepted_at.0, row.takes),
             target: row.target.clone(),
-            lines: vec![self.me.redactor.redact(&text)],
+            lines: vec![self.me.redactor.redact(&text).into()],
             // A notice never wakes.
             kind: LineKind::Notice,
             in_reply_to: Some(row.id),

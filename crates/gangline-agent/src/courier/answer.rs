@@ -66,7 +66,7 @@ impl Courier {
             turn: None,
             idem_key,
             target,
-            lines: texts.iter().map(|text| self.office.redactor.redact(text)).collect(),
+            lines: texts.iter().map(|text| self.office.redactor.redact(text).into()).collect(),
             // A notice never wakes: what the harness says by itself starts no talk among agents.
             kind: LineKind::Notice,
             in_reply_to,

@@ -258,7 +258,7 @@ impl Courier {
     }
 
     /// Keeps a line of the agent's own for whoever reads along, once the server has taken it.
-    pub(super) async fn hand_own_to_rooms(&self, row: &OutboxRow, taken: &Said) {
+    pub(super) async fn hand_own_to_rooms(&self, (row, text): (&OutboxRow, String), taken: &Said) {
         let Ok(place) = row.target.parse::<Target>() else { return };
         let wanted = match &place {
             Target::Channel(channel) => self.office.wanted.borrow().contains(channel),
@@ -271,7 +271,7 @@ impl Courier {
         let told = taken.at.as_deref().and_then(clock::parse_rfc3339);
         let line = Spoken {
             nick: self.office.agent.to_string(),
-            text: row.body.as_str().to_owned(),
+            text,
             at: told.unwrap_or_else(|| self.office.clock.now()),
             msgid: taken.msgid.clone(),
             cursor: None,

@@ -3,25 +3,26 @@
 use std::collections::{HashMap, HashSet};
 
 use gangline_broker::{
-    BrokerError, LineKind, OutboxId, OutboxRow, PAGE_MAX, Said, Send as BrokerSend,
+    BrokerError, LineKind, OutboxId, OutboxRow, PAGE_MAX, Said, Send as BrokerSend, SentAs,
 };
 use gangline_core::{
     Origin,
     name::{ChannelName, Nick, Target, fold},
 };
-use gangline_irc::{
-    client::{LineKind as WireKind, LinkCommand, Say},
-    wire::numeric,
-};
+use gangline_irc::{client::LinkCommand, wire::numeric};
 use tracing::{debug, warn};
 
 use super::Courier;
 use crate::bus::LINK_QUEUE;
 
+mod sending;
+
+use sending::{Sending, how, key, may_be_whole, named};
+
 #[cfg(test)]
 mod tests;
 
-/// Lines under way at the same time; the rest stays in the outbox.
+/// Lines and messages under way at the same time; the rest stays in the outbox.
 const WINDOW: usize = LINK_QUEUE / 2;
 
 /// Whether a line may stand in the room from an earlier attempt.
@@ -34,9 +35,9 @@ enum Before {
 /// What was given to the link and not answered yet, by key.
 #[derive(Default)]
 pub(super) struct InFlight {
-    rows: HashMap<String, (OutboxRow, Before)>,
+    rows: HashMap<String, (Sending, Before)>,
     /// Confirmed by the server, and the store could not take it yet.
-    unrecorded: HashMap<String, (OutboxRow, Said)>,
+    unrecorded: HashMap<String, (Sending, Said)>,
     /// Were given to the link, and surely never were said.
     unsaid: HashSet<String>,
 }
@@ -72,11 +73,6 @@ impl InFlight {
     }
 }
 
-/// Returns the line's id on the wire: no epoch, so that a successor's repetition is the same line.
-fn key(row: &OutboxRow) -> String {
-    format!("{}.{}", row.idem_key, row.part)
-}
-
 impl Courier {
     /// Gives waiting rows to the link, in order, as far as the window goes.
     pub(super) async fn send_waiting(&mut self) {
@@ -90,31 +86,41 @@ impl Courier {
                 && !self.is_doubtful(row)
                 // A channel of ours that is still being joined: its turn comes with `Joined`.
                 && !self.waits_for_its_room(row)
+                && !self.waits_for_its_form(row)
         };
         let due = match self.waiting(room, may_go).await {
             Ok(due) => due,
             Err(error) => return warn!(%error, "cannot read the outbox"),
         };
         let due = self.for_those_who_are_there(due).await;
+        let due = match self.together(due).await {
+            Ok(due) => due,
+            Err(error) => return warn!(%error, "cannot read the outbox"),
+        };
         if due.is_empty() {
             return;
         }
-        let ids: Vec<OutboxId> = due.iter().map(|(row, _)| row.id).collect();
-        if let Err(error) = self.office.broker.mark_sent(&ids).await {
-            return warn!(%error, "cannot mark lines as sent");
+        for form in [SentAs::Lines, SentAs::Whole] {
+            let of_form = due.iter().filter(|(sending, _)| sending.sent_as() == form);
+            let ids: Vec<OutboxId> = of_form.flat_map(|(sending, _)| sending.ids()).collect();
+            if ids.is_empty() {
+                continue;
+            }
+            if let Err(error) = self.office.broker.mark_sent(&ids, form).await {
+                return warn!(%error, "cannot mark lines as sent");
+            }
         }
         if !self.office.own {
-            let doubtful =
-                due.iter().filter(|(row, _)| self.in_flight.before(row) == Before::Perhaps);
-            for (row, _) in doubtful {
+            let rows = due.iter().map(|(sending, _)| sending.first());
+            for row in rows.filter(|row| self.in_flight.before(row) == Before::Perhaps) {
                 if let Err(error) = self.office.broker.may_be_doubled(row.id).await {
                     warn!(%error, "cannot record that a line may be doubled");
                 }
             }
         }
         gangline_os::failpoint::hit("courier.before_say");
-        for (row, target) in due {
-            self.say(row, target);
+        for (sending, target) in due {
+            self.say(sending, target);
         }
         gangline_os::failpoint::hit("courier.after_say");
     }
@@ -133,7 +139,8 @@ impl Courier {
             let rows = broker.outbox_pending_after(agent, after, PAGE_MAX).await?;
             let last = rows.last().map(|row| row.id);
             let full = rows.len() >= PAGE_MAX as usize;
-            picked.extend(rows.into_iter().filter(&pick).take(most - picked.len()));
+            let rows = rows.into_iter().map(|row| self.as_said_here(row));
+            picked.extend(rows.filter(&pick).take(most - picked.len()));
             match last {
                 Some(last) if full && picked.len() < most => after = last,
                 Some(_) | None => return Ok(picked),
@@ -149,35 +156,71 @@ impl Courier {
         !self.office.own && perhaps && !self.cursors.is_caught_up(&target)
     }
 
-    fn say(&mut self, row: OutboxRow, target: Target) {
-        let say = Say {
-            key: key(&row),
-            target,
-            text: row.body.as_str().to_owned(),
-            kind: match row.kind {
-                LineKind::Privmsg => WireKind::Privmsg,
-                LineKind::Notice => WireKind::Notice,
-            },
-            reply_to: row.question.clone(),
-        };
-        let key = key(&row);
-        let before = self.in_flight.before(&row);
+    /// On a server that is not ours no id is known again, and everything is said line by line.
+    fn as_said_here(&self, row: OutboxRow) -> OutboxRow {
+        match self.office.own {
+            true => row,
+            false => OutboxRow { sent_as: None, ..row },
+        }
+    }
+
+    /// Whether the row was said as part of one message, and this connection takes none. It waits: said
+    /// otherwise it would be another message.
+    fn waits_for_its_form(&self, row: &OutboxRow) -> bool {
+        row.sent_as == Some(SentAs::Whole) && !self.takes_several
+    }
+
+    /// Puts the rows together that go out as one message: of their send all rows, also those that were
+    /// not picked.
+    async fn together(
+        &self,
+        due: Vec<(OutboxRow, Target)>,
+    ) -> Result<Vec<(Sending, Target)>, BrokerError> {
+        let mut forms: HashMap<String, SentAs> = HashMap::new();
+        let mut sendings: Vec<(Sending, Target)> = Vec::with_capacity(due.len());
+        for (row, target) in due {
+            if !self.takes_several || !may_be_whole(&row) {
+                sendings.push((row.into(), target));
+                continue;
+            }
+            match forms.get(&row.idem_key) {
+                Some(SentAs::Whole) => continue,
+                Some(SentAs::Lines) => {
+                    sendings.push((row.into(), target));
+                    continue;
+                }
+                None => {}
+            }
+            let (broker, agent) = (&self.office.broker, &self.office.agent);
+            let rows = broker.outbox_by_idem(agent, &row.idem_key).await?;
+            let form = how(&rows);
+            forms.insert(row.idem_key.clone(), form);
+            let whole = if form == SentAs::Whole { Sending::whole(rows) } else { None };
+            sendings.push((whole.unwrap_or_else(|| row.into()), target));
+        }
+        Ok(sendings)
+    }
+
+    fn say(&mut self, sending: Sending, target: Target) {
+        let say = sending.say(target);
+        let key = say.key.clone();
+        let before = self.in_flight.before(sending.first());
         self.in_flight.unsaid.remove(&key);
         if self.command(LinkCommand::Say(say)) {
-            self.in_flight.rows.insert(key, (row, before));
+            self.in_flight.rows.insert(key, (sending, before));
         } else if before == Before::No {
             self.in_flight.unsaid.insert(key);
         }
     }
 
     pub(super) async fn confirmed(&mut self, key: &str, taken: Said) {
-        let Some((row, _)) = self.in_flight.rows.remove(key) else {
+        let Some((sending, _)) = self.in_flight.rows.remove(key) else {
             return self.confirmed_from_history(key, taken).await;
         };
         gangline_os::failpoint::hit("courier.before_confirm");
-        self.hand_own_to_rooms(&row, &taken).await;
-        if !self.settle_confirmed(&row, &taken).await {
-            self.in_flight.unrecorded.insert(key.to_owned(), (row, taken));
+        self.hand_own_to_rooms((sending.first(), sending.on_one_line()), &taken).await;
+        if !self.settle_confirmed(&sending, &taken).await {
+            self.in_flight.unrecorded.insert(key.to_owned(), (sending, taken));
         }
         if self.in_flight.rows.len() < WINDOW / 2 {
             self.office.outbox.notify_one();
@@ -185,8 +228,8 @@ impl Courier {
     }
 
     /// Records a confirmation; returns whether the store took it.
-    async fn settle_confirmed(&self, row: &OutboxRow, taken: &Said) -> bool {
-        if let Err(error) = self.office.broker.confirm(row.id, taken.clone()).await {
+    async fn settle_confirmed(&self, sending: &Sending, taken: &Said) -> bool {
+        if let Err(error) = self.office.broker.confirm(&sending.ids(), taken.clone()).await {
             // After a crash the successor says it again, and our own server knows it.
             warn!(%error, "cannot record a confirmation");
             return false;
@@ -196,9 +239,9 @@ impl Courier {
 
     /// Records what could not be recorded when it was confirmed.
     pub(super) async fn record_confirmed(&mut self) {
-        for (key, (row, taken)) in std::mem::take(&mut self.in_flight.unrecorded) {
-            if !self.settle_confirmed(&row, &taken).await {
-                self.in_flight.unrecorded.insert(key, (row, taken));
+        for (key, (sending, taken)) in std::mem::take(&mut self.in_flight.unrecorded) {
+            if !self.settle_confirmed(&sending, &taken).await {
+                self.in_flight.unrecorded.insert(key, (sending, taken));
             }
         }
     }
@@ -206,35 +249,34 @@ impl Courier {
     /// History showed a line of ours whose confirmation we never got.
     async fn confirmed_from_history(&self, key: &str, taken: Said) {
         let Some((idem_key, part)) = key.rsplit_once('.') else { return };
-        let Ok(part) = part.parse::<i64>() else { return };
         let rows = self.office.broker.outbox_by_idem(&self.office.agent, idem_key).await;
-        let row = rows.unwrap_or_default().into_iter().find(|row| row.part == part);
-        if let Some(row) = row {
-            self.hand_own_to_rooms(&row, &taken).await;
-            self.settle_confirmed(&row, &taken).await;
+        if let Some(sending) = named(part, rows.unwrap_or_default()) {
+            self.hand_own_to_rooms((sending.first(), sending.on_one_line()), &taken).await;
+            self.settle_confirmed(&sending, &taken).await;
         }
     }
 
     pub(super) async fn failed(&mut self, key: &str, why: &str, number: Option<u16>) {
-        let Some((row, before)) = self.in_flight.rows.remove(key) else { return };
+        let Some((sending, before)) = self.in_flight.rows.remove(key) else { return };
+        let row = sending.first();
         if self.office.own && why.starts_with("STORE_FAILED") {
             // Not kept and not delivered: it stays in the outbox and is said again at the tick.
             return debug!(key, why, "the server's store cannot write");
         }
         debug!(key, why, number, "the server refused a line");
-        if number.is_some() && self.waits_for_its_room(&row) {
+        if number.is_some() && self.waits_for_its_room(row) {
             if before == Before::No {
                 self.in_flight.unsaid.insert(key.to_owned());
             }
             return;
         }
-        if number == Some(numeric::ERR_NOSUCHNICK) && self.waits_for_its_addressee(&row).await {
+        if number == Some(numeric::ERR_NOSUCHNICK) && self.waits_for_its_addressee(row).await {
             if before == Before::No {
                 self.in_flight.unsaid.insert(key.to_owned());
             }
             return;
         }
-        self.give_up(row, why).await;
+        self.give_up_all(&sending, why).await;
     }
 
     /// Whether the line is for a room of ours that we are not in, such as one that has thrown us
@@ -256,6 +298,7 @@ impl Courier {
             };
             let Some(last) = rows.last().map(|row| row.id) else { return };
             for row in rows {
+                let row = self.as_said_here(row);
                 let there = matches!(row.target.parse(), Ok(Target::Channel(to)) if to == *channel);
                 if there && !self.in_flight.holds(&key(&row)) {
                     self.in_flight.unsaid.remove(&key(&row));
@@ -284,14 +327,20 @@ impl Courier {
 
     /// The line cannot be delivered: its asker is told privately, once per send.
     pub(super) async fn give_up(&self, row: OutboxRow, why: &str) {
-        let first = match self.office.broker.undeliverable(row.id, why).await {
+        self.give_up_all(&row.into(), why).await;
+    }
+
+    /// The same of all that was said at once.
+    async fn give_up_all(&self, sending: &Sending, why: &str) {
+        let row = sending.first();
+        let first = match self.office.broker.undeliverable(&sending.ids(), why).await {
             Ok(first) => first,
             Err(error) => return warn!(%error, "cannot record an undeliverable line"),
         };
         if !first || row.idem_key.starts_with("u-") {
             return;
         }
-        let Some((asker, question)) = self.whom_to_tell(&row).await else { return };
+        let Some((asker, question)) = self.whom_to_tell(row).await else { return };
         // Who is not there cannot be told.
         if asker.folded() == fold(&row.target) && self.addressees.is_waited_for(&row.target) {
             return;
@@ -304,7 +353,7 @@ impl Courier {
             // The same for every line of one text, so that it is told once.
             idem_key: format!("u-{}", row.idem_key),
             target: asker.to_string(),
-            lines: vec![self.office.redactor.redact(&text)],
+            lines: vec![self.office.redactor.redact(&text).into()],
             kind: LineKind::Notice,
             in_reply_to: None,
             deliver: None,

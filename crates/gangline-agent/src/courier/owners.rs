@@ -100,7 +100,7 @@ impl Courier {
             turn: Some(row.turn),
             idem_key: format!("{}own-{number}-{}-{round}", place::ANNOUNCES, row.turn),
             target,
-            lines: vec![said],
+            lines: vec![said.into()],
             kind: LineKind::Notice,
             in_reply_to: None,
             deliver: None,

@@ -150,7 +150,7 @@ impl Courier {
             turn: None,
             idem_key: format!("{}show-{number}-{}", place::ANNOUNCES, key_of(line)),
             target: place_of(line),
-            lines: texts.iter().map(|text| office.redactor.redact(text)).collect(),
+            lines: texts.iter().map(|text| office.redactor.redact(text).into()).collect(),
             kind: LineKind::Notice,
             in_reply_to: None,
             deliver: None,

@@ -82,7 +82,7 @@ fn said(key: &str, deliver: Option<NewMessage>) -> Said {
         turn: None,
         idem_key: key.to_owned(),
         target: "#general".to_owned(),
-        lines: vec![Redactor::default().redact("a line")],
+        lines: vec![Redactor::default().redact("a line").into()],
         kind: LineKind::Notice,
         in_reply_to: None,
         deliver,

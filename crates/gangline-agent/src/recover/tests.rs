@@ -1,5 +1,5 @@
 use gangline_broker::{LineKind, OutboxId, OutboxState};
-use gangline_core::{Epoch, answer::Tool, redact::Redacted};
+use gangline_core::{Epoch, answer::Tool, redact::Redacted, split::Joint};
 use serde_json::json;
 
 use super::*;
@@ -15,8 +15,10 @@ fn line(at: i64, call: &str, to: &str) -> OutboxRow {
         parts: 1,
         target: to.into(),
         body: Redacted::constant("x"),
+        joint: Joint::Anew,
         kind: LineKind::Privmsg,
         state: OutboxState::Queued,
+        sent_as: None,
         turn: Some(TURN),
         in_reply_to: None,
         attempts: 0,

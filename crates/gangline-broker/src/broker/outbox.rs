@@ -7,7 +7,7 @@ use crate::{
     error::BrokerError,
     op,
     sqlite::outbox,
-    types::{OutboxId, OutboxRow, Said, Send, SendReceipt},
+    types::{OutboxId, OutboxRow, Said, Send, SendReceipt, SentAs},
 };
 
 impl Broker {
@@ -92,24 +92,25 @@ impl Broker {
         self.store.read("read who asked", work).await
     }
 
-    /// Records that lines were written to the socket (again). Returns how many rows changed;
-    /// settled ones do not.
+    /// Records that lines are written to the socket (again), and, if it is the first time, in which
+    /// form. Returns how many rows changed; settled ones do not.
     ///
     /// # Errors
     /// [`BrokerError::Fenced`], or the storage's.
-    pub async fn mark_sent(&self, ids: &[OutboxId]) -> Result<u64, BrokerError> {
+    pub async fn mark_sent(&self, ids: &[OutboxId], how: SentAs) -> Result<u64, BrokerError> {
         let ids = ids.to_vec();
-        self.store.write(&op::MARK_SENT, move |w| outbox::mark_sent(w, &ids)).await
+        self.store.write(&op::MARK_SENT, move |w| outbox::mark_sent(w, &ids, how)).await
     }
 
-    /// Records that the server has the line; with the last line of an announcement, that the
-    /// approval was announced there, which a bare answer must follow. Returns whether that was
-    /// news.
+    /// Records that the server has the lines, all in one commit; with the last line of an
+    /// announcement, that the approval was announced there, which a bare answer must follow. Returns
+    /// whether any of that was news.
     ///
     /// # Errors
     /// [`BrokerError::Fenced`], or the storage's.
-    pub async fn confirm(&self, id: OutboxId, said: Said) -> Result<bool, BrokerError> {
-        let work = move |w: &mut crate::sqlite::Writer| outbox::confirm(w, id, &said);
+    pub async fn confirm(&self, ids: &[OutboxId], said: Said) -> Result<bool, BrokerError> {
+        let ids = ids.to_vec();
+        let work = move |w: &mut crate::sqlite::Writer| outbox::confirm(w, &ids, &said);
         self.store.write(&op::CONFIRM, work).await
     }
 
@@ -123,13 +124,13 @@ impl Broker {
         self.store.write(&op::REQUEUE_SENT, move |w| outbox::requeue(w, &agent)).await
     }
 
-    /// Gives a line up. Returns whether it was still waiting.
+    /// Gives lines up, all in one commit. Returns whether one was still waiting.
     ///
     /// # Errors
     /// [`BrokerError::Fenced`], or the storage's.
-    pub async fn undeliverable(&self, id: OutboxId, why: &str) -> Result<bool, BrokerError> {
-        let why = why.to_owned();
-        let work = move |w: &mut crate::sqlite::Writer| outbox::undeliverable(w, id, &why);
+    pub async fn undeliverable(&self, ids: &[OutboxId], why: &str) -> Result<bool, BrokerError> {
+        let (ids, why) = (ids.to_vec(), why.to_owned());
+        let work = move |w: &mut crate::sqlite::Writer| outbox::undeliverable(w, &ids, &why);
         self.store.write(&op::UNDELIVERABLE, work).await
     }
 

@@ -1,6 +1,6 @@
 //! Statements of the outbox.
 
-use gangline_core::{AgentName, MessageId, Principal, name::fold, redact::Redacted};
+use gangline_core::{AgentName, MessageId, Principal, name::fold, redact::Redacted, split::Line};
 use rusqlite::{Connection, Row, params};
 
 use super::{
@@ -10,7 +10,7 @@ use super::{
     rows::{self, outbox_sql, page},
     sql,
 };
-use crate::types::{OutboxId, OutboxRow, OutboxState, Said, Send, SendReceipt};
+use crate::types::{OutboxId, OutboxRow, OutboxState, Said, Send, SendReceipt, SentAs};
 
 pub(crate) fn send(
     w: &mut Writer,
@@ -116,11 +116,12 @@ fn put_line(
     w: &mut Writer,
     send: &Send,
     part: usize,
-    (line, cause): (&Redacted, &Cause),
+    (line, cause): (&Line<Redacted>, &Cause),
 ) -> Result<OutboxId, Fault> {
     let sql = "INSERT INTO outbox (installation_id, agent, idem_key, part, parts, target, body, \
                kind, state, turn_epoch, turn_number, in_reply_to, tell, question, cause_root, \
-               hops, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+               hops, created_at, goes_on) \
+               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     let count = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
     sql::run(
         &w.connection,
@@ -132,7 +133,7 @@ fn put_line(
             count(part),
             count(send.lines.len()),
             &send.target,
-            line.as_str(),
+            line.text.as_str(),
             send.kind.as_str(),
             OutboxState::Queued.as_str(),
             send.turn.map(|turn| turn.epoch.0),
@@ -142,7 +143,8 @@ fn put_line(
             &cause.question,
             cause.root,
             cause.hops,
-            w.now.0
+            w.now.0,
+            rows::goes_on(line.joint)
         ],
     )?;
     Ok(OutboxId(w.connection.last_insert_rowid()))
@@ -204,21 +206,29 @@ fn fence_row(w: &mut Writer, id: OutboxId) -> Result<(), Fault> {
     }
 }
 
-pub(crate) fn mark_sent(w: &mut Writer, ids: &[OutboxId]) -> Result<u64, Fault> {
-    let sql = "UPDATE outbox SET state = 'sent', attempts = attempts + 1, sent_at = ? \
-               WHERE id = ? AND state IN ('queued', 'sent')";
+pub(crate) fn mark_sent(w: &mut Writer, ids: &[OutboxId], how: SentAs) -> Result<u64, Fault> {
+    let sql = "UPDATE outbox SET state = 'sent', attempts = attempts + 1, sent_at = ?, \
+               sent_as = coalesce(sent_as, ?) WHERE id = ? AND state IN ('queued', 'sent')";
     let mut changed = 0;
     for id in ids {
         fence_row(w, *id)?;
-        let done = sql::run(&w.connection, sql, params![w.now.0, id.0])?;
+        let done = sql::run(&w.connection, sql, params![w.now.0, how.as_str(), id.0])?;
         changed += done;
     }
     Ok(changed)
 }
 
+pub(crate) fn confirm(w: &mut Writer, ids: &[OutboxId], said: &Said) -> Result<bool, Fault> {
+    let mut news = false;
+    for id in ids {
+        news |= confirm_one(w, *id, said)?;
+    }
+    Ok(news)
+}
+
 /// Confirms a line. The last one of an announcement is recorded as announced in the same commit: a
 /// decision must not wait for a line that has been said.
-pub(crate) fn confirm(w: &mut Writer, id: OutboxId, said: &Said) -> Result<bool, Fault> {
+fn confirm_one(w: &mut Writer, id: OutboxId, said: &Said) -> Result<bool, Fault> {
     fence_row(w, id)?;
     // A line that was given up and is seen in the room after all was delivered.
     let sql = "UPDATE outbox SET state = 'confirmed', msgid = ?, why = NULL, settled_at = ? \
@@ -244,12 +254,15 @@ pub(crate) fn requeue(w: &mut Writer, agent: &AgentName) -> Result<u64, Fault> {
     Ok(done)
 }
 
-pub(crate) fn undeliverable(w: &mut Writer, id: OutboxId, why: &str) -> Result<bool, Fault> {
-    fence_row(w, id)?;
+pub(crate) fn undeliverable(w: &mut Writer, ids: &[OutboxId], why: &str) -> Result<bool, Fault> {
     let sql = "UPDATE outbox SET state = 'undeliverable', why = ?, settled_at = ? \
                WHERE id = ? AND state IN ('queued', 'sent')";
-    let done = sql::run(&w.connection, sql, params![why, w.now.0, id.0])?;
-    Ok(done > 0)
+    let mut waited = false;
+    for id in ids {
+        fence_row(w, *id)?;
+        waited |= sql::run(&w.connection, sql, params![why, w.now.0, id.0])? > 0;
+    }
+    Ok(waited)
 }
 
 pub(crate) fn doubled(w: &mut Writer, id: OutboxId) -> Result<(), Fault> {

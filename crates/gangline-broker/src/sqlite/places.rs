@@ -99,7 +99,7 @@ pub(super) fn say_everywhere(
             turn: None,
             idem_key: format!("{key}-{at}"),
             target: place.target,
-            lines: vec![text.clone()],
+            lines: vec![text.clone().into()],
             // A notice wakes no agent.
             kind: LineKind::Notice,
             in_reply_to: None,
@@ -126,9 +126,9 @@ pub(super) fn say_gone(w: &mut Writer, number: ApprovalNumber, say: &Send) -> Re
 fn numbered(announce: &Send, number: ApprovalNumber) -> Send {
     let mut send = announce.clone();
     for line in &mut send.lines {
-        if line.as_str().contains(NUMBER_PLACEHOLDER) {
-            let text = line.as_str().replace(NUMBER_PLACEHOLDER, &number.to_string());
-            *line = Redacted::from_store(text);
+        if line.text.as_str().contains(NUMBER_PLACEHOLDER) {
+            let text = line.text.as_str().replace(NUMBER_PLACEHOLDER, &number.to_string());
+            line.text = Redacted::from_store(text);
         }
     }
     send

@@ -4,7 +4,7 @@ use std::{error::Error, str::FromStr};
 
 use gangline_core::{
     AgentName, ApprovalNumber, Epoch, MessageId, Principal, Tier, TurnId, approval::view::Extent,
-    redact::Redacted,
+    redact::Redacted, split::Joint,
 };
 use gangline_os::clock::UnixMicros;
 use rusqlite::{
@@ -16,7 +16,7 @@ use crate::{
     PAGE_MAX,
     types::{
         ApprovalPlace, ApprovalRow, ApprovalState, Decision, Event, LineKind, MessageRow, OutboxId,
-        OutboxRow, OutboxState, TurnRow,
+        OutboxRow, OutboxState, SentAs, TurnRow,
     },
 };
 
@@ -38,7 +38,8 @@ macro_rules! outbox_sql {
         concat!(
             "SELECT id, agent, idem_key, part, parts, target, body, kind, state, turn_epoch, \
              turn_number, in_reply_to, tell, cause_root, hops, attempts, why, msgid, \
-             may_be_doubled, question, created_at, sent_at, settled_at FROM outbox ",
+             may_be_doubled, question, created_at, sent_at, settled_at, sent_as, goes_on \
+             FROM outbox ",
             $rest
         )
     };
@@ -170,6 +171,24 @@ pub(super) fn message(row: &Row<'_>) -> Result<MessageRow> {
     })
 }
 
+/// Returns the word for how a line follows the one before it; none for a line that begins anew.
+pub(super) fn goes_on(joint: Joint) -> Option<&'static str> {
+    match joint {
+        Joint::Anew => None,
+        Joint::Word => Some("word"),
+        Joint::Space => Some("space"),
+    }
+}
+
+fn joint(row: &Row<'_>) -> Result<Joint> {
+    let joint: Option<String> = get(row, "goes_on")?;
+    Ok(match joint.as_deref() {
+        Some("word") => Joint::Word,
+        Some("space") => Joint::Space,
+        Some(_) | None => Joint::Anew,
+    })
+}
+
 pub(super) fn outbox(row: &Row<'_>) -> Result<OutboxRow> {
     Ok(OutboxRow {
         id: OutboxId(get(row, "id")?),
@@ -179,8 +198,10 @@ pub(super) fn outbox(row: &Row<'_>) -> Result<OutboxRow> {
         parts: get(row, "parts")?,
         target: get(row, "target")?,
         body: text(row, "body")?,
+        joint: joint(row)?,
         kind: word(row, "kind", LineKind::from_word)?,
         state: word(row, "state", OutboxState::from_word)?,
+        sent_as: get::<Option<String>>(row, "sent_as")?.as_deref().and_then(SentAs::from_word),
         turn: maybe_turn(row)?,
         in_reply_to: maybe_message(row, "in_reply_to")?,
         attempts: get(row, "attempts")?,

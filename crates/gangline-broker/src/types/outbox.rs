@@ -2,7 +2,11 @@
 
 use std::fmt;
 
-use gangline_core::{AgentName, MessageId, TurnId, redact::Redacted};
+use gangline_core::{
+    AgentName, MessageId, TurnId,
+    redact::Redacted,
+    split::{Joint, Line},
+};
 use gangline_os::clock::UnixMicros;
 
 use super::{Accepted, NewMessage, words};
@@ -41,6 +45,17 @@ words! {
     }
 }
 
+words! {
+    /// How the lines of a send reach the server. The first time decides: a repetition in another form
+    /// would be another message to the server.
+    SentAs {
+        /// Each line by itself.
+        Lines = "lines",
+        /// All lines as one message, under one id.
+        Whole = "whole",
+    }
+}
+
 /// What the server said of a line that it has taken.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Said {
@@ -62,7 +77,7 @@ pub struct Send {
     /// A channel or nick.
     pub target: String,
     /// One IRC line each.
-    pub lines: Vec<Redacted>,
+    pub lines: Vec<Line<Redacted>>,
     /// PRIVMSG or NOTICE.
     pub kind: LineKind,
     /// The message it answers.
@@ -100,10 +115,14 @@ pub struct OutboxRow {
     pub target: String,
     /// The line's text.
     pub body: Redacted,
+    /// How it follows the part before it.
+    pub joint: Joint,
     /// PRIVMSG or NOTICE.
     pub kind: LineKind,
     /// Where it stands.
     pub state: OutboxState,
+    /// How it was said first; `None` while it was not.
+    pub sent_as: Option<SentAs>,
     /// The turn it was said in.
     pub turn: Option<TurnId>,
     /// The message it answers.

@@ -3,7 +3,7 @@
 use std::{ffi::OsString, path::Path, sync::Arc, time::Duration};
 
 use gangline_broker::{
-    AgentUpdate, Broker, Decision, Entry, NewEvent, OpenApproval, OpenOptions, Said, Tuning,
+    AgentUpdate, Broker, Decision, Entry, NewEvent, OpenApproval, OpenOptions, Said, SentAs, Tuning,
 };
 use gangline_core::{Epoch, MessageState};
 use gangline_os::{
@@ -247,13 +247,13 @@ async fn first_half(broker: &Broker) -> Epoch {
     say("take");
     let lines = broker.send(send(&ada(), "k", &["one", "two"])).await.unwrap().outbox;
     say("send");
-    broker.mark_sent(&lines).await.unwrap();
+    broker.mark_sent(&lines, SentAs::Lines).await.unwrap();
     say("mark_sent");
     broker.requeue_sent(&ada()).await.unwrap();
     say("requeue_sent");
-    broker.confirm(lines[0], Said::default()).await.unwrap();
+    broker.confirm(&[lines[0]], Said::default()).await.unwrap();
     say("confirm");
-    broker.undeliverable(lines[1], "403").await.unwrap();
+    broker.undeliverable(&[lines[1]], "403").await.unwrap();
     say("undeliverable");
     broker.may_be_doubled(lines[0]).await.unwrap();
     say("may_be_doubled");

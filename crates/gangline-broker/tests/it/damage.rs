@@ -10,10 +10,13 @@ use std::{
 };
 
 use gangline_broker::{
-    Broker, BrokerError, Decision, LeftSession, OpenApproval, OpenError, Ruling, Stored, Whose,
-    Written,
+    Broker, BrokerError, Decision, LeftSession, OpenApproval, OpenError, Ruling, SentAs, Stored,
+    Whose, Written,
 };
-use gangline_core::rule::{Form, Offer, Subject};
+use gangline_core::{
+    rule::{Form, Offer, Subject},
+    split::Joint,
+};
 use rusqlite::Connection;
 
 use crate::{child::Other, crashes::sound, support::*};
@@ -54,7 +57,7 @@ async fn a_look_changes_nothing() {
         all
     };
     let before = (names(), fs::read(store.path()).unwrap());
-    assert_eq!(Broker::look(options(&store.path())).unwrap(), 8);
+    assert_eq!(Broker::look(options(&store.path())).unwrap(), 9);
     assert_eq!(names(), before.0);
     assert!(fs::read(store.path()).unwrap() == before.1, "the file is kept");
     assert_eq!(Broker::look_at_orders(options(&store.path())).unwrap(), []);
@@ -62,7 +65,7 @@ async fn a_look_changes_nothing() {
     let open = store.open().await;
     let during = (names(), fs::read(store.path()).unwrap());
     let (said, exit) = Other::start(&store.path(), "look", "").rest().await;
-    assert!(exit.success() && said == ["8"], "{said:?}");
+    assert!(exit.success() && said == ["9"], "{said:?}");
     assert_eq!(names(), during.0);
     assert!(fs::read(store.path()).unwrap() == during.1, "the file is kept");
     let order = open.order_runtime(&ada(), Some("other"), "alice").await.unwrap();
@@ -82,7 +85,7 @@ async fn a_store_of_a_newer_program_is_refused_and_kept() {
     connection.execute_batch("PRAGMA user_version = 99").unwrap();
     connection.close().unwrap();
     let error = refused(&store).await;
-    let OpenError::NewerSchema { found: 99, known: 8, min_binary, .. } = error else {
+    let OpenError::NewerSchema { found: 99, known: 9, min_binary, .. } = error else {
         panic!("{error}");
     };
     assert_eq!(min_binary, "9.9.9");
@@ -138,8 +141,8 @@ async fn a_store_of_an_older_program_is_brought_up_to_date_and_keeps_its_rows() 
          DROP TABLE approval_places; ALTER TABLE approvals DROP COLUMN folder; \
          ALTER TABLE approvals DROP COLUMN said_before; \
          ALTER TABLE approvals DROP COLUMN decided_as; DROP TABLE session_ids; DROP TABLE rules; \
-         DROP TABLE rule_offers; DROP TABLE rule_forms; \
-         PRAGMA user_version = 1",
+         DROP TABLE rule_offers; DROP TABLE rule_forms; ALTER TABLE outbox DROP COLUMN sent_as; \
+         ALTER TABLE outbox DROP COLUMN goes_on; PRAGMA user_version = 1",
         )
         .unwrap();
     connection.close().unwrap();
@@ -147,6 +150,25 @@ async fn a_store_of_an_older_program_is_brought_up_to_date_and_keeps_its_rows() 
     assert_eq!(broker.messages(Default::default(), 9).await.unwrap().len(), 1);
     broker.order(&ada(), gangline_broker::Desired::Down, "otto").await.unwrap();
     assert_eq!(broker.orders().await.unwrap().len(), 1);
+}
+
+/// Lines that a program before schema 9 has said go on as lines, and what it has not said is free.
+#[tokio::test]
+async fn lines_from_before_there_were_messages_stay_lines() {
+    let store = made().await;
+    let broker = store.open().await;
+    let ids = broker.send(send(&ada(), "k", &["one", "two"])).await.unwrap().outbox;
+    broker.mark_sent(&ids[..1], SentAs::Lines).await.unwrap();
+    broker.close().await.unwrap();
+    let connection = foreign(&store.path());
+    let back = "ALTER TABLE outbox DROP COLUMN sent_as; ALTER TABLE outbox DROP COLUMN goes_on; \
+                PRAGMA user_version = 8";
+    connection.execute_batch(back).unwrap();
+    connection.close().unwrap();
+    let broker = store.open().await;
+    let rows = broker.outbox_by_idem(&ada(), "k").await.unwrap();
+    let found: Vec<_> = rows.iter().map(|row| (row.sent_as, row.joint)).collect();
+    assert_eq!(found, [(Some(SentAs::Lines), Joint::Anew), (None, Joint::Anew)]);
 }
 
 /// C5: an approval of schema 7 is decided as before. It offers no rule, and new ones do.
@@ -162,6 +184,7 @@ async fn an_approval_from_before_there_were_rules_is_allowed_once() {
     broker.close().await.unwrap();
     let connection = foreign(&store.path());
     let back = "DROP TABLE rules; DROP TABLE rule_offers; DROP TABLE rule_forms; \
+                ALTER TABLE outbox DROP COLUMN sent_as; ALTER TABLE outbox DROP COLUMN goes_on; \
                 PRAGMA user_version = 7";
     connection.execute_batch(back).unwrap();
     connection.close().unwrap();

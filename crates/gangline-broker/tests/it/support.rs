@@ -118,7 +118,7 @@ pub(crate) fn send(agent: &AgentName, key: &str, lines: &[&str]) -> Send {
         turn: None,
         idem_key: key.to_owned(),
         target: "#room".to_owned(),
-        lines: lines.iter().map(|line| text(line)).collect(),
+        lines: lines.iter().map(|line| text(line).into()).collect(),
         kind: LineKind::Privmsg,
         in_reply_to: None,
         deliver: None,

@@ -37,6 +37,14 @@ fn a_line_addresses_by_nick_and_by_short_name() {
     check("\u{2}@bob\u{f}", &["spark-bob"]);
 }
 
+/// R0-36. A message of several lines has `⏎` between them; each of them may begin with an address.
+#[test]
+fn every_line_of_a_message_may_begin_with_an_address() {
+    check("it passes ⏎ bob: now you", &["spark-bob"]);
+    check("ada: one ⏎ bob, ada: two", &["spark-ada", "spark-bob"]);
+    check("so I told bob: ⏎ nothing", &[]);
+}
+
 /// R0-36.
 #[test]
 fn a_name_is_a_whole_word() {

@@ -6,8 +6,38 @@ use super::*;
 
 fn check(text: &str, max_bytes: usize, expect: &[&str]) {
     let split = lines(text, max_bytes, 100, |_| String::new());
-    assert_eq!(split.lines, expect, "{text:?}");
+    assert_eq!(texts(&split), expect, "{text:?}");
     assert_eq!(split.cut, Cut::Whole);
+}
+
+fn texts(split: &Split) -> Vec<&str> {
+    split.lines.iter().map(|line| line.text.as_str()).collect()
+}
+
+/// The text as a reader has it who joins lines that were cut.
+fn joined(split: &Split) -> String {
+    split.lines.iter().enumerate().fold(String::new(), |text, (at, line)| match line.joint {
+        Joint::Anew if at == 0 => line.text.clone(),
+        Joint::Anew => format!("{text}\n{}", line.text),
+        Joint::Word => text + &line.text,
+        Joint::Space => format!("{text} {}", line.text),
+    })
+}
+
+#[test]
+fn a_line_that_was_cut_says_how_it_goes_on() {
+    for (text, joints) in [
+        ("one two three", &[Joint::Anew, Joint::Space][..]),
+        ("abcdefghij", &[Joint::Anew, Joint::Word]),
+        ("one\ntwo", &[Joint::Anew, Joint::Anew]),
+        ("one two  three four\nfive", &[Joint::Anew, Joint::Space, Joint::Space, Joint::Anew]),
+    ] {
+        let split = lines(text, 8, 100, |_| String::new());
+        let found: Vec<Joint> = split.lines.iter().map(|line| line.joint).collect();
+        assert_eq!(found, joints, "{text:?}");
+    }
+    let text = "one two three\nabcdefghij\n  indented and long";
+    assert_eq!(joined(&lines(text, 8, 100, |_| String::new())), text);
 }
 
 #[test]
@@ -42,8 +72,8 @@ fn more_than_the_most_lines_become_one_fewer_and_a_pointer() {
     let pointer = |left| format!("… (+{left} lines: gangline trace m42)");
     let split = lines(&text, LINE_BYTES, LINES_MAX, pointer);
     assert_eq!(split.lines.len(), 12);
-    assert_eq!(split.lines[10], "11");
-    assert_eq!(split.lines[11], "… (+3 lines: gangline trace m42)");
+    assert_eq!(split.lines[10].text, "11");
+    assert_eq!(split.lines[11], "… (+3 lines: gangline trace m42)".to_owned().into());
     assert_eq!(split.cut, Cut::Left(3));
 }
 
@@ -51,7 +81,7 @@ fn more_than_the_most_lines_become_one_fewer_and_a_pointer() {
 fn pieces_of_a_redacted_text_are_redacted() {
     let text = Redacted::constant("one\ntwo");
     let split = redacted_lines(&text, |_| String::new());
-    assert_eq!(split.lines, [Redacted::constant("one"), Redacted::constant("two")]);
+    assert_eq!(split.lines, [Redacted::constant("one").into(), Redacted::constant("two").into()]);
 }
 
 proptest! {
@@ -62,7 +92,7 @@ proptest! {
         max_bytes in 1usize..40,
     ) {
         let split = lines(&text, max_bytes, usize::MAX, |_| String::new());
-        for line in &split.lines {
+        for line in texts(&split) {
             prop_assert!(line.len() <= max_bytes.max(4), "{:?}", line);
             prop_assert!(!line.trim().is_empty());
             let bare = !line.contains(['\r', '\n', '\0', '\t', '\u{1}']);
@@ -71,7 +101,7 @@ proptest! {
         let solid = |text: &str| -> String {
             text.chars().filter(|c| !c.is_whitespace() && *c != '\u{1}').collect()
         };
-        prop_assert_eq!(solid(&split.lines.concat()), solid(&text));
+        prop_assert_eq!(solid(&texts(&split).concat()), solid(&text));
     }
 
     /// The count is kept, whatever the pointer says.
@@ -83,6 +113,6 @@ proptest! {
     ) {
         let split = lines(&text, 20, most, |_| pointer.clone());
         prop_assert!(split.lines.len() <= most);
-        prop_assert!(split.lines.iter().all(|line| line.len() <= 20));
+        prop_assert!(texts(&split).iter().all(|line| line.len() <= 20));
     }
 }

@@ -18,7 +18,11 @@ use super::{
     state::State,
     store::{Missed, MissedQuery, NewLine, ReadMark, StoreError, StoredLine},
 };
-use crate::wire::{BODY_MAX, ctcp, text::cut};
+use crate::wire::{
+    BODY_MAX, ctcp,
+    multiline::{self, Follows},
+    text::cut,
+};
 
 /// The most lines of one place that are played; those before them are counted.
 const PLAYED_MAX: usize = 100;
@@ -262,10 +266,11 @@ fn fit(missed: &mut [Missed], bytes: usize) {
     }
 }
 
-/// Returns about how many bytes a line takes; behind a time it may become two.
+/// Returns about how many bytes a message takes; behind a time each of its lines may become two.
 fn size(stored: &StoredLine) -> usize {
     let line = &stored.line;
-    line.text.len() + 2 * (line.source.len() + line.target.len() + TAGS_BYTES)
+    let lines = multiline::lines(&line.text).count();
+    line.text.len() + 2 * lines * (line.source.len() + line.target.len() + TAGS_BYTES)
 }
 
 /// Returns whether a text is something that was said: a program would answer the other requests
@@ -287,15 +292,16 @@ fn stamp(at: UnixMicros, now: UnixMicros) -> String {
     }
 }
 
-/// Returns the text in as many pieces as lines need.
+/// Returns the text in as many pieces as lines need. A message of several lines stays one.
 fn texts(line: &NewLine, target: &str, stamp: &str) -> Vec<String> {
+    if multiline::is_several(&line.text) {
+        return vec![several(line, target, stamp)];
+    }
     let (before, mut rest, after) = match ctcp::split(&line.text) {
         Some((_, said)) => ("\u{1}ACTION ", said, "\u{1}"),
         None => ("", line.text.as_str(), ""),
     };
-    let names = line.source.len() + line.kind.as_str().len() + target.len();
-    let frame = names + before.len() + stamp.len() + after.len() + ": :\r\n".len() + 2;
-    let room = BODY_MAX.saturating_sub(frame).max(TEXT_MIN);
+    let room = room(line, target, before.len() + stamp.len() + after.len());
     let mut texts = Vec::new();
     loop {
         let piece = cut(rest, room);
@@ -305,6 +311,34 @@ fn texts(line: &NewLine, target: &str, stamp: &str) -> Vec<String> {
             return texts;
         }
     }
+}
+
+/// Returns a message with the time before each of its lines. Where there is a time, a line that was
+/// cut does not go on: its parts would have the time between them.
+fn several(line: &NewLine, target: &str, stamp: &str) -> String {
+    let room = room(line, target, stamp.len());
+    let mut text = String::new();
+    for (at, (mut rest, mut follows)) in multiline::lines(&line.text).enumerate() {
+        let mut first = at == 0;
+        loop {
+            let piece = cut(rest, room);
+            let stamped = if piece.is_empty() { String::new() } else { format!("{stamp}{piece}") };
+            let joint = if stamp.is_empty() { follows } else { Follows::Anew };
+            multiline::push(&mut text, first, &stamped, joint);
+            rest = rest.get(piece.len()..).unwrap_or("");
+            if rest.is_empty() {
+                break;
+            }
+            (first, follows) = (false, Follows::On);
+        }
+    }
+    text
+}
+
+/// Returns the bytes that are left for a text, beside so many others.
+fn room(line: &NewLine, target: &str, taken: usize) -> usize {
+    let names = line.source.len() + line.kind.as_str().len() + target.len();
+    BODY_MAX.saturating_sub(names + taken + ": :\r\n".len() + 2).max(TEXT_MIN)
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ fn say(key: &str, text: &str) -> LinkCommand {
         key: key.to_owned(),
         target: "#den".parse().unwrap(),
         text: text.to_owned(),
+        further: Vec::new(),
         kind: LineKind::Privmsg,
         reply_to: None,
     })

@@ -188,7 +188,7 @@ fn set_topic(link: &mut Link, channel: &ChannelName, topic: &str) -> Result<Resp
 fn say(link: &mut Link, target: &str, text: &str) -> Result<Response, PeekError> {
     let cut = |left| format!("… (+{left} lines)");
     for line in split::lines(text, split::LINE_BYTES, LINES_MAX, cut).lines {
-        link.send(&Message::new("PRIVMSG").param(target).trailing(line))?;
+        link.send(&Message::new("PRIVMSG").param(target).trailing(line.text))?;
     }
     // What is wrong with a line is told before the answer to this.
     link.send(&Message::new("PING").param("sent"))?;

@@ -43,7 +43,7 @@ async fn tell_author(broker: &Broker, row: &MessageRow) -> Result<(), Failure> {
         turn: None,
         idem_key: format!("c-{}-{:x}", row.id, row.accepted_at.0),
         target: row.target.clone(),
-        lines: vec![Redactor::new([]).redact(&text)],
+        lines: vec![Redactor::new([]).redact(&text).into()],
         kind: LineKind::Notice,
         in_reply_to: Some(row.id),
         deliver: None,

@@ -10,6 +10,7 @@ use gangline_broker::{
 };
 use gangline_core::{
     ApprovalNumber, Epoch, MessageId, MessageState, Origin, Principal, Redacted, Tier, TurnId,
+    split::Joint,
 };
 use gangline_os::{clock::UnixMicros, lock::Holder};
 
@@ -138,8 +139,10 @@ pub(crate) fn line() -> OutboxRow {
         parts: 1,
         target: "#general".into(),
         body: text("two files"),
+        joint: Joint::Anew,
         kind: LineKind::Privmsg,
         state: OutboxState::Confirmed,
+        sent_as: None,
         turn: Some(turn()),
         in_reply_to: Some(MessageId(42)),
         attempts: 2,

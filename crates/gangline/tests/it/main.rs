@@ -34,6 +34,7 @@ mod impostor;
 mod init;
 mod ipc;
 mod json;
+mod long;
 mod mcp;
 mod model;
 mod private;

@@ -158,7 +158,7 @@ impl Rig {
         while let Ok(record) = self.keeper.try_recv() {
             if let Record::Say(say) = record {
                 assert_eq!(say.kind, LineKind::Notice);
-                all.extend(say.lines.iter().map(|line| format!("{} {line}", say.target)));
+                all.extend(say.lines.iter().map(|line| format!("{} {}", say.target, line.text)));
             }
         }
         all

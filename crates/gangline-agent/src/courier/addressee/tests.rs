@@ -1,7 +1,7 @@
 //! Who is there, by what the server says.
 
 use gangline_broker::{LineKind, OutboxState};
-use gangline_core::{MessageId, redact::Redacted};
+use gangline_core::{MessageId, redact::Redacted, split::Joint};
 
 use super::*;
 
@@ -20,8 +20,10 @@ fn row(id: i64) -> OutboxRow {
         parts: 1,
         target: "alice".to_owned(),
         body: Redacted::from_store("text".to_owned()),
+        joint: Joint::Anew,
         kind: LineKind::Privmsg,
         state: OutboxState::Queued,
+        sent_as: None,
         turn: None,
         in_reply_to: Some(MessageId(1)),
         attempts: 0,

@@ -68,7 +68,7 @@ async fn wants_by(
         turn: Some(TURN),
         idem_key: format!("{}{command}", place::ANNOUNCES),
         target: target.to_owned(),
-        lines: vec![text("oak-ada wants to run it")],
+        lines: vec![text("oak-ada wants to run it").into()],
         kind: LineKind::Privmsg,
         in_reply_to: None,
         deliver: None,

@@ -4,9 +4,13 @@ use std::collections::HashSet;
 
 use gangline_broker::OutboxState;
 use gangline_core::redact::Redacted;
+use gangline_irc::client::LinkEvent;
 
 use super::*;
-use crate::courier::tests::{Rig, ada};
+use crate::{
+    courier::tests::{Rig, ada},
+    rooms::ToRooms,
+};
 
 /// More lines than one page has.
 const MANY: usize = PAGE_MAX as usize + 7;
@@ -29,7 +33,7 @@ impl Post {
     }
 
     async fn queue(&self, name: &str, target: &str, lines: usize) {
-        let lines = (1..=lines).map(|line| Redacted::from_store(format!("{name}{line}")));
+        let lines = (1..=lines).map(|line| Redacted::from_store(format!("{name}{line}")).into());
         let send = BrokerSend {
             agent: ada(),
             turn: None,
@@ -118,7 +122,7 @@ async fn a_private_line_names_its_question_to_the_server() {
         turn: None,
         idem_key: name.to_owned(),
         target: target.to_owned(),
-        lines: vec![Redacted::from_store(name.to_owned())],
+        lines: vec![Redacted::from_store(name.to_owned()).into()],
         kind: LineKind::Privmsg,
         in_reply_to: None,
         deliver: None,
@@ -133,4 +137,143 @@ async fn a_private_line_names_its_question_to_the_server() {
     }
     let wanted = [("answer".to_owned(), Some("m.1".to_owned())), ("aside".to_owned(), None)];
     assert_eq!(named, wanted);
+}
+
+/// The server is ours and takes messages of several lines.
+fn up_with(post: &mut Post, several: bool) {
+    post.0.courier.up = true;
+    post.0.courier.takes_several = several;
+}
+
+impl Post {
+    async fn rows(&self, name: &str) -> Vec<OutboxRow> {
+        self.0.courier.office.broker.outbox_by_idem(&ada(), name).await.unwrap()
+    }
+
+    /// What the link was given, unconfirmed: ids and texts.
+    async fn given(&mut self) -> Vec<(String, Vec<String>)> {
+        self.0.courier.send_waiting().await;
+        let mut given = Vec::new();
+        while let Ok(LinkCommand::Say(say)) = self.0.link.try_recv() {
+            let further = say.further.into_iter().map(|(_, text)| text);
+            given.push((say.key, std::iter::once(say.text).chain(further).collect()));
+        }
+        given
+    }
+
+    /// The daemon dies, and its successor looks at the outbox.
+    fn die(&mut self) {
+        self.0.courier.in_flight = InFlight::default();
+    }
+}
+
+fn given(key: &str, texts: &[&str]) -> (String, Vec<String>) {
+    (key.to_owned(), texts.iter().map(|text| (*text).to_owned()).collect())
+}
+
+/// Where the own server takes it, a long answer is one message: one id, one confirmation for all rows.
+#[tokio::test]
+async fn a_long_answer_is_one_message_and_is_confirmed_at_once() {
+    let mut post = Post::open().await;
+    up_with(&mut post, true);
+    post.queue("a", "#open", 3).await;
+    post.queue("b", "#open", 1).await;
+    let wanted = [given("a.all", &["a1", "a2", "a3"]), given("b.0", &["b1"])];
+    assert_eq!(post.given().await, wanted);
+    assert_eq!(post.given().await, [], "it is under way");
+    assert!(post.rows("a").await.iter().all(|row| row.sent_as == Some(SentAs::Whole)));
+    let said = Said { msgid: Some("m.7".to_owned()), at: None };
+    post.0.courier.confirmed("a.all", said).await;
+    for row in post.rows("a").await {
+        let state = (row.state, row.attempts, row.msgid.as_deref());
+        assert_eq!(state, (OutboxState::Confirmed, 1, Some("m.7")), "part {}", row.part);
+    }
+    let Ok(ToRooms::Line { line, .. }) = post.0.rooms.try_recv() else { panic!("no line") };
+    assert_eq!((line.text.as_str(), line.msgid.as_deref()), ("a1 ⏎ a2 ⏎ a3", Some("m.7")));
+    assert!(post.0.rooms.try_recv().is_err(), "one message is one line for who reads along");
+}
+
+/// The form of the first time is kept, whoever says it again and whatever the server takes by then.
+#[tokio::test]
+async fn what_was_said_in_one_form_is_said_again_in_that_form() {
+    let mut post = Post::open().await;
+    up_with(&mut post, true);
+    post.queue("whole", "#open", 2).await;
+    let whole = [given("whole.all", &["whole1", "whole2"])];
+    assert_eq!(post.given().await, whole);
+    post.die();
+    up_with(&mut post, false);
+    assert_eq!(post.given().await, [], "this server would take it for other lines");
+    post.queue("lines", "#open", 2).await;
+    let lines = [given("lines.0", &["lines1"]), given("lines.1", &["lines2"])];
+    assert_eq!(post.given().await, lines, "what waits holds up no others");
+    post.0.courier.confirmed("lines.0", Said::default()).await;
+    post.die();
+    up_with(&mut post, true);
+    assert_eq!(post.given().await, [&whole[..], &lines[1..]].concat());
+}
+
+/// Refused, all of it is given up, and the asker is told once.
+#[tokio::test]
+async fn a_refused_message_is_given_up_whole() {
+    let mut post = Post::open().await;
+    up_with(&mut post, true);
+    post.queue("a", "#open", 3).await;
+    post.given().await;
+    post.0.courier.failed("a.all", "MULTILINE_INVALID: no", None).await;
+    for row in post.rows("a").await {
+        assert_eq!(row.state, OutboxState::Undeliverable);
+        assert_eq!(row.why.as_deref(), Some("MULTILINE_INVALID: no"));
+    }
+    assert_eq!(post.given().await, []);
+}
+
+/// A confirmation that came too late for its connection is seen in history.
+#[tokio::test]
+async fn a_message_that_history_shows_is_confirmed_whole() {
+    let mut post = Post::open().await;
+    up_with(&mut post, true);
+    post.queue("a", "#open", 3).await;
+    post.given().await;
+    post.die();
+    let said = Said { msgid: Some("m.7".to_owned()), at: None };
+    post.0.courier.confirmed("a.all", said).await;
+    assert!(post.rows("a").await.iter().all(|row| row.state == OutboxState::Confirmed));
+    assert_eq!(post.given().await, []);
+}
+
+/// Elsewhere lines stay lines, also those of a message that our own server had a part in.
+#[tokio::test]
+async fn on_a_server_that_is_not_ours_every_line_is_said_by_itself() {
+    let rig = Rig::open(false).await;
+    rig.courier.office.joined.send_replace(rooms(&["#open"]));
+    let mut post = Post(rig);
+    let up = LinkEvent::Up {
+        nick: "oak-ada".to_owned(),
+        caps: vec!["batch".to_owned(), "draft/multiline".to_owned()],
+        network: "net".to_owned(),
+        own_server: false,
+        first: true,
+    };
+    post.0.courier.link_event(up).await;
+    post.queue("a", "#open", 2).await;
+    assert_eq!(post.given().await, [given("a.0", &["a1"]), given("a.1", &["a2"])]);
+    assert!(post.rows("a").await.iter().all(|row| row.sent_as == Some(SentAs::Lines)));
+}
+
+/// The link says that the own server takes them.
+#[tokio::test]
+async fn a_connection_says_whether_it_takes_messages() {
+    for (caps, takes) in [
+        (&["batch", "draft/multiline"][..], true),
+        (&["draft/multiline"], false),
+        (&["batch"], false),
+    ] {
+        let mut rig = Rig::open(true).await;
+        let caps = caps.iter().map(|cap| (*cap).to_owned()).collect();
+        let (nick, network) = ("oak-ada".to_owned(), "net".to_owned());
+        let up = LinkEvent::Up { nick, caps, network, own_server: true, first: true };
+        rig.courier.link_event(up).await;
+        assert_eq!(rig.courier.takes_several, takes);
+    }
 }

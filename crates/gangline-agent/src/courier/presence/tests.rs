@@ -57,7 +57,7 @@ impl Net {
             turn: None,
             idem_key: key.to_owned(),
             target: to.to_owned(),
-            lines: vec![Redacted::from_store(key.to_owned())],
+            lines: vec![Redacted::from_store(key.to_owned()).into()],
             kind,
             in_reply_to: asked,
             deliver: None,

@@ -1,7 +1,7 @@
 //! Agents, epochs, accounts, usage; and the handle itself.
 
 use gangline_broker::{
-    AgentUpdate, Broker, BrokerError, LeftSession, NewEvent, NewUsage, Said, Whose,
+    AgentUpdate, Broker, BrokerError, LeftSession, NewEvent, NewUsage, Said, SentAs, Whose,
 };
 use gangline_core::{Epoch, MessageState, Principal, Tier};
 use gangline_os::clock::UnixMicros;
@@ -163,9 +163,9 @@ pub(crate) async fn a_process_bound_to_an_epoch_is_fenced_without_naming_it(stor
     fenced(old.accept(message(&ada(), "b")).await);
     fenced(old.move_cursor(&ada(), "local", "#room", "1").await);
     fenced(old.send(send(&ada(), "l", &["x"])).await);
-    fenced(old.mark_sent(&[line]).await);
-    fenced(old.confirm(line, Said::default()).await);
-    fenced(old.undeliverable(line, "").await);
+    fenced(old.mark_sent(&[line], SentAs::Lines).await);
+    fenced(old.confirm(&[line], Said::default()).await);
+    fenced(old.undeliverable(&[line], "").await);
     fenced(old.may_be_doubled(line).await);
     fenced(old.requeue_sent(&ada()).await);
     fenced(old.mark_delivered(number).await);

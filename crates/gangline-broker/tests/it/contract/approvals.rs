@@ -82,9 +82,9 @@ pub(crate) async fn a_request_is_asked_once_and_announced_with_its_number(store:
     assert_eq!((places.len(), places[0].heard_at), (1, None), "it is not said yet");
     let told = Some("12:00".to_owned());
     let said = Said { at: told.clone(), msgid: Some("msgid".to_owned()) };
-    assert!(daemon.broker.confirm(lines[0].id, said).await.unwrap());
+    assert!(daemon.broker.confirm(&[lines[0].id], said).await.unwrap());
     let again = Said { at: Some("13:00".to_owned()), msgid: None };
-    assert!(!daemon.broker.confirm(lines[0].id, again).await.unwrap());
+    assert!(!daemon.broker.confirm(&[lines[0].id], again).await.unwrap());
     let places = daemon.broker.approval_places(number).await.unwrap();
     assert_eq!((places.len(), &places[0].told_at, places[0].extent), (1, &told, Extent::Whole));
     assert_eq!((places[0].place.as_str(), places[0].heard_at.is_some()), ("#general", true));
@@ -103,14 +103,14 @@ pub(crate) async fn an_approval_is_announced_with_the_last_line_that_is_confirme
     let mut daemon = Daemon::start(store).await;
     daemon.take().await;
     let mut long = announce(&ada(), "long", "#general");
-    long.send.lines = vec![text("the head"), text("the tail")];
+    long.send.lines = vec![text("the head").into(), text("the tail").into()];
     let base = ask(&ada(), daemon.turn(), daemon.message);
     let number =
         daemon.broker.open_approval(OpenApproval { announce: Some(long), ..base }).await.unwrap();
     let number = number.number;
     let lines = daemon.broker.outbox_pending(&ada(), 9).await.unwrap();
     for (line, heard) in [(0, false), (1, true)] {
-        daemon.broker.confirm(lines[line].id, at(&format!("12:0{line}"))).await.unwrap();
+        daemon.broker.confirm(&[lines[line].id], at(&format!("12:0{line}"))).await.unwrap();
         let places = daemon.broker.approval_places(number).await.unwrap();
         assert_eq!(places[0].heard_at.is_some(), heard, "line {line}");
         assert_eq!(places[0].told_at.as_deref(), heard.then_some("12:01"));
@@ -134,7 +134,7 @@ pub(crate) async fn a_reminder_takes_nothing_back_that_was_heard(store: &Fixture
     };
     let confirm = async |told: &str| {
         let lines = daemon.broker.outbox_pending(&ada(), 9).await.unwrap();
-        daemon.broker.confirm(lines[0].id, at(told)).await.unwrap();
+        daemon.broker.confirm(&[lines[0].id], at(told)).await.unwrap();
     };
     let told = |at: &str| Some(at.to_owned());
     // Not heard yet: the second line takes its place.
@@ -261,7 +261,7 @@ pub(crate) async fn a_re_ask_opens_the_same_number(store: &Fixture) {
     let announced = OpenApproval { announce: Some(announce(&ada(), "a1", "#general")), ..base };
     let number = daemon.broker.open_approval(announced).await.unwrap().number;
     let line = daemon.broker.outbox_pending(&ada(), 9).await.unwrap()[0].id;
-    daemon.broker.confirm(line, at("12:00")).await.unwrap();
+    daemon.broker.confirm(&[line], at("12:00")).await.unwrap();
     assert_eq!(daemon.restart().await, [number]);
     assert_eq!(daemon.state(number).await, ApprovalState::Void);
     daemon.take().await;

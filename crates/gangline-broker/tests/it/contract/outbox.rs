@@ -1,7 +1,7 @@
 //! The outbox.
 
-use gangline_broker::{LineKind, NewMessage, OutboxId, OutboxState, Said};
-use gangline_core::{MessageId, Principal, Tier};
+use gangline_broker::{LineKind, NewMessage, OutboxId, OutboxState, Said, SentAs};
+use gangline_core::{MessageId, Principal, Tier, split::Joint};
 use gangline_os::clock::UnixMicros;
 
 use crate::support::*;
@@ -37,16 +37,61 @@ pub(crate) async fn the_same_key_gives_the_same_rows(store: &Fixture) {
 pub(crate) async fn a_line_goes_from_queued_to_confirmed(store: &Fixture) {
     let broker = store.open().await;
     let ids = broker.send(send(&ada(), "k", &["one", "two"])).await.unwrap().outbox;
-    assert_eq!(broker.mark_sent(&ids).await.unwrap(), 2);
+    assert_eq!(broker.mark_sent(&ids, SentAs::Lines).await.unwrap(), 2);
     let said = Said { msgid: Some("msgid".to_owned()), at: None };
-    assert!(broker.confirm(ids[0], said).await.unwrap());
-    assert!(!broker.confirm(ids[0], Said::default()).await.unwrap());
-    assert_eq!(broker.mark_sent(&ids).await.unwrap(), 1);
+    assert!(broker.confirm(&[ids[0]], said).await.unwrap());
+    assert!(!broker.confirm(&[ids[0]], Said::default()).await.unwrap());
+    assert_eq!(broker.mark_sent(&ids, SentAs::Lines).await.unwrap(), 1);
     let waiting = broker.outbox_pending(&ada(), 9).await.unwrap();
     assert_eq!((waiting.len(), waiting[0].id, waiting[0].attempts), (1, ids[1], 2));
     let row = &broker.outbox_by_idem(&ada(), "k").await.unwrap()[0];
     assert_eq!((row.state, row.msgid.as_deref()), (OutboxState::Confirmed, Some("msgid")));
     assert!(row.sent_at.is_some() && row.settled_at.is_some());
+}
+
+pub(crate) async fn a_send_keeps_the_form_of_its_first_time(store: &Fixture) {
+    let broker = store.open().await;
+    for (key, first, again) in
+        [("a", SentAs::Whole, SentAs::Lines), ("b", SentAs::Lines, SentAs::Whole)]
+    {
+        let ids = broker.send(send(&ada(), key, &["one", "two"])).await.unwrap().outbox;
+        let form = async || {
+            let rows = broker.outbox_by_idem(&ada(), key).await.unwrap();
+            rows.iter().map(|row| row.sent_as).collect::<Vec<_>>()
+        };
+        assert_eq!(form().await, [None, None]);
+        broker.mark_sent(&ids, first).await.unwrap();
+        assert_eq!(form().await, [Some(first); 2]);
+        broker.requeue_sent(&ada()).await.unwrap();
+        broker.mark_sent(&ids, again).await.unwrap();
+        assert_eq!(form().await, [Some(first); 2]);
+    }
+}
+
+pub(crate) async fn all_lines_of_a_message_are_settled_together(store: &Fixture) {
+    let broker = store.open().await;
+    let ids = broker.send(send(&ada(), "k", &["one", "two"])).await.unwrap().outbox;
+    assert!(broker.undeliverable(&ids, "404").await.unwrap());
+    assert!(!broker.undeliverable(&ids, "404").await.unwrap());
+    let said = Said { msgid: Some("msgid".to_owned()), at: None };
+    assert!(broker.confirm(&ids, said.clone()).await.unwrap());
+    assert!(!broker.confirm(&ids, said).await.unwrap());
+    for row in broker.outbox_by_idem(&ada(), "k").await.unwrap() {
+        let state = (row.state, row.msgid.as_deref(), row.why);
+        assert_eq!(state, (OutboxState::Confirmed, Some("msgid"), None), "part {}", row.part);
+    }
+}
+
+pub(crate) async fn a_line_that_was_cut_goes_on(store: &Fixture) {
+    let broker = store.open().await;
+    let mut said = send(&ada(), "k", &["one", "two", "three"]);
+    let joints = [Joint::Anew, Joint::Space, Joint::Word];
+    for (line, joint) in said.lines.iter_mut().zip(joints) {
+        line.joint = joint;
+    }
+    broker.send(said).await.unwrap();
+    let rows = broker.outbox_by_idem(&ada(), "k").await.unwrap();
+    assert_eq!(rows.iter().map(|row| row.joint).collect::<Vec<_>>(), joints);
 }
 
 pub(crate) async fn an_undeliverable_line_names_whom_to_tell(store: &Fixture) {
@@ -55,21 +100,21 @@ pub(crate) async fn an_undeliverable_line_names_whom_to_tell(store: &Fixture) {
     let mut said = send(&ada(), "k", &["one"]);
     said.in_reply_to = Some(asked);
     let id = broker.send(said).await.unwrap().outbox[0];
-    assert!(broker.undeliverable(id, "403").await.unwrap());
-    assert!(!broker.undeliverable(id, "404").await.unwrap());
+    assert!(broker.undeliverable(&[id], "403").await.unwrap());
+    assert!(!broker.undeliverable(&[id], "404").await.unwrap());
     broker.may_be_doubled(id).await.unwrap();
     let row = &broker.outbox_by_idem(&ada(), "k").await.unwrap()[0];
     assert_eq!((row.tell.as_deref(), row.why.as_deref()), (Some("otto"), Some("403")));
     assert!(row.may_be_doubled);
     assert_eq!(broker.outbox_pending(&ada(), 9).await.unwrap(), []);
-    assert!(broker.confirm(id, Said::default()).await.unwrap(), "seen in the room after all");
+    assert!(broker.confirm(&[id], Said::default()).await.unwrap(), "seen in the room after all");
 }
 
 pub(crate) async fn unconfirmed_lines_are_queued_again_after_a_lost_link(store: &Fixture) {
     let broker = store.open().await;
     let ids = broker.send(send(&ada(), "k", &["one", "two", "three"])).await.unwrap().outbox;
-    broker.mark_sent(&ids[..2]).await.unwrap();
-    broker.confirm(ids[0], Said::default()).await.unwrap();
+    broker.mark_sent(&ids[..2], SentAs::Lines).await.unwrap();
+    broker.confirm(&[ids[0]], Said::default()).await.unwrap();
     assert_eq!(broker.requeue_sent(&ada()).await.unwrap(), 1);
     assert_eq!(broker.requeue_sent(&bob()).await.unwrap(), 0);
     let rows = broker.outbox_pending(&ada(), 9).await.unwrap();

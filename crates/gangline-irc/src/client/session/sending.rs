@@ -13,7 +13,11 @@ use crate::{
         LineKind, LinkEvent, QUEUE_MAX, Say, Timing, TypingState,
         pace::{Bucket, Pace},
     },
-    wire::{FormatError, Message, Side, caps, ctcp, numeric, tags, text},
+    wire::{
+        FormatError, Message, Side, batch, caps, ctcp,
+        multiline::{CONCAT, Follows, MULTILINE},
+        numeric, tags, text,
+    },
 };
 
 /// The most unconfirmed lines at a foreign server: more might be taken for flooding.
@@ -246,15 +250,23 @@ impl Session {
         self.sending.count += 1;
         let id = format!("gangline-{}", self.sending.count);
         let echo = self.echoes_are_known();
-        let written = self.written(&say, &id, echo);
-        let line = match written {
-            Ok(message) => message,
+        if !say.further.is_empty() && !self.takes_several() {
+            return self.tell(LinkEvent::NotSent { key: say.key });
+        }
+        let lines = match self.written(&say, &id, echo) {
+            Ok(lines) => lines,
             Err(error) => {
                 let why = error.to_string();
                 return self.tell(LinkEvent::Failed { key: say.key, why, numeric: None });
             }
         };
-        self.send(&line);
+        for (at, line) in lines.iter().enumerate() {
+            // The first one is paid for. What is one message goes out in one piece.
+            if at > 0 {
+                self.sending.bucket.overdraw();
+            }
+            self.send(line);
+        }
         if !echo {
             self.sending.bucket.overdraw();
             self.send(&Message::new("PING").trailing(id.clone()));
@@ -290,29 +302,45 @@ impl Session {
         }
     }
 
-    fn written(&self, say: &Say, id: &str, echo: bool) -> Result<Message, FormatError> {
-        let text = text::sanitize(&say.text);
-        if text.trim().is_empty() {
-            return Err(FormatError::Param { index: 1 });
-        }
-        let (command, text) = match say.kind {
-            LineKind::Privmsg => ("PRIVMSG", text),
-            LineKind::Notice => ("NOTICE", text),
-            LineKind::Action => ("PRIVMSG", ctcp::action(&text)),
-        };
-        let mut line = Message::new(command).param(say.target.as_str()).trailing(text);
-        if echo && self.caps.has(caps::LABELED_RESPONSE) {
-            line = line.tagged(tags::LABEL, id);
-        }
-        if self.has_tags() {
-            line = line.tagged(tags::GANGLINE_ID, say.key.clone());
-            if let Some(reply_to) = &say.reply_to {
-                line = line.tagged(tags::REPLY, reply_to.clone());
+    /// Whether the server takes several lines as one message.
+    fn takes_several(&self) -> bool {
+        self.caps.has(MULTILINE) && self.caps.has(caps::BATCH)
+    }
+
+    /// Returns the lines as they go out: the line, or the batch that is the message.
+    fn written(&self, say: &Say, id: &str, echo: bool) -> Result<Vec<Message>, FormatError> {
+        let tagged = |mut first: Message| {
+            if echo && self.caps.has(caps::LABELED_RESPONSE) {
+                first = first.tagged(tags::LABEL, id);
             }
+            if self.has_tags() {
+                first = first.tagged(tags::GANGLINE_ID, say.key.clone());
+                if let Some(reply_to) = &say.reply_to {
+                    first = first.tagged(tags::REPLY, reply_to.clone());
+                }
+            }
+            first
+        };
+        let mut lines = Vec::with_capacity(say.further.len() + 3);
+        if say.further.is_empty() {
+            lines.push(tagged(line(say, &say.text)?));
+        } else {
+            lines.push(tagged(batch::start(id, MULTILINE).param(say.target.as_str())));
+            lines.push(line(say, &say.text)?.tagged(tags::BATCH, id));
+            for (follows, text) in &say.further {
+                let line = line(say, text)?.tagged(tags::BATCH, id);
+                lines.push(match follows {
+                    Follows::Anew => line,
+                    Follows::On => line.flagged(CONCAT),
+                });
+            }
+            lines.push(batch::end(id));
         }
-        line.check_lengths(Side::Client)?;
-        line.to_line()?;
-        Ok(line)
+        for line in &lines {
+            line.check_lengths(Side::Client)?;
+            line.to_line()?;
+        }
+        Ok(lines)
     }
 
     /// A line of our own came back.
@@ -422,6 +450,20 @@ impl Session {
             self.tell(LinkEvent::Failed { key: line.key, why, numeric: None });
         }
     }
+}
+
+/// Returns the line that says a text where and how the caller wants it.
+fn line(say: &Say, text: &str) -> Result<Message, FormatError> {
+    let text = text::sanitize(text);
+    if text.trim().is_empty() {
+        return Err(FormatError::Param { index: 1 });
+    }
+    let (command, text) = match say.kind {
+        LineKind::Privmsg => ("PRIVMSG", text),
+        LineKind::Notice => ("NOTICE", text),
+        LineKind::Action => ("PRIVMSG", ctcp::action(&text)),
+    };
+    Ok(Message::new(command).param(say.target.as_str()).trailing(text))
 }
 
 /// Numbers that say that nothing can be said to their subject.

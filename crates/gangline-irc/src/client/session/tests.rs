@@ -38,6 +38,7 @@ fn say(key: &str, target: &str, text: &str) -> LinkCommand {
         key: key.to_owned(),
         target: target.parse().expect("a target"),
         text: text.to_owned(),
+        further: Vec::new(),
         kind: LineKind::Privmsg,
         reply_to: None,
     })

@@ -61,3 +61,27 @@ fn a_text_that_does_not_fit_behind_its_time_is_said_in_two_lines() {
         assert!(bytes.len() <= BODY_MAX && bytes.ends_with(format!("{piece}\r\n").as_bytes()));
     }
 }
+
+/// A message of several lines stays one, and each of its lines has the time in front.
+#[test]
+fn the_lines_of_a_message_are_cut_where_they_were_and_not_elsewhere() {
+    let (short, long) = ("x".repeat(300), "ä".repeat(240));
+    let said = format!("{short}\n\n{short}\rgoes on\n{long}");
+    let plain = texts(&line(&said), "#room", "");
+    let fits = |text: &str| text.strip_prefix(&format!("{short}\n\n{short}\rgoes on\n")).is_some();
+    assert!(plain.len() == 1 && fits(&plain[0]), "{plain:?}");
+    let [stamped] = texts(&line(&said), "#room", "[17:36] ").try_into().unwrap();
+    let lines: Vec<(&str, Follows)> = multiline::lines(&stamped).collect();
+    let words: Vec<&str> =
+        lines.iter().map(|(text, _)| text.trim_start_matches("[17:36] ")).collect();
+    assert_eq!(words[..4], [short.as_str(), "", &short, "goes on"]);
+    assert_eq!(words[4..].concat(), long);
+    for (text, follows) in &lines {
+        assert!(text.is_empty() || text.starts_with("[17:36] "), "{text}");
+        assert_eq!(*follows, Follows::Anew);
+    }
+    let out = Outgoing::said("#room", &stamped, "m.1", &line(""));
+    let bytes = out.render(Caps::default(), Default::default());
+    let wire = String::from_utf8(bytes.to_vec()).unwrap();
+    assert!(wire.split_inclusive("\r\n").all(|line| line.len() <= BODY_MAX), "{wire}");
+}

@@ -426,3 +426,26 @@ async fn a_client_that_shows_its_own_clock_is_told_the_time_in_the_text() {
     assert!(text.starts_with('[') && text.ends_with("] missed"), "{text}");
     room.shut().await;
 }
+
+/// A message of several lines is one that was missed: it is shown line by line, none of them cut.
+#[tokio::test]
+async fn a_missed_message_of_several_lines_is_shown_line_by_line() {
+    let room = Room::open().await;
+    let mut ada = room.account("spark-ada", "spark-ada").await;
+    ada.join("#room").await;
+    let (mut zed, _) = comes(&room, "zed").await;
+    joins(&mut zed, "#room").await;
+    leaves(zed).await;
+    ada.send("CAP REQ :draft/multiline").await;
+    ada.until("CAP").await;
+    let lines: Vec<String> = (0..12).map(|n| format!("{n} {}", "x".repeat(330))).collect();
+    let body = lines.iter().map(|line| format!("@batch=1 PRIVMSG #room :{line}\r\n"));
+    let body: String = body.collect();
+    ada.send(&format!("@label=s BATCH +1 draft/multiline #room\r\n{body}BATCH -1")).await;
+    while ada.line().await.unwrap().label() != Some("s") {}
+    let (mut zed, _) = comes(&room, "zed").await;
+    let shown = said(&joins(&mut zed, "#room").await);
+    let wanted: Vec<String> = lines.iter().map(|line| format!("spark-ada #room {line}")).collect();
+    assert_eq!(shown, wanted);
+    room.shut().await;
+}

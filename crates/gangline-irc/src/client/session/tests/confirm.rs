@@ -240,6 +240,7 @@ fn notices_actions_and_replies_have_their_forms() {
             key: format!("{kind:?}"),
             target: "#den".parse().unwrap(),
             text: "waves".to_owned(),
+            further: Vec::new(),
             kind,
             reply_to: reply_to.map(str::to_owned),
         })

@@ -1,6 +1,7 @@
 //! Messages of several lines come as one.
 
 use super::*;
+use crate::wire::multiline::Follows;
 
 /// What our own server sends of such a message.
 const MESSAGE: [&str; 5] = [
@@ -64,4 +65,82 @@ fn a_message_without_end_does_not_grow_for_ever() {
         }
     }
     assert!(last.iter().any(|out| out.contains("too many batches")), "{last:?}");
+}
+
+/// With everything that it takes to say one.
+fn several() -> Story {
+    Story::online(config(), &format!("{ALL_CAPS} draft/multiline"))
+}
+
+fn long(key: &str) -> LinkCommand {
+    let LinkCommand::Say(say) = say(key, "#den", "one") else { unreachable!() };
+    let further = [(Follows::Anew, "how is "), (Follows::On, "it")];
+    let further = further.map(|(follows, text)| (follows, text.to_owned())).to_vec();
+    LinkCommand::Say(Say { further, reply_to: Some("q".to_owned()), ..say })
+}
+
+const SENT: [&str; 5] = [
+    "@label=gangline-1;+gangline/id=k.all;+draft/reply=q BATCH +gangline-1 draft/multiline #den",
+    "@batch=gangline-1 PRIVMSG #den :one",
+    "@batch=gangline-1 PRIVMSG #den :how is ",
+    "@batch=gangline-1;draft/multiline-concat PRIVMSG #den :it",
+    "BATCH -gangline-1",
+];
+
+#[test]
+fn several_lines_go_out_as_one_message_and_one_echo_confirms_them() {
+    let mut story = several();
+    assert_eq!(story.command(long("k.all")), SENT);
+    assert_eq!(story.command(long("k.all")), [""; 0], "it is under way");
+    let echo = [
+        "@label=gangline-1;msgid=m7;+gangline/id=k.all :ada!a@h BATCH +ml draft/multiline #den",
+        "@batch=ml :ada!a@h PRIVMSG #den :one",
+        "@batch=ml :ada!a@h PRIVMSG #den :how is ",
+        "@batch=ml;draft/multiline-concat :ada!a@h PRIVMSG #den :it",
+    ];
+    for line in echo {
+        assert_eq!(story.server(line), [""; 0]);
+    }
+    assert_eq!(story.server(":ada!a@h BATCH -ml"), ["<confirmed k.all Some(\"m7\")>"]);
+}
+
+#[test]
+fn a_message_is_refused_or_lost_as_a_whole() {
+    for (refusal, expect) in [
+        (
+            "@label=gangline-1 FAIL BATCH MULTILINE_INVALID :no",
+            "<failed k.all None MULTILINE_INVALID: no>",
+        ),
+        (
+            "@label=gangline-1 FAIL PRIVMSG STORE_FAILED #den :no",
+            "<failed k.all None STORE_FAILED: no>",
+        ),
+        ("@label=gangline-1 :irc 404 ada #den :no", "<failed k.all Some(404) no>"),
+    ] {
+        let mut story = several();
+        story.command(long("k.all"));
+        assert_eq!(story.server(refusal), [expect], "{refusal}");
+    }
+    let mut story = several();
+    story.command(long("k.all"));
+    assert_eq!(story.lost(), ["<unconfirmed k.all>"]);
+}
+
+/// No half of it, and no lines either: whoever asked knows what to do instead.
+#[test]
+fn where_no_message_of_several_lines_is_taken_nothing_is_sent() {
+    let mut story = Story::rich();
+    assert_eq!(story.command(long("k.all")), ["<not-sent k.all>"]);
+    let mut story = several();
+    story.server(":irc CAP ada DEL :draft/multiline");
+    assert_eq!(story.command(long("k.all")), ["<not-sent k.all>"]);
+}
+
+/// All of it goes at once, and is paid for: others wait until the pace allows.
+#[test]
+fn a_message_counts_all_its_lines() {
+    let mut story = several();
+    assert_eq!(story.command(long("k.all")).len(), SENT.len());
+    assert_eq!(story.command(say("k.2", "#den", "hi")), [""; 0]);
+    assert_eq!(story.after(4).len(), 1);
 }
