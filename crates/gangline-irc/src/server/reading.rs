@@ -150,6 +150,8 @@ type Key = (String, String, String);
 #[derive(Debug, Default)]
 pub(super) struct ReadMarks {
     marks: BTreeMap<Key, (i64, UnixMicros)>,
+    /// The same by their age: in a storm of new rooms each makes the oldest one go.
+    ages: BTreeSet<(UnixMicros, Key)>,
 }
 
 impl ReadMarks {
@@ -157,7 +159,7 @@ impl ReadMarks {
         for mark in marks {
             let key = (mark.party.key(), mark.nick, mark.place);
             if let Some(seq) = mark.seq {
-                self.marks.insert(key, (seq, mark.at));
+                self.put(key, seq, mark.at);
             }
         }
     }
@@ -191,7 +193,7 @@ impl ReadMarks {
             changed.extend(self.forget_oldest(now));
         }
         changed.push(mark(&key, Some(seq), now));
-        self.marks.insert(key, (seq, now));
+        self.put(key, seq, now);
         changed
     }
 
@@ -200,15 +202,26 @@ impl ReadMarks {
         let (party, nick) = (reader.party.key(), &reader.nick);
         let is_its = |key: &Key| key.0 == party && key.1 == *nick;
         let gone: Vec<Key> = self.marks.keys().filter(|key| is_its(key)).cloned().collect();
-        self.marks.retain(|key, _| !is_its(key));
+        gone.iter().for_each(|key| self.remove(key));
         gone.iter().map(|key| mark(key, None, now)).collect()
     }
 
     fn forget_oldest(&mut self, now: UnixMicros) -> Option<ReadMark> {
-        let oldest = self.marks.iter().min_by_key(|(_, (_, at))| *at);
-        let key = oldest.map(|(key, _)| key.clone())?;
-        self.marks.remove(&key);
+        let (_, key) = self.ages.first()?.clone();
+        self.remove(&key);
         Some(mark(&key, None, now))
+    }
+
+    fn put(&mut self, key: Key, seq: i64, at: UnixMicros) {
+        self.remove(&key);
+        self.ages.insert((at, key.clone()));
+        self.marks.insert(key, (seq, at));
+    }
+
+    fn remove(&mut self, key: &Key) {
+        if let Some((_, at)) = self.marks.remove(key) {
+            self.ages.remove(&(at, key.clone()));
+        }
     }
 }
 
