@@ -140,6 +140,18 @@ pub(crate) fn circuit_open(deaths: usize, why: &str) -> String {
     )
 }
 
+/// Returns what is added where each death came in a turn with the same messages.
+pub(crate) fn suspected(messages: &[MessageId]) -> String {
+    let names: Vec<String> = messages.iter().map(ToString::to_string).collect();
+    match &names[..] {
+        [] => String::new(),
+        [first, ..] => format!(
+            ". Each time it worked on {}: if that is the cause, say `cancel {first}` before `resume`",
+            names.join(" and ")
+        ),
+    }
+}
+
 /// What stands in front of a program's own words in a notice of its end.
 const IT_SAID: &str = "; it said: ";
 

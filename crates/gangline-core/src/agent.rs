@@ -471,7 +471,8 @@ impl Agent {
             self.phase = Phase::Parked;
             self.queue.clear();
             self.overflow = false;
-            out.push(Effect::Parked { deaths: self.breaker.deaths() });
+            let suspects = self.breaker.suspects();
+            out.push(Effect::Parked { deaths: self.breaker.deaths(), suspects });
         }
     }
 }

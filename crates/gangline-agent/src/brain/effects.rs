@@ -70,9 +70,9 @@ impl Brain {
             Effect::EndTurn { turn, outcome, settle } => self.end_turn(turn, &outcome, settle),
             Effect::Rescan => self.doors.rescan.notify_one(),
             Effect::MissedDeadline { deadline, turn } => self.missed(deadline, turn),
-            Effect::Parked { deaths } => {
+            Effect::Parked { deaths, suspects } => {
                 error!(deaths, "circuit open: the runtime died too often");
-                self.parked(deaths);
+                self.parked(deaths, &suspects);
                 // Who waits is told: what waits comes once more.
                 self.rows.clear();
                 self.doors.rescan.notify_one();

@@ -114,10 +114,11 @@ impl Brain {
         self.shown.death = Some(cut(&masked, DEATH_MAX));
     }
 
-    pub(super) fn parked(&mut self, deaths: usize) {
+    pub(super) fn parked(&mut self, deaths: usize, suspects: &[MessageId]) {
         let why = self.shown.death.clone().unwrap_or_default();
-        self.notice(None, "circuit_open", texts::circuit_open(deaths, &why));
-        let text = texts::alert_parked(&self.me.agent, deaths, &why);
+        let suspected = texts::suspected(suspects);
+        self.notice(None, "circuit_open", texts::circuit_open(deaths, &why) + &suspected);
+        let text = texts::alert_parked(&self.me.agent, deaths, &why) + &suspected;
         self.alert(WebhookEvent::AgentError, text);
     }
 

@@ -1,24 +1,41 @@
 //! The circuit breaker: so many deaths within a window open it (R0-22).
+//!
+//! A message that was in all of them is suspected: once somebody has said that the agent may go on,
+//! its further deaths open the breaker no more, since its attempts are numbered. Otherwise one
+//! message stops the agent again and again.
 
 use std::{collections::VecDeque, time::Duration};
 
-use crate::time::Now;
+use crate::{id::MessageId, time::Now};
 
 #[derive(Debug)]
 pub(super) struct Breaker {
     limit: usize,
     window: Duration,
-    deaths: VecDeque<Now>,
+    deaths: VecDeque<Death>,
+    /// Messages that were in each death that opened it, from the resume on.
+    suspects: Vec<MessageId>,
+}
+
+#[derive(Debug)]
+struct Death {
+    at: Now,
+    /// The messages of the turn in which it happened.
+    messages: Vec<MessageId>,
 }
 
 impl Breaker {
     pub(super) fn new(limit: usize, window: Duration) -> Self {
-        Self { limit: limit.max(1), window, deaths: VecDeque::new() }
+        Self { limit: limit.max(1), window, deaths: VecDeque::new(), suspects: Vec::new() }
     }
 
-    pub(super) fn record(&mut self, now: Now) {
+    /// Counts a death in a turn with these messages, unless it is laid to a suspect.
+    pub(super) fn record(&mut self, now: Now, messages: Vec<MessageId>) {
         self.forget_old(now);
-        self.deaths.push_back(now);
+        if messages.iter().any(|id| self.suspects.contains(id)) {
+            return;
+        }
+        self.deaths.push_back(Death { at: now, messages });
         while self.deaths.len() > self.limit {
             self.deaths.pop_front();
         }
@@ -33,13 +50,25 @@ impl Breaker {
         self.deaths.len()
     }
 
-    /// One more death within the window opens it again.
+    /// Returns the messages that were in every death that is counted.
+    pub(super) fn suspects(&self) -> Vec<MessageId> {
+        let in_all = |id: &MessageId| self.deaths.iter().all(|death| death.messages.contains(id));
+        let first = self.deaths.front().map_or(&[][..], |death| &death.messages);
+        first.iter().copied().filter(in_all).collect()
+    }
+
+    /// One more death within the window opens it again, unless it is a suspect's.
     pub(super) fn half_open(&mut self, now: Now) {
+        let suspects = self.suspects();
+        if !suspects.is_empty() {
+            self.suspects = suspects;
+        }
         self.deaths.clear();
-        self.deaths.extend(std::iter::repeat_n(now, self.limit - 1));
+        let death = |_| Death { at: now, messages: Vec::new() };
+        self.deaths.extend((1..self.limit).map(death));
     }
 
     fn forget_old(&mut self, now: Now) {
-        self.deaths.retain(|death| now.since(*death) < self.window);
+        self.deaths.retain(|death| now.since(death.at) < self.window);
     }
 }

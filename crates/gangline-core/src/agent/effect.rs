@@ -195,6 +195,8 @@ pub enum Effect {
     Parked {
         /// How many deaths it took.
         deaths: usize,
+        /// The messages that were in the turn of each of them.
+        suspects: Vec<MessageId>,
     },
     /// Log or show it.
     Notice(Notice),

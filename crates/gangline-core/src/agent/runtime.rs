@@ -157,7 +157,7 @@ impl Agent {
                 self.start_failed(now, cause, out);
             }
             Phase::Idle { life: current } if *current == life => {
-                self.died(now, cause);
+                self.died(now, cause, Vec::new());
                 self.down_or_park(now, out);
             }
             Phase::Turn(turn) if turn.life == life => match &mut turn.step {
@@ -171,7 +171,7 @@ impl Agent {
                     let wanted = taking.wanted.take();
                     taking.ended.get_or_insert_with(|| wanted.unwrap_or(lost));
                     turn.withdraw(out);
-                    self.died(now, cause);
+                    self.died(now, cause, Vec::new());
                 }
                 Step::Taking(_) => {}
                 Step::Interrupting(outcome) => {
@@ -180,7 +180,8 @@ impl Agent {
                     self.close(now, &Close { outcome, runtime_gone: true }, out);
                 }
                 Step::Prompting | Step::Working => {
-                    self.died(now, cause);
+                    let messages = turn.message_ids();
+                    self.died(now, cause, messages);
                     let outcome = Outcome::Lost(cause);
                     self.close(now, &Close { outcome, runtime_gone: true }, out);
                 }
@@ -199,17 +200,17 @@ impl Agent {
         {
             self.failed_resumes += 1;
         }
-        self.died(now, cause);
+        self.died(now, cause, Vec::new());
         self.down_or_park(now, out);
     }
 
-    /// Counts a death, unless it was our doing.
-    fn died(&mut self, now: Now, cause: Cause) {
+    /// Counts a death in a turn with these messages, unless it was our doing.
+    fn died(&mut self, now: Now, cause: Cause, messages: Vec<MessageId>) {
         match cause {
             Cause::Ours => {}
             Cause::Theirs => {
                 self.crashed = true;
-                self.breaker.record(now);
+                self.breaker.record(now, messages);
                 self.start_after = Some(now.plus(self.options.restart_delay));
             }
         }

@@ -73,7 +73,8 @@ fn short(effect: &Effect) -> String {
         }
         Effect::Rescan => "rescan".to_owned(),
         Effect::MissedDeadline { deadline, .. } => format!("missed {deadline:?}"),
-        Effect::Parked { deaths } => format!("parked {deaths}"),
+        Effect::Parked { deaths, suspects } if suspects.is_empty() => format!("parked {deaths}"),
+        Effect::Parked { deaths, suspects } => format!("parked {deaths} by{}", ids(suspects)),
         Effect::Notice(notice) => format!("({notice:?})"),
         Effect::Drained => "drained".to_owned(),
     }

@@ -38,6 +38,60 @@ fn three_deaths_in_300_seconds_park_the_agent_and_a_resume_half_opens() {
     story.exits(5, "parked 3");
 }
 
+/// R0-22: a message that ends the backend each time parks the agent once; after the resume it is
+/// given up when its attempts are used up, and the next message is taken.
+#[test]
+fn a_message_that_ends_the_backend_each_time_parks_the_agent_once() {
+    let mut story = Story::new();
+    let dies = |story: &mut Story, life: i64, expect: &str| {
+        story.runtime(RuntimeInput::Ready { life: Life(life) }, &format!("take t1.{life} m1"));
+        story.is(Input::Taken { turn: turn(life) }, &format!("prompt t1.{life}"));
+        story.exits(life, &format!("end t1.{life} lost {expect}"));
+    };
+    let again = |attempt| Input::Message(Queued { attempt, ..queued(1) });
+    story.is(again(0), "start 1 Resume");
+    dies(&mut story, 1, "m1=accepted; rescan");
+    story.is(again(1), "");
+    story.after(5).is(Input::Tick, "start 2 Resume");
+    dies(&mut story, 2, "m1=accepted; rescan");
+    story.is(again(2), "");
+    story.after(5).is(Input::Tick, "start 3 Resume");
+    dies(&mut story, 3, "m1=accepted; parked 3 by m1");
+    let unparked = format!("({:?}); rescan", Notice::Unparked);
+    story.is(Input::Operator(Operator::Resume), &unparked);
+    story.after(400).is(again(3), "start 4 Resume");
+    dies(&mut story, 4, "m1=accepted; rescan");
+    story.is(again(4), "");
+    story.is(Input::Message(queued(2)), "");
+    story.after(5).is(Input::Tick, "start 5 Resume");
+    dies(&mut story, 5, "m1=dead_letter");
+    story.after(5).is(Input::Tick, "start 6 Resume");
+    story.runtime(RuntimeInput::Ready { life: Life(6) }, "take t1.6 m2");
+}
+
+/// R0-22: a suspected message excuses no other death: one more parks again.
+#[test]
+fn deaths_of_other_messages_still_park_after_a_resume() {
+    let mut story = Story::working();
+    for life in 1..3 {
+        story.exits(life, &format!("end t1.{life} lost m1=accepted; rescan"));
+        story.is(Input::Message(queued(1)), "");
+        story.after(5).is(Input::Tick, &format!("start {} Resume", life + 1));
+        story.runtime(
+            RuntimeInput::Ready { life: Life(life + 1) },
+            &format!("take t1.{} m1", life + 1),
+        );
+        story.is(Input::Taken { turn: turn(life + 1) }, &format!("prompt t1.{}", life + 1));
+    }
+    story.exits(3, "end t1.3 lost m1=accepted; parked 3 by m1");
+    let unparked = format!("({:?}); rescan", Notice::Unparked);
+    story.is(Input::Operator(Operator::Resume), &unparked);
+    story.after(5).is(Input::Message(queued(2)), "start 4 Resume");
+    story.runtime(RuntimeInput::Ready { life: Life(4) }, "take t1.4 m2");
+    story.is(Input::Taken { turn: turn(4) }, "prompt t1.4");
+    story.exits(4, "end t1.4 lost m2=accepted; parked 3");
+}
+
 /// C7, R0-22: a crash and two refused resumes are three deaths, but a new session is tried before
 /// the agent is parked, once.
 #[test]

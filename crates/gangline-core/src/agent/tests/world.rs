@@ -29,6 +29,9 @@ pub(super) struct World {
     proven: (Now, bool),
     lives: i64,
     deaths: VecDeque<Now>,
+    /// Messages in each of the deaths that parked it, and those of the park before the last resume:
+    /// their further deaths do not count.
+    suspects: [Vec<MessageId>; 2],
     pub(super) paused: bool,
     pub(super) degraded: bool,
     draining: bool,
@@ -64,6 +67,7 @@ impl World {
             proven: (Now::default(), false),
             lives: 0,
             deaths: VecDeque::new(),
+            suspects: [Vec::new(), Vec::new()],
             paused: false,
             degraded: false,
             draining: false,
@@ -125,6 +129,8 @@ impl World {
                 self.paused = false;
                 if self.parked {
                     self.deaths = [self.now; 2].into();
+                    let [found, _] = std::mem::take(&mut self.suspects);
+                    self.suspects[1] = found;
                 }
                 self.parked = false;
             }
@@ -189,7 +195,7 @@ impl World {
                     let lived = self.now.since(self.proven.0) >= Duration::from_secs(60);
                     let well = ready && self.open.is_none() && (lived || self.proven.1);
                     if !well && !self.interrupting {
-                        self.deaths.push_back(self.now);
+                        self.died();
                     }
                 }
             }
@@ -197,7 +203,7 @@ impl World {
                 if self.alive.is_some_and(|(alive, _)| alive == *life) {
                     self.alive = None;
                     if *cause == Cause::Theirs && !self.interrupting {
-                        self.deaths.push_back(self.now);
+                        self.died();
                     }
                 }
             }
@@ -347,10 +353,12 @@ impl World {
             Effect::MissedDeadline { deadline: which, turn } => {
                 self.missed(which, turn, deadline);
             }
-            Effect::Parked { .. } => {
+            Effect::Parked { suspects, .. } => {
                 assert!(self.open.is_none() && self.alive.is_none());
                 assert!(self.recent_deaths() >= 3, "parked after {:?}", self.deaths);
                 self.parked = true;
+                let [found, known] = &mut self.suspects;
+                *found = if suspects.is_empty() { known.clone() } else { suspects };
             }
             Effect::Notice(_) => {}
             Effect::Drained => {
@@ -358,6 +366,15 @@ impl World {
                 assert!(self.alive.is_none(), "drained beside a runtime");
                 self.drained = true;
             }
+        }
+    }
+
+    fn died(&mut self) {
+        let view = self.agent.view();
+        let given = matches!(view.phase, PhaseName::Prompting | PhaseName::Working);
+        let [_, known] = &self.suspects;
+        if !given || !view.messages.iter().any(|id| known.contains(id)) {
+            self.deaths.push_back(self.now);
         }
     }
 
