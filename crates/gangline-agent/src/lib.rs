@@ -19,6 +19,7 @@ pub mod model;
 mod notes;
 mod outgoing;
 mod overwritten;
+mod own_secrets;
 mod place;
 mod prompt;
 mod recover;

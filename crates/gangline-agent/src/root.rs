@@ -43,6 +43,8 @@ use crate::{
 
 use parts::Parts;
 
+/// The file of the owner's token, in the state folder.
+pub(crate) const OWNER_TOKEN: &str = "owner.token";
 /// How long the start waits for IRC before the runner is started without it.
 const JOIN_BUDGET: Duration = Duration::from_secs(10);
 /// So many ticks in a row may find the brain's queue full.

@@ -8,7 +8,7 @@ use std::{
     borrow::Cow,
     fmt,
     ops::Range,
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use regex::Regex;
@@ -103,6 +103,14 @@ impl AsRef<[u8]> for Redacted {
 #[derive(Clone, Default)]
 pub struct Redactor {
     known: Arc<Known>,
+    later: Option<Arc<Mutex<Later>>>,
+}
+
+/// Known values that come into being while the program runs.
+struct Later {
+    /// Returns those that were not there at the last call.
+    look: Box<dyn FnMut() -> Vec<String> + Send>,
+    known: Arc<Known>,
 }
 
 #[derive(Default)]
@@ -115,6 +123,12 @@ struct Known {
 }
 
 impl Known {
+    fn of(mut needles: Vec<String>) -> Self {
+        needles.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        needles.dedup();
+        Self { needles, any: OnceLock::new() }
+    }
+
     /// Returns whether a known value may be in the text.
     fn any(&self, text: &str) -> bool {
         if text.len() <= SHORT {
@@ -125,6 +139,20 @@ impl Known {
             (!all.is_empty()).then(|| Regex::new(&all.join("|")).ok()).flatten()
         });
         any.as_ref().is_none_or(|any| any.is_match(text))
+    }
+
+    /// Returns what is to be masked: byte ranges in order, apart from each other.
+    fn spans(&self, text: &str) -> Vec<Range<usize>> {
+        let seen = Visible::of(text);
+        let mut spans = shapes::spans(&seen.text);
+        spans.extend(named::spans(&seen.text));
+        if self.any(&seen.text) {
+            for needle in &self.needles {
+                find_overlapping(&seen.text, needle, &mut spans);
+            }
+        }
+        let spans = spans.into_iter().map(|span| seen.origin(&span)).collect();
+        merged(spans)
     }
 }
 
@@ -139,45 +167,51 @@ impl Redactor {
     /// Values are trimmed; those shorter than [`KNOWN_MIN`] characters are passed over.
     #[must_use]
     pub fn new(secrets: impl IntoIterator<Item = String>) -> Self {
-        let mut needles: Vec<String> =
-            secrets.into_iter().flat_map(|secret| needles_of(&secret)).collect();
-        needles.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        needles.dedup();
-        Self { known: Arc::new(Known { needles, any: OnceLock::new() }) }
+        let needles = secrets.into_iter().flat_map(|secret| needles_of(&secret));
+        Self { known: Arc::new(Known::of(needles.collect())), later: None }
+    }
+
+    /// Returns a redactor that masks, from now on, what `look` returns as well. It is called before each
+    /// text, and returns the values that were not there at the last call; older ones stay masked.
+    #[must_use]
+    pub fn with_later(self, look: impl FnMut() -> Vec<String> + Send + 'static) -> Self {
+        let known = Arc::clone(&self.known);
+        let later = Later { look: Box::new(look), known };
+        Self { later: Some(Arc::new(Mutex::new(later))), ..self }
+    }
+
+    /// Returns all values that are known by now.
+    fn known(&self) -> Arc<Known> {
+        let Some(later) = &self.later else { return Arc::clone(&self.known) };
+        let mut later = later.lock().unwrap_or_else(PoisonError::into_inner);
+        let more = (later.look)();
+        if !more.is_empty() {
+            let more = more.iter().flat_map(|secret| needles_of(secret));
+            let needles = later.known.needles.iter().cloned().chain(more).collect();
+            later.known = Arc::new(Known::of(needles));
+        }
+        Arc::clone(&later.known)
     }
 
     /// Returns the text with every known value and every key shape masked. Time is linear in the
     /// text for a given set of secrets.
     #[must_use]
     pub fn redact(&self, text: &str) -> Redacted {
+        let known = self.known();
         let mut text = Cow::Borrowed(text);
         for _ in 0..ROUNDS {
-            let spans = self.spans(&text);
+            let spans = known.spans(&text);
             if spans.is_empty() {
                 return Redacted(text.into_owned());
             }
             text = Cow::Owned(masked(&text, &spans));
         }
         // A secret that overlaps our own mask could be made by masking without end.
-        if self.spans(&text).is_empty() {
+        if known.spans(&text).is_empty() {
             Redacted(text.into_owned())
         } else {
             Redacted::constant(MASK)
         }
-    }
-
-    /// Returns what is to be masked: byte ranges in order, apart from each other.
-    fn spans(&self, text: &str) -> Vec<Range<usize>> {
-        let seen = Visible::of(text);
-        let mut spans = shapes::spans(&seen.text);
-        spans.extend(named::spans(&seen.text));
-        if self.known.any(&seen.text) {
-            for needle in &self.known.needles {
-                find_overlapping(&seen.text, needle, &mut spans);
-            }
-        }
-        let spans = spans.into_iter().map(|span| seen.origin(&span)).collect();
-        merged(spans)
     }
 }
 

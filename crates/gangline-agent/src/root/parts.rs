@@ -23,7 +23,7 @@ use gangline_runtime::Capabilities;
 use tokio::sync::{Notify, mpsc, watch};
 
 use self::options::{speaker, start_options};
-use super::{closed, read};
+use super::{OWNER_TOKEN, closed, read};
 use crate::{
     brain::{Brain, Doors},
     bus::{
@@ -46,8 +46,6 @@ use crate::{
     whereabouts::Whereabouts,
 };
 
-/// Where the owner's token lies, in the state folder.
-const OWNER_TOKEN: &str = "owner.token";
 /// Room for questions that wait for the courier.
 const INQUIRY_QUEUE: usize = 64;
 /// The task that runs hooks.

@@ -16,7 +16,7 @@ use gangline_irc::client::{Address, LinkConfig, Others};
 use gangline_os::mark::RunMark;
 use gangline_runtime::{Capabilities, Mode, PermissionMode};
 
-use crate::{brain::Identity, notes, settings::Settings, texts};
+use crate::{brain::Identity, notes, own_secrets::OwnSecrets, settings::Settings, texts};
 
 /// The unit of the reconnect wait (1, 2, 4 … 60 of it) on the installation's own server.
 const OWN_BACKOFF_UNIT: Duration = Duration::from_millis(80);
@@ -76,7 +76,9 @@ pub(super) fn of_hooks(agent: &str) -> String {
 }
 
 pub(super) fn redactor(settings: &Settings) -> Redactor {
+    let mut own = OwnSecrets::of(&settings.paths.state);
     Redactor::new(settings.secrets.iter().map(|secret| secret.expose().to_owned()))
+        .with_later(move || own.more())
 }
 
 /// Returns who the daemon works for.

@@ -1,5 +1,7 @@
 //! Tests of the redactor: named shapes, forms of known values, and that nothing survives.
 
+use std::sync::{Arc, Mutex};
+
 use proptest::prelude::*;
 
 use super::*;
@@ -29,6 +31,22 @@ fn long_text_is_masked_as_short_text_is() {
     check(known, &format!("{filler}correct horse"), &format!("{filler}[masked]"));
     check(known, &filler, &filler);
     check(&[], &format!("{filler}{key}"), &format!("{filler}[masked]"));
+}
+
+/// A password that is replaced while the program runs is masked from then on, and so is the old one.
+#[test]
+fn a_secret_that_comes_later_is_masked_as_well() {
+    let values = Arc::new(Mutex::new(Vec::new()));
+    let given = Arc::clone(&values);
+    let redactor = Redactor::new(["old-old-old".to_owned()])
+        .with_later(move || std::mem::take(&mut *given.lock().unwrap()));
+    let clone = redactor.clone();
+    let text = "old-old-old new-new-new";
+    assert_eq!(redactor.redact(text).as_str(), "[masked] new-new-new");
+    *values.lock().unwrap() = vec!["new-new-new".to_owned()];
+    for redactor in [&redactor, &clone, &redactor] {
+        assert_eq!(redactor.redact(text).as_str(), "[masked] [masked]");
+    }
 }
 
 #[test]

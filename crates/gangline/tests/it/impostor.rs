@@ -238,6 +238,10 @@ fn a_hub_whose_port_another_user_has_replaces_the_owners_token() {
     drop(impostor);
     let _hub = stage.up();
     assert_eq!([old, new, newest].map(|token| answer_to(&stage, &token)), ["464", "464", "001"]);
+    // The daemon ran on, and masks the password that it did not know when it started.
+    let mut alice = stage.member("alice");
+    alice.say("#general", &format!("@{ADA} say exactly it is {} now", stage.token()));
+    alice.hears(ADA, "#general", "it is [masked] now");
 }
 
 /// A stolen password of an agent opens nothing: not for another user, and not by TCP at all once

@@ -1,0 +1,105 @@
+//! The installation's own secrets as they are by now.
+//!
+//! While a daemon runs on, the hub may replace the owner's token, and it makes a password for each new
+//! agent. What lies there now is masked, not only what lay there when the daemon started. Looks at
+//! file times, and reads a file only when it is new. Start at [`OwnSecrets::more`].
+
+use std::{
+    fs,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use gangline_os::fsio;
+
+use crate::root::OWNER_TOKEN;
+
+/// The file of an agent's password, in its folder.
+const AGENT_SECRET: &str = "irc.secret";
+/// A secret's file is one short line.
+const FILE_MAX: u64 = 4096;
+
+/// By what a file or folder is known to be another one.
+type Stamp = (u64, u64, SystemTime);
+
+/// What was read of them so far.
+#[derive(Debug)]
+pub(crate) struct OwnSecrets {
+    owner_file: PathBuf,
+    agents: PathBuf,
+    /// The owner's token and the folder of agents, at the last look.
+    seen: [Option<Stamp>; 2],
+    /// Files of agents that had no password at the last look.
+    missing: Vec<PathBuf>,
+}
+
+impl OwnSecrets {
+    pub(crate) fn of(state: &Path) -> Self {
+        let (owner_file, agents) = (state.join(OWNER_TOKEN), state.join("agents"));
+        Self { owner_file, agents, seen: [None; 2], missing: Vec::new() }
+    }
+
+    /// Returns the secrets that were not there at the last call.
+    pub(crate) fn more(&mut self) -> Vec<String> {
+        let [owner, agents] = [stamp(&self.owner_file), stamp(&self.agents)];
+        let mut found = Vec::new();
+        if owner != self.seen[0] {
+            found.extend(read(&self.owner_file));
+        }
+        if agents != self.seen[1] {
+            let folders = fs::read_dir(&self.agents).into_iter().flatten().flatten();
+            self.missing = folders.map(|folder| folder.path().join(AGENT_SECRET)).collect();
+        }
+        self.seen = [owner, agents];
+        self.missing.retain(|file| match read(file) {
+            Some(secret) => {
+                found.push(secret);
+                false
+            }
+            None => true,
+        });
+        found
+    }
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let about = fs::metadata(path).ok()?;
+    Some((about.ino(), about.len(), about.modified().ok()?))
+}
+
+fn read(path: &Path) -> Option<String> {
+    let text = fsio::read_text_capped(path, FILE_MAX).ok()?;
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    //! Files that come and change.
+
+    use super::*;
+
+    #[test]
+    fn what_is_new_or_replaced_is_told_once() {
+        let state = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = state.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fsio::write_private(&path, text.as_bytes()).unwrap();
+        };
+        let mut secrets = OwnSecrets::of(state.path());
+        assert_eq!(secrets.more(), [""; 0]);
+        write("owner.token", "first-token\n");
+        write("agents/ada/irc.secret", "of-ada\n");
+        assert_eq!(secrets.more(), ["first-token", "of-ada"]);
+        assert_eq!(secrets.more(), [""; 0]);
+        // A new agent's folder is there before its password.
+        fs::create_dir_all(state.path().join("agents/bob")).unwrap();
+        assert_eq!(secrets.more(), ["of-ada"]);
+        write("agents/bob/irc.secret", "of-bob");
+        assert_eq!(secrets.more(), ["of-bob"]);
+        write("owner.token", "other-token\n");
+        assert_eq!(secrets.more(), ["other-token"]);
+        assert_eq!(secrets.more(), [""; 0]);
+    }
+}
