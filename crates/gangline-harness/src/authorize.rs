@@ -1,5 +1,7 @@
 //! The question asked before each tool call, and its answer.
 
+use std::path::PathBuf;
+
 use async_trait::async_trait;
 
 use crate::tool::ToolCall;
@@ -9,6 +11,8 @@ use crate::tool::ToolCall;
 pub enum Authorization {
     /// The tool runs.
     Allow,
+    /// The tool runs, and uses this file or folder and no other: its path was resolved and judged.
+    AllowAt(PathBuf),
     /// The tool does not run; the model is told the reason as a tool error.
     Deny {
         /// Told to the model, word for word.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
-use gangline_os::CancellationToken;
+use gangline_os::{CancellationToken, fsio};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -26,6 +26,8 @@ pub trait Tool: Send + Sync {
 pub struct ToolContext {
     /// Where relative paths start.
     pub cwd: PathBuf,
+    /// The file or folder that the call was allowed to use; no part of the path is a link.
+    pub judged: Option<PathBuf>,
     /// What a search leaves out; links resolved.
     pub closed: Vec<PathBuf>,
     /// Cancelled when the prompt is.
@@ -36,6 +38,11 @@ impl ToolContext {
     /// Returns the path that the model means; absolute paths stay as they are.
     pub fn path(&self, path: &str) -> PathBuf {
         self.cwd.join(Path::new(path)).components().collect()
+    }
+
+    /// Returns the file or folder that stands behind a path: the judged one, if one was.
+    pub(crate) fn real(&self, path: &Path) -> PathBuf {
+        self.judged.clone().unwrap_or_else(|| fsio::resolved(path))
     }
 }
 

@@ -15,10 +15,12 @@ mod write;
 use std::ffi::OsString;
 use std::fs::{File, Metadata};
 use std::io;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::tool::{Tool, ToolError};
+use gangline_os::exact;
+
+use crate::tool::{Tool, ToolContext, ToolError};
 
 pub use bash::Bash;
 pub use edit::Edit;
@@ -52,41 +54,46 @@ async fn blocking<T: Send + 'static>(
     }
 }
 
-/// Opens a regular file; pipes and devices could block for ever.
-fn open_regular(path: &Path) -> Result<(File, Metadata), ToolError> {
-    let about = std::fs::metadata(path).map_err(|error| failed("read", path, &error))?;
-    if !about.is_file() {
+/// A file or folder: as the model names it, and what is used, whose path has no link.
+#[derive(Clone, Debug)]
+struct Place {
+    named: PathBuf,
+    real: PathBuf,
+}
+
+impl Place {
+    fn of(ctx: &ToolContext, path: &str) -> Self {
+        let named = ctx.path(path);
+        let real = ctx.real(&named);
+        Self { named, real }
+    }
+
+    fn failed(&self, doing: &str, error: &io::Error) -> ToolError {
+        ToolError::failed(format!("cannot {doing} {}: {error}", self.named.display()))
+    }
+
+    /// Opens a regular file; pipes and devices could block for ever.
+    fn open_regular(&self) -> Result<(File, Metadata), ToolError> {
+        let failed = |error| self.failed("read", &error);
+        let about = std::fs::symlink_metadata(&self.real).map_err(failed)?;
+        self.ensure_regular(&about)?;
+        let file = exact::open(&self.real).map_err(failed)?;
+        // It may be another one by now.
+        let about = file.metadata().map_err(failed)?;
+        self.ensure_regular(&about)?;
+        Ok((file, about))
+    }
+
+    fn ensure_regular(&self, about: &Metadata) -> Result<(), ToolError> {
+        if about.is_file() {
+            return Ok(());
+        }
         let what = if about.is_dir() { "a folder" } else { "not a regular file" };
-        return Err(ToolError::field("file_path", format!("is {what}: {}", path.display())));
+        Err(ToolError::field("file_path", format!("is {what}: {}", self.named.display())))
     }
-    let file = File::open(path).map_err(|error| failed("read", path, &error))?;
-    Ok((file, about))
-}
 
-fn failed(doing: &str, path: &Path, error: &io::Error) -> ToolError {
-    ToolError::failed(format!("cannot {doing} {}: {error}", path.display()))
-}
-
-/// Replaces a file's content in one step, keeping its permissions and following links.
-fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let fresh = path.with_file_name(format!(".{name}.{}", uuid::Uuid::new_v4().simple()));
-    let written = write_beside(&path, &fresh, content);
-    if written.is_err() {
-        // The error that matters is the one that is returned.
-        let _removed = std::fs::remove_file(&fresh);
+    /// Replaces the file's content in one step and keeps its permissions.
+    fn replace(&self, content: &[u8]) -> Result<(), ToolError> {
+        exact::replace(&self.real, content).map_err(|error| self.failed("write", &error))
     }
-    written
-}
-
-fn write_beside(path: &Path, fresh: &Path, content: &[u8]) -> io::Result<()> {
-    std::fs::write(fresh, content)?;
-    match std::fs::metadata(path) {
-        Ok(about) => std::fs::set_permissions(fresh, about.permissions())?,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error),
-    }
-    File::open(fresh)?.sync_all()?;
-    std::fs::rename(fresh, path)
 }

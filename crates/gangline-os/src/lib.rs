@@ -10,6 +10,7 @@ mod address;
 pub mod clock;
 pub mod dial;
 pub mod doorbell;
+pub mod exact;
 pub mod failpoint;
 pub mod fsio;
 pub mod lines;

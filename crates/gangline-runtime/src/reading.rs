@@ -122,6 +122,31 @@ impl Reading {
         }
     }
 
+    /// As [`Reading::verdict`], with the file or folder that the call may then use: no part of that
+    /// path was a link when it was judged, and whoever opens it must see to it that none is one by
+    /// then. `None` = the tool uses none of its own.
+    pub(crate) fn verdict_of_place(&self, tool: &str, input: &Value) -> (Verdict, Option<PathBuf>) {
+        let named = match tool {
+            "Read" | "Write" | "Edit" => input["file_path"].as_str(),
+            "Glob" | "Grep" => Some(input["path"].as_str().unwrap_or_default()),
+            _ => None,
+        };
+        let Some(named) = named else { return (self.verdict(tool, input), None) };
+        // Resolved once: links that change from here on change nothing.
+        let place = fsio::resolved(&self.workdir.join(named));
+        let extent = match tool {
+            "Glob" | "Grep" => self.extent(),
+            _ => Extent::Alone,
+        };
+        let here = self.policy.on_file(tool, self.bounds.access(&place, extent));
+        let verdict = match (self.verdict(tool, input), here) {
+            (Verdict::Deny(why), _) | (_, Verdict::Deny(why)) => Verdict::Deny(why),
+            (Verdict::Ask, _) | (_, Verdict::Ask) => Verdict::Ask,
+            (Verdict::Allow, Verdict::Allow) => Verdict::Allow,
+        };
+        (verdict, Some(place))
+    }
+
     /// As [`Reading::verdict`] for a call that may have more paths than its arguments show: one that
     /// names no file at all is asked about.
     pub(crate) fn verdict_of_unknown(

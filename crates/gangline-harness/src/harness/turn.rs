@@ -5,6 +5,7 @@
 //! while none of its blocks was completed, so that no handler sees a block that history lacks.
 
 use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use futures::FutureExt as _;
@@ -352,22 +353,30 @@ impl Turn<'_> {
         if let Some(reason) = bad_input {
             return Err(ToolError::Input(reason.clone()));
         }
+        let mut judged = None;
         if let Some(authorizer) = &self.harness.authorizer {
             let asked = self.cancel.run_until_cancelled(authorizer.authorize(call)).await;
             match asked {
                 None => return Err(ToolError::Cancelled),
                 Some(Authorization::Deny { reason }) => return Err(ToolError::Failed(reason)),
                 Some(Authorization::Allow) => {}
+                Some(Authorization::AllowAt(path)) => judged = Some(path),
             }
         }
-        self.execute(tool.as_ref(), call).await
+        self.execute(tool.as_ref(), call, judged).await
     }
 
     /// Runs a tool. On cancel it has a grace to end by itself, then its future is dropped.
-    async fn execute(&self, tool: &dyn Tool, call: &ToolCall) -> Result<String, ToolError> {
+    async fn execute(
+        &self,
+        tool: &dyn Tool,
+        call: &ToolCall,
+        judged: Option<PathBuf>,
+    ) -> Result<String, ToolError> {
         let config = &self.harness.parts.config;
         let ctx = ToolContext {
             cwd: config.cwd.clone(),
+            judged,
             closed: config.closed.clone(),
             cancel: self.cancel.clone(),
         };

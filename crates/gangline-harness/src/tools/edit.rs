@@ -1,12 +1,11 @@
 //! `Edit`: one exact text for another.
 
 use std::io::Read as _;
-use std::path::Path;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{blocking, failed, open_regular, replace};
+use super::{Place, blocking};
 use crate::tool::{Fields, Tool, ToolContext, ToolError};
 
 const SIZE_LIMIT: u64 = 16 << 20;
@@ -46,7 +45,7 @@ impl Tool for Edit {
 
     async fn execute(&self, ctx: &ToolContext, input: Value) -> Result<String, ToolError> {
         let mut fields = Fields::new(input)?;
-        let path = ctx.path(&fields.required::<String>("file_path")?);
+        let place = Place::of(ctx, &fields.required::<String>("file_path")?);
         let change = Change {
             old_string: fields.required("old_string")?,
             new_string: fields.required("new_string")?,
@@ -58,19 +57,19 @@ impl Tool for Edit {
         if change.old_string == change.new_string {
             return Err(ToolError::field("new_string", "is the same as `old_string`"));
         }
-        blocking(move || edit(&path, &change)).await
+        blocking(move || edit(&place, &change)).await
     }
 }
 
-fn edit(path: &Path, change: &Change) -> Result<String, ToolError> {
-    let (file, about) = open_regular(path)?;
+fn edit(place: &Place, change: &Change) -> Result<String, ToolError> {
+    let (file, about) = place.open_regular()?;
     if about.len() > SIZE_LIMIT {
         return Err(ToolError::field("file_path", format!("is larger than {SIZE_LIMIT} bytes")));
     }
     let mut text = String::new();
     file.take(SIZE_LIMIT)
         .read_to_string(&mut text)
-        .map_err(|error| failed("read as text", path, &error))?;
+        .map_err(|error| place.failed("read as text", &error))?;
     let count = text.matches(&change.old_string).count();
     let text = match (count, change.replace_all) {
         (0, _) => return Err(ToolError::field("old_string", "does not occur in the file")),
@@ -80,6 +79,6 @@ fn edit(path: &Path, change: &Change) -> Result<String, ToolError> {
             return Err(ToolError::field("old_string", reason));
         }
     };
-    replace(path, text.as_bytes()).map_err(|error| failed("write", path, &error))?;
-    Ok(format!("replaced {count} in {}", path.display()))
+    place.replace(text.as_bytes())?;
+    Ok(format!("replaced {count} in {}", place.named.display()))
 }

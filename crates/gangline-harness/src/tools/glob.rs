@@ -7,7 +7,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use ignore::WalkBuilder;
 use serde_json::{Value, json};
 
-use super::blocking;
+use super::{Place, blocking};
 use crate::tool::{Fields, Tool, ToolContext, ToolError};
 
 const RESULT_LIMIT: usize = 1000;
@@ -41,13 +41,13 @@ impl Tool for Glob {
         let mut fields = Fields::new(input)?;
         let matcher = matcher("pattern", &fields.required::<String>("pattern")?)?;
         let path: Option<String> = fields.optional("path")?;
-        let base = ctx.path(path.as_deref().unwrap_or("."));
+        let base = Place::of(ctx, path.as_deref().unwrap_or("."));
         let ctx = ctx.clone();
         blocking(move || {
             let mut found = Vec::new();
             for (file, relative) in files(&base, &ctx)? {
                 if matcher.is_match(&relative) {
-                    found.push(file.display().to_string());
+                    found.push(file.named.display().to_string());
                 }
             }
             if found.is_empty() {
@@ -73,20 +73,18 @@ pub(super) fn matcher(field: &str, pattern: &str) -> Result<GlobMatcher, ToolErr
         .map_err(|error| ToolError::field(field, format!("is no pattern: {error}")))
 }
 
-/// Returns the regular files below `base`, or itself, as path and path below `base`; sorted.
+/// Returns the regular files below `base`, or itself, with their paths below `base`; sorted.
 /// Other file systems are not entered: reading a file of `/proc` may block for ever. What is closed
-/// is left out, unless `base` itself lies in it: that was for the authorizer to say.
-pub(super) fn files(base: &Path, ctx: &ToolContext) -> Result<Vec<(PathBuf, PathBuf)>, ToolError> {
-    if !base.exists() {
-        return Err(ToolError::field("path", format!("does not exist: {}", base.display())));
+/// is left out, unless `base` itself lies in it: that was for the authorizer to say. A folder that
+/// becomes a link meanwhile may add names; what is behind them is not opened.
+pub(super) fn files(base: &Place, ctx: &ToolContext) -> Result<Vec<(Place, PathBuf)>, ToolError> {
+    let Place { named, real } = base;
+    if !real.exists() {
+        return Err(ToolError::field("path", format!("does not exist: {}", named.display())));
     }
-    let real = std::fs::canonicalize(base).unwrap_or_else(|_| base.to_owned());
-    let closed = ctx.closed.iter().filter_map(|closed| closed.strip_prefix(&real).ok());
-    let closed: Vec<PathBuf> = closed
-        .filter(|below| !below.as_os_str().is_empty())
-        .map(|below| base.join(below))
-        .collect();
-    let walk = WalkBuilder::new(base)
+    let closed = ctx.closed.iter().filter(|closed| *closed != real);
+    let closed: Vec<PathBuf> = closed.cloned().collect();
+    let walk = WalkBuilder::new(real)
         .hidden(false)
         .require_git(false)
         .same_file_system(true)
@@ -104,14 +102,19 @@ pub(super) fn files(base: &Path, ctx: &ToolContext) -> Result<Vec<(PathBuf, Path
         let Ok(entry) = entry else { continue };
         if entry.file_type().is_some_and(|kind| kind.is_file()) {
             let path = entry.into_path();
-            let relative = match path.strip_prefix(base) {
-                Ok(relative) if !relative.as_os_str().is_empty() => relative.to_owned(),
-                Ok(_) | Err(_) => path.file_name().map(PathBuf::from).unwrap_or_default(),
+            let (named, relative) = match path.strip_prefix(real) {
+                Ok(relative) if !relative.as_os_str().is_empty() => {
+                    (named.join(relative), relative.to_owned())
+                }
+                Ok(_) | Err(_) => {
+                    let name = path.file_name().map(PathBuf::from).unwrap_or_default();
+                    (named.clone(), name)
+                }
             };
             if files.len() == FILES_LIMIT {
                 return Err(ToolError::field("path", format!("has over {FILES_LIMIT} files")));
             }
-            files.push((path, relative));
+            files.push((Place { named, real: path }, relative));
         }
     }
     Ok(files)

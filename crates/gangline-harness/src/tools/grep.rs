@@ -1,7 +1,6 @@
 //! `Grep`: lines by regular expression.
 
 use std::io;
-use std::path::PathBuf;
 
 use async_trait::async_trait;
 use globset::GlobMatcher;
@@ -10,7 +9,7 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContex
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{blocking, glob};
+use super::{Place, blocking, glob};
 use crate::tool::{Fields, Tool, ToolContext, ToolError, shorten};
 
 const DEFAULT_LINES: usize = 500;
@@ -69,7 +68,7 @@ impl Tool for Grep {
         let search = Search {
             pattern,
             only: fields.optional::<String>("glob")?.as_deref().map(only).transpose()?,
-            base: ctx.path(&fields.optional::<String>("path")?.unwrap_or(".".to_owned())),
+            base: Place::of(ctx, &fields.optional::<String>("path")?.unwrap_or(".".to_owned())),
             mode: fields.optional("output_mode")?.unwrap_or_default(),
             context: fields.optional("context")?.unwrap_or(0).min(50),
             limit: fields.optional("head_limit")?.unwrap_or(DEFAULT_LINES).max(1),
@@ -90,7 +89,7 @@ fn only(pattern: &str) -> Result<GlobMatcher, ToolError> {
 struct Search {
     pattern: RegexMatcher,
     only: Option<GlobMatcher>,
-    base: PathBuf,
+    base: Place,
     mode: Mode,
     context: usize,
     limit: usize,
@@ -114,11 +113,13 @@ impl Search {
             if lines.len() > self.limit {
                 break;
             }
-            let name = file.display().to_string();
+            let name = file.named.display().to_string();
             let room = self.limit.saturating_add(1) - lines.len();
             let mut found = Found { search: &self, name: &name, room, lines: Vec::new(), count: 0 };
             // A file that may not be read, or has a line beyond the limit, is as good as absent.
-            let _searched = searcher.search_path(&self.pattern, &file, &mut found);
+            if let Ok((file, _)) = file.open_regular() {
+                let _searched = searcher.search_file(&self.pattern, &file, &mut found);
+            }
             lines.append(&mut found.finish());
         }
         if self.ctx.cancel.is_cancelled() {

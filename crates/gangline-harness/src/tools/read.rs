@@ -3,13 +3,12 @@
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
-use std::path::PathBuf;
 
 use async_trait::async_trait;
 use gangline_os::CancellationToken;
 use serde_json::{Value, json};
 
-use super::{blocking, failed, open_regular};
+use super::{Place, blocking};
 use crate::tool::{Fields, Tool, ToolContext, ToolError};
 
 const DEFAULT_LINES: usize = 2000;
@@ -56,7 +55,7 @@ impl Tool for Read {
             return Err(ToolError::field("limit", "must be at least 1"));
         }
         let part = Part {
-            path: ctx.path(&file_path),
+            place: Place::of(ctx, &file_path),
             first,
             last: first.saturating_add(limit - 1),
             cancel: ctx.cancel.clone(),
@@ -67,7 +66,7 @@ impl Tool for Read {
 
 /// Lines `first ..= last` of a file.
 struct Part {
-    path: PathBuf,
+    place: Place,
     first: usize,
     last: usize,
     cancel: CancellationToken,
@@ -75,9 +74,9 @@ struct Part {
 
 impl Part {
     fn read(self) -> Result<String, ToolError> {
-        let (file, _) = open_regular(&self.path)?;
+        let (file, _) = self.place.open_regular()?;
         let mut reader = BufReader::with_capacity(BINARY_PROBE, file);
-        let start = reader.fill_buf().map_err(|error| failed("read", &self.path, &error))?;
+        let start = reader.fill_buf().map_err(|error| self.place.failed("read", &error))?;
         if start.contains(&0) {
             return Err(ToolError::field("file_path", "is a binary file"));
         }
@@ -113,7 +112,7 @@ impl Part {
             if self.cancel.is_cancelled() {
                 return Err(ToolError::Cancelled);
             }
-            let chunk = reader.fill_buf().map_err(|error| failed("read", &self.path, &error))?;
+            let chunk = reader.fill_buf().map_err(|error| self.place.failed("read", &error))?;
             if chunk.is_empty() {
                 return Ok(seen.then_some((kept, length)));
             }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::{blocking, failed, replace};
+use super::{Place, blocking};
 use crate::tool::{Fields, Tool, ToolContext, ToolError};
 
 /// Writes a file, making the folders above it; an older content is replaced.
@@ -37,17 +37,13 @@ impl Tool for Write {
         if file_path.is_empty() {
             return Err(ToolError::field("file_path", "is empty"));
         }
-        let path = ctx.path(&file_path);
+        let place = Place::of(ctx, &file_path);
         blocking(move || {
-            if path.is_dir() {
+            if place.real.is_dir() {
                 return Err(ToolError::field("file_path", "is a folder"));
             }
-            if let Some(parent) = path.parent() {
-                std::fs::create_dir_all(parent)
-                    .map_err(|error| failed("make the folder of", &path, &error))?;
-            }
-            replace(&path, content.as_bytes()).map_err(|error| failed("write", &path, &error))?;
-            Ok(format!("wrote {} bytes to {}", content.len(), path.display()))
+            place.replace(content.as_bytes())?;
+            Ok(format!("wrote {} bytes to {}", content.len(), place.named.display()))
         })
         .await
     }

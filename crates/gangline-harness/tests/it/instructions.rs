@@ -252,7 +252,12 @@ async fn a_skill_is_found_by_either_field_and_a_missing_one_is_told() {
     assert!(disk.gather().tool().is_none());
     disk.file("repo/.claude/skills/one/SKILL.md", &skill("one", "x", "Body."));
     let tool = disk.gather().tool().unwrap();
-    let ctx = ToolContext { cwd: "/".into(), closed: Vec::new(), cancel: CancellationToken::new() };
+    let ctx = ToolContext {
+        cwd: "/".into(),
+        judged: None,
+        closed: Vec::new(),
+        cancel: CancellationToken::new(),
+    };
     let call = async |input: Value| tool.execute(&ctx, input).await;
     for input in [json!({"name": "one"}), json!({"skill": "/one"})] {
         assert!(call(input).await.unwrap().ends_with("\n\nBody."));

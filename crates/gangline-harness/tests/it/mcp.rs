@@ -98,7 +98,12 @@ fn tool(servers: &McpServers, name: &str) -> Caller {
     let tool = servers.tools().into_iter().find(|tool| tool.name().ends_with(&wanted)).unwrap();
     Caller {
         tool,
-        ctx: ToolContext { cwd: "/".into(), closed: Vec::new(), cancel: CancellationToken::new() },
+        ctx: ToolContext {
+            cwd: "/".into(),
+            judged: None,
+            closed: Vec::new(),
+            cancel: CancellationToken::new(),
+        },
     }
 }
 

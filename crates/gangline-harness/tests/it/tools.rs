@@ -32,7 +32,8 @@ impl Room {
         let tools = tools::standard(base_env());
         let tool = tools.iter().find(|tool| tool.name() == name).unwrap();
         let cancel = CancellationToken::new();
-        let ctx = ToolContext { cwd: self.path().to_owned(), closed: Vec::new(), cancel };
+        let ctx =
+            ToolContext { cwd: self.path().to_owned(), judged: None, closed: Vec::new(), cancel };
         let result = crate::fake::within(tool.execute(&ctx, input)).await;
         let here = self.path().display().to_string();
         let plain = |text: String| text.replace(&here, "~");
@@ -199,7 +200,7 @@ async fn a_search_leaves_out_what_is_closed() {
         for (name, field) in [("Grep", "needle"), ("Glob", "**/*")] {
             let tool = tools.iter().find(|tool| tool.name() == name).unwrap();
             let (closed, cancel) = (vec![real.join("state")], CancellationToken::new());
-            let ctx = ToolContext { cwd: base.clone(), closed, cancel };
+            let ctx = ToolContext { cwd: base.clone(), judged: None, closed, cancel };
             let found = tool.execute(&ctx, json!({"pattern": field})).await.unwrap();
             assert!(found.contains("a.rs") && !found.contains("state"), "{name}: {found}");
             let input = json!({"pattern": field, "path": "state/notes"});
@@ -214,6 +215,7 @@ async fn bash_has_only_the_environment_that_it_was_given() {
     let bash = tools::Bash::new(vec![("ONLY".into(), "this".into())]);
     let ctx = ToolContext {
         cwd: room.path().to_owned(),
+        judged: None,
         closed: Vec::new(),
         cancel: CancellationToken::new(),
     };
@@ -297,7 +299,12 @@ async fn grep_shows_files_lines_or_counts() {
 #[tokio::test]
 async fn todo_keeps_the_newest_list() {
     let todo = TodoWrite::default();
-    let ctx = ToolContext { cwd: ".".into(), closed: Vec::new(), cancel: CancellationToken::new() };
+    let ctx = ToolContext {
+        cwd: ".".into(),
+        judged: None,
+        closed: Vec::new(),
+        cancel: CancellationToken::new(),
+    };
     let input = json!({"todos": [
         {"content": "look", "status": "completed", "activeForm": "looking"},
         {"content": "leap", "status": "in_progress"},

@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -70,6 +71,11 @@ impl Permits {
     }
 }
 
+/// Returns the permission; where a file was judged, for that one only.
+fn allowed(judged: Option<PathBuf>) -> Authorization {
+    judged.map_or(Authorization::Allow, Authorization::AllowAt)
+}
+
 /// Removes a question whose prompt was cancelled.
 struct Forget<'a> {
     permits: &'a Permits,
@@ -88,10 +94,14 @@ impl Authorizer for Permits {
         *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(call.id.clone());
         // What the model said comes first: then a crash inside the tool finds it recorded.
         self.events.emptied().await;
-        match self.reading.verdict(&call.name, &call.input) {
-            permission::Verdict::Allow => Authorization::Allow,
+        let (verdict, judged) = self.reading.verdict_of_place(&call.name, &call.input);
+        match verdict {
+            permission::Verdict::Allow => allowed(judged),
             permission::Verdict::Deny(reason) => Authorization::Deny { reason },
-            permission::Verdict::Ask => self.ask(call).await,
+            permission::Verdict::Ask => match self.ask(call).await {
+                Authorization::Allow => allowed(judged),
+                other => other,
+            },
         }
     }
 }

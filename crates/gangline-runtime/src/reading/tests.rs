@@ -18,7 +18,8 @@ impl Place {
     fn new(workdir: &str, mode: Permissions, searches: Searches) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(folder.path()).unwrap();
-        for dir in ["home/proj/src", "home/.ssh", "state/agents/ada/notes", "state/agents/bob"] {
+        for dir in ["home/proj/src/a/b", "home/.ssh", "state/agents/ada/notes", "state/agents/bob"]
+        {
             fs::create_dir_all(root.join(dir)).unwrap();
         }
         for file in
@@ -29,6 +30,7 @@ impl Place {
         symlink(root.join("state"), root.join("home/proj/st")).unwrap();
         symlink(root.join("state/owner.token"), root.join("home/proj/token")).unwrap();
         symlink("src", root.join("home/proj/source")).unwrap();
+        symlink("src/a/b", root.join("home/proj/deep")).unwrap();
         symlink("/etc", root.join("home/proj/etc")).unwrap();
         let reading = Reading {
             policy: Policy::new(mode),
@@ -78,6 +80,9 @@ fn a_file_is_read_unasked_inside_asked_outside_and_never_in_the_installation() {
         ("~other/x", "allow"),
         ("/proc/self/cwd/a", "ask"),
         ("/proc/self/environ", "ask"),
+        // The program's own root may be another.
+        ("/proc/self/rootROOT/home/proj/a", "ask"),
+        ("/proc/self/rootROOT/state/owner.token", "closed"),
         ("ROOT/state", "closed"),
         ("ROOT/state/owner.token", "closed"),
         ("ROOT/state/agents/bob/irc.secret", "closed"),
@@ -87,6 +92,9 @@ fn a_file_is_read_unasked_inside_asked_outside_and_never_in_the_installation() {
         ("st/agents/ada/notes/n.md", "allow"),
         // Read as the kernel does it, or with `..` taken away first: the worse counts.
         ("source/../../../state/owner.token", "closed"),
+        ("deep/../../../../../state/owner.token", "closed"),
+        ("deep/../../../state/owner.token", "closed"),
+        ("deep/../../../a", "ask"),
         ("st/../state/owner.token", "closed"),
         ("~/.ssh/id", "closed"),
         ("file://ROOT/state/owner.token", "closed"),

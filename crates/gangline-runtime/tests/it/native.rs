@@ -1,6 +1,7 @@
 //! The native backend meets the contract of [`gangline_runtime::Runtime`].
 
 mod context;
+mod places;
 mod servers;
 
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
