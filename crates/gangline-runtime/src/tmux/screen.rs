@@ -183,6 +183,36 @@ impl Screen {
             (None, Kind::Line, None) => (last, 0),
             (None, Kind::Box, _) => (last.saturating_sub(TALL_INPUT), 0),
         };
+        self.rows_from((first, column), |_| 0)
+    }
+
+    /// Returns the same where a program begins each row of a long line with the sign of its prompt;
+    /// `None` if it does not.
+    pub(super) fn input_with_signs(&self, profile: &Profile, from_line: usize) -> Option<String> {
+        let last = self.cursor.1;
+        let first = from_line.checked_sub(self.history)?;
+        let sign = |row: &str| {
+            let signs = profile.ready.iter().filter(|sign| begins(row, sign));
+            signs.map(|sign| sign.chars().count()).max()
+        };
+        let rows = self.rows.get(first + 1..=last)?;
+        if profile.kind != Kind::Line
+            || rows.is_empty()
+            || !rows.iter().all(|it| sign(it).is_some())
+        {
+            return None;
+        }
+        Some(self.rows_from((first, 0), |row| sign(row).unwrap_or(0)))
+    }
+
+    /// Returns what stands from a place to the cursor, without spaces and borders; of each later row
+    /// so many characters are left out as are told.
+    fn rows_from(
+        &self,
+        (first, column): (usize, usize),
+        skipped: impl Fn(&str) -> usize,
+    ) -> String {
+        let last = self.cursor.1;
         let mut text = String::new();
         for row in first..=last {
             let shown = if row == last {
@@ -190,7 +220,7 @@ impl Screen {
             } else {
                 self.rows.get(row).cloned().unwrap_or_default()
             };
-            let skip = if row == first { column } else { 0 };
+            let skip = if row == first { column } else { skipped(&shown) };
             text.extend(shown.chars().skip(skip));
         }
         squash(&text)

@@ -198,7 +198,9 @@ impl Turns {
         };
         let sight = if whole { Sight::Whole { before: &before } } else { Sight::End };
         let input = screen.input(&self.profile, Some(line));
-        if delivery.receipt.seen(&input, sight, &self.profile) {
+        let with_signs = screen.input_with_signs(&self.profile, line);
+        let seen = |input: &String| delivery.receipt.seen(input, sight, &self.profile);
+        if seen(&input) || with_signs.as_ref().is_some_and(seen) {
             self.out.push(Act::Keys(self.profile.submit.clone()));
             self.looks = 0;
             return Stage::Sent { at: now, times: 1, cursor: screen.cursor_line() };

@@ -71,6 +71,41 @@ async fn a_long_message_reaches_an_input_of_one_row() {
     rig.put_away().await;
 }
 
+/// A line editor that begins each row of a long line with the sign of its prompt, as aider's does,
+/// gets it and is seen to have it.
+#[tokio::test]
+async fn a_long_message_reaches_an_input_with_a_sign_in_each_row() {
+    let program = r#"
+import os, tty
+tty.setraw(0)
+out = lambda text: os.write(1, text.encode())
+columns = os.get_terminal_size(1).columns
+line, at = "", 2
+out("> ")
+while True:
+    c = os.read(0, 1).decode()
+    if c == "\r":
+        out(f"\r\ngot {len(line)}: {line[-9:]}\r\n> ")
+        line, at = "", 2
+    elif c == "\x04":
+        break
+    elif c.isprintable():
+        if at == columns:
+            out("\r\n> ")
+            at = 2
+        out(c)
+        line, at = line + c, at + 1
+"#;
+    let mut rig = Rig::python(program, json!({"like": "lines"}));
+    rig.start().await;
+    for (number, length) in [(1, 20), (2, 155), (3, 160), (4, 290), (5, 1500)] {
+        let text = "a > b ".repeat(length / 6) + "the end";
+        let done = rig.ask(number, &text).await;
+        assert_eq!(done.text(), format!("got {}: b the end", text.len()), "{length}: {done:?}");
+    }
+    rig.put_away().await;
+}
+
 /// R3-08: a prompt from before the program is ready waits for that.
 #[tokio::test]
 async fn a_first_prompt_waits_for_the_start() {
