@@ -16,6 +16,7 @@ mod ledger;
 mod life;
 mod plan;
 mod probe;
+mod reading;
 mod script;
 mod session;
 mod stage;

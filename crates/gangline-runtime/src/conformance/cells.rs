@@ -60,6 +60,8 @@ pub const CELLS: &[Cell] = &[
         able.approvals
     }),
     cell("allowlist", "`allowlist` denies the rest unasked", &["R2-42"], |able| able.approvals),
+    cell("reads_outside", "a file outside its folder, under `ask`", &[], |able| able.approvals),
+    cell("reads_closed", "a file of the installation, even if allowed", &[], |able| able.approvals),
     cell("bypass", "`bypass` asks nobody", &[], always),
     cell("steer", "a text joins the open turn", &[], |able| able.steer),
     cell("set_model", "changes the model between turns", &["R2-04"], |able| able.set_model),

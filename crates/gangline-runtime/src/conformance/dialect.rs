@@ -33,6 +33,10 @@ pub struct Dialect {
     pub listed: &'static str,
     /// That tool's arguments for a command.
     pub shell_input: fn(&str) -> Value,
+    /// The name of its tool that reads a file, as the model calls it; empty = only its shell does.
+    pub read: &'static str,
+    /// That tool's arguments for a path.
+    pub read_input: fn(&str) -> Value,
     /// What its environment should have besides: fewer tries, no looking for news. `{origin}`
     /// stands for the model's.
     pub env: &'static [(&'static str, &'static str)],
@@ -116,6 +120,8 @@ pub const COMMON: Dialect = Dialect {
     shell: "bash",
     shell_input: described,
     listed: "Bash",
+    read: "",
+    read_input: |path| json!({ "file_path": path }),
     env: &[],
     files: &[],
     mcp_tool: "{tool}",
@@ -177,6 +183,7 @@ const CLAUDE: Dialect = Dialect {
     model: "claude-haiku-4-5",
     other_model: "claude-sonnet-4-6",
     shell: "Bash",
+    read: "Read",
     env: &[("CLAUDE_CODE_MAX_RETRIES", "1")],
     ..COMMON
 };
@@ -198,6 +205,8 @@ const OPENCODE: Dialect = Dialect {
     backend: "opencode",
     program: "opencode",
     tested: "1.18.33",
+    read: "read",
+    read_input: |path| json!({ "filePath": path }),
     extra: &[("models", "[\"second\"]")],
     known: &[silent("error_500"), silent("error_529"), silent("error_429")],
     ..COMMON
@@ -211,6 +220,7 @@ pub const DIALECTS: &[Dialect] = &[
         model: "claude-haiku-4-5",
         other_model: "claude-sonnet-4-6",
         shell: "Bash",
+        read: "Read",
         ..COMMON
     },
     CLAUDE,
@@ -222,6 +232,8 @@ pub const DIALECTS: &[Dialect] = &[
         tested: "3.0.65",
         shell: "run_commands",
         shell_input: |command| json!({ "commands": [command] }),
+        read: "read_files",
+        read_input: |path| json!({ "files": [{ "path": path }] }),
         known: &[
             otherwise("deny_told", DENIED),
             silent("error_500"),
@@ -230,7 +242,14 @@ pub const DIALECTS: &[Dialect] = &[
         ],
         ..COMMON
     },
-    Dialect { backend: "copilot", program: "copilot", tested: "1.0.102", ..COMMON },
+    Dialect {
+        backend: "copilot",
+        program: "copilot",
+        tested: "1.0.102",
+        read: "view",
+        read_input: |path| json!({ "path": path }),
+        ..COMMON
+    },
     Dialect {
         backend: "gemini",
         program: "gemini",
@@ -239,6 +258,7 @@ pub const DIALECTS: &[Dialect] = &[
         model: "gemini-2.5-pro",
         other_model: "gemini-3-flash-preview",
         shell: "run_shell_command",
+        read: "read_file",
         files: &[(
             ".gemini/settings.json",
             r#"{"security": {"auth": {"selectedType": "gemini-api-key"},

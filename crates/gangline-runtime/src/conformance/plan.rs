@@ -66,6 +66,11 @@ pub(super) fn installation(options: &StartOptions) -> String {
     installation.unwrap_or("conformance").to_owned()
 }
 
+/// Returns a folder that is closed to every agent, as that of an installation is.
+pub(super) fn closed(options: &StartOptions) -> PathBuf {
+    options.workdir.join("closed")
+}
+
 /// Returns what the plan comes to, its folders made.
 pub(super) fn options(subject: &Subject, plan: &Plan) -> Result<StartOptions, Why> {
     let given = &subject.options;
@@ -111,6 +116,7 @@ pub(super) fn options(subject: &Subject, plan: &Plan) -> Result<StartOptions, Wh
         Listed::No => vec!["Read".to_owned()],
     };
     options.resume = None;
+    options.bounds.closed.push(closed(given));
     let probes = plan.servers.of(subject).into_iter();
     options.mcp_servers = probes.map(|probe| probe.server.clone()).collect();
     if plan.fields == Fields::Unknown {

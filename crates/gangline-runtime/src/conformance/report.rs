@@ -17,6 +17,19 @@ pub enum Verdict {
     Hidden(String),
     /// It was not tried; why, in one line.
     Skipped(String),
+    /// What it does, where programs differ and none of it breaks a rule of an adapter.
+    Does(Way),
+}
+
+/// What becomes of a call that the agent's rules do not allow by themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// A person is asked, and decides.
+    Asked,
+    /// It does not run, whatever anybody says.
+    Refused,
+    /// It runs unasked.
+    NotHeld,
 }
 
 impl Verdict {
@@ -29,6 +42,9 @@ impl Verdict {
             Self::Unsupported => "unsupported",
             Self::Hidden(_) => "hidden",
             Self::Skipped(_) => "skipped",
+            Self::Does(Way::Asked) => "asked",
+            Self::Does(Way::Refused) => "refused",
+            Self::Does(Way::NotHeld) => "not held",
         }
     }
 
@@ -36,7 +52,7 @@ impl Verdict {
     #[must_use]
     pub fn why(&self) -> Option<&str> {
         match self {
-            Self::Yes | Self::Unsupported => None,
+            Self::Yes | Self::Unsupported | Self::Does(_) => None,
             Self::No(why) | Self::Hidden(why) | Self::Skipped(why) => Some(why),
         }
     }
@@ -112,7 +128,7 @@ pub fn markdown(reports: &[&Report]) -> String {
         let _ = write!(out, "\n{}\n", [report.backend, version].join(" ").trim_end());
         let mut all = true;
         for Outcome { cell, verdict, .. } in &report.outcomes {
-            if *verdict == Verdict::Yes {
+            if matches!(verdict, Verdict::Yes | Verdict::Does(_)) {
                 continue;
             }
             all = false;

@@ -17,6 +17,15 @@ const HELD_MS: u64 = 600_000;
 pub(super) const RETRY_AFTER: Duration = Duration::from_secs(3);
 
 impl Dialect {
+    /// Returns a call that reads a file: of the program's own tool for that, or of its shell.
+    fn reads(&self, path: &str) -> Value {
+        let (name, input) = match self.read {
+            "" => (self.shell, (self.shell_input)(&format!("cat {path}"))),
+            own => (own, (self.read_input)(path)),
+        };
+        json!([{ "tool_use": { "name": name, "input": input } }])
+    }
+
     /// Returns the stand-in's script (YAML, as `gangline standin serve --script` takes it) for this
     /// backend. The names of the MCP tools are [`super::McpProbe::tool`].
     #[must_use]
@@ -56,6 +65,7 @@ impl Dialect {
                      sleep 0.1; n=$$((n+1)); done; echo output-$1",
                 ),
             ),
+            rule(json!({ "user": r"conformance read (\S+) (\S+)" }), self.reads("$1")),
             rule(verb("post"), call("send", json!({ "to": "#den", "text": "$1" }))),
             rule(
                 json!({ "user": r"conformance mcp (\S+) (\S+)" }),

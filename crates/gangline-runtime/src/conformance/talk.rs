@@ -6,6 +6,7 @@ use super::{
     Verdict,
     card::Card,
     plan::{Fields, Initial, Listed, Plan, Servers},
+    reading,
     script::OUTPUT_TOKENS,
     session::{Session, within},
     stage::{Stage, Try},
@@ -53,6 +54,14 @@ pub(super) const STAGE: Stage = Stage {
             step: |session, card| Box::pin(tools::denied(session, card)),
         },
         Try { cells: &["ask_interrupt"], step: |session, _| Box::pin(tools::interrupted(session)) },
+        Try {
+            cells: &["reads_outside"],
+            step: |session, card| Box::pin(reading::outside(session, card)),
+        },
+        Try {
+            cells: &["reads_closed"],
+            step: |session, card| Box::pin(reading::closed(session, card)),
+        },
         Try { cells: &["host_tool"], step: |session, _| Box::pin(tools::host(session)) },
         Try {
             cells: &["host_tool_refused"],

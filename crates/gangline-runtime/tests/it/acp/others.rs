@@ -8,7 +8,7 @@ use gangline_runtime::{Answer, StopReason, TurnResult};
 use gangline_testkit::programs;
 use serde_json::json;
 
-use super::rig::{Rig, no};
+use super::rig::{Rig, no, turn};
 use crate::rig::look_again;
 
 /// A program as somebody would configure it.
@@ -50,10 +50,11 @@ async fn rig(program: &Program) -> Rig {
     let mut rig = Rig::of("acp", command);
     let script = format!(
         "rules:\n  \
-         - when: {{tool: '.*', user: 'run'}}\n    reply: [text: \"it said: ${{tool_result}}\"]\n  \
+         - when: {{tool: '.*', user: 'run|post'}}\n    reply: [text: \"it said: ${{tool_result}}\"]\n  \
          - when: {{user: 'run (.+) now'}}\n    reply: [tool_use: {}]\n  \
          - when: {{user: 'for ever'}}\n    reply: [{{delay_ms: 600000}}, {{text: never}}]\n  \
          - when: {{user: 'say (\\w+)'}}\n    reply: [text: \"said $1\"]\n  \
+         - when: {{user: 'post it'}}\n    reply: [tool_use: {{name: mcp__gangline__send, input: {{text: hi}}}}]\n  \
          - reply: [text: nothing]\n",
         program.shell
     );
@@ -108,7 +109,11 @@ async fn works(program: Program) {
 /// R0-63, C5: Qwen Code, told its model by `model_env`.
 #[tokio::test]
 async fn qwen_code_by_configuration_alone() {
-    works(Program {
+    works(qwen()).await;
+}
+
+fn qwen() -> Program {
+    Program {
         path: programs::npm("qwen", "qwen"),
         args: &["--acp"],
         env: &[("OPENAI_MODEL", "fake-1")],
@@ -119,14 +124,17 @@ async fn qwen_code_by_configuration_alone() {
         model_env: Some(("/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY")),
         shell: "{name: run_shell_command, input: {command: \"$1\", is_background: false}}",
         asks: Asks::Us,
-    })
-    .await;
+    }
 }
 
 /// R0-63, C5: Claude Code behind its bridge, which opens in a mode that asks nobody.
 #[tokio::test]
 async fn claude_agent_acp_by_configuration_alone() {
-    works(Program {
+    works(claude_agent_acp()).await;
+}
+
+fn claude_agent_acp() -> Program {
+    Program {
         path: programs::npm("claude-agent-acp", "claude-agent-acp"),
         args: &[],
         env: &[
@@ -134,14 +142,42 @@ async fn claude_agent_acp_by_configuration_alone() {
             ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
             ("DISABLE_AUTOUPDATER", "1"),
             ("DISABLE_TELEMETRY", "1"),
+            // Else its tools are not in the list, but to be searched for.
+            ("ENABLE_TOOL_SEARCH", "false"),
             ("IS_SANDBOX", "1"),
         ],
         files: &[],
         model_env: Some(("", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY")),
         shell: "{name: Bash, input: {command: \"$1\", description: x}}",
         asks: Asks::Us,
-    })
-    .await;
+    }
+}
+
+/// R2-41: `tools` decides how a real program is offered the daemon's tools: by HTTP, over stdio, or
+/// not at all; by the ways that it is offered the model calls them.
+#[tokio::test]
+async fn tools_are_offered_as_the_configuration_says() {
+    for (way, offered) in [("http", true), ("stdio", true), ("none", false)] {
+        let mut rig = rig(&claude_agent_acp()).await;
+        // Over HTTP nothing else is there, so that a call shows which way it took.
+        if way == "stdio" {
+            rig.bridge();
+        }
+        rig.options.extra.insert("tools".to_owned(), json!(way));
+        rig.opened().await;
+        assert_eq!(rig.ask(1, "say plum").await.text(), "said plum");
+        let all = rig.requests();
+        // A program may ask its model for a title as well, without tools.
+        let asked = all.iter().filter(|it| it.contains("say plum"));
+        let has = asked.map(|it| serde_json::from_str::<serde_json::Value>(it).unwrap());
+        let has = has.map(|it| it["body"]["tools"].to_string().contains("says something"));
+        assert_eq!(has.fold(false, |any, it| any | it), offered, "{way}: {all:#?}");
+        if offered {
+            let done = rig.ask(2, "post it").await;
+            let call = rig.calls.try_recv().unwrap();
+            assert_eq!((call.name.as_str(), call.turn), ("send", turn(2)), "{way}: {done:#?}");
+        }
+    }
 }
 
 /// R0-63: Codex behind its bridge, started by one word.

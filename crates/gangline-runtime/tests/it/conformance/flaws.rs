@@ -4,14 +4,15 @@ use std::{sync::Arc, time::Duration};
 
 use gangline_os::task::{HowEnded, TaskGroup};
 use gangline_runtime::{
-    AssistantMessage, PermissionMode, Runtime, RuntimeEvent, SessionId, ToolCall, ToolHost,
-    ToolSpec, TurnResult, Usage,
+    ApprovalAsk, AssistantMessage, PermissionMode, Runtime, RuntimeEvent, SessionId, ToolCall,
+    ToolHost, ToolSpec, TurnResult, Usage,
     conformance::{
         Verdict, cells,
         dialect::{self, How, Known},
     },
     registry,
 };
+use serde_json::json;
 use tokio::sync::mpsc;
 
 use super::{
@@ -149,8 +150,15 @@ fn of_the_toy() -> Vec<Case> {
             Flaw::options(|it| it.permissions = PermissionMode::Ask),
             &["allowed_tools", "bypass", "allowlist"],
         ),
-        ("deaf to a no", Flaw::act(Act::AllowsAll), &["ask_deny", "deny_told"]),
-        ("deaf to a yes", Flaw::act(Act::DeniesAll), &["ask_allow"]),
+        ("deaf to a no", Flaw::act(Act::AllowsAll), &["ask_deny", "deny_told", "reads_outside"]),
+        ("deaf to a yes", Flaw::act(Act::DeniesAll), &["ask_allow", "reads_outside"]),
+        (
+            "asks blindly",
+            told!(E::ApprovalAsked { turn, ask } => {
+                vec![E::ApprovalAsked { turn, ask: ApprovalAsk { input: json!({}), ..ask } }]
+            }),
+            &["reads_outside", "reads_closed"],
+        ),
         ("gives no reason", Flaw::act(Act::DeniesWithoutReason), &["deny_told"]),
         (
             "counts twice",

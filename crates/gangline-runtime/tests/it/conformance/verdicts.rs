@@ -5,7 +5,9 @@
 
 use std::{fs, path::PathBuf, time::Duration};
 
-use gangline_runtime::conformance::{Outcome, Report, Verdict, cells, dialect, report};
+use gangline_runtime::conformance::{
+    Outcome, Report, Verdict, cells, dialect, report, report::Way,
+};
 use serde_json::{Value, json};
 
 const HOW: &str = "see what changed; if it is right, run `GANGLINE_WRITE=1 cargo nextest run -p \
@@ -50,6 +52,9 @@ fn committed(dialect: &'static dialect::Dialect) -> Option<Report> {
             "unsupported" => Verdict::Unsupported,
             "hidden" => Verdict::Hidden(why),
             "skipped" => Verdict::Skipped(why),
+            "asked" => Verdict::Does(Way::Asked),
+            "refused" => Verdict::Does(Way::Refused),
+            "not held" => Verdict::Does(Way::NotHeld),
             _ => Verdict::No(why),
         };
         Outcome { cell: cells::find(word(0)).unwrap(), verdict, took: Duration::ZERO }
@@ -75,6 +80,12 @@ how long.
   is told for how long it was listened to.
 * **skipped**: it was not tried.
 * **no**: it does not hold.
+
+Two rows say what becomes of a call of the program's tool for reading, or of `cat` where it has none:
+
+* **asked**: a person decides.
+* **refused**: it does not run, whatever anybody says.
+* **not held**: it runs unasked.
 
 A column is a program as it usually runs, or in the way that stands beside its name: `claude per turn`
 has a process for each turn, `acp (opencode)` is `agent: acp` with a command and a user's own

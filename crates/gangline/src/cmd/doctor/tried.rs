@@ -68,9 +68,16 @@ impl Round {
                 (dialect, std::iter::once(file.display().to_string()).chain(rest).collect())
             }
         };
+        let by_variables = by_variables(subject).is_some();
+        let agent = subject.agent();
+        let extra = agent.map(|agent| agent.extra.clone()).unwrap_or_default();
+        let extra = extra.into_iter().filter(|(key, _)| TOLD.contains(&key.as_str())).collect();
+        // A program that nobody knows may need what its agent gives it.
+        let env = agent.filter(|_| by_variables).map(|agent| agent.env.clone()).unwrap_or_default();
         let same = |it: &Target| {
             (it.dialect.name(), &it.words) == (dialect.name(), &words)
                 && it.found.entry.name == subject.found.entry.name
+                && (&it.extra, &it.env) == (&extra, &env)
         };
         if self.targets.iter().any(same) {
             return;
@@ -82,12 +89,10 @@ impl Round {
         };
         let version = version.map(|version| version.to_string()).unwrap_or_default();
         // Agents with the usual program of their backend stand for it.
-        let usual = subject.words.len() <= 1 && subject.found.command.is_none();
+        let usual = subject.words.len() <= 1 && subject.found.command.is_none() && !by_variables;
         let name = if usual { subject.found.name.clone() } else { name };
-        let extra = subject.agent().map(|agent| agent.extra.clone()).unwrap_or_default();
-        let extra = extra.into_iter().filter(|(key, _)| TOLD.contains(&key.as_str())).collect();
         let found = subject.found.clone();
-        self.targets.push(Target { name, found, dialect, words, version, extra });
+        self.targets.push(Target { name, found, dialect, words, version, extra, env });
     }
 
     fn leave(&mut self, name: String, why: impl Into<String>) {

@@ -25,6 +25,8 @@ pub(crate) struct Target {
     pub(crate) version: String,
     /// Fields by which it is told its model.
     pub(crate) extra: BTreeMap<String, serde_json::Value>,
+    /// What its agent's environment has besides.
+    pub(crate) env: BTreeMap<String, String>,
 }
 
 /// Runs the suite over the targets, one after the other; the reports are in their order. None

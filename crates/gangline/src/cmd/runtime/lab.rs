@@ -2,7 +2,6 @@
 //! knows nothing of the user's.
 
 use std::{
-    collections::BTreeMap,
     path::Path,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -105,10 +104,7 @@ impl Lab {
         let records = Mutex::new(Records::of(path("requests")));
         let subject = Subject {
             make: Box::new(target.found.maker().map_err(Failure::environment)?),
-            options: StartOptions {
-                extra: target.extra.clone(),
-                ..self.options(&folder, &target.words, &bridge)
-            },
+            options: self.options(&folder, target, &bridge),
             dialect: *dialect,
             model: Arc::new(Standin { origin: format!("http://{address}"), records }),
             mcp: probes(&tools, &bridge),
@@ -118,13 +114,17 @@ impl Lab {
         Ok(Bench { subject, _standin: tasks, _tools: tools, _turn: turn })
     }
 
-    fn options(&self, folder: &Path, words: &[String], bridge: &[String]) -> StartOptions {
+    fn options(&self, folder: &Path, target: &Target, bridge: &[String]) -> StartOptions {
+        let words = &target.words;
         let home = folder.join("home").display().to_string();
         let kept = base_env().into_iter().filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         });
         // The user's own folders would be found by them.
+        let own = target.env.iter().map(|(name, value)| (name.clone(), value.clone()));
         let mut env: Vec<(String, String)> = kept
+            .filter(|(name, _)| !target.env.contains_key(name))
+            .chain(own)
             .filter(|(name, _)| name != "HOME" && name != "TMPDIR" && !name.starts_with("XDG_"))
             .collect();
         env.push(("HOME".to_owned(), home));
@@ -149,7 +149,7 @@ impl Lab {
             tool_bridge: bridge.to_vec(),
             base_url: None,
             api_key: Some(Secret::new(KEY)),
-            extra: BTreeMap::new(),
+            extra: target.extra.clone(),
             tools: Arc::new(NoTools),
         }
     }

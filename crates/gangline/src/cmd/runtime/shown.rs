@@ -58,10 +58,11 @@ pub(crate) fn wire<'a>(target: &'a Target, report: &'a Report) -> Tried<'a> {
 pub(crate) fn line(target: &Target, report: &Report) -> String {
     let count = |word: &str| report.outcomes.iter().filter(|it| it.verdict.word() == word).count();
     let told = format!("{} {}", target.name, target.version);
-    let others = ["unsupported", "hidden", "skipped"].map(|word| (count(word), word));
+    let others = ["unsupported", "hidden", "skipped", "not held"].map(|word| (count(word), word));
     let others = others.iter().filter(|(count, _)| *count > 0);
     let others: String = others.map(|(count, word)| format!(", {count} {word}")).collect();
-    let (held, broken) = (count("yes"), report.failures().count());
+    let held = count("yes") + count("asked") + count("refused");
+    let broken = report.failures().count();
     let took = report.took.as_secs_f64();
     format!("{}: {held} rules hold{others}, {broken} broken, {took:.1} s", told.trim_end())
 }

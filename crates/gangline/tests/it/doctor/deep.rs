@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use gangline_testkit::{World, eventually};
+use gangline_testkit::{World, eventually, programs, stage::free_port};
 use nix::sys::signal::Signal;
 
 use super::{program, with_claude};
@@ -82,6 +82,59 @@ fn the_deep_look_tries_every_rule() {
     nothing_is_left(&world);
     let said = fs::read_to_string(said).unwrap();
     assert!(said.lines().all(|line| line.starts_with("--extra ")), "{said}");
+}
+
+const UNKNOWN: &str = r#"
+server: {port: PORT}
+agents:
+  - nick: spark-q
+    agent: acp
+    command: [QWEN, --acp]
+    directory: work
+    api_key_env: LAB_KEY
+    model_env: {base_url: OPENAI_BASE_URL, key: OPENAI_API_KEY, model: OPENAI_MODEL}
+  - nick: spark-c
+    agent: acp
+    acp_command: [BRIDGE]
+    directory: work
+    api_key_env: LAB_KEY
+    model_env: {base_url: ANTHROPIC_BASE_URL, key: ANTHROPIC_API_KEY, model: ANTHROPIC_MODEL}
+    # Without it the program tries again for minutes: the rule about a missing login does not hold.
+    env: {CLAUDE_CODE_MAX_RETRIES: "1"}
+  - {nick: spark-o, agent: acp, acp_command: [BRIDGE, --other], directory: work}
+"#;
+
+/// R0-02, R0-63: programs without a recipe are tried where their agents name the variables for the
+/// model; of one whose agent names none it is said how.
+#[test]
+fn programs_without_a_recipe_are_tried_by_the_variables_of_their_agents() {
+    let world = with_claude();
+    let _ = world.file("work/x", "");
+    let path = |path: std::path::PathBuf| path.display().to_string();
+    let text = UNKNOWN
+        .replace("PORT", &free_port().to_string())
+        .replace("QWEN", &path(programs::npm("qwen", "qwen")))
+        .replace("BRIDGE", &path(programs::npm("claude-agent-acp", "claude-agent-acp")));
+    let _ = world.file("agents.yaml", &text);
+    let ran = world.run(&["doctor", "--deep", "--json", "spark-q", "spark-c", "spark-o"]);
+    let found: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let tried = found["deep"]["tried"].as_array().unwrap();
+    let names: Vec<_> = tried.iter().map(|it| it["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["spark-q", "spark-c"], "{found:#}");
+    for program in tried {
+        let cells = program["cells"].as_array().unwrap();
+        let of = |verdict: &str| cells.iter().filter(|cell| cell["verdict"] == verdict).count();
+        let broken: Vec<_> = cells.iter().filter(|cell| cell["verdict"] == "no").collect();
+        assert!(broken.is_empty() && of("yes") > 20, "{}: {broken:#?}", program["name"]);
+    }
+    let left = &found["deep"]["not_tried"];
+    assert_eq!(
+        (left.as_array().unwrap().len(), &left[0]["name"]),
+        (1, &"spark-o".into()),
+        "{left}"
+    );
+    assert!(left[0]["why"].as_str().unwrap().contains("`model_env: {base_url: NAME"), "{left}");
+    nothing_is_left(&world);
 }
 
 /// A rule that is broken makes the exit code 1, and is told with what was seen.
