@@ -8,7 +8,7 @@ use super::{Rig, texts, turn};
 
 const SCRIPT: &str = "
 rules:
-  - when: {tool: 'Read|Write|Edit'}
+  - when: {tool_result: '.*'}
     reply: [text: 'it said: ${tool_result}']
   - when: {user: 'read (.+) now'}
     reply: [tool_use: {name: Read, input: {file_path: $1}}]
