@@ -1,9 +1,10 @@
 //! Commands about channels and people: `irc_read`, `irc_join`, `irc_part`, `irc_channels`,
 //! `irc_who`, `irc_topic`.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use gangline_api::ipc::{self, ChannelsData, LINE_MAX, ReadData, TopicData, WhoData};
+use gangline_broker::LineKind;
 use gangline_core::name::{ChannelName, Target};
 use tokio::sync::oneshot;
 
@@ -14,12 +15,20 @@ use super::{
 use crate::{
     bus::Incoming,
     courier::inquiries::{ANSWER_WITHIN, Answer, Question},
-    rooms::{ReadPage, ToRooms, Wanted},
+    rooms::{By, ReadPage, ToRooms, Wanted},
     whereabouts::ENDING,
 };
 
 /// Room in a response for what stands around its rows.
 const AROUND_ROWS: usize = 4096;
+
+/// Who reads own lines too waits so long for those that are under way to the chat server, which
+/// takes milliseconds if it is there.
+const OWN_WITHIN: Duration = Duration::from_secs(1);
+/// They are looked for so often.
+const OWN_EVERY: Duration = Duration::from_millis(10);
+/// Of so many lines that are under way, the oldest.
+const OWN_MAX: u32 = 200;
 
 impl Desk {
     /// Reads what was said (C19). What the agent reads in a turn is part of that turn from then on:
@@ -35,6 +44,9 @@ impl Desk {
             let nothing = ReadData { messages: Vec::new(), remaining: 0 };
             return Ok(Told::new(&nothing)?.warning([elsewhere]));
         }
+        if wanted.by == By::Agent {
+            self.own_lines_are_said(&place).await;
+        }
         let (reply, page) = oneshot::channel();
         let read = ToRooms::Read { place, wanted, reply };
         self.rooms.send(read).await.map_err(|_| ENDING.to_owned())?;
@@ -46,6 +58,27 @@ impl Desk {
         }
         let skipped = (lost > 0).then(|| format!("{lost} older unread lines are no longer kept"));
         Ok(Told::new(&ReadData { messages: lines, remaining })?.warning(skipped))
+    }
+
+    /// Waits until the chat server has the agent's own lines to a place, for [`OWN_WITHIN`] at most:
+    /// whoever has just spoken there looks for them, and only the server knows their place among the
+    /// lines of others.
+    async fn own_lines_are_said(&self, place: &Target) {
+        let said = async {
+            while self.has_unsaid(place).await {
+                tokio::time::sleep(OWN_EVERY).await;
+            }
+        };
+        // What takes longer is not there yet.
+        let _ = tokio::time::timeout(OWN_WITHIN, said).await;
+    }
+
+    async fn has_unsaid(&self, place: &Target) -> bool {
+        let rows = self.speaker.broker.outbox_pending(&self.me.agent, OWN_MAX).await;
+        let is_there = |target: &str| target.parse::<Target>().is_ok_and(|it| it == *place);
+        // A store that cannot be read keeps nobody waiting.
+        let rows = rows.unwrap_or_default();
+        rows.iter().any(|row| row.kind != LineKind::Notice && is_there(&row.target))
     }
 
     pub(super) async fn join(&self, channel: ChannelName) -> Result<Told, String> {

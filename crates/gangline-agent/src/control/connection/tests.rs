@@ -4,9 +4,9 @@
 use std::collections::HashSet;
 
 use gangline_api::ipc::LINE_MAX;
-use gangline_broker::{Broker, NewEvent, OpenOptions, Whose};
+use gangline_broker::{Broker, NewEvent, OpenOptions, Said, Whose};
 use gangline_core::{
-    AgentName, Epoch,
+    AgentName, Epoch, Target, Tier,
     agent::{Agent, AgentOptions},
     redact::Redactor,
 };
@@ -27,7 +27,7 @@ use crate::{
         Counts,
         inquiries::{Answer, Inquiry, Question},
     },
-    rooms::{Rooms, ToRooms, Unread},
+    rooms::{By, Rooms, Spoken, ToRooms, Unread},
     showing::Showing,
     speech::Speaker,
     whereabouts::Whereabouts,
@@ -294,6 +294,51 @@ async fn what_is_said_on_a_connection_keeps_its_order() {
     let said: Vec<String> = rows.iter().map(|row| row.body.to_string()).collect();
     let expect: Vec<String> = (0..20).map(|number| format!("line {number}")).collect();
     assert_eq!(said, expect);
+}
+
+/// Whoever reads right behind the `ok` of a line finds it, whatever time the chat server takes; and
+/// is answered, if that never takes it.
+#[tokio::test]
+async fn an_own_line_is_there_when_it_is_read_right_after_it_was_said() {
+    let mut door = Door::open().await;
+    let (mut client, _end) = door.connect();
+    let send = r##""type":"irc_send","channel":"#general","message":"mine""##;
+    assert!(client.ask(send).await.contains("\"ok\":true"));
+    let read = r##""type":"irc_read","channel":"#general","peek":true,"own":true"##;
+    let clock = door.desk.me.clock.clone();
+    let asked = clock.monotonic();
+    client.send(&format!("{{\"id\":\"x\",{read}}}\n")).await;
+    for _ in 0..10_000 {
+        // The request is taken meanwhile.
+        tokio::task::yield_now().await;
+    }
+    // What the courier does once the server has it.
+    let broker = door.desk.speaker.broker.clone();
+    let row = broker.outbox_pending(&ada(), 9).await.unwrap().remove(0);
+    let place: Target = "#general".parse().unwrap();
+    let line = Spoken {
+        nick: "oak-ada".into(),
+        text: row.body.as_str().to_owned(),
+        at: door.desk.me.clock.now(),
+        msgid: Some("id1".into()),
+        cursor: None,
+        message: None,
+        tier: Tier::Agent,
+        by: By::Agent,
+    };
+    door.desk.rooms.send(ToRooms::Line { place, line }).await.unwrap();
+    broker.confirm(&[row.id], Said { msgid: Some("id1".into()), at: None }).await.unwrap();
+    let page = client.line().await;
+    let waited = clock.monotonic().saturating_sub(asked);
+    // On a machine that is too busy for that, it has waited as long as it waits at most.
+    let in_vain = waited >= Duration::from_secs(1);
+    assert!(page.contains(r#""text":"mine""#) || in_vain, "{page} after {waited:?}");
+    // One that nobody takes: without `own` nothing is waited for, with it not for ever.
+    assert!(client.ask(send).await.contains("\"ok\":true"));
+    let others = r##""type":"irc_read","channel":"#general","peek":true"##;
+    assert!(client.ask(others).await.contains(r#""messages":[]"#));
+    let page = client.ask(read).await;
+    assert_eq!(page.matches(r#""text":"mine""#).count(), 1, "{page}");
 }
 
 /// R0-54: a request that is repeated with the same UUID says nothing twice; another id may be any
