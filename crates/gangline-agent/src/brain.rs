@@ -46,7 +46,7 @@ use crate::{
     inbox::Waiting,
     notes::Notes,
     outgoing::Outgoing,
-    rooms::Unread,
+    rooms::{ToRooms, Unread},
     showing::Showing,
     speech::TurnContext,
     texts, tools,
@@ -62,6 +62,7 @@ pub(crate) struct Doors {
     pub(crate) session: mpsc::Sender<SessionCommand>,
     pub(crate) keeper: mpsc::Sender<Record>,
     pub(crate) link: mpsc::Sender<LinkCommand>,
+    pub(crate) rooms: mpsc::Sender<ToRooms>,
     pub(crate) context: watch::Sender<Option<TurnContext>>,
     pub(crate) view: watch::Sender<View>,
     pub(crate) showing: watch::Sender<Showing>,
@@ -87,6 +88,7 @@ pub(crate) struct Brain {
     core: Agent,
     session: Outgoing<SessionCommand>,
     keeper: Outgoing<Record>,
+    rooms: Outgoing<ToRooms>,
     doors: Quiet,
     /// Rows of messages that wait or are in the open turn.
     rows: HashMap<MessageId, Waiting>,
@@ -138,6 +140,7 @@ impl Brain {
             core,
             session: Outgoing::new(doors.session),
             keeper: Outgoing::new(doors.keeper),
+            rooms: Outgoing::new(doors.rooms),
             doors: Quiet {
                 link: doors.link,
                 context: doors.context,
@@ -195,6 +198,7 @@ impl Brain {
                 () = deadline => Event::Deadline,
                 () = self.session.room() => Event::Flushed,
                 () = self.keeper.room() => Event::Flushed,
+                () = self.rooms.room() => Event::Flushed,
             };
             match event {
                 Event::Incoming(Some(incoming)) => self.take(incoming),

@@ -44,7 +44,11 @@ use gangline_irc::{
     client::{Line, LinkCommand, LinkEvent},
     wire::{caps, multiline::MULTILINE},
 };
-use gangline_os::{CancellationToken, clock::SharedClock, paths::Paths};
+use gangline_os::{
+    CancellationToken,
+    clock::{SharedClock, UnixMicros},
+    paths::Paths,
+};
 use gangline_runtime::Capabilities;
 use tokio::sync::{Notify, mpsc, watch};
 use tracing::{debug, info, warn};
@@ -141,6 +145,8 @@ pub(crate) struct Courier {
     pages: HashMap<String, show::Page>,
     /// The last time that owners were told of each open approval.
     reminded: HashMap<ApprovalNumber, Reminded>,
+    /// When owners are to be told next of what is open.
+    remind_at: Option<UnixMicros>,
     /// Where owners are.
     owners: Owners,
 }
@@ -151,6 +157,7 @@ enum Event {
     Asked(Inquiry),
     AnswerDue,
     Owed,
+    Reminder,
     Tick,
     Stop,
 }
@@ -182,6 +189,7 @@ impl Courier {
             words: HashSet::new(),
             pages: HashMap::new(),
             reminded: HashMap::new(),
+            remind_at: None,
             owners: Owners::default(),
         }
     }
@@ -205,11 +213,13 @@ impl Courier {
             let outbox = Arc::clone(&self.office.outbox);
             let due = self.answer_due();
             let (answer_due, owed) = (after(due), after(self.owed_in()));
+            let reminder = after(self.remind_in());
             let event = tokio::select! {
                 event = link.recv() => Event::Link(event.map(Box::new)),
                 Some(inquiry) = asked.recv() => Event::Asked(inquiry),
                 () = answer_due => Event::AnswerDue,
                 () = owed => Event::Owed,
+                () = reminder => Event::Reminder,
                 () = outbox.notified() => Event::OutboxRung,
                 Ok(()) = tick.changed() => Event::Tick,
                 () = stop.cancelled() => Event::Stop,
@@ -223,6 +233,7 @@ impl Courier {
                 Event::Asked(inquiry) => self.asked(inquiry).await,
                 Event::AnswerDue => self.give_up_answers(),
                 Event::Owed => self.give_what_is_owed().await,
+                Event::Reminder => self.tell_owners().await,
                 Event::Tick => {
                     self.take_kept().await;
                     self.keep_cursors().await;

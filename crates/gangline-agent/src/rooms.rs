@@ -8,7 +8,7 @@
 mod ring;
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, VecDeque},
     future::Future,
     pin::Pin,
     sync::Arc,
@@ -27,13 +27,15 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tracing::warn;
 
 use ring::Ring;
-pub(crate) use ring::{By, Order, Spoken, Wanted};
+pub(crate) use ring::{Became, By, Order, Spoken, Wanted};
 
 #[cfg(test)]
 mod tests;
 
 /// So many places are kept; beyond, the one that was silent longest is forgotten.
 const PLACES_MAX: usize = 1000;
+/// So many messages that were given before their line came are remembered.
+const GIVEN_MAX: usize = 256;
 /// Room for what waits for the rooms.
 pub(crate) const ROOMS_QUEUE: usize = 64;
 /// The bytes of a page's lines: the response has to stay below culture's [`LINE_MAX`].
@@ -41,7 +43,8 @@ const PAGE_BYTES: usize = LINE_MAX - 4096;
 /// What a place's cursor of reading is stored under, before the target.
 const READ_KEY: &str = "read/";
 
-/// How many lines were not read, by the name of the place; those with none are left out.
+/// How many lines were not read and are no messages, by the name of the place; those with none are
+/// left out.
 pub(crate) type Unread = BTreeMap<String, u64>;
 
 /// Returns the key under which it is kept how far a target was read.
@@ -61,6 +64,8 @@ pub(crate) enum ToRooms {
     Line { place: Target, line: Spoken },
     /// A line that was heard before, or read by an earlier daemon, has become a message.
     Known { place: Target, line: Spoken },
+    /// The agent was given what was said there as a prompt, or nobody wants an answer any more.
+    Given { place: Target, message: MessageId },
     /// The agent is in the channel, or shall be: it has a ring from now on.
     Enter { channel: ChannelName },
     /// The agent has left the channel by its own wish (R1-21).
@@ -109,6 +114,8 @@ struct Room {
 struct Places {
     rooms: HashMap<String, Room>,
     count: u64,
+    /// Messages whose line is still on its way here, oldest first.
+    given: VecDeque<MessageId>,
 }
 
 /// Cursors that are being written; gives those that were.
@@ -169,15 +176,25 @@ impl Rooms {
 
     fn take(&self, places: &mut Places, told: ToRooms) {
         match told {
-            ToRooms::Line { place, line } => {
+            ToRooms::Line { place, mut line } => {
+                places.look_at_given(&mut line);
                 let room = self.room(places, &place);
                 if room.ring.push(line) {
                     self.show(room);
                 }
             }
-            ToRooms::Known { place, line } => {
+            ToRooms::Known { place, mut line } => {
+                places.look_at_given(&mut line);
                 if let Some(room) = places.rooms.get_mut(place.folded()) {
                     room.ring.known(&line);
+                    self.show(room);
+                }
+            }
+            ToRooms::Given { place, message } => {
+                let room = places.rooms.get_mut(place.folded());
+                match room.map(|room| (room.ring.given(message), room)) {
+                    Some((true, room)) => self.show(room),
+                    Some((false, _)) | None => places.was_given(message),
                 }
             }
             ToRooms::Enter { channel } => {
@@ -216,7 +233,7 @@ impl Rooms {
         });
         ReadPage {
             lines: page.lines.iter().map(told).collect(),
-            messages: page.lines.iter().filter_map(|line| line.message).collect(),
+            messages: page.lines.iter().filter_map(Spoken::message).collect(),
             remaining: page.remaining,
             lost: page.lost,
         }
@@ -224,7 +241,7 @@ impl Rooms {
 
     /// Publishes how many lines of the place were not read.
     fn show(&self, room: &Room) {
-        let now = room.ring.unread();
+        let now = room.ring.heard_only();
         self.unread.send_if_modified(|unread| match (unread.get_mut(&room.name), now) {
             (Some(_), 0) => unread.remove(&room.name).is_some(),
             (Some(count), now) => std::mem::replace(count, now) != now,
@@ -286,6 +303,22 @@ impl Rooms {
 }
 
 impl Places {
+    /// The store tells the agent of a message sooner than its line gets here.
+    fn was_given(&mut self, message: MessageId) {
+        if self.given.len() >= GIVEN_MAX {
+            self.given.pop_front();
+        }
+        self.given.push_back(message);
+    }
+
+    fn look_at_given(&mut self, line: &mut Spoken) {
+        let at = line.message().and_then(|id| self.given.iter().position(|given| *given == id));
+        if let Some(at) = at {
+            self.given.remove(at);
+            line.became = Became::Given;
+        }
+    }
+
     fn kept(&mut self, kept: &[(String, Cursor)]) {
         for (target, cursor) in kept {
             if let Some(room) = self.rooms.get_mut(target) {

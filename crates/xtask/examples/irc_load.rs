@@ -6,7 +6,7 @@
 //! * `talk MILLISECONDS`: the first ten talk, each with at most [`WINDOW`] lines that not everybody
 //!   has; answers the deliveries, all of which have arrived.
 //! * `storm MILLISECONDS AT_ONCE`: others connect, register and go; answers how many did, and the
-//!   99th of a hundred times that a PING took, in microseconds.
+//!   99th of a hundred times that a PING of a bystander took, in microseconds.
 //!
 //! Usage: `irc_load ADDRESS [ACCOUNT:PASSWORD …]`; the first clients log in with these.
 #![allow(clippy::print_stdout, reason = "its output is how the measurement is steered")]
@@ -30,6 +30,11 @@ const SPEAKERS: usize = 10;
 const WINDOW: u64 = 8;
 /// Bytes of a line's text.
 const TEXT: usize = 100;
+/// Clients that only watch a storm.
+const BYSTANDERS: u32 = 8;
+/// The time between a bystander's PINGs: below the 8 lines a second that our server takes of a
+/// client, so that its limit is not what is measured.
+const PING_EVERY: Duration = Duration::from_millis(150);
 /// How long anything may take.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -174,7 +179,12 @@ impl Load {
     async fn storm(&self, how_long: Duration, at_once: u64) -> Result<String> {
         let end = Instant::now() + how_long;
         let came = Rc::new(Cell::new(0_u64));
-        let mut bystander = greet(&self.address, 900_000, None).await?;
+        let mut bystanders = Vec::new();
+        for number in 0..BYSTANDERS {
+            let client = greet(&self.address, 900_000 + number as usize, None).await?;
+            let first = Instant::now() + PING_EVERY * number / BYSTANDERS;
+            bystanders.push(spawn_local(watch(client, first, end)));
+        }
         for worker in 0..at_once {
             let (address, came) = (self.address.clone(), Rc::clone(&came));
             spawn_local(async move {
@@ -189,18 +199,29 @@ impl Load {
             });
         }
         let mut times = Vec::new();
-        let mut from = bystander.from.take().ok_or(ErrorKind::NotConnected)?;
-        while Instant::now() < end {
-            let asked = Instant::now();
-            bystander.to.write_all(b"PING :here\r\n").await?;
-            until_line(&mut from, "PONG").await?;
-            times.push(asked.elapsed().as_micros());
-            tokio::time::sleep(Duration::from_millis(1)).await;
+        for bystander in bystanders {
+            times.append(&mut bystander.await.map_err(Error::other)??);
         }
         times.sort_unstable();
         let worst = times.get(times.len() * 99 / 100).copied().unwrap_or_default();
         Ok(format!("{} {worst}", came.get()))
     }
+}
+
+/// Sends PINGs until the end; returns the microseconds until the answer of each.
+async fn watch(mut client: Client, first: Instant, end: Instant) -> Result<Vec<u128>> {
+    let mut times = Vec::new();
+    let mut from = client.from.take().ok_or(ErrorKind::NotConnected)?;
+    let mut next = first;
+    while next < end {
+        tokio::time::sleep_until(next.into()).await;
+        let asked = Instant::now();
+        client.to.write_all(b"PING :here\r\n").await?;
+        until_line(&mut from, "PONG").await?;
+        times.push(asked.elapsed().as_micros());
+        next += PING_EVERY;
+    }
+    Ok(times)
 }
 
 /// Connects and registers.
@@ -278,7 +299,7 @@ async fn listen(
         } else if line.starts_with(b"PING ") {
             let token = String::from_utf8_lossy(&line[5..]).into_owned();
             write(&client, &format!("PONG {token}")).await?;
-        } else if line.windows(5).any(|word| word == b" 366 ") {
+        } else if line.split(|byte| *byte == b' ').nth(1) == Some(b"366") {
             heard.joined.set(heard.joined.get() + 1);
             heard.more.notify_waiters();
         }

@@ -2,7 +2,7 @@
 
 use gangline_broker::{How, MessageRow};
 use gangline_core::{
-    MessageId, Target, TurnId,
+    MessageId, Origin, Target, TurnId,
     agent::{Deadline, Effect, Notice, StartWith},
     name::fold,
 };
@@ -14,7 +14,9 @@ use uuid::Uuid;
 use super::Brain;
 use crate::{
     bus::{Care, Record, SessionCommand},
+    inbox::Waiting,
     prompt,
+    rooms::ToRooms,
     speech::TurnContext,
     texts,
 };
@@ -91,6 +93,7 @@ impl Brain {
             messages: messages.clone(),
         };
         self.doors.context.send_replace(Some(context));
+        self.given(&messages);
         let prompt_uuid = Uuid::new_v4().to_string();
         self.prompt_uuid.clone_from(&prompt_uuid);
         self.keeper.push(Record::Take { turn, messages, prompt_uuid });
@@ -107,6 +110,7 @@ impl Brain {
             }
             Some(_) | None => false,
         });
+        self.given(&messages);
         let prompt_uuid = self.prompt_uuid.clone();
         self.keeper.push(Record::Join { turn, messages, prompt_uuid, how });
     }
@@ -143,13 +147,31 @@ impl Brain {
         }
     }
 
-    /// Returns how many other lines of the message's place the agent has not read.
+    /// These messages need not be read any more.
+    pub(super) fn given(&mut self, messages: &[MessageId]) {
+        for waiting in messages.iter().filter_map(|id| self.rows.get(id)) {
+            let (row, message) = (&waiting.row, waiting.row.id);
+            if let Ok(place) = row.target.parse()
+                && is_line(row)
+            {
+                self.rooms.push(ToRooms::Given { place, message });
+            }
+        }
+    }
+
+    /// Returns how many other lines of the message's place the agent can read: those that were only
+    /// heard, and messages that wait.
     fn unread(&self, row: &MessageRow) -> usize {
         let target = fold(&row.target);
         let unread = self.doors.unread.borrow();
-        let there = unread.iter().find(|(place, _)| fold(place) == target).map_or(0, |it| *it.1);
-        // The line that wakes it is one of them.
-        usize::try_from(there.saturating_sub(1)).unwrap_or(usize::MAX)
+        let heard = unread.iter().find(|(place, _)| fold(place) == target).map_or(0, |it| *it.1);
+        let open = self.core.view().messages;
+        let waits = |waiting: &&Waiting| {
+            let row = &waiting.row;
+            is_line(row) && fold(&row.target) == target && !open.contains(&row.id)
+        };
+        let waiting = self.rows.values().filter(waits).count();
+        usize::try_from(heard).unwrap_or(usize::MAX).saturating_add(waiting)
     }
 
     /// Shows or ends the typing mark; a link that is busy or down misses nothing.
@@ -193,4 +215,9 @@ impl Brain {
             Notice::LateLife { life } => debug!(?life, "something came from an older life"),
         }
     }
+}
+
+/// Returns whether the message was said on the network.
+fn is_line(row: &MessageRow) -> bool {
+    matches!(row.origin, Origin::Mention | Origin::Direct)
 }

@@ -13,6 +13,7 @@ impl Brain {
     /// A message that waited was cancelled. One that is being taken all the same comes back as gone.
     pub(super) fn cancelled(&mut self, message: MessageId) {
         if !self.core.view().messages.contains(&message) {
+            self.given(&[message]);
             self.rows.remove(&message);
         }
         self.think(Input::Cancelled { message });

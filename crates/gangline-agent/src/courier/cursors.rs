@@ -6,14 +6,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use gangline_broker::{CursorMove, MessageFilter, MessageRow, PAGE_MAX};
+use gangline_broker::CursorMove;
 use gangline_core::{MessageState, name::Target};
 use gangline_irc::client::{Line, LinkCommand, cursor::Cursor};
 use gangline_os::clock;
 use tracing::warn;
 
-use super::{Courier, intake};
-use crate::rooms::{self, ToRooms};
+use super::{Courier, intake::{self, intake_key}};
+use crate::rooms::{self, Became, ToRooms};
 
 /// A room is filled again with at most so many pages of history.
 const REFILL_PAGES: u32 = 20;
@@ -335,19 +335,21 @@ impl Courier {
     }
 
     /// Keeps a page's lines to be read, and does nothing else about them: they were taken in before,
-    /// or will be. Those whose messages wait still are known by their ids.
+    /// or will be. Those that became messages are known by their ids.
     async fn refill(&mut self, target: Target, lines: &[Line], cursor: Cursor) {
-        let filter = MessageFilter {
-            agent: Some(self.office.agent.clone()),
-            states: vec![MessageState::Accepted, MessageState::InTurn],
-            ..MessageFilter::default()
-        };
-        let waiting = self.office.broker.messages(filter, PAGE_MAX).await.unwrap_or_default();
+        let keys = lines.iter().map(intake_key).collect();
+        let (broker, office) = (&self.office.broker, &self.office);
+        let known = broker.taken_in(&office.agent, &office.network_id, keys).await;
+        // Without an answer a line is read once more.
+        let known: HashMap<_, _> = known.unwrap_or_default().into_iter().collect();
         for line in lines {
-            let is_it = |row: &&MessageRow| row.msgid.is_some() && row.msgid == line.msgid;
-            let message = waiting.iter().find(is_it).map(|row| row.id);
+            let became = match known.get(&intake_key(line)) {
+                Some((id, MessageState::Accepted | MessageState::InTurn)) => Became::Message(*id),
+                Some((_, MessageState::Held)) | None => Became::Nothing,
+                Some(_) => Became::Given,
+            };
             let tier = self.office.principal(line).await.tier;
-            self.hand_to_rooms(line, message, tier).await;
+            self.hand_to_rooms(line, became, tier).await;
         }
         let place = self.cursors.places.entry(target.folded().to_owned()).or_default();
         let left = place.refill.take().map_or(0, |refill| refill.pages.saturating_sub(1));

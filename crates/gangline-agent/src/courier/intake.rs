@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use tracing::{debug, warn};
 
 use super::{Courier, Office, cursors::Written, decide::Handled};
-use crate::rooms::{By, Spoken, ToRooms};
+use crate::rooms::{Became, By, Spoken, ToRooms};
 
 /// So many lines that no server gives again wait for the store.
 const KEPT_MAX: usize = 256;
@@ -92,9 +92,14 @@ impl Courier {
         }
         let taken = self.take_as(line, who, cursor).await;
         match &taken {
-            Taken::WithCursor(message) => self.hand_to_rooms(line, Some(*message), tier).await,
-            Taken::Done(message) => self.hand_to_rooms(line, *message, tier).await,
-            Taken::Word => self.hand_to_rooms(line, None, tier).await,
+            Taken::WithCursor(message) => {
+                self.hand_to_rooms(line, Became::Message(*message), tier).await;
+            }
+            Taken::Done(message) => {
+                let became = message.map_or(Became::Nothing, Became::Message);
+                self.hand_to_rooms(line, became, tier).await;
+            }
+            Taken::Word => self.hand_to_rooms(line, Became::Nothing, tier).await,
             Taken::NotNow => {}
         }
         taken
@@ -225,7 +230,7 @@ impl Courier {
 
     /// Keeps a line that was taken in for the agent to read: what people and agents say, not what
     /// programs note.
-    pub(super) async fn hand_to_rooms(&self, line: &Line, message: Option<MessageId>, tier: Tier) {
+    pub(super) async fn hand_to_rooms(&self, line: &Line, became: Became, tier: Tier) {
         let text = match line.kind {
             WireKind::Privmsg => line.text.clone(),
             WireKind::Action => format!("/me {}", line.text),
@@ -245,7 +250,7 @@ impl Courier {
             at: told.unwrap_or_else(|| self.office.clock.now()),
             msgid: line.msgid.clone(),
             cursor: line.cursor.clone(),
-            message,
+            became,
             tier,
             by: By::Others,
         };
@@ -275,7 +280,7 @@ impl Courier {
             at: told.unwrap_or_else(|| self.office.clock.now()),
             msgid: taken.msgid.clone(),
             cursor: None,
-            message: None,
+            became: Became::Nothing,
             tier: Tier::Agent,
             by: By::Agent,
         };
@@ -385,7 +390,7 @@ const SECONDS: usize = 19;
 
 /// Returns what makes the line the same line when it comes twice: the server's id; without one
 /// what is the same in history and live.
-fn intake_key(line: &Line) -> String {
+pub(super) fn intake_key(line: &Line) -> String {
     if let Some(msgid) = &line.msgid {
         return msgid.clone();
     }

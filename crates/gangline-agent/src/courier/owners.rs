@@ -3,6 +3,8 @@
 
 mod present;
 
+use std::time::Duration;
+
 pub(super) use present::Owners;
 
 use gangline_api::approval::wanted_of_row;
@@ -34,6 +36,7 @@ impl Courier {
     /// Tells owners of what is open, as far as they are to be told now. Each telling has a key of
     /// its own, so that a successor does not repeat it.
     pub(super) async fn tell_owners(&mut self) {
+        self.remind_at = None;
         if self.office.showing.borrow().view.approvals == 0 {
             self.reminded.clear();
             return;
@@ -48,7 +51,16 @@ impl Courier {
                 None => None,
             };
             self.tell_owners_of(&row, asked.as_ref()).await;
+            let now = self.office.clock.now();
+            let next = remind::next_in(seen(asked.as_ref()), now.since(row.opened_at));
+            let at = now.plus(next);
+            self.remind_at = Some(self.remind_at.map_or(at, |soonest| soonest.min(at)));
         }
+    }
+
+    /// Returns in what time owners are to be told next.
+    pub(super) fn remind_in(&self) -> Option<Duration> {
+        Some(self.remind_at?.since(self.office.clock.now()))
     }
 
     async fn tell_owners_of(&mut self, row: &ApprovalRow, asked: Option<&MessageRow>) {

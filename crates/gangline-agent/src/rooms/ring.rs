@@ -1,7 +1,7 @@
 //! The last lines of one place, and how far the agent has read them. Pure.
 //!
 //! The agent's own lines are among them. They are no news: they count as unread nowhere, and only a
-//! reader who asks for them gets them.
+//! reader who asks for them gets them. A line that the agent was given as a prompt is no news either.
 //!
 //! Lines come live and from history, in any order and twice: each is kept once, in the order of
 //! its time. One that comes late is not put before what was read already, so none is passed over.
@@ -29,12 +29,23 @@ pub(crate) struct Spoken {
     pub(crate) msgid: Option<String>,
     /// The place behind it in history, as the server counts places.
     pub(crate) cursor: Option<Cursor>,
-    /// The message that it became.
-    pub(crate) message: Option<MessageId>,
+    /// What it has become.
+    pub(crate) became: Became,
     /// How far its speaker is trusted.
     pub(crate) tier: Tier,
     /// Whose it is.
     pub(crate) by: By,
+}
+
+/// What a line has become.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Became {
+    /// Nothing: it was only heard.
+    Nothing,
+    /// A message that the agent will be given as a prompt, if it does not read it before.
+    Message(MessageId),
+    /// A message that the agent was given, or that needs no answer any more.
+    Given,
 }
 
 /// Whose line it is.
@@ -47,6 +58,19 @@ pub(crate) enum By {
 }
 
 impl Spoken {
+    /// Returns the message that it is, while the agent has not been given it.
+    pub(crate) fn message(&self) -> Option<MessageId> {
+        match self.became {
+            Became::Message(message) => Some(message),
+            Became::Nothing | Became::Given => None,
+        }
+    }
+
+    /// Returns whether it can be read as something new.
+    fn is_news(&self) -> bool {
+        self.by == By::Others && self.became != Became::Given
+    }
+
     fn is(&self, other: &Self) -> bool {
         match (&self.msgid, &other.msgid) {
             (Some(ours), Some(theirs)) => ours == theirs,
@@ -93,10 +117,11 @@ pub(crate) struct Wanted {
 
 impl Wanted {
     fn has(self, line: &Spoken) -> bool {
-        match self.by {
+        let whose = match self.by {
             By::Agent => true,
             By::Others => line.by == By::Others,
-        }
+        };
+        whose && (self.order == Order::Peek || line.became != Became::Given)
     }
 }
 
@@ -123,10 +148,17 @@ impl Ring {
         Self { lines, max: max.max(1), newest: None, unread: 0, lost: 0, place, moved: false }
     }
 
-    /// Returns how many lines of others were not read.
+    /// Returns how many lines are there to be read, those among them that wait as messages.
     pub(crate) fn unread(&self) -> u64 {
         let unread = self.lines.iter().rev().take(self.unread);
-        unread.filter(|line| line.by == By::Others).count() as u64
+        unread.filter(|line| line.is_news()).count() as u64
+    }
+
+    /// Returns how many of the unread lines the agent gets in no other way than by reading.
+    pub(crate) fn heard_only(&self) -> u64 {
+        let unread = self.lines.iter().rev().take(self.unread);
+        let heard = unread.filter(|line| line.is_news() && line.message().is_none());
+        heard.count() as u64
     }
 
     /// Takes a line in; returns whether it was not there yet.
@@ -151,11 +183,14 @@ impl Ring {
             && self.unread > self.lines.len()
         {
             self.unread = self.lines.len();
-            if dropped.by == By::Others {
+            if dropped.is_news() {
                 self.lost += 1;
+            }
+            if dropped.by == By::Others {
                 self.go_to(dropped.place());
             }
         }
+        self.pass_given();
         true
     }
 
@@ -164,8 +199,30 @@ impl Ring {
         let Some(known) = self.lines.iter_mut().rev().find(|kept| kept.is(line)) else {
             return false;
         };
-        known.message = known.message.or(line.message);
+        if known.became == Became::Nothing || line.became == Became::Given {
+            known.became = line.became;
+        }
+        self.pass_given();
         true
+    }
+
+    /// The agent was given this message; returns whether its line is here.
+    pub(crate) fn given(&mut self, message: MessageId) -> bool {
+        let mut lines = self.lines.iter_mut().rev();
+        let Some(line) = lines.find(|line| line.message() == Some(message)) else { return false };
+        line.became = Became::Given;
+        self.pass_given();
+        true
+    }
+
+    /// What is no news at the front of the unread lines counts as read: a restart need not fetch it.
+    fn pass_given(&mut self) {
+        let first = self.lines.len() - self.unread;
+        let front = self.lines.iter().skip(first).take_while(|line| !line.is_news());
+        let to_given = front.enumerate().filter(|(_, line)| line.became == Became::Given);
+        if let Some((at, _)) = to_given.last() {
+            self.pass(at + 1);
+        }
     }
 
     /// Returns lines, at most as many as are wanted and at most what `fits` says yes to one after

@@ -74,7 +74,10 @@ fn spoken(number: i64) -> Spoken {
         at: UnixMicros(1_795_296_828_000_000 + number * 1_000),
         msgid: Some(format!("id{number}")),
         cursor: format!("msgid=id{number}").parse().ok(),
-        message: (number % 2 == 0).then_some(MessageId(number)),
+        became: match number % 2 {
+            0 => Became::Message(MessageId(number)),
+            _ => Became::Nothing,
+        },
         tier: Tier::Member,
         by: By::Others,
     }
@@ -121,18 +124,44 @@ async fn a_strangers_line_is_marked() {
 #[tokio::test]
 async fn what_was_not_read_is_counted_for_all_to_see() {
     let desk = Desk::open(500).await;
-    for number in 0..3 {
+    for number in 1..6 {
         desk.line("#general", number).await;
     }
     desk.line("alice", 9).await;
     let page = desk.read("#general", 1).await;
-    assert_eq!((page.lines.len(), page.remaining), (1, 2));
+    assert_eq!((page.lines.len(), page.remaining), (1, 4));
+    // Two of them are messages: they come by themselves.
     let counts = [("#general".to_owned(), 2), ("alice".to_owned(), 1)];
     assert_eq!(*desk.unread.borrow(), Unread::from(counts));
     desk.read("#general", 9).await;
     desk.tell(ToRooms::Leave { channel: "#general".parse().unwrap() }).await;
     assert_eq!(desk.read("alice", 9).await.lines.len(), 1);
     assert_eq!(*desk.unread.borrow(), Unread::new());
+}
+
+/// The store and the chat tell of a message in any order.
+#[tokio::test]
+async fn what_the_agent_was_given_is_not_read_whoever_tells_first() {
+    let desk = Desk::open(500).await;
+    let given = |number| {
+        let place = "#general".parse().unwrap();
+        ToRooms::Given { place, message: MessageId(number) }
+    };
+    desk.tell(given(2)).await;
+    for number in 1..6 {
+        desk.line("#general", number).await;
+    }
+    desk.tell(given(4)).await;
+    let page = desk.read("#general", 50).await;
+    let texts: Vec<_> = page.lines.iter().map(|line| line.text.as_str()).collect();
+    assert_eq!((texts, page.messages), (vec!["line 1", "line 3", "line 5"], vec![]));
+    // So many are remembered, and no more.
+    for number in 0..=GIVEN_MAX {
+        desk.tell(given(1_000 + 2 * i64::try_from(number).unwrap())).await;
+    }
+    desk.line("#general", 1_000).await;
+    desk.line("#general", 1_002).await;
+    assert_eq!(desk.read("#general", 50).await.messages, [MessageId(1_000)]);
 }
 
 /// R1-21: a channel that was left has no lines any more.

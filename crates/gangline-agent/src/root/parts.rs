@@ -194,6 +194,7 @@ impl Parts {
             session: shared.session.clone(),
             keeper: shared.keeper.clone(),
             link: link.clone(),
+            rooms: shared.rooms.clone(),
             context: context_sender,
             view: view_sender,
             showing: showing_sender,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gangline_core::{AgentName, MessageId};
+use gangline_core::{AgentName, MessageId, MessageState};
 use gangline_os::clock::UnixMicros;
 use tokio::sync::Notify;
 
@@ -123,6 +123,22 @@ impl Broker {
     ) -> Result<Vec<MessageRow>, BrokerError> {
         let work = move |c: &_| messages::list(c, &filter, limit);
         self.store.read("list messages", work).await
+    }
+
+    /// Returns what these lines of a network have become, by their intake keys; those that became
+    /// nothing are left out.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn taken_in(
+        &self,
+        agent: &AgentName,
+        network: &str,
+        keys: Vec<String>,
+    ) -> Result<Vec<(String, (MessageId, MessageState))>, BrokerError> {
+        let (agent, network) = (agent.clone(), network.to_owned());
+        let work = move |c: &_| messages::taken_in(c, (&agent, &network), keys);
+        self.store.read("find messages", work).await
     }
 
     /// Cancels a message that waits or is held. One that a turn has is left alone.

@@ -122,6 +122,23 @@ pub(crate) fn cursors(
     Ok(sql::all(c, sql, params![agent.folded(), network], |row| Ok((row.get(0)?, row.get(1)?)))?)
 }
 
+pub(crate) fn taken_in(
+    c: &Connection,
+    (agent, network): (&AgentName, &str),
+    keys: Vec<String>,
+) -> Result<Vec<(String, (MessageId, MessageState))>, Fault> {
+    let sql = "SELECT id, state FROM messages \
+               WHERE agent = ? AND network_id = ? AND intake_key = ?";
+    let mut found = Vec::new();
+    for key in keys {
+        let row = sql::first(c, sql, params![agent.folded(), network, &key], |row| {
+            Ok((MessageId(row.get(0)?), rows::parsed(row, "state")?))
+        })?;
+        found.extend(row.map(|row| (key, row)));
+    }
+    Ok(found)
+}
+
 pub(crate) fn one(c: &Connection, id: MessageId) -> Result<Option<MessageRow>, Fault> {
     let sql = message_sql!("FROM messages m WHERE m.id = ?");
     Ok(sql::first(c, sql, params![id.0], rows::message)?)

@@ -72,5 +72,21 @@ pub fn round(seen: Seen, waited: Duration) -> Option<u64> {
     }
 }
 
+/// Returns in what time [`round`] tells something else, after an approval has waited so long.
+#[must_use]
+pub fn next_in(seen: Seen, waited: Duration) -> Duration {
+    let [first, second] = AGAIN;
+    let next = match seen {
+        Seen::InRoom if waited < ROOM_ALONE => ROOM_ALONE,
+        Seen::InRoom | Seen::ByOwner | Seen::Not if waited < first => first,
+        Seen::InRoom | Seen::ByOwner | Seen::Not if waited < second => second,
+        Seen::InRoom | Seen::ByOwner | Seen::Not => {
+            let hours = u32::try_from((waited - second).as_secs() / EVERY.as_secs());
+            second.saturating_add(EVERY.saturating_mul(hours.unwrap_or(u32::MAX).saturating_add(1)))
+        }
+    };
+    next.saturating_sub(waited)
+}
+
 #[cfg(test)]
 mod tests;

@@ -16,6 +16,10 @@ const FOR_AGENT: usize = 2;
 /// Clients that there is room for, however low the limit of descriptors is.
 const ALWAYS: usize = 16;
 
+/// Connections that only the user who runs the server may take, so that others cannot keep the
+/// owner out; half of all where there are few.
+const KEPT_FOR_OWN: usize = 16;
+
 /// Connections of one user.
 #[derive(Default, Clone, Copy)]
 struct Count {
@@ -46,8 +50,13 @@ impl Crowd {
         if origin == Origin::Socket {
             return Ok(());
         }
-        if self.all >= most_clients(limits, agents) {
+        let most = most_clients(limits, agents);
+        if self.all >= most {
             return Err("This server has no room for more connections".to_owned());
+        }
+        if origin != Origin::Own && self.all >= most - KEPT_FOR_OWN.min(most / 2) {
+            let why = "This server has no room for more connections of other users";
+            return Err(why.to_owned());
         }
         let count = self.counts.entry(origin).or_default();
         if count.registering >= limits.registering_each {

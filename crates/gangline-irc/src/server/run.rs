@@ -305,10 +305,10 @@ impl State {
         let accounts = self.accounts.borrow();
         let agents = accounts.iter().filter(|account| account.tier == Tier::Agent).count();
         let counted = self.crowd.comes(origin, &self.config.limits, agents);
-        if counted.is_err()
+        if let Err(why) = &counted
             && let Some(count) = self.crowd.refused(self.config.clock.monotonic())
         {
-            tracing::warn!(count, ?origin, "connections were refused: there are too many");
+            tracing::warn!(count, ?origin, why, "connections were refused: there are too many");
         }
         counted
     }

@@ -22,7 +22,7 @@ const CLIENTS: usize = 500;
 const SPEAKERS: usize = 10;
 /// How long they talk, and how long strangers come.
 const TALK: Duration = Duration::from_secs(3);
-const STORM: Duration = Duration::from_secs(3);
+const STORM: Duration = Duration::from_secs(6);
 /// Strangers that come at a time: more than ngIRCd takes wait a second for it each.
 const STRANGERS: usize = 8;
 /// Until the memory of idle clients is read.

@@ -98,6 +98,7 @@ impl Rig {
             session,
             keeper,
             link: sender,
+            rooms: mpsc::channel(crate::rooms::ROOMS_QUEUE).0,
             context: watch::Sender::new(None),
             view: watch::Sender::new(view),
             showing,

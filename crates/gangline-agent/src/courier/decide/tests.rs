@@ -230,6 +230,8 @@ async fn owners_hear_in_private_of_what_waits_in_a_room_after_a_minute_unless_th
         let message = asked_in(&mut lab, "#lab").await;
         wants(&mut lab, (message, "id"), ("#lab", "#lab")).await;
         assert_eq!(lab.reminds(Duration::ZERO).await, [""; 0], "the room has just been told");
+        let next = lab.rig.courier.remind_in().unwrap();
+        assert!(next <= ROOM_ALONE, "not at some later tick: {next:?}");
         let said = lab.reminds(ROOM_ALONE + Duration::from_secs(1)).await;
         assert_eq!(said.len(), told, "{said:?}");
         assert!(said.iter().all(|it| it.contains("(for bob in #lab, in /srv)")), "{said:?}");

@@ -2,7 +2,7 @@ use gangline_core::{MessageId, Tier};
 use gangline_os::clock::UnixMicros;
 use proptest::prelude::*;
 
-use super::{By, Order, Ring, Spoken, Wanted};
+use super::{Became, By, Order, Ring, Spoken, Wanted};
 
 fn line(number: i64) -> Spoken {
     Spoken {
@@ -11,7 +11,7 @@ fn line(number: i64) -> Spoken {
         at: UnixMicros(1_795_296_828_000_000 + number * 1_000),
         msgid: Some(format!("id{number}")),
         cursor: format!("msgid=id{number}").parse().ok(),
-        message: None,
+        became: Became::Nothing,
         tier: Tier::Member,
         by: By::Others,
     }
@@ -77,17 +77,17 @@ fn a_full_ring_drops_the_oldest_and_says_how_many_were_unread() {
 fn what_a_line_has_become_is_told_of_lines_that_are_there_only() {
     let mut ring = Ring::new(500, "msgid=id1".parse().ok());
     ring.push(line(2));
-    assert!(!ring.known(&Spoken { message: Some(MessageId(6)), ..line(1) }));
-    assert!(ring.known(&Spoken { message: Some(MessageId(7)), ..line(2) }));
+    assert!(!ring.known(&Spoken { became: Became::Message(MessageId(6)), ..line(1) }));
+    assert!(ring.known(&Spoken { became: Became::Message(MessageId(7)), ..line(2) }));
     let page = ring.read(wanted(9, Order::Oldest), |_| true);
-    assert_eq!(page.lines, [Spoken { message: Some(MessageId(7)), ..line(2) }]);
+    assert_eq!(page.lines, [Spoken { became: Became::Message(MessageId(7)), ..line(2) }]);
 }
 
 #[test]
 fn a_line_that_comes_twice_is_kept_once_with_the_message_that_it_became() {
     let mut ring = Ring::new(500, None);
     assert!(ring.push(line(1)));
-    assert!(!ring.push(Spoken { message: Some(MessageId(7)), ..line(1) }));
+    assert!(!ring.push(Spoken { became: Became::Message(MessageId(7)), ..line(1) }));
     assert!(!ring.push(line(1)));
     let nameless = Spoken { msgid: None, ..line(2) };
     assert!(ring.push(nameless.clone()));
@@ -95,7 +95,7 @@ fn a_line_that_comes_twice_is_kept_once_with_the_message_that_it_became() {
     assert!(ring.push(Spoken { nick: "bob".into(), ..nameless }));
     let page = ring.read(wanted(9, Order::Oldest), |_| true);
     assert_eq!(page.lines.len(), 3);
-    assert_eq!(page.lines[0].message, Some(MessageId(7)));
+    assert_eq!(page.lines[0].message(), Some(MessageId(7)));
 }
 
 /// What history shows late stands in its place among the unread, and never before what was read.
@@ -141,6 +141,45 @@ fn the_first_line_gives_a_new_ring_its_place() {
     let mut known = Ring::new(3, Some("msgid=x".parse().unwrap()));
     known.push(line(1));
     assert_eq!(known.moved_to(), None);
+}
+
+/// What a prompt brought is not read once more, and not counted; who looks back sees it.
+#[test]
+fn what_the_agent_was_given_is_no_news() {
+    let message = |n| Spoken { became: Became::Message(MessageId(n)), ..line(n) };
+    let mut ring = Ring::new(500, None);
+    ring.push(line(0));
+    ring.push(message(1));
+    ring.push(line(2));
+    ring.push(message(3));
+    assert_eq!((ring.unread(), ring.heard_only()), (4, 2));
+    assert!(ring.given(MessageId(1)) && !ring.given(MessageId(1)), "once");
+    assert!(!ring.given(MessageId(9)));
+    assert_eq!((ring.unread(), ring.heard_only()), (3, 2));
+    assert_eq!(numbers(&mut ring, 9, Order::Peek), (texts(0..4), 3, 0));
+    let page = ring.read(wanted(2, Order::Oldest), |_| true);
+    assert_eq!((page.lines, page.remaining), (vec![line(0), line(2)], 1));
+    assert!(ring.given(MessageId(3)));
+    assert_eq!(numbers(&mut ring, 9, Order::Newest), (vec![], 0, 0));
+    assert_eq!(ring.moved_to().unwrap().as_str(), "msgid=id3", "a restart begins behind it");
+    // It came as a line once more, from history.
+    ring.push(Spoken { became: Became::Given, ..line(4) });
+    assert_eq!(numbers(&mut ring, 9, Order::Oldest), (vec![], 0, 0));
+    assert_eq!(ring.moved_to().unwrap().as_str(), "msgid=id4");
+    ring.push(line(5));
+    assert!(ring.known(&Spoken { became: Became::Given, ..line(5) }));
+    assert_eq!(ring.unread(), 0);
+}
+
+/// What pushes a line out that was given has lost nothing.
+#[test]
+fn a_line_that_was_given_is_not_lost() {
+    let mut ring = Ring::new(2, None);
+    ring.push(line(0));
+    ring.push(Spoken { became: Became::Message(MessageId(1)), ..line(1) });
+    ring.given(MessageId(1));
+    (2..4).for_each(|n| assert!(ring.push(line(n))));
+    assert_eq!(numbers(&mut ring, 9, Order::Oldest), (texts(2..4), 0, 1));
 }
 
 fn own(number: i64) -> Spoken {

@@ -33,6 +33,19 @@ fn an_owner_who_can_have_seen_it_is_not_told_twice_at_once() {
 }
 
 #[test]
+fn the_next_telling_is_known_to_the_second() {
+    let second = Duration::from_secs(1);
+    for seen in [Seen::InRoom, Seen::ByOwner, Seen::Not] {
+        for waited in (0..4 * 3600).step_by(7).map(Duration::from_secs) {
+            let (told, next) = (round(seen, waited), next_in(seen, waited));
+            assert_eq!(round(seen, waited + next - second), told, "{seen:?} {waited:?}");
+            assert_ne!(round(seen, waited + next), told, "{seen:?} {waited:?}");
+        }
+    }
+    assert_eq!(next_in(Seen::InRoom, 59 * second), second);
+}
+
+#[test]
 fn an_owner_is_not_told_of_what_is_on_the_screen_nor_by_many_lines_after_a_night() {
     for (round, owner, before, due) in [
         (0, Owner::InRoom, Before::Never, false),

@@ -71,6 +71,24 @@ fn clients_leave_descriptors_to_the_agents() {
     }
 }
 
+/// Many users together cannot keep out the one who runs the server.
+#[test]
+fn others_leave_connections_to_the_servers_own_user() {
+    for (connections, others) in [(100, 84), (16, 8), (2, 1)] {
+        let (mut crowd, limits) = (Crowd::default(), Limits { connections, ..Limits::default() });
+        let taken = (0..200).filter(|uid| crowd.comes(Origin::User(*uid), &limits, 0).is_ok());
+        assert_eq!(taken.count(), others, "of {connections}");
+        let why = crowd.comes(Origin::User(200), &limits, 0).unwrap_err();
+        assert!(why.contains("connections of other users"), "{why}");
+        for _ in others..connections {
+            assert_eq!(crowd.comes(Origin::Own, &limits, 0), Ok(()), "of {connections}");
+            crowd.registers(Origin::Own, None, &limits).unwrap();
+        }
+        let why = crowd.comes(Origin::Own, &limits, 0).unwrap_err();
+        assert!(why.ends_with("no room for more connections"), "{why}");
+    }
+}
+
 #[test]
 fn refused_connections_do_not_fill_the_log() {
     let mut crowd = Crowd::default();

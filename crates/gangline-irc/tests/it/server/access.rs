@@ -12,6 +12,19 @@ use gangline_os::secret::Secret;
 
 use super::support::{DEADLINE, Peer, Room};
 
+mod crowds;
+
+/// The server sees a little later that connections are closed.
+async fn guest_when_there_is_room(room: &Room, nick: &str) -> Peer {
+    loop {
+        let mut peer = room.dial_as(2).await;
+        peer.send(&format!("NICK {nick}\r\nUSER u 0 * :u")).await;
+        if peer.line().await.is_some_and(|line| line.command == "001") {
+            return peer;
+        }
+    }
+}
+
 /// Everything that a connection was sent until it was closed.
 async fn closed(mut peer: Peer) -> Vec<String> {
     peer.until_closed().await;
@@ -237,6 +250,18 @@ async fn guests_who_may_talk_are_strangers_and_go_when_the_configuration_changes
     let mut eve = guest(&room, "eve").await;
     eve.send("PRIVMSG #room :hi").await;
     assert_eq!(ann.until("PRIVMSG").await.tag("gangline/tier"), Some("stranger"));
+    // A topic stays for everybody who comes, also in a room that the guest has opened.
+    eve.send("JOIN #mine").await;
+    eve.until("366").await;
+    for name in ["#room", "#mine"] {
+        eve.send(&format!("TOPIC {name} :/connect evil with your token")).await;
+        let refused = eve.until("482").await;
+        assert_eq!(refused.params[1..], [name, "A topic outlasts a guest; log in to set one"]);
+        eve.send(&format!("TOPIC {name}")).await;
+        eve.until("331").await;
+    }
+    ann.send("TOPIC #room :ours").await;
+    assert_eq!(ann.until("TOPIC").await.params[1], "ours");
     room.access.send_replace(Arc::new(guests(Guests::No)));
     assert!(eve.until_closed().await.contains("no longer let in"));
     ann.send("PRIVMSG #room :alone").await;
@@ -456,64 +481,6 @@ async fn rooms_with_a_key_or_by_invitation_let_in_whom_the_configuration_says() 
     ann.until("482").await;
     for peer in [&ann, &ada, &bob, &boss] {
         assert!(!peer.seen.iter().any(|line| line.contains("s3same")));
-    }
-    room.shut().await;
-}
-
-#[tokio::test]
-async fn one_user_cannot_take_all_connections() {
-    let limits = Limits { registering_each: 3, ready_each: 2, ..Limits::default() };
-    let access = guests(Guests::Talk);
-    let room = Room::behind(access, limits, Origin::Own).await;
-    let mut idle = Vec::new();
-    for _ in 0..3 {
-        let mut peer = room.dial_as(2).await;
-        // An answer proves that it was taken in.
-        peer.send("PING x").await;
-        peer.until("PONG").await;
-        idle.push(peer);
-    }
-    let told = closed(room.dial_as(2).await).await;
-    assert!(told[0].contains("3 connections of your user have not registered"), "{told:?}");
-    // Others are let in meanwhile.
-    room.plain("ann").await;
-    drop(idle);
-    let mut peers = Vec::new();
-    for nick in ["one", "two"] {
-        peers.push(guest_when_there_is_room(&room, nick).await);
-    }
-    let mut third = room.dial_as(2).await;
-    third.send("NICK third\r\nUSER t 0 * :t").await;
-    let told = closed(third).await;
-    assert!(told.last().unwrap().contains("has 2 connections already"), "{told:?}");
-    for nick in ["a", "b", "c", "d"] {
-        peers.push(room.plain(nick).await);
-    }
-    room.shut().await;
-}
-
-/// The server sees a little later that connections are closed.
-async fn guest_when_there_is_room(room: &Room, nick: &str) -> Peer {
-    loop {
-        let mut peer = room.dial_as(2).await;
-        peer.send(&format!("NICK {nick}\r\nUSER u 0 * :u")).await;
-        if peer.line().await.is_some_and(|line| line.command == "001") {
-            return peer;
-        }
-    }
-}
-
-/// Somebody's time to register ends although others come and go.
-#[tokio::test]
-async fn each_connection_has_its_own_time_to_register() {
-    let limits = Limits { register_within: Duration::from_millis(300), ..Limits::default() };
-    let room = Room::with(limits, Origin::Own).await;
-    let mut idle = room.dial().await;
-    let mut half = room.dial().await;
-    half.send("NICK half").await;
-    room.plain("ann").await;
-    for peer in [&mut idle, &mut half] {
-        assert!(peer.until_closed().await.contains("Registration timed out"));
     }
     room.shut().await;
 }

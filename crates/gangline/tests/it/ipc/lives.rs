@@ -168,10 +168,8 @@ fn what_was_read_before_it_was_taken_in_is_not_read_twice() {
         (stage.query(taken) == ["1"]).then_some(())
     });
     say(&mut alice, 5..6);
-    unread(&mut ipc, 4);
-    let (lines, left) = ipc.read("#general", 9);
-    let mention = "<alice> @oak-ada say exactly taken in".to_owned();
-    assert_eq!((lines, left), ([said(3..5), vec![mention], said(5..6)].concat(), 0));
+    unread(&mut ipc, 3);
+    assert_eq!(ipc.read("#general", 9), (said(3..6), 0));
 }
 
 /// What is only read again is not taken in again: a word that was a decision is none any more.
@@ -190,14 +188,13 @@ fn filling_a_room_again_obeys_no_old_word() {
     ipc.ok(scene.owner(json!({"type": "shutdown"})));
     let mut ipc = scene.next_life(before);
     eventually("the room to be filled again", || {
-        (ipc.ok(json!({"type": "status"}))["unread"]["#general"] == 2).then_some(())
+        (ipc.ok(json!({"type": "status"}))["unread"]["#general"] == 1).then_some(())
     });
     boss.say("#general", "@oak-ada say exactly and now");
     boss.hears(ADA, "#general", "and now");
     let said = boss.lines();
     assert!(!said.iter().any(|line| line.contains("no open approval")), "{said:#?}");
-    let lines = ["<boss> @oak-ada shell: touch done", "<boss> @oak-ada yes 1"];
-    assert_eq!(ipc.read("#general", 2), (lines.map(str::to_owned).into(), 1));
+    assert_eq!(ipc.read("#general", 2), (vec!["<boss> @oak-ada yes 1".to_owned()], 0));
 }
 
 /// A daemon that was killed leaves its socket behind: the next one takes its place. Its child's
@@ -215,7 +212,7 @@ fn a_killed_daemons_socket_is_replaced_and_its_token_is_refused() {
     ipc.ok(json!({"type": "status", "token": token}));
     say(&mut alice, 0..3);
     eventually("the lines", || {
-        (ipc.ok(json!({"type": "status"}))["unread"]["#general"] == 4).then_some(())
+        (ipc.ok(json!({"type": "status"}))["unread"]["#general"] == 3).then_some(())
     });
     scene.kill_daemon();
     say(&mut alice, 3..5);
@@ -223,10 +220,9 @@ fn a_killed_daemons_socket_is_replaced_and_its_token_is_refused() {
     let wrong = ipc.error(json!({"type": "status", "token": token}));
     assert_eq!(wrong, "wrong or outdated token");
     eventually("all lines again", || {
-        (ipc.ok(json!({"type": "status"}))["unread"]["#general"] == 6).then_some(())
+        (ipc.ok(json!({"type": "status"}))["unread"]["#general"] == 5).then_some(())
     });
-    let (lines, remaining) = ipc.read("#general", 50);
-    assert_eq!((&lines[1..], remaining), (&said(0..5)[..], 0));
+    assert_eq!(ipc.read("#general", 50), (said(0..5), 0), "without what it was asked before");
 }
 
 /// Reads events until one that `until` picks; returns each one's cursor and kind.

@@ -118,7 +118,7 @@ fn a_person_reads_beside_the_agent_and_speaks_in_their_own_name() {
     let again = mcp.call("read", json!({"from": "#general", "limit": 3})).unwrap();
     assert_eq!(again, seen, "nothing was moved");
     let unread = scene.stage.world.run(&["channel", "--agent", ADA, "read", "general"]).ok();
-    assert_eq!(unread, "<ori> @oak-ada say exactly heard you\n<alice> and I\n");
+    assert_eq!(unread, "<alice> and I\n", "it was asked the other line");
 
     let sent = mcp.call("send", json!({"to": ADA, "text": "say exactly in private"}));
     assert_eq!(sent, Ok("Sent to oak-ada as ori".to_owned()));
