@@ -21,7 +21,7 @@ pub use approvals::{
 };
 pub use causes::{CauseEnded, CauseRow, Held, Released};
 pub use events::{Cursor, CursorError, Event, EventPage, EventQuery, NewEvent};
-pub use messages::{Accepted, Cancel, CursorMove, MessageFilter, MessageRow, NewMessage};
+pub use messages::{Accepted, Cancel, CursorMove, MessageFilter, MessageRow, NewMessage, TakenIn};
 pub use orders::{Desired, Order, Restart, RestartWhen};
 pub use outbox::{LineKind, OutboxId, OutboxRow, OutboxState, Said, Send, SendReceipt, SentAs};
 pub use rules::{Always, RULES_MAX, RuleRow, Stored};

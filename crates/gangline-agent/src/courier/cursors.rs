@@ -6,13 +6,16 @@
 
 use std::collections::{HashMap, HashSet};
 
-use gangline_broker::CursorMove;
+use gangline_broker::{CursorMove, TakenIn};
 use gangline_core::{MessageState, name::Target};
 use gangline_irc::client::{Line, LinkCommand, cursor::Cursor};
 use gangline_os::clock;
 use tracing::warn;
 
-use super::{Courier, intake::{self, intake_key}};
+use super::{
+    Courier,
+    intake::{self, intake_key},
+};
 use crate::rooms::{self, Became, ToRooms};
 
 /// A room is filled again with at most so many pages of history.
@@ -341,13 +344,11 @@ impl Courier {
         let (broker, office) = (&self.office.broker, &self.office);
         let known = broker.taken_in(&office.agent, &office.network_id, keys).await;
         // Without an answer a line is read once more.
-        let known: HashMap<_, _> = known.unwrap_or_default().into_iter().collect();
+        let known = known.unwrap_or_default().into_iter();
+        let known: HashMap<String, Became> =
+            known.map(|it| (it.key.clone(), became(&it))).collect();
         for line in lines {
-            let became = match known.get(&intake_key(line)) {
-                Some((id, MessageState::Accepted | MessageState::InTurn)) => Became::Message(*id),
-                Some((_, MessageState::Held)) | None => Became::Nothing,
-                Some(_) => Became::Given,
-            };
+            let became = known.get(&intake_key(line)).copied().unwrap_or(Became::Nothing);
             let tier = self.office.principal(line).await.tier;
             self.hand_to_rooms(line, became, tier).await;
         }
@@ -371,5 +372,15 @@ impl Courier {
         if kept.is_ok() {
             self.cursors.looked_at = Some(time.to_owned());
         }
+    }
+}
+
+/// Returns what an earlier daemon has made of a line.
+fn became(taken: &TakenIn) -> Became {
+    match taken.state {
+        MessageState::Accepted | MessageState::InTurn => Became::Message(taken.id),
+        // Nobody was given it yet, and somebody has to release it first.
+        MessageState::Held => Became::Nothing,
+        _ => Became::Given,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gangline_core::{AgentName, MessageId, MessageState};
+use gangline_core::{AgentName, MessageId};
 use gangline_os::clock::UnixMicros;
 use tokio::sync::Notify;
 
@@ -11,7 +11,7 @@ use crate::{
     error::BrokerError,
     op,
     sqlite::{messages, trace},
-    types::{Accepted, Cancel, MessageFilter, MessageRow, NewMessage, Trace},
+    types::{Accepted, Cancel, MessageFilter, MessageRow, NewMessage, TakenIn, Trace},
 };
 
 impl Broker {
@@ -135,7 +135,7 @@ impl Broker {
         agent: &AgentName,
         network: &str,
         keys: Vec<String>,
-    ) -> Result<Vec<(String, (MessageId, MessageState))>, BrokerError> {
+    ) -> Result<Vec<TakenIn>, BrokerError> {
         let (agent, network) = (agent.clone(), network.to_owned());
         let work = move |c: &_| messages::taken_in(c, (&agent, &network), keys);
         self.store.read("find messages", work).await

@@ -126,7 +126,7 @@ pub(crate) fn taken_in(
     c: &Connection,
     (agent, network): (&AgentName, &str),
     keys: Vec<String>,
-) -> Result<Vec<(String, (MessageId, MessageState))>, Fault> {
+) -> Result<Vec<TakenIn>, Fault> {
     let sql = "SELECT id, state FROM messages \
                WHERE agent = ? AND network_id = ? AND intake_key = ?";
     let mut found = Vec::new();
@@ -134,7 +134,7 @@ pub(crate) fn taken_in(
         let row = sql::first(c, sql, params![agent.folded(), network, &key], |row| {
             Ok((MessageId(row.get(0)?), rows::parsed(row, "state")?))
         })?;
-        found.extend(row.map(|row| (key, row)));
+        found.extend(row.map(|(id, state)| TakenIn { key, id, state }));
     }
     Ok(found)
 }

@@ -121,6 +121,17 @@ pub struct MessageFilter {
     pub before: Option<MessageId>,
 }
 
+/// A line that became a message ([`crate::Broker::taken_in`]).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TakenIn {
+    /// Its intake key.
+    pub key: String,
+    /// The message.
+    pub id: MessageId,
+    /// How far the message is.
+    pub state: MessageState,
+}
+
 /// What [`crate::Broker::cancel`] found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cancel {
