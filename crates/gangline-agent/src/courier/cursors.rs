@@ -379,8 +379,13 @@ impl Courier {
 fn became(taken: &TakenIn) -> Became {
     match taken.state {
         MessageState::Accepted | MessageState::InTurn => Became::Message(taken.id),
-        // Nobody was given it yet, and somebody has to release it first.
-        MessageState::Held => Became::Nothing,
-        _ => Became::Given,
+        // The agent was not given it: it is told of it only by reading.
+        MessageState::Held | MessageState::Refused => Became::Nothing,
+        MessageState::Answered
+        | MessageState::NoReply
+        | MessageState::Failed
+        | MessageState::Expired
+        | MessageState::Cancelled
+        | MessageState::DeadLetter => Became::Given,
     }
 }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     error::BrokerError,
-    types::{Accepted, Cancel, MessageFilter, MessageRow, NewMessage},
+    types::{Accepted, Cancel, MessageFilter, MessageRow, NewMessage, TakenIn},
 };
 
 pub(crate) fn accept(w: &mut Writer, message: &NewMessage) -> Result<Accepted, Fault> {
