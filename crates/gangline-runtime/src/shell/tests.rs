@@ -221,7 +221,15 @@ fn what_is_not_sure_is_unclear() {
 /// Inside of a word `#` begins no remark, so what follows runs.
 #[test]
 fn a_remark_in_the_middle_of_a_word_is_unclear() {
-    for script in ["echo \"x\"#; a", "echo 'x'#y && a", "echo x#y; a", "a 2>&1#y"] {
+    for script in [
+        "echo \"x\"#; a",
+        "echo 'x'#y && a",
+        "echo x#y; a",
+        "a 2>&1#y",
+        // The grammar takes what follows for a remark; a shell runs `{}#b`.
+        "a && {}#b c",
+        "'x'; {}#b",
+    ] {
         assert!(commands(script).is_err(), "{script:?}: {:?}", commands(script));
     }
 }
