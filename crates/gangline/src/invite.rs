@@ -25,14 +25,18 @@ pub(crate) fn lines(irc: &str, owner: &Secret, room: Option<&str>) -> String {
         });
     };
     let set = |key: &str, value: &str| format!("/set irc.server.gangline.{key} {value}");
-    let weechat = [
+    // A line that is pasted before the connection stands is no loss, and what an earlier `/server add`
+    // has said of the address does not stay.
+    let mut weechat = vec![
         format!("/server add gangline {host}/{port} -notls"),
+        set("addresses", &format!("{host}/{port}")),
         set("sasl_mechanism", "scram-sha-256"),
         set("sasl_username", OWNER),
         set("sasl_password", token),
-        "/connect gangline".to_owned(),
     ];
-    block("WeeChat, as the owner, who may approve and pause:", &[&weechat, &join[..]].concat());
+    weechat.extend(room.map(|room| set("autojoin", room)));
+    weechat.extend(["/save".to_owned(), "/connect gangline".to_owned()]);
+    block("WeeChat, as the owner, who may approve and pause:", &weechat);
     block(
         "a client with windows (Halloy, HexChat, Textual …), as the owner:",
         &[

@@ -75,6 +75,12 @@ pub(crate) fn demo_state(usual: &Path) -> PathBuf {
     usual.join("demo")
 }
 
+/// Returns whether the state folder is the demo's: its configuration lies in it.
+pub(crate) fn is_demos(paths: &Paths) -> bool {
+    paths.state.file_name().is_some_and(|name| name == "demo")
+        && paths.config_file == paths.state.join("agents.yaml")
+}
+
 fn choose(usual: &Path, has_database: &dyn Fn(&Path) -> bool) -> PathBuf {
     let demo = demo_state(usual);
     if !has_database(usual) && has_database(&demo) { demo } else { usual.to_owned() }

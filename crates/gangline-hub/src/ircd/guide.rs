@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use gangline_core::{
-    AgentName, Tier,
+    AgentName, Tier, approval,
     mention::{self, Unheard},
     shown,
+    words::{self, Asked, OperatorWord, Reading},
 };
 use gangline_irc::server::{
     remarks::{Names, Remarks},
@@ -75,7 +76,8 @@ impl AgentRemarks {
 impl Remarks for AgentRemarks {
     fn about(&self, text: &str, names: &Names<'_>) -> Option<String> {
         // Most lines call nobody.
-        if !text.contains(['@', ':', ',']) {
+        let numbered = is_numbered_word(text);
+        if !numbered && !text.contains(['@', ':', ',']) {
             return None;
         }
         let accounts = Arc::clone(&self.accounts.borrow());
@@ -91,6 +93,9 @@ impl Remarks for AgentRemarks {
         // Accounts of agents that are gone stay: only those in the room are worth naming.
         let here = agents.into_iter().filter(|agent| (names.is_inside)(agent.as_str()));
         let agents: Vec<&AgentName> = here.collect();
+        if numbered {
+            return nameless(text, &agents);
+        }
         match mention::unheard(text, &agents, names.is_known)? {
             Unheard::Near { said, meant } => Some(format!(
                 "No agent is called `{}`, so none got your line. Did you mean `@{meant}`?",
@@ -112,6 +117,29 @@ impl Remarks for AgentRemarks {
             }
         }
     }
+}
+
+/// Returns whether the line is a word for an agent with a number, such as `yes 5`: nobody else is meant
+/// by that, and no agent hears it without a name.
+fn is_numbered_word(text: &str) -> bool {
+    match words::read(text, Asked::Not) {
+        Reading::Word(OperatorWord::Show(_) | OperatorWord::Cancel(_)) => true,
+        Reading::Decision(decision) => {
+            approval::parse(&decision).is_some_and(|it| it.number.is_some() && it.reason.is_none())
+        }
+        Reading::Word(_) | Reading::Miss(_) | Reading::Prompt => false,
+    }
+}
+
+/// Returns what somebody hears whose word names no agent.
+fn nameless(text: &str, agents: &[&AgentName]) -> Option<String> {
+    let said = shown::label(text.trim());
+    let to = match agents {
+        [] => return None,
+        [one] => one.as_str(),
+        [..] => "NICK",
+    };
+    Some(format!("`{said}` names no agent, so none got it. Say `@{to} {said}`"))
 }
 
 #[cfg(test)]

@@ -192,7 +192,7 @@ fn asked(plan: &Plan<'_>, target: &Path, args: &Init) -> Result<Wishes, Failure>
     let nicks = plan.nicks();
     let agents = if nicks.is_empty() { "no agents yet".to_owned() } else { nicks.join(", ") };
     let what = format!(
-        "This writes {} with {agents}, to work in {}.\nGo on? [Y/n] ",
+        "This writes {} with {agents}, to work in {}.\nContinue? [Y/n] ",
         target.display(),
         plan.directory
     );

@@ -45,7 +45,8 @@ pub(super) async fn run(global: &Global, columns: Columns) -> Result<u8, Failure
     }
     let about = fleet::hub(&fleet.paths)?.map(|hub| hub.about);
     let embedded = fleet.loaded.as_ref().is_some_and(|it| it.config.network.embedded);
-    output::print(&format!("\n{}\n", hub(about.as_ref().map(Option::as_ref), now)))?;
+    let starts = if place::is_demos(&fleet.paths) { "gangline demo" } else { "gangline up -d" };
+    output::print(&format!("\n{}\n", hub(about.as_ref().map(Option::as_ref), starts, now)))?;
     if let Some(warning) = about.flatten().as_ref().and_then(|about| older(about, embedded)) {
         output::print(&format!("{warning}\n"))?;
     }
@@ -107,10 +108,8 @@ fn older(about: &About, embedded: bool) -> Option<String> {
 }
 
 /// Returns one line about the hub; `None` = none runs, `Some(None)` = it says nothing yet.
-fn hub(about: Option<Option<&About>>, now: UnixMicros) -> String {
-    let Some(about) = about else {
-        return "no hub runs: `gangline up -d` starts one".to_owned();
-    };
+fn hub(about: Option<Option<&About>>, starts: &str, now: UnixMicros) -> String {
+    let Some(about) = about else { return format!("no hub runs: `{starts}` starts one") };
     let Some(about) = about else { return "a hub starts".to_owned() };
     let up = parse_rfc3339(&about.since)
         .map_or_else(String::new, |at| format!(", up {}", show::text::age(now.since(at))));

@@ -1,7 +1,11 @@
 //! `gangline status`: one agent whole, or all.
 
 use gangline_api::status::AgentStatus;
-use gangline_os::{clock, paths::Paths};
+use gangline_broker::Broker;
+use gangline_os::{
+    clock::{self, UnixMicros},
+    paths::Paths,
+};
 
 use crate::{
     cli::{Global, who::Who},
@@ -13,20 +17,30 @@ use crate::{
     view::{self, Facts},
 };
 
+/// So many messages that wait are named.
+const QUEUE_MAX: u32 = 5;
+
 pub(super) async fn run(global: &Global, agent: Option<Who>) -> Result<u8, Failure> {
     let paths = place::of_existing(global)?;
     let Some(agent) = agent else {
         let agents = all(&paths).await?;
         let named = || agents.iter().map(|it| OfAgent::new(it, it)).collect::<Vec<_>>();
-        return if global.json { output::json(&named()) } else { print(&agents) }.map(|()| 0);
+        if global.json {
+            return output::json(&named()).map(|()| 0);
+        }
+        let broker = store::existing(&paths).await?;
+        return print(&broker, &agents).await.map(|()| 0);
     };
     let broker = store::existing(&paths).await?;
     let agent = names::agent(global, &agent)?;
     store::known(&broker, &paths, &agent).await?;
     let status = live(&store::facts(&broker, &paths, &agent).await?);
     let named = OfAgent::new(&status, &status);
-    if global.json { output::json(&named) } else { print(std::slice::from_ref(&status)) }
-        .map(|()| 0)
+    match global.json {
+        true => output::json(&named)?,
+        false => print(&broker, std::slice::from_ref(&status)).await?,
+    }
+    Ok(0)
 }
 
 /// Returns the status of every agent that is known.
@@ -46,8 +60,15 @@ pub(super) fn live(facts: &Facts) -> AgentStatus {
     view::asked(view::status(facts), daemon)
 }
 
-fn print(agents: &[AgentStatus]) -> Result<(), Failure> {
+async fn print(broker: &Broker, agents: &[AgentStatus]) -> Result<(), Failure> {
     let now = clock::system().now();
-    let texts: Vec<String> = agents.iter().map(|agent| show::agents::whole(agent, now)).collect();
+    let mut texts = Vec::new();
+    for agent in agents {
+        let waiting = match agent.pending {
+            0 => Vec::new(),
+            _ => broker.pending(&agent.nick, UnixMicros(i64::MAX), QUEUE_MAX).await?,
+        };
+        texts.push(show::agents::whole(agent, now) + &show::agents::waiting(&waiting));
+    }
     output::print(&texts.join("\n"))
 }

@@ -6,10 +6,12 @@ use super::{brief, lines};
 fn the_lines_can_be_pasted_as_they_are() {
     let text = lines("127.0.0.1:6667", &Secret::new("t0k"), Some("#general"));
     let weechat = "    /server add gangline 127.0.0.1/6667 -notls\n    \
+                   /set irc.server.gangline.addresses 127.0.0.1/6667\n    \
                    /set irc.server.gangline.sasl_mechanism scram-sha-256\n    \
                    /set irc.server.gangline.sasl_username owner\n    \
                    /set irc.server.gangline.sasl_password t0k\n    \
-                   /connect gangline\n    /join #general\n";
+                   /set irc.server.gangline.autojoin #general\n    \
+                   /save\n    /connect gangline\n";
     let scram = text.find(weechat).unwrap_or_else(|| panic!("{text}"));
     let password = text.find("owner:t0k").unwrap();
     assert!(scram < password, "the safer way is first: {text}");

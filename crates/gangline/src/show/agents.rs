@@ -3,15 +3,19 @@
 use std::{fmt::Write as _, time::Duration};
 
 use gangline_api::status::{AgentStatus, BYPASS, RunningTool, WaitingFor};
+use gangline_broker::MessageRow;
 use gangline_os::clock::{UnixMicros, parse_rfc3339};
 
 use super::{
     table::Cell,
-    text::{Paint, age, one_line, paint},
+    text::{Paint, age, cut, one_line, paint},
 };
 
 #[cfg(test)]
 mod tests;
+
+/// So much of a message that waits is shown, in characters.
+const SAID_MAX: usize = 50;
 
 fn state(agent: &AgentStatus) -> Cell {
     let (word, paint) = match agent.phase.as_str() {
@@ -65,6 +69,21 @@ pub(crate) fn whole(agent: &AgentStatus, now: UnixMicros) -> String {
         line("waits for", &waits(agent, waiting, now));
     }
     out
+}
+
+/// Returns a line for each of the messages that wait first, with the id by which it is taken back.
+pub(crate) fn waiting(messages: &[MessageRow]) -> String {
+    let line = |row: &MessageRow| {
+        let said = cut(row.body.as_str(), SAID_MAX);
+        format!(
+            "  {:<10}{} from {}: {}\n",
+            "waiting",
+            row.id,
+            one_line(&row.sender),
+            one_line(&said)
+        )
+    };
+    messages.iter().map(line).collect()
 }
 
 /// Returns what people must know of the tools; nothing where what is configured holds.

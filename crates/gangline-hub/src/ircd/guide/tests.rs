@@ -55,6 +55,19 @@ fn a_wrong_name_is_answered() {
     ] {
         assert_eq!(rule.about(line, &here), expect, "{line}");
     }
+    // A word for an agent that names none; what people say to each other is no word.
+    let alone = |word: &str| word == "vm-claude";
+    let one = Names { is_known: &is_known, is_inside: &alone };
+    let nameless = |said: &str, to: &str| {
+        format!("`{said}` names no agent, so none got it. Say `@{to} {said}`")
+    };
+    for said in ["yes 5", "approve 5", "no 5", "show 5", "cancel m4", "yes 5 always"] {
+        assert_eq!(rule.about(said, &one), Some(nameless(said, "vm-claude")), "{said}");
+        assert_eq!(rule.about(said, &here), Some(nameless(said, "NICK")), "{said}");
+    }
+    for said in ["yes", "no", "stop", "help", "no 5 is too few", "show me 5", "@claude yes 5"] {
+        assert_eq!(rule.about(said, &one), None, "{said}");
+    }
     let none = AgentRemarks::new(watch::channel(Arc::default()).1);
     let told = none.about("@claude hi", &here).unwrap();
     assert_eq!(told, "Nobody here is called `claude`, and no agent is in this room");

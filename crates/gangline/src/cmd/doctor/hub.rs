@@ -188,6 +188,11 @@ pub(super) fn variable(check: &str, name: &str, hub: &Hub) -> Check {
         (false, true) if has == Some(true) => {
             Check::ok(check, format!("the hub has the variable {name}"))
         }
+        (false, true) if has == Some(false) => Check::fail(
+            check,
+            format!("the variable {name} is not set, neither here nor in the hub"),
+        )
+        .remedy(format!("set {name} here, then `gangline restart --hub` gives it to the hub")),
         (false, true) => {
             Check::warn(check, format!("the variable {name} is not set here; the hub may have it"))
                 .remedy(format!("set {name} where the hub is started"))

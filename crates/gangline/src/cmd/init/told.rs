@@ -87,7 +87,11 @@ pub(super) fn tell(global: &Global, done: &Done) -> Result<(), Failure> {
     let room = room.map_or("#general", |room| room.as_str());
     out.push_str(&invite::lines(&irc, &done.owner, Some(room)));
     missing(done, &mut out);
-    let _ = write!(out, "\nNext: {}\n", next(done));
+    let next = match done.loaded.enabled().next() {
+        Some(_) => next(done),
+        None => "install one of these, or set the key; then `gangline init --force`".to_owned(),
+    };
+    let _ = write!(out, "\nNext: {next}\n");
     output::print(&out)
 }
 

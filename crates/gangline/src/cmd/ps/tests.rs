@@ -4,6 +4,12 @@ use serde_json::json;
 
 use super::*;
 
+#[test]
+fn what_starts_a_hub_again_is_named() {
+    let told = hub(None, "gangline demo", UnixMicros(0));
+    assert_eq!(told, "no hub runs: `gangline demo` starts one");
+}
+
 /// What a hub of an older version has written has no socket in it.
 #[test]
 fn a_hub_without_a_socket_is_said_to_need_a_restart() {

@@ -69,7 +69,19 @@ fn what_waits_is_listed_and_cancelled_and_every_status_is_the_same() {
     let told = alice.hears(GUIDE, "#general", "alice: runs ");
     assert_eq!(told, format!("alice: {description}"));
     assert!(told.contains("sleep 300") && told.contains("2 messages wait"), "{told}");
-    assert!(demo.run(&["status", GUIDE]).ok().contains(&description));
+    let status = demo.run(&["status", GUIDE]).ok();
+    assert!(status.contains(&description), "{status}");
+    let waits = "  waiting   m3 from alice: @demo-guide say exactly never two\n";
+    assert!(status.contains(waits), "{status}");
+    alice.say("#general", "cancel m3");
+    alice.wait("the server's answer", |line| {
+        is_notice(
+            line,
+            "alice",
+            "`cancel m3` names no agent, so none got it. Say `@demo-guide cancel m3`",
+        )
+        .then_some(())
+    });
 
     say(&mut alice, "cancel m2");
     alice.hears(GUIDE, "#general", "m2 is cancelled");

@@ -43,6 +43,8 @@ fn what_is_missing_is_said_with_the_command_that_helps() {
     ] {
         assert!(out.contains(part), "no `{part}` in {out}");
     }
+    let next = "Next: install one of these, or set the key; then `gangline init --force`\n";
+    assert!(out.ends_with(next), "an empty hub answers nobody: {out}");
     let mut native = machine(&[]);
     native.set("ANTHROPIC_API_KEY", "k");
     let json = native.run(&["init", "--server", "oak", "--json"]).json();
