@@ -27,7 +27,7 @@ use crate::{
         Counts,
         inquiries::{Answer, Inquiry, Question},
     },
-    rooms::{By, Rooms, Spoken, ToRooms, Unread},
+    rooms::{Became, By, Rooms, Spoken, ToRooms, Unread},
     showing::Showing,
     speech::Speaker,
     whereabouts::Whereabouts,
@@ -322,7 +322,7 @@ async fn an_own_line_is_there_when_it_is_read_right_after_it_was_said() {
         at: door.desk.me.clock.now(),
         msgid: Some("id1".into()),
         cursor: None,
-        message: None,
+        became: Became::Nothing,
         tier: Tier::Agent,
         by: By::Agent,
     };
