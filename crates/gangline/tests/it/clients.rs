@@ -104,7 +104,7 @@ fn an_owner_in_weechat_logs_in_by_the_printed_lines_and_approves() {
     assert!(lines.iter().any(|line| line.ends_with("sasl_mechanism scram-sha-256")), "{lines:?}");
     let screen = Screen::weechat(&world);
     lines.iter().for_each(|line| screen.types(line));
-    screen.shows("You are now logged in as owner");
+    // It goes to the room by itself. Only the owner may approve there.
     screen.shows("has joined #general");
     screen.types("@demo-guide run echo six-$((3+3))");
     screen.shows("demo-guide wants to run");
