@@ -348,7 +348,8 @@ fn three_crashes_park_the_agent_until_somebody_resumes_it() {
     assert_eq!(
         alerts[3],
         "[ERROR] lab-ada crashed 3 times and is parked: say `resume` to try again; the last time: \
-         claude ended with code 7; it said: nothing"
+         claude ended with code 7; it said: nothing. Each time it worked on m1: if that is the \
+         cause, say `cancel m1` before `resume`"
     );
     let status = rig.run(&["status", "lab-ada"]);
     let waits = "`gangline resume lab-ada`, once this is fixed: claude ended with code 7";
