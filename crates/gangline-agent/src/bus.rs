@@ -1,11 +1,12 @@
 //! What the tasks of one daemon tell one another.
 
 use gangline_broker::{
-    AgentUpdate, ApprovalRow, Decision, EndTurn, How, NewEvent, NewUsage, OpenApproval,
-    Send as BrokerSend, WithdrawApproval,
+    AgentUpdate, ApprovalRow, EndTurn, How, NewEvent, NewUsage, OpenApproval, Send as BrokerSend,
+    WithdrawApproval,
 };
 use gangline_core::{
-    ApprovalNumber, MessageId, TurnId, agent::Life, model::ModelName, outcome::Cause,
+    ApprovalNumber, MessageId, TurnId, agent::Life, approval::Decision, model::ModelName,
+    outcome::Cause,
 };
 use gangline_runtime::{Prompt, RuntimeEvent, Verdict};
 

@@ -3,9 +3,12 @@
 use std::path::Path;
 
 use gangline_api::approval::wanted_of_row;
-use gangline_broker::{ApprovalRow, ApprovalState, MessageRow};
+use gangline_broker::{ApprovalRow, MessageRow};
 use gangline_core::{
-    approval::view::{self, Around, Facts},
+    approval::{
+        ApprovalState,
+        view::{self, Around, Facts},
+    },
     reading::Bounds,
     redact::Redactor,
 };

@@ -7,10 +7,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use gangline_broker::{
-    Broker, BrokerError, Decision, EndTurn, Entry, How, OpenedApproval, Settle, Take,
+use gangline_broker::{Broker, BrokerError, EndTurn, Entry, How, OpenedApproval, Settle, Take};
+use gangline_core::{
+    AgentName, ApprovalNumber, Epoch, MessageId, MessageState, TurnId, approval::Decision,
 };
-use gangline_core::{AgentName, ApprovalNumber, Epoch, MessageId, MessageState, TurnId};
 use gangline_os::{doorbell, paths::Paths};
 use tokio::sync::{Notify, mpsc, watch};
 use tracing::{error, info, warn};

@@ -75,7 +75,7 @@ impl Showing {
             phase => phase,
         };
         State::of(Seen {
-            phase: word(phase),
+            phase: Some(phase.told()),
             paused: view.paused,
             draining: view.draining,
             needs_login: view.needs_login,
@@ -122,7 +122,7 @@ impl Showing {
             last_activation: self.note.last_activation,
             activity: self.state().activity(),
             description: self.describe(&around),
-            phase: word(view.phase).to_owned(),
+            phase: view.phase.told().into(),
             epoch: Some(epoch),
             pid: Some(std::process::id()),
             session: self.session.clone(),
@@ -155,19 +155,6 @@ impl Showing {
 
 fn release(held: Held) -> WaitingFor {
     WaitingFor::Release { cause: held.root, messages: held.messages, why: held.why }
-}
-
-/// Returns the phase's word as people and rows have it: taking and prompting are `working` to
-/// them, so that a turn costs two rows, not four.
-pub(crate) fn word(phase: PhaseName) -> &'static str {
-    match phase {
-        PhaseName::Down => "down",
-        PhaseName::Starting => "starting",
-        PhaseName::Idle => "idle",
-        PhaseName::Taking | PhaseName::Prompting | PhaseName::Working => "working",
-        PhaseName::Interrupting => "interrupting",
-        PhaseName::Parked => "parked",
-    }
 }
 
 /// Returns what a turn without a message is about: nobody asked.

@@ -4,39 +4,12 @@ mod wanted;
 
 pub use wanted::{wanted, wanted_of_row};
 
+pub use gangline_core::approval::{ApprovalState, Decision};
 use gangline_core::{
     id::{ApprovalNumber, MessageId, TurnId},
     name::AgentName,
 };
 use serde::{Deserialize, Serialize};
-
-/// What a decider says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Decision {
-    /// The action may be done, this once.
-    Allow,
-    /// It may not.
-    Deny,
-}
-
-/// Where an approval stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ApprovalState {
-    /// It waits for a decision.
-    Open,
-    /// Somebody said yes.
-    Allowed,
-    /// Somebody said no.
-    Denied,
-    /// The daemon that asked is gone; the next attempt asks again under the same number.
-    Void,
-    /// The turn ended before anybody decided.
-    Withdrawn,
-    /// Its time to live ran out.
-    Expired,
-}
 
 /// One approval: an item of `gangline approvals --json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -13,6 +13,8 @@ use gangline_core::name::{AgentName, ChannelName};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use gangline_core::permission::Permissions;
+
 pub use self::{
     backend::{Backend, Names, NotABackend},
     environment::Environment,
@@ -23,8 +25,8 @@ pub use self::{
     server::{Room, RoomKey, Server},
     thinking::Thinking,
     words::{
-        Compaction, Guests, HookEvent, MentionWhenBusy, OnCrash, Permissions, Process, Progress,
-        PromptBy, ReplyMode, ServerKey, WebhookEvent,
+        Compaction, Guests, HookEvent, MentionWhenBusy, OnCrash, Process, Progress, PromptBy,
+        ReplyMode, ServerKey, WebhookEvent,
     },
 };
 
@@ -283,7 +285,7 @@ pub struct AgentConfig {
     #[schemars(default = "usual::turn_timeout", range(min = 0, max = 604_800))]
     pub turn_timeout_seconds: f64,
     /// Who decides what its tools may do.
-    #[schemars(default = "usual::permissions")]
+    #[schemars(default = "usual::permissions", schema_with = "schema::permissions")]
     pub permissions: Permissions,
     /// Which people prompt it; absent = members, and of an agent in a terminal only owners.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -8,6 +8,7 @@ use gangline_core::{
     id::{ApprovalNumber, MessageId, TurnId},
     message::Origin,
     name::{AgentName, Target},
+    word::Stored,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -329,9 +330,9 @@ pub struct ApprovalDecided {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Phase {
     /// The phase that ended.
-    pub from: String,
+    pub from: Stored<gangline_core::agent::AgentPhase>,
     /// The phase that began.
-    pub to: String,
+    pub to: Stored<gangline_core::agent::AgentPhase>,
 }
 
 /// Payload of `start_step`: the daemon's start, step by step, in the order of R0-35.

@@ -44,6 +44,8 @@ pub enum Standing {
     Degraded,
     /// Its backend died too often (R0-53).
     Parked,
+    /// In a phase that only a newer program knows; [`AgentStatus::phase`] has its word.
+    Unknown,
 }
 
 impl Standing {
@@ -67,6 +69,7 @@ impl Standing {
             Self::RateLimited => "rate limited",
             Self::Degraded => "degraded",
             Self::Parked => "parked",
+            Self::Unknown => "unknown",
         }
     }
 }
@@ -92,7 +95,7 @@ impl Standing {
     pub fn of(status: &AgentStatus, desired: Desired, keeping: Keeping) -> Self {
         let runs = status.pid.is_some() || status.running;
         let state = State::of(Seen {
-            phase: &status.phase,
+            phase: status.phase.known(),
             paused: status.paused,
             needs_login: status.needs_login,
             compacting: status.compacting,
@@ -122,6 +125,7 @@ impl Standing {
                 Self::RateLimited
             }
             (Desired::Up, true, State::Idle) => Self::Idle,
+            (Desired::Up, true, State::Unknown) => Self::Unknown,
         }
     }
 }

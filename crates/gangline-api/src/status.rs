@@ -12,8 +12,10 @@ pub use situation::{DESCRIPTION_MAX, Situation, cut};
 use std::collections::BTreeMap;
 
 use gangline_core::{
+    agent::AgentPhase,
     id::{ApprovalNumber, Epoch, MessageId},
     name::{AgentName, ChannelName},
+    word::Stored,
 };
 use serde::{Deserialize, Serialize};
 
@@ -54,13 +56,15 @@ pub enum State {
     Draining,
     /// Its backend died too often and is not started again (R0-53).
     Parked,
+    /// In a phase that only a newer program knows.
+    Unknown,
 }
 
 /// What a [`State`] is told by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Seen<'a> {
-    /// The phase's word; see [`AgentStatus::phase`].
-    pub phase: &'a str,
+pub struct Seen {
+    /// The phase; `None` = only a newer program knows it.
+    pub phase: Option<AgentPhase>,
     /// A human stopped new turns.
     pub paused: bool,
     /// The daemon is about to end.
@@ -87,24 +91,26 @@ impl State {
         Self::NeedsLogin,
         Self::Draining,
         Self::Parked,
+        Self::Unknown,
     ];
 
     /// Returns the state that fits what was seen. What happens counts before what is ordered: an
     /// agent that was paused in the middle of a turn works until its end.
     #[must_use]
-    pub fn of(seen: Seen<'_>) -> Self {
+    pub fn of(seen: Seen) -> Self {
         match seen.phase {
-            "down" if !seen.draining => Self::Down,
-            "parked" => Self::Parked,
-            "interrupting" => Self::Ending,
+            Some(AgentPhase::Down) if !seen.draining => Self::Down,
+            Some(AgentPhase::Parked) => Self::Parked,
+            Some(AgentPhase::Interrupting) => Self::Ending,
             _ if seen.compacting => Self::Compacting,
-            "taking" | "prompting" | "working" if seen.tool_runs => Self::RunningTool,
-            "taking" | "prompting" | "working" => Self::Thinking,
+            Some(AgentPhase::Working) if seen.tool_runs => Self::RunningTool,
+            Some(AgentPhase::Working) => Self::Thinking,
             _ if seen.draining => Self::Draining,
             _ if seen.needs_login => Self::NeedsLogin,
             _ if seen.paused => Self::Paused,
-            "starting" => Self::Starting,
-            _ => Self::Idle,
+            Some(AgentPhase::Starting) => Self::Starting,
+            Some(AgentPhase::Idle | AgentPhase::Down) => Self::Idle,
+            None => Self::Unknown,
         }
     }
 
@@ -112,9 +118,12 @@ impl State {
     #[must_use]
     pub fn activity(self) -> Activity {
         match self {
-            Self::Thinking | Self::RunningTool | Self::Compacting | Self::Ending => {
-                Activity::Working
-            }
+            // Of what is not known only this is sure: it does not simply wait.
+            Self::Thinking
+            | Self::RunningTool
+            | Self::Compacting
+            | Self::Ending
+            | Self::Unknown => Activity::Working,
             Self::Paused => Activity::Paused,
             Self::Down
             | Self::Starting
@@ -129,7 +138,7 @@ impl State {
     #[must_use]
     pub fn turn_state(self) -> &'static str {
         match self {
-            Self::Thinking | Self::RunningTool | Self::Ending => "Thinking",
+            Self::Thinking | Self::RunningTool | Self::Ending | Self::Unknown => "Thinking",
             Self::Compacting => "Compacting",
             Self::Down
             | Self::Starting
@@ -145,7 +154,7 @@ impl State {
     #[must_use]
     pub fn loop_state(self) -> &'static str {
         match self {
-            Self::Thinking | Self::Compacting | Self::Ending => "thinking",
+            Self::Thinking | Self::Compacting | Self::Ending | Self::Unknown => "thinking",
             Self::RunningTool => "running tool",
             Self::Down
             | Self::Starting
@@ -165,7 +174,7 @@ impl State {
             Self::Starting | Self::Idle => "idle",
             Self::Paused | Self::NeedsLogin => "listening",
             Self::Thinking | Self::Compacting => "thinking",
-            Self::RunningTool | Self::Ending => "working",
+            Self::RunningTool | Self::Ending | Self::Unknown => "working",
             Self::Draining => "draining",
             Self::Down | Self::Parked => "offline",
         }
@@ -306,9 +315,9 @@ pub struct AgentStatus {
     pub activity: Activity,
     /// The same as a sentence for people; see [`Situation::describe`].
     pub description: String,
-    /// The exact phase, in the words of the glossary: `down`, `starting`, `idle`, `prompting`,
-    /// `working`, `interrupting`, `parked`.
-    pub phase: String,
+    /// The exact phase: `down`, `starting`, `idle`, `working`, `interrupting`, `parked`, or the word of
+    /// a newer program.
+    pub phase: Stored<AgentPhase>,
     /// The generation of its daemon; absent before the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epoch: Option<Epoch>,

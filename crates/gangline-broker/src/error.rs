@@ -2,9 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use gangline_core::{AgentName, ApprovalNumber, Epoch, MessageId, TurnId};
-
-use crate::types::ApprovalState;
+use gangline_core::{AgentName, ApprovalNumber, Epoch, MessageId, TurnId, approval::ApprovalState};
 
 /// The cause below, of whatever engine.
 pub(crate) type Source = Box<dyn std::error::Error + Send + Sync>;

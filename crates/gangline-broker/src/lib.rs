@@ -17,12 +17,12 @@ pub use error::{BrokerError, DecideError, OpenError, Written};
 pub use op::FAILPOINTS;
 pub use types::{
     Accepted, AccountRow, AgentRow, AgentUpdate, Always, Announce, ApprovalPlace, ApprovalRow,
-    ApprovalState, Cancel, CauseEnded, CauseRow, Cursor, CursorError, CursorMove, Decided,
-    Decision, Desired, EndTurn, Ended, EpochStart, Event, EventPage, EventQuery, Health, Held, How,
-    LeftSession, LineKind, MessageFilter, MessageRow, NewEvent, NewMessage, NewUsage, OpenApproval,
-    OpenTurn, OpenedApproval, Order, OutboxId, OutboxRow, OutboxState, RULES_MAX, Released,
-    Restart, RestartWhen, RuleRow, Ruling, Said, Send, SendReceipt, SentAs, SessionRow, Settle,
-    Stored, Take, Taken, TakenIn, Trace, TurnMessage, TurnRow, UsageSum, Whose, WithdrawApproval,
+    Cancel, CauseEnded, CauseRow, Cursor, CursorError, CursorMove, Decided, Desired, EndTurn,
+    Ended, EpochStart, Event, EventPage, EventQuery, Health, Held, How, LeftSession, LineKind,
+    MessageFilter, MessageRow, NewEvent, NewMessage, NewUsage, OpenApproval, OpenTurn,
+    OpenedApproval, Order, OutboxId, OutboxRow, OutboxState, RULES_MAX, Released, Restart,
+    RestartWhen, RuleRow, Ruling, Said, Send, SendReceipt, SentAs, SessionRow, Settle, Stored,
+    Take, Taken, TakenIn, Trace, TurnMessage, TurnRow, UsageSum, Whose, WithdrawApproval,
 };
 
 /// Stands in an approval's announcement for the number that the store gives. Its control characters

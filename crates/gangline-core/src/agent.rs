@@ -19,7 +19,7 @@ pub use care::{WATERMARK_TOKENS, Watermark};
 pub use effect::{Deadline, Effect, Notice, StartWith};
 pub use input::{ApprovalRequestId, Drain, Finish, Input, Life, Operator, Queued, RuntimeInput};
 pub use options::{AgentOptions, OnCrash, StartMode, WhenBusy};
-pub use view::{PhaseName, View};
+pub use view::{AgentPhase, PhaseName, View};
 
 use breaker::Breaker;
 use care::Care;

@@ -1,34 +1,24 @@
 //! Decisions about approvals, as people write them on a line. The mention is stripped before
 //! ([`crate::mention`]).
 
-use std::fmt;
-
-use crate::{approval::view::Extent, id::ApprovalNumber};
+use crate::{approval::view::Extent, id::ApprovalNumber, words};
 
 pub mod diff;
 pub mod page;
 pub mod remind;
 pub mod view;
 
-/// What was decided about one action.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Decision {
-    /// It may be done.
-    Allow,
-    /// It may not.
-    Deny,
+words! {
+    /// What was decided about one action.
+    Decision, "decision" {
+        /// It may be done.
+        Allow = "allow",
+        /// It may not.
+        Deny = "deny",
+    }
 }
 
 impl Decision {
-    /// Returns the word used in records.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Deny => "deny",
-        }
-    }
-
     fn of(word: &str) -> Option<Self> {
         match word.to_ascii_lowercase().as_str() {
             "yes" | "y" | "allow" => Some(Self::Allow),
@@ -38,9 +28,20 @@ impl Decision {
     }
 }
 
-impl fmt::Display for Decision {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+words! {
+    /// Where an approval stands.
+    ApprovalState, "approval state" {
+        /// It waits for a decision.
+        Open = "open",
+        /// Decided: it may be done.
+        Allowed = "allowed",
+        /// Decided: it may not.
+        Denied = "denied",
+        /// Its daemon died. A decision made now counts for the message's next attempt only, which
+        /// asks again under the same number.
+        Void = "void",
+        /// Its turn ended before anybody decided, or its backend took it back.
+        Withdrawn = "withdrawn",
     }
 }
 

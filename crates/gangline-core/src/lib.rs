@@ -26,6 +26,7 @@ pub mod shown;
 pub mod split;
 pub mod time;
 pub mod trust;
+pub mod word;
 pub mod words;
 
 pub use id::{ApprovalNumber, Epoch, MessageId, TurnId};

@@ -1,60 +1,12 @@
 //! What a durable message is: where it came from, who speaks, and what became of it.
 
-use std::{fmt, str::FromStr};
-
 use serde::{Deserialize, Serialize};
 
-/// A word that is none of the expected ones.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is not {wanted}")]
-pub struct WordError {
-    pub(crate) text: String,
-    pub(crate) wanted: &'static str,
-}
-
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident, $wanted:literal { $($(#[$vdoc:meta])* $variant:ident = $word:literal),* $(,)? }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-        #[serde(try_from = "String", into = "String")]
-        pub enum $name { $($(#[$vdoc])* $variant),* }
-
-        impl $name {
-            /// Every value, in order.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
-
-            /// Returns the word used in the database and on every wire.
-            #[must_use]
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word),* }
-            }
-        }
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result { f.write_str(self.as_str()) }
-        }
-        impl FromStr for $name {
-            type Err = WordError;
-            fn from_str(text: &str) -> Result<Self, WordError> {
-                match text {
-                    $($word => Ok(Self::$variant),)*
-                    other => Err(WordError { text: other.to_owned(), wanted: $wanted }),
-                }
-            }
-        }
-        impl TryFrom<String> for $name {
-            type Error = WordError;
-            fn try_from(text: String) -> Result<Self, WordError> { text.parse() }
-        }
-        impl From<$name> for String {
-            fn from(value: $name) -> Self { value.as_str().to_owned() }
-        }
-    };
-}
-pub(crate) use words;
+use crate::words;
 
 words! {
     /// The life of a message: `accepted → in_turn →` one of the terminal states.
-    MessageState, "a message state" {
+    MessageState, "message state" {
         /// Committed, waiting for a turn.
         Accepted = "accepted",
         /// Part of an open turn.
@@ -114,7 +66,7 @@ impl MessageState {
 
 words! {
     /// Why a prompt exists: the glossary's `PromptSource`.
-    Origin, "a message origin" {
+    Origin, "message origin" {
         /// A line in a channel that names the agent.
         Mention = "mention",
         /// A private line to the agent.
@@ -138,7 +90,7 @@ words! {
 
 words! {
     /// How far somebody is trusted (design: Trust), lowest first.
-    Tier, "a tier" {
+    Tier, "tier" {
         /// Nobody known; may be read, starts no turn.
         Stranger = "stranger",
         /// An agent of this installation.

@@ -1,15 +1,13 @@
 //! Permission for one tool call: the easy ones decided here, the rest by a human.
 
-use std::{fmt, str::FromStr};
-
-use serde::{Deserialize, Serialize};
-
-use crate::message::{WordError, words};
+use crate::words;
 
 words! {
     /// How an agent's tool calls are permitted (C5).
-    Permissions, "one of ask, allowlist, bypass" {
+    #[derive(Default)]
+    Permissions, "permission mode" {
         /// What is on the list is allowed, the rest asks a human.
+        #[default]
         Ask = "ask",
         /// What is on the list is allowed, the rest is denied (R2-42).
         Allowlist = "allowlist",

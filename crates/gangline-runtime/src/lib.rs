@@ -23,9 +23,10 @@ pub mod toolserver;
 pub use event::{
     ApprovalAsk, AssistantMessage, Block, FailureKind, RuntimeEvent, TurnResult, Usage,
 };
+pub use gangline_core::permission::Permissions;
 pub use options::{
-    Capabilities, McpPlace, McpServer, Mode, PermissionMode, SESSION_VARIABLE, SessionFilter,
-    SessionHandle, SessionId, StartOptions, Thinking,
+    Capabilities, McpPlace, McpServer, Mode, SESSION_VARIABLE, SessionFilter, SessionHandle,
+    SessionId, StartOptions, Thinking,
 };
 pub use tools::{ToolCall, ToolHost, ToolSpec};
 pub use toolserver::ToolServer;

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 
-use gangline_core::{permission, reading::Bounds};
+use gangline_core::{
+    permission::{self, Permissions},
+    reading::Bounds,
+};
 use gangline_os::{clock::UnixMicros, fsio, secret::Secret};
 use uuid::Uuid;
 
@@ -39,18 +42,6 @@ pub enum Mode {
     PerTurn,
     /// A program in a terminal multiplexer.
     Tmux,
-}
-
-/// Who decides about tools (C5).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum PermissionMode {
-    /// Rules decide the easy ones, a human the rest.
-    #[default]
-    Ask,
-    /// Only listed tools run; the rest is denied.
-    Allowlist,
-    /// Everything runs.
-    Bypass,
 }
 
 /// One MCP server to offer to the backend (R2-34).
@@ -126,7 +117,7 @@ pub struct StartOptions {
     /// MCP servers to offer.
     pub mcp_servers: Vec<McpServer>,
     /// Who decides about tools.
-    pub permissions: PermissionMode,
+    pub permissions: Permissions,
     /// Tools that run without asking.
     pub allowed_tools: Vec<String>,
     /// What is open to the agent's tools beside its working folder and its temporary files, and what
@@ -156,14 +147,9 @@ impl StartOptions {
     /// adapter. A tool of an MCP server is called [`permission::mcp_tool`] there.
     #[must_use]
     pub fn policy(&self) -> permission::Policy {
-        let mode = match self.permissions {
-            PermissionMode::Ask => permission::Permissions::Ask,
-            PermissionMode::Allowlist => permission::Permissions::Allowlist,
-            PermissionMode::Bypass => permission::Permissions::Bypass,
-        };
         let servers = self.mcp_servers.iter();
         let servers = servers.map(|server| (server.key.as_str(), server.allowed_tools.as_slice()));
-        permission::Policy::of_agent(mode, &self.allowed_tools, servers)
+        permission::Policy::of_agent(self.permissions, &self.allowed_tools, servers)
     }
 
     /// Returns [`StartOptions::bounds`] with links resolved, the working folder and the temporary

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use gangline_api::status::StatusNote;
 use gangline_broker::{AgentRow, Broker, Order};
-use gangline_core::{AgentName, Epoch};
+use gangline_core::{AgentName, Epoch, agent::AgentPhase};
 use gangline_hub::about::{self, Hub, KeptProcess, StandingWord};
 use gangline_os::{
     clock::{self, UnixMicros},
@@ -214,14 +214,12 @@ impl Member {
     }
 
     pub(crate) fn is_in_turn(&self) -> bool {
-        let phase = self.row.as_ref().and_then(|row| row.phase.as_deref());
-        self.runs() && phase.is_some_and(|phase| ["working", "interrupting"].contains(&phase))
+        self.runs() && self.row.as_ref().is_some_and(AgentRow::in_turn)
     }
 
     /// Returns whether `resume` changes anything for it: it is paused or parked, or waits for a login.
     pub(crate) fn is_held(&self) -> bool {
-        let parked = |row: &AgentRow| row.phase.as_deref() == Some("parked");
-        self.row.as_ref().is_some_and(|row| row.paused || parked(row))
+        self.row.as_ref().is_some_and(|row| row.paused || row.is_parked())
             || self.note().needs_login.is_some()
     }
 
@@ -290,7 +288,7 @@ impl Member {
         if let Some(hint) = note.needs_login {
             return Told::Failed(format!("its backend needs a login: {hint}"));
         }
-        if row.phase.as_deref() == Some("parked") {
+        if row.is_parked() {
             let why = note.parked.unwrap_or_else(|| "its backend died too often".to_owned());
             let mut then = format!("fix that, then `gangline resume {}`", self.name);
             if let Some(configured) = &note.configured_runtime {
@@ -305,10 +303,16 @@ impl Member {
         if row.ready_at.is_some_and(|at| at >= since) {
             return Told::Done(format!("ready, process {}", row.pid));
         }
-        match row.phase.as_deref() {
-            Some("idle" | "working") => Told::Waiting("joining".to_owned()),
-            Some(_) | None => Told::Waiting("starting".to_owned()),
-        }
+        Told::Waiting(match row.known_phase() {
+            Some(AgentPhase::Idle | AgentPhase::Working) => "joining".to_owned(),
+            Some(
+                AgentPhase::Down
+                | AgentPhase::Starting
+                | AgentPhase::Interrupting
+                | AgentPhase::Parked,
+            )
+            | None => "starting".to_owned(),
+        })
     }
 
     /// What no waiting mends.

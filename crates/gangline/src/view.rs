@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use gangline_api::{
-    approval::{Approval, ApprovalState, Decision},
+    approval::Approval,
     event::{EVENT_VERSION, EventRecord, TakeRecord, stored_payload},
     status::{AgentStatus, Seen, Situation, State, StatusNote, Task, WaitingFor},
     trace::{Trace, TracedCause, TracedMessage, TracedSend, TracedTurn},
 };
 use gangline_broker as broker;
 use gangline_broker::{AgentRow, ApprovalRow, CauseRow, Held, MessageRow, OutboxRow};
-use gangline_core::{AgentName, Epoch, MessageId, TurnId};
+use gangline_core::{AgentName, Epoch, MessageId, TurnId, agent::AgentPhase, word::Stored};
 use gangline_os::{clock::rfc3339, lock::Holder};
 
 #[cfg(test)]
@@ -46,11 +46,12 @@ pub(crate) fn status(facts: &Facts) -> AgentStatus {
     let (degraded, compacting) = (runs && note.degraded, runs && note.compacting);
     let rate_limited = runs && note.rate_limited;
     // A breaker stays open, whoever is gone.
-    let parked = note.parked.filter(|_| phase == "parked");
+    let is_parked = phase == AgentPhase::Parked;
+    let parked = note.parked.filter(|_| is_parked);
     let irc = note.irc.filter(|_| runs);
     let needs_login = login.is_some();
-    let state =
-        State::of(Seen { phase: &phase, paused, needs_login, compacting, ..Seen::default() });
+    let seen = Seen { phase: phase.known(), paused, needs_login, compacting, ..Seen::default() };
+    let state = State::of(seen);
     let approval = facts.approvals.first().map(|row| (row.number, row.tool.as_str()));
     let worked = working(facts);
     let situation = Situation {
@@ -72,9 +73,9 @@ pub(crate) fn status(facts: &Facts) -> AgentStatus {
     let approvals = facts.approvals.iter().map(waiting_for);
     AgentStatus {
         nick: facts.nick.clone(),
-        running: runs && phase != "parked",
+        running: runs && !is_parked,
         paused,
-        circuit_open: phase == "parked",
+        circuit_open: is_parked,
         turn_count: note.turn_count,
         last_activation: note.last_activation,
         activity: state.activity(),
@@ -143,16 +144,15 @@ fn working(facts: &Facts) -> Option<Task> {
 
 /// A daemon that is gone cannot say that it is down; what it said last counts for nothing then,
 /// but a breaker stays open.
-fn phase(facts: &Facts) -> String {
-    let said = facts.row.as_ref().and_then(|row| row.phase.as_deref());
+fn phase(facts: &Facts) -> Stored<AgentPhase> {
+    let said = facts.row.as_ref().and_then(|row| row.phase.clone());
     match (said, &facts.holder) {
-        (Some("parked"), _) => "parked",
-        (_, None) => "down",
+        (Some(Stored::Known(AgentPhase::Parked)), _) => AgentPhase::Parked.into(),
+        (_, None) => AgentPhase::Down.into(),
         // A daemon that says so of its backend runs itself.
-        (Some("down") | None, Some(_)) => "starting",
+        (Some(Stored::Known(AgentPhase::Down)) | None, Some(_)) => AgentPhase::Starting.into(),
         (Some(said), Some(_)) => said,
     }
-    .to_owned()
 }
 
 fn release(held: Held) -> WaitingFor {
@@ -178,13 +178,7 @@ pub(crate) fn approval(row: &ApprovalRow) -> Approval {
         tool: row.tool.clone(),
         summary: row.summary.to_string(),
         detail: row.detail.to_string(),
-        state: match row.state {
-            broker::ApprovalState::Open => ApprovalState::Open,
-            broker::ApprovalState::Allowed => ApprovalState::Allowed,
-            broker::ApprovalState::Denied => ApprovalState::Denied,
-            broker::ApprovalState::Void => ApprovalState::Void,
-            broker::ApprovalState::Withdrawn => ApprovalState::Withdrawn,
-        },
+        state: row.state,
         asked_at: rfc3339(row.opened_at),
         decided_at: row.closed_at.map(rfc3339),
         decided_by: row.decided_by.as_ref().map(|by| by.account.clone()),
@@ -192,14 +186,6 @@ pub(crate) fn approval(row: &ApprovalRow) -> Approval {
         folder: row.folder.as_ref().map(ToString::to_string),
         said_before: row.said_before.as_ref().map(ToString::to_string),
         note: row.note.as_ref().map(ToString::to_string),
-    }
-}
-
-/// Returns the store's word for what was said.
-pub(crate) fn decision(decision: Decision) -> broker::Decision {
-    match decision {
-        Decision::Allow => broker::Decision::Allow,
-        Decision::Deny => broker::Decision::Deny,
     }
 }
 

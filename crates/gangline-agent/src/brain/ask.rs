@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use gangline_api::{approval::wanted, event};
 use gangline_broker::{
-    Announce, Decision as Decided, LineKind, MessageRow, NUMBER_PLACEHOLDER, OpenApproval,
-    Send as BrokerSend, WithdrawApproval,
+    Announce, LineKind, MessageRow, NUMBER_PLACEHOLDER, OpenApproval, Send as BrokerSend,
+    WithdrawApproval,
 };
 use gangline_core::{
     ApprovalNumber, Redactor, TurnId,
@@ -161,17 +161,13 @@ impl Brain {
         Ruled { decision, by, reason }: Ruled,
     ) {
         self.keeper.push(Record::Delivered(number));
-        let (decision, said) = match decision {
-            Decided::Allow => (Decision::Allow, gangline_api::approval::Decision::Allow),
-            Decided::Deny => (Decision::Deny, gangline_api::approval::Decision::Deny),
-        };
         let ask = self.asks.open.get_mut(&request);
         let again = ask.is_none() && self.core.view().turn == Some(turn);
         if let Some(ask) = ask {
             ask.reason = reason;
         }
         if !again {
-            self.record(Some(turn), event::ApprovalDecided { number, decision: said, by });
+            self.record(Some(turn), event::ApprovalDecided { number, decision, by });
         }
         self.think(Input::Decision { turn, request: ApprovalRequestId(request), decision });
     }

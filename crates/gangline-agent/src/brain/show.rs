@@ -8,7 +8,7 @@ use gangline_api::{
 use gangline_broker::AgentUpdate;
 use gangline_core::{
     TurnId,
-    agent::{PhaseName, View},
+    agent::{AgentPhase, PhaseName, View},
     pulse::Waits,
 };
 use gangline_os::clock::rfc3339;
@@ -27,7 +27,7 @@ const QUOTED_BYTES: usize = 200;
 #[derive(Debug, Default)]
 pub(super) struct Shown {
     pub(super) turns: u64,
-    word: Option<&'static str>,
+    phase: Option<AgentPhase>,
     turn: Option<TurnId>,
     paused: bool,
     /// What somebody has to do so that the backend has a login.
@@ -101,15 +101,15 @@ impl Brain {
     /// Publishes the state, and writes the row if something changed that people see.
     pub(super) fn show(&mut self) {
         let view = self.core.view();
-        let word = showing::word(view.phase);
+        let phase = view.phase.told();
         if !view.needs_login {
             self.shown.login_hint = None;
         }
         // A turn may follow upon another one without an idle moment.
         let next = view.turn.is_some() && view.turn != self.shown.turn;
-        let turned = next || self.shown.word != Some(word);
+        let turned = next || self.shown.phase != Some(phase);
         if turned {
-            self.turned(word, &view);
+            self.turned(phase, &view);
         }
         let trouble = Trouble {
             degraded: view.degraded,
@@ -126,7 +126,7 @@ impl Brain {
         if !same {
             self.shown.told = trouble;
             self.keeper.push(Record::Agent(AgentUpdate {
-                phase: Some(word.to_owned()),
+                phase: Some(phase),
                 status_json: serde_json::to_string(&note).ok(),
                 ..AgentUpdate::default()
             }));
@@ -159,30 +159,29 @@ impl Brain {
     /// The backend has this model. Before its start that is no news of its own.
     pub(super) fn model(&mut self, model: Option<String>) {
         self.shown.model = model;
-        if self.shown.word.is_some() {
+        if self.shown.phase.is_some() {
             self.show();
         }
     }
 
-    /// The phase's word has changed, or another turn is open.
-    fn turned(&mut self, word: &'static str, view: &View) {
-        let from = self.shown.word.unwrap_or("down");
+    /// The phase has changed, or another turn is open.
+    fn turned(&mut self, to: AgentPhase, view: &View) {
+        let from = self.shown.phase.unwrap_or(AgentPhase::Down);
         self.shown.turn = view.turn;
-        if word == "working" {
+        if to == AgentPhase::Working {
             let now = self.me.clock.now();
             #[allow(clippy::cast_precision_loss, reason = "the wire has seconds as a float")]
             let seconds = now.0 as f64 / 1e6;
             self.shown.last_activation = Some(seconds);
             self.shown.task = Some(self.task(view, rfc3339(now)));
-        } else if word != "interrupting" {
+        } else if to != AgentPhase::Interrupting {
             self.shown.task = None;
             self.shown.tools.clear();
         }
-        if from != word {
-            let phase = event::Phase { from: from.to_owned(), to: word.to_owned() };
-            self.record(None, phase);
+        if from != to {
+            self.record(None, event::Phase { from: from.into(), to: to.into() });
         }
-        self.shown.word = Some(word);
+        self.shown.phase = Some(to);
     }
 
     fn task(&self, view: &View, since: String) -> Task {

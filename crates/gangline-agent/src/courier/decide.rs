@@ -1,14 +1,12 @@
 //! Words that are not prompts: decisions on approvals.
 
 use gangline_api::event::{Event, Notice};
-use gangline_broker::{
-    ApprovalRow, ApprovalState, BrokerError, DecideError, Decision as Decided, NewEvent, RuleRow,
-    Ruling, Stored,
-};
+use gangline_broker::{ApprovalRow, BrokerError, DecideError, NewEvent, RuleRow, Ruling, Stored};
 use gangline_core::{
     ApprovalNumber, Principal, Tier,
     approval::{
-        self, Addressed, Announced, Decision, Moment, OpenApproval, Reach, Resolution, view,
+        self, Addressed, Announced, ApprovalState, Decision, Moment, OpenApproval, Reach,
+        Resolution, view,
     },
     name::fold,
     trust::Action,
@@ -49,14 +47,7 @@ fn known_as(line: &Line, who: &Principal) -> String {
 }
 
 fn is_decided_so(row: &ApprovalRow, decision: Decision, who: &Principal) -> bool {
-    row.decision.zip(row.decided_by.as_ref()) == Some((as_stored(decision), who))
-}
-
-fn as_stored(decision: Decision) -> Decided {
-    match decision {
-        Decision::Allow => Decided::Allow,
-        Decision::Deny => Decided::Deny,
-    }
+    row.decision.zip(row.decided_by.as_ref()) == Some((decision, who))
 }
 
 impl Courier {
@@ -218,7 +209,7 @@ impl Courier {
         let said = view::decided(&number, word.decision, &known_as, word.reason.as_deref());
         let redact = |text: &str| self.office.redactor.redact(text);
         let ruling = Ruling {
-            decision: as_stored(word.decision),
+            decision: word.decision,
             by: who.clone(),
             known_as,
             note: word.reason.as_deref().map(redact),

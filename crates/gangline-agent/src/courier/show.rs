@@ -3,11 +3,11 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use gangline_broker::{
-    Announce, ApprovalRow, ApprovalState, BrokerError, LineKind, MessageRow, Send as BrokerSend,
+    Announce, ApprovalRow, BrokerError, LineKind, MessageRow, Send as BrokerSend,
 };
 use gangline_core::{
     ApprovalNumber, Principal, Target, Tier, TurnId,
-    approval::{page, view::Extent},
+    approval::{ApprovalState, page, view::Extent},
     redact::MASK,
     split::LINE_BYTES,
 };

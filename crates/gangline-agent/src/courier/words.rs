@@ -1,11 +1,11 @@
 //! What people say to the agent in the chat that is no prompt: room words, and lines that may have
 //! been meant as one. Start at [`Courier::words`].
 
-use gangline_broker::{ApprovalState, Cancel, MessageFilter, MessageRow};
+use gangline_broker::{Cancel, MessageFilter, MessageRow};
 use gangline_core::{
     ApprovalNumber, MessageState, Principal, Target, Tier, TurnId,
     agent::PhaseName,
-    approval::Addressed,
+    approval::{Addressed, ApprovalState},
     cause,
     model::ModelName,
     name::{ChannelName, fold},

@@ -4,7 +4,7 @@ use gangline_broker::{
     AgentUpdate, EventQuery, LineKind, NewEvent, NewMessage, NewUsage, OpenOptions, Send as Said,
     Tuning, Whose, WithdrawApproval,
 };
-use gangline_core::{Origin, Principal, Tier, redact::Redactor};
+use gangline_core::{Origin, Principal, Tier, agent::AgentPhase, redact::Redactor};
 use gangline_os::{
     clock::{self, UnixMicros},
     doorbell::Doorbell,
@@ -201,7 +201,7 @@ impl Desk {
 #[tokio::test]
 async fn records_that_wait_are_written_together_and_in_their_order() {
     let mut desk = Desk::open().await;
-    let idle = AgentUpdate { phase: Some("idle".to_owned()), ..AgentUpdate::default() };
+    let idle = AgentUpdate { phase: Some(AgentPhase::Idle), ..AgentUpdate::default() };
     let records = vec![
         event("a"),
         event("b"),
@@ -216,7 +216,7 @@ async fn records_that_wait_are_written_together_and_in_their_order() {
     assert_eq!(desk.kinds().await, ["a", "b", "turn_started", "c", "d"]);
     assert_eq!((desk.state().await, desk.calls().await), (MessageState::Answered, 1));
     let row = desk.broker.agent(&ada()).await.unwrap().unwrap();
-    assert_eq!(row.phase.as_deref(), Some("idle"));
+    assert_eq!(row.phase, Some(AgentPhase::Idle.into()));
     assert!(matches!(desk.brain.try_recv(), Ok(Incoming::Taken { .. })));
     assert!(desk.brain.try_recv().is_err());
     // The end of a turn rings for the lines that it may have made.

@@ -2,9 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
-use gangline_api::config::{
-    AgentConfig, Compaction, MentionWhenBusy, OnCrash, Permissions, Process, ReplyMode,
-};
+use gangline_api::config::{AgentConfig, Compaction, MentionWhenBusy, OnCrash, Process, ReplyMode};
 use gangline_core::{
     Epoch,
     agent::{self, AgentOptions, StartMode, Watermark, WhenBusy},
@@ -14,7 +12,7 @@ use gangline_core::{
 };
 use gangline_irc::client::{Address, LinkConfig, Others};
 use gangline_os::mark::RunMark;
-use gangline_runtime::{Capabilities, Mode, PermissionMode};
+use gangline_runtime::{Capabilities, Mode};
 
 use crate::{brain::Identity, notes, own_secrets::OwnSecrets, settings::Settings, texts};
 
@@ -197,15 +195,6 @@ pub(super) fn policy(settings: &Settings) -> trust::Policy {
     match settings.owners_only.contains(&settings.agent.nick) {
         true => trust::Policy { prompt: People::Owners, agents: Agents::Never, ..usual },
         false => usual,
-    }
-}
-
-/// Returns what the backend may do unasked.
-pub(super) fn permissions(agent: &AgentConfig) -> PermissionMode {
-    match agent.permissions {
-        Permissions::Ask => PermissionMode::Ask,
-        Permissions::Allowlist => PermissionMode::Allowlist,
-        Permissions::Bypass => PermissionMode::Bypass,
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use gangline_broker::{ApprovalRow, ApprovalState, RuleRow, Stored};
+use gangline_broker::{ApprovalRow, RuleRow, Stored};
 use gangline_core::{
     AgentName, ApprovalNumber,
-    approval::{Decision, Unclear},
+    approval::{ApprovalState, Decision, Unclear},
     shown,
 };
 

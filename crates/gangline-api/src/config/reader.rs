@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, ops::RangeInclusive, str::FromStr};
 
+use gangline_core::word::Word;
 use serde_json::Value as Json;
 
 use super::{
@@ -9,7 +10,6 @@ use super::{
     error::{Place, Problem, SHOWN_MAX, Secrecy, Warning, quote, shown},
     nearest::{nearest, slips},
     node::{Key, Node, Value, bare_channel},
-    words::Word,
 };
 
 /// Collects what is wrong while the tree is read.
@@ -264,7 +264,7 @@ impl<'a> Reader<'a> {
 
     /// Reads one of a closed set of words.
     pub(super) fn word<T: Word>(&mut self, key: &str, node: &Node) -> Option<T> {
-        let all = T::ALL.iter().map(|word| word.word()).collect::<Vec<_>>().join(", ");
+        let all = T::ALL.iter().map(|word| word.as_str()).collect::<Vec<_>>().join(", ");
         let text = match &node.value {
             Value::Text(text) => text.clone(),
             other => {
@@ -273,10 +273,10 @@ impl<'a> Reader<'a> {
                 return None;
             }
         };
-        if let Some(word) = T::ALL.iter().find(|word| word.word() == text) {
+        if let Some(word) = T::ALL.iter().find(|word| word.as_str() == text) {
             return Some(*word);
         }
-        let (what, words) = (T::WHAT, T::ALL.iter().map(|word| word.word()));
+        let (what, words) = (T::WHAT, T::ALL.iter().map(|word| word.as_str()));
         let unknown = format!("unknown {what} `{}`", shown(&text));
         match nearest(&text, words, slips(&text)) {
             Some(near) => self.fault_help(

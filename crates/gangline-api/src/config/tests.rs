@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use gangline_core::word::Word;
+
 use super::{
     agent, nearest,
     reader::Keys,
     schema,
     sections::{HTTP, MCP, NETWORK, SASL, SUPERVISOR, TOP, WEBHOOKS},
     server::{ROOM, SERVER},
-    words::Word,
     *,
 };
 
@@ -65,7 +66,7 @@ fn every_key_that_is_read_is_in_the_schema_and_no_other() {
 fn every_word_is_spelled_alike_in_the_reader_and_on_the_wire() {
     fn check<T: Word + Serialize>() {
         for word in T::ALL {
-            assert_eq!(serde_json::to_value(word).unwrap(), word.word());
+            assert_eq!(serde_json::to_value(word).unwrap(), word.as_str());
         }
     }
     check::<Permissions>();

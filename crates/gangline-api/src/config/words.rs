@@ -1,69 +1,13 @@
 //! The closed sets of words that `agents.yaml` knows, each with its spelling.
 
-use std::fmt;
-
+use gangline_core::words;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-/// A closed set of words: what the reader needs to take one from the file and to suggest the
-/// nearest.
-pub(super) trait Word: Copy + Sized + 'static {
-    /// What the word is, for a message: "backend".
-    const WHAT: &'static str;
-    /// Every value.
-    const ALL: &'static [Self];
-    /// Returns the spelling.
-    fn word(self) -> &'static str;
-}
-
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident, $what:literal {
-        $($(#[$vdoc:meta])* $variant:ident = $word:literal),* $(,)?
-    }) => {
-        $(#[$doc])*
-        #[derive(
-            Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
-            JsonSchema,
-        )]
-        #[serde(rename_all = "snake_case")]
-        pub enum $name { $($(#[$vdoc])* $variant),* }
-
-        impl $name {
-            /// Every value, in order.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
-
-            /// Returns the word as it is written in `agents.yaml`.
-            #[must_use]
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word),* }
-            }
-        }
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result { f.write_str(self.as_str()) }
-        }
-        impl Word for $name {
-            const WHAT: &'static str = $what;
-            const ALL: &'static [Self] = Self::ALL;
-            fn word(self) -> &'static str { self.as_str() }
-        }
-    };
-}
-
-words! {
-    /// Who decides what an agent's tools may do (C5).
-    Permissions, "permission mode" {
-        /// Rules decide the easy ones, a human the rest.
-        Ask = "ask",
-        /// Only `allowed_tools` exist; they run unasked.
-        Allowlist = "allowlist",
-        /// Everything runs unasked; shown loudly in status and WHOIS.
-        Bypass = "bypass",
-    }
-}
 
 words! {
     /// What people of another user of this machine may do on the embedded server without an
     /// account.
+    #[derive(JsonSchema)]
+    #[schemars(rename_all = "snake_case")]
     Guests, "guest rule" {
         /// They are not let in.
         No = "no",
@@ -76,6 +20,8 @@ words! {
 
 words! {
     /// Who says an answer on IRC (C12).
+    #[derive(JsonSchema)]
+    #[schemars(rename_all = "snake_case")]
     ReplyMode, "reply mode" {
         /// The final text is relayed when the agent itself sent no answer.
         RelayIfSilent = "relay_if_silent",
@@ -88,6 +34,8 @@ words! {
 
 words! {
     /// What a mention does while the agent works (C3).
+    #[derive(JsonSchema)]
+    #[schemars(rename_all = "snake_case")]
     MentionWhenBusy, "busy rule" {
         /// It waits for the next turn.
         Queue = "queue",
@@ -100,6 +48,8 @@ words! {
 
 words! {
     /// How a backend is started again after a crash (C7).
+    #[derive(JsonSchema)]
+    #[schemars(rename_all = "snake_case")]
     OnCrash, "crash rule" {
         /// With its session, if it has one.
         Resume = "resume",
@@ -110,6 +60,8 @@ words! {
 
 words! {
     /// Who sees to it that the conversation fits the model's context (C13).
+    #[derive(JsonSchema)]
+    #[schemars(rename_all = "snake_case")]
     Compaction, "compaction rule" {
         /// The daemon, where the backend says how full the context is: at the watermark the agent
         /// is asked for its notes, then the context is shortened.
@@ -123,6 +75,8 @@ words! {
 
 words! {
     /// What an agent says in the room in the middle of a turn.
+    #[derive(JsonSchema)]
+    #[schemars(rename_all = "snake_case")]
     Progress, "progress rule" {
         /// Now and then how long the turn takes and what runs.
         Quiet = "quiet",
@@ -133,6 +87,8 @@ words! {
 
 words! {
     /// The key under which backends know the daemon's own tools (C35).
+    #[derive(JsonSchema)]
+    #[schemars(rename_all = "snake_case")]
     ServerKey, "server key" {
         /// `mcp__gangline__send`.
         Gangline = "gangline",
@@ -143,6 +99,8 @@ words! {
 
 words! {
     /// How a backend's program lives (C4, C29).
+    #[derive(JsonSchema)]
+    #[schemars(rename_all = "snake_case")]
     Process, "process model" {
         /// One for the whole session.
         Resident = "resident",
@@ -155,6 +113,8 @@ words! {
 
 words! {
     /// Which people prompt an agent.
+    #[derive(JsonSchema)]
+    #[schemars(rename_all = "snake_case")]
     PromptBy, "who prompts" {
         /// Members and owners, and other agents within the limit of hops.
         Members = "members",
@@ -165,6 +125,8 @@ words! {
 
 words! {
     /// What may be told to a webhook and `#alerts` (R1-39).
+    #[derive(JsonSchema)]
+    #[schemars(rename_all = "snake_case")]
     WebhookEvent, "webhook event" {
         /// The agent asks something and waits.
         AgentQuestion = "agent_question",
@@ -191,42 +153,17 @@ impl WebhookEvent {
     }
 }
 
-/// What happens to an agent that a hook can be run for (R3-10).
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-pub enum HookEvent {
-    /// Its backend takes prompts.
-    SessionStart,
-    /// Its backend is gone.
-    SessionStop,
-    /// A message was taken into a turn.
-    OnMessage,
-    /// A turn failed, or the backend crashed.
-    OnError,
-}
-
-impl HookEvent {
-    /// Every value, in order.
-    pub const ALL: &'static [Self] =
-        &[Self::SessionStart, Self::SessionStop, Self::OnMessage, Self::OnError];
-
-    /// Returns the word as it is written in `agents.yaml` and in payloads.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::SessionStart => "SessionStart",
-            Self::SessionStop => "SessionStop",
-            Self::OnMessage => "OnMessage",
-            Self::OnError => "OnError",
-        }
-    }
-}
-
-impl Word for HookEvent {
-    const WHAT: &'static str = "hook event";
-    const ALL: &'static [Self] = Self::ALL;
-    fn word(self) -> &'static str {
-        self.as_str()
+words! {
+    /// What happens to an agent that a hook can be run for (R3-10).
+    #[derive(JsonSchema)]
+    HookEvent, "hook event" {
+        /// Its backend takes prompts.
+        SessionStart = "SessionStart",
+        /// Its backend is gone.
+        SessionStop = "SessionStop",
+        /// A message was taken into a turn.
+        OnMessage = "OnMessage",
+        /// A turn failed, or the backend crashed.
+        OnError = "OnError",
     }
 }

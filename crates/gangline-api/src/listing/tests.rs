@@ -13,7 +13,7 @@ fn status(phase: &str, pid: Option<u32>) -> AgentStatus {
         last_activation: None,
         activity: Activity::Idle,
         description: "waits to be asked".to_owned(),
-        phase: phase.to_owned(),
+        phase: phase.to_owned().into(),
         epoch: None,
         pid,
         session: None,
@@ -58,6 +58,7 @@ fn each_state_has_its_word() {
     check(&up("idle"), Up, Keeping::Off, "idle");
     check(&AgentStatus { paused: true, ..up("down") }, Up, Quiet, "paused");
     check(&status("parked", None), Up, Starts, "parked");
+    check(&up("galloping"), Up, Quiet, "unknown");
     check(&up("parked"), Up, Quiet, "parked");
     check(&up("starting"), Up, Quiet, "starting");
     check(&up("idle"), Up, Quiet, "idle");

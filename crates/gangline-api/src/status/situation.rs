@@ -73,6 +73,7 @@ impl Situation<'_> {
             State::Starting => "starting".to_owned(),
             State::Draining => "its daemon ends".to_owned(),
             State::Ending => "ends a turn".to_owned(),
+            State::Unknown => "in a phase that this version does not know".to_owned(),
             State::Compacting => "shortens its context".to_owned(),
             State::Paused => "paused".to_owned(),
             State::Idle if self.rate_limited && self.waiting > 0 => {

@@ -1,5 +1,8 @@
 use super::{Activity, DESCRIPTION_MAX, RunningTool, Seen, Situation, State, Task, cut};
-use gangline_core::id::{ApprovalNumber, MessageId};
+use gangline_core::{
+    agent::AgentPhase,
+    id::{ApprovalNumber, MessageId},
+};
 
 /// C28, R0-52, R2-40, R4-20: each surface's word for each state.
 #[test]
@@ -17,6 +20,7 @@ fn every_state_has_its_word_on_every_surface() {
         (State::NeedsLogin, Idle, "Idle", "idle", "listening"),
         (State::Draining, Idle, "Idle", "idle", "draining"),
         (State::Parked, Idle, "Idle", "idle", "offline"),
+        (State::Unknown, Working, "Thinking", "thinking", "working"),
     ];
     let said: Vec<_> = State::ALL
         .iter()
@@ -27,25 +31,25 @@ fn every_state_has_its_word_on_every_surface() {
 
 #[test]
 fn what_happens_counts_before_what_is_ordered() {
-    let idle = Seen { phase: "idle", ..Seen::default() };
-    let busy = Seen { phase: "working", ..Seen::default() };
+    let idle = Seen { phase: Some(AgentPhase::Idle), ..Seen::default() };
+    let busy = Seen { phase: Some(AgentPhase::Working), ..Seen::default() };
     let table = [
-        (Seen { phase: "down", ..idle }, State::Down),
-        (Seen { phase: "down", draining: true, ..idle }, State::Draining),
-        (Seen { phase: "starting", ..idle }, State::Starting),
-        (Seen { phase: "starting", paused: true, ..idle }, State::Paused),
+        (Seen { phase: Some(AgentPhase::Down), ..idle }, State::Down),
+        (Seen { phase: Some(AgentPhase::Down), draining: true, ..idle }, State::Draining),
+        (Seen { phase: Some(AgentPhase::Starting), ..idle }, State::Starting),
+        (Seen { phase: Some(AgentPhase::Starting), paused: true, ..idle }, State::Paused),
         (idle, State::Idle),
         (Seen { paused: true, ..idle }, State::Paused),
         (Seen { paused: true, needs_login: true, ..idle }, State::NeedsLogin),
         (Seen { draining: true, paused: true, ..idle }, State::Draining),
         (Seen { compacting: true, ..idle }, State::Compacting),
-        (Seen { phase: "taking", ..idle }, State::Thinking),
-        (Seen { phase: "prompting", ..idle }, State::Thinking),
+        (busy, State::Thinking),
+        (Seen { phase: None, ..idle }, State::Unknown),
         (Seen { paused: true, draining: true, ..busy }, State::Thinking),
         (Seen { tool_runs: true, ..busy }, State::RunningTool),
         (Seen { compacting: true, tool_runs: true, ..busy }, State::Compacting),
-        (Seen { phase: "interrupting", tool_runs: true, ..idle }, State::Ending),
-        (Seen { phase: "parked", paused: true, ..idle }, State::Parked),
+        (Seen { phase: Some(AgentPhase::Interrupting), tool_runs: true, ..idle }, State::Ending),
+        (Seen { phase: Some(AgentPhase::Parked), paused: true, ..idle }, State::Parked),
     ];
     for (seen, state) in table {
         assert_eq!(State::of(seen), state, "{seen:?}");

@@ -16,6 +16,7 @@ use gangline_api::{
     trace::{Trace, TracedCause, TracedMessage, TracedSend, TracedTurn},
 };
 use gangline_core::{
+    agent::AgentPhase,
     id::{ApprovalNumber, Epoch, MessageId, TurnId},
     message::{MessageState, Origin, Principal, Tier},
 };
@@ -120,7 +121,7 @@ fn every_event() -> Vec<Event> {
             by: "owner".into(),
         }
         .into(),
-        Phase { from: "idle".into(), to: "working".into() }.into(),
+        Phase { from: AgentPhase::Idle.into(), to: AgentPhase::Working.into() }.into(),
         StartStep { step: "supervisor".into(), state: StepState::Absent }.into(),
         hook(HookEvent::SessionStart).into(),
         hook(HookEvent::SessionStop).into(),
@@ -200,7 +201,7 @@ fn status_has_its_golden_form() {
         last_activation: None,
         activity: Activity::Idle,
         description: "idle".into(),
-        phase: "idle".into(),
+        phase: AgentPhase::Idle.into(),
         epoch: None,
         pid: None,
         session: None,
@@ -228,7 +229,7 @@ fn status_has_its_golden_form() {
         last_activation: Some(1_795_296_828.5),
         activity: Activity::Working,
         description: "waits for approval 12".into(),
-        phase: "working".into(),
+        phase: AgentPhase::Working.into(),
         epoch: Some(Epoch(3)),
         pid: Some(4711),
         session: Some("5e55".into()),

@@ -1,6 +1,6 @@
 //! Statements of agents, epochs, stand-downs, usage and accounts; and the fence.
 
-use gangline_core::{AgentName, Epoch, Principal, TurnId};
+use gangline_core::{AgentName, Epoch, Principal, TurnId, agent::AgentPhase, word::Stored};
 use gangline_os::clock::UnixMicros;
 use rusqlite::{Connection, Row, params};
 
@@ -114,7 +114,7 @@ pub(crate) fn update(
         sql,
         params![
             agent.folded(),
-            &update.phase,
+            update.phase.map(AgentPhase::as_str),
             update.session.is_some(),
             update.session.as_ref().and_then(Option::as_ref),
             update.paused,
@@ -208,7 +208,7 @@ fn agent_row(row: &Row<'_>) -> Result<AgentRow, rusqlite::Error> {
         epoch: Epoch(row.get("epoch")?),
         pid: row.get("pid")?,
         note: row.get("note")?,
-        phase: row.get("phase")?,
+        phase: row.get::<_, Option<String>>("phase")?.map(Stored::from),
         runtime: row.get("runtime")?,
         session: row.get("session")?,
         paused: row.get("paused")?,

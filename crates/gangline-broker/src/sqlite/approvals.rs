@@ -1,6 +1,10 @@
 //! Statements of approvals.
 
-use gangline_core::{AgentName, ApprovalNumber, Epoch, TurnId, approval::view, redact::Redacted};
+use gangline_core::{
+    AgentName, ApprovalNumber, Epoch, TurnId,
+    approval::{ApprovalState, Decision, view},
+    redact::Redacted,
+};
 use rusqlite::{Connection, Row, params};
 
 use super::{
@@ -13,8 +17,7 @@ use super::{
 use crate::{
     error::{BrokerError, DecideError},
     types::{
-        ApprovalRow, ApprovalState, Decided, Decision, OpenApproval, OpenedApproval, Ruling,
-        WithdrawApproval, is_by_rules,
+        ApprovalRow, Decided, OpenApproval, OpenedApproval, Ruling, WithdrawApproval, is_by_rules,
     },
 };
 
@@ -69,7 +72,7 @@ fn same_request(
 
 fn decision(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Decision>> {
     let word: Option<String> = row.get(column)?;
-    Ok(word.as_deref().and_then(Decision::from_word))
+    Ok(word.as_deref().and_then(|word| word.parse().ok()))
 }
 
 /// Opens an approval: the void or withdrawn one of the same question, or a new one.

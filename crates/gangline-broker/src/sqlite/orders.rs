@@ -94,7 +94,7 @@ fn order(row: &Row<'_>) -> Result<Order, rusqlite::Error> {
     let restart = match number {
         Some(number) => Some(Restart {
             number,
-            when: rows::word(row, "restart_when", RestartWhen::from_word)?,
+            when: rows::parsed(row, "restart_when")?,
             ends: Epoch(row.get("restart_ends")?),
             by: row.get("restart_by")?,
             at: rows::time(row, "restart_at")?,
@@ -103,7 +103,7 @@ fn order(row: &Row<'_>) -> Result<Order, rusqlite::Error> {
     };
     Ok(Order {
         agent: rows::parsed(row, "agent")?,
-        desired: rows::word(row, "desired", Desired::from_word)?,
+        desired: rows::parsed(row, "desired")?,
         by: row.get("desired_by")?,
         at: rows::time(row, "desired_at")?,
         runtime: row.get("runtime")?,

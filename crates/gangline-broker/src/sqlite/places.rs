@@ -1,14 +1,16 @@
 //! Statements of the places in which approvals are announced.
 
-use gangline_core::{ApprovalNumber, approval::view::Extent, redact::Redacted};
+use gangline_core::{
+    ApprovalNumber,
+    approval::{ApprovalState, view::Extent},
+    redact::Redacted,
+};
 use rusqlite::{Connection, params};
 
 use super::{Writer, agents, fault::Fault, outbox, rows, sql};
 use crate::{
     NUMBER_PLACEHOLDER,
-    types::{
-        Announce, ApprovalPlace, ApprovalRow, ApprovalState, LineKind, Said, Send, SendReceipt,
-    },
+    types::{Announce, ApprovalPlace, ApprovalRow, LineKind, Said, Send, SendReceipt},
 };
 
 /// Announces an approval in a place. The same key again changes nothing.

@@ -14,10 +14,7 @@ use rusqlite::{
 
 use crate::{
     PAGE_MAX,
-    types::{
-        ApprovalPlace, ApprovalRow, ApprovalState, Decision, Event, LineKind, MessageRow, OutboxId,
-        OutboxRow, OutboxState, SentAs, TurnRow,
-    },
+    types::{ApprovalPlace, ApprovalRow, Event, MessageRow, OutboxId, OutboxRow, TurnRow},
 };
 
 type Result<T> = rusqlite::Result<T>;
@@ -108,15 +105,6 @@ where
     with_text(row, column, |text| text.parse().map_err(|error: T::Err| error.into()))
 }
 
-/// Reads a word of a closed set.
-pub(super) fn word<T>(
-    row: &Row<'_>,
-    column: &'static str,
-    from: fn(&str) -> Option<T>,
-) -> Result<T> {
-    with_text(row, column, |text| from(text).ok_or_else(|| format!("unknown word `{text}`").into()))
-}
-
 fn text(row: &Row<'_>, column: &'static str) -> Result<Redacted> {
     get::<String>(row, column).map(Redacted::from_store)
 }
@@ -199,9 +187,9 @@ pub(super) fn outbox(row: &Row<'_>) -> Result<OutboxRow> {
         target: get(row, "target")?,
         body: text(row, "body")?,
         joint: joint(row)?,
-        kind: word(row, "kind", LineKind::from_word)?,
-        state: word(row, "state", OutboxState::from_word)?,
-        sent_as: get::<Option<String>>(row, "sent_as")?.as_deref().and_then(SentAs::from_word),
+        kind: parsed(row, "kind")?,
+        state: parsed(row, "state")?,
+        sent_as: get::<Option<String>>(row, "sent_as")?.and_then(|word| word.parse().ok()),
         turn: maybe_turn(row)?,
         in_reply_to: maybe_message(row, "in_reply_to")?,
         attempts: get(row, "attempts")?,
@@ -248,8 +236,8 @@ pub(super) fn approval(row: &Row<'_>) -> Result<ApprovalRow> {
         args_hash: get(row, "args_hash")?,
         summary: text(row, "summary")?,
         detail: text(row, "detail")?,
-        state: word(row, "state", ApprovalState::from_word)?,
-        decision: decision.as_deref().and_then(Decision::from_word),
+        state: parsed(row, "state")?,
+        decision: decision.as_deref().and_then(|word| word.parse().ok()),
         decided_by,
         note: maybe_text(row, "note")?,
         decided_as: get(row, "decided_as")?,

@@ -2,6 +2,7 @@
 
 use gangline_core::{
     AgentName, ApprovalNumber, Principal, Tier,
+    approval::Decision,
     rule::{Form, Offer, Rule, Subject},
 };
 use rusqlite::{Connection, Row, params};
@@ -9,7 +10,7 @@ use rusqlite::{Connection, Row, params};
 use super::{Writer, approvals, fault::Fault, rows, sql};
 use crate::{
     error::DecideError,
-    types::{Always, Decision, OpenApproval, RULES_MAX, RuleRow, Ruling, Stored, by_rules},
+    types::{Always, OpenApproval, RULES_MAX, RuleRow, Ruling, Stored, by_rules},
 };
 
 fn stored(form: &Form) -> (&'static str, String) {

@@ -241,7 +241,7 @@ pub(crate) fn open_turns(
         let with = params![agent.folded(), turn.turn.epoch.0, turn.turn.number];
         let messages = sql::all(c, sql, with, |row| {
             let how: String = row.get("how")?;
-            let how = How::from_word(&how).unwrap_or(How::Woke);
+            let how = how.parse().unwrap_or(How::Woke);
             Ok(TurnMessage { message: rows::message(row)?, how })
         })?;
         turns.push(OpenTurn { turn, messages });

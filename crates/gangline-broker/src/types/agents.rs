@@ -1,6 +1,6 @@
 //! Agents, their epochs, accounts, usage, and the health of the store itself.
 
-use gangline_core::{AgentName, Epoch, Principal, Tier, TurnId};
+use gangline_core::{AgentName, Epoch, Principal, Tier, TurnId, agent::AgentPhase, word::Stored};
 use gangline_os::clock::UnixMicros;
 
 /// Whose sessions a daemon goes on with: a backend by the name under which its sessions are kept.
@@ -41,8 +41,8 @@ pub struct LeftSession {
 /// What a daemon says of itself; `None` leaves a value as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AgentUpdate {
-    /// The phase's word.
-    pub phase: Option<String>,
+    /// Where it stands.
+    pub phase: Option<AgentPhase>,
     /// The session of the epoch's runtime; `Some(None)` forgets it. Those of others stay.
     pub session: Option<Option<String>>,
     /// Our own id of that session, by which its shells and hooks know it.
@@ -84,8 +84,8 @@ pub struct AgentRow {
     pub pid: i64,
     /// What that process said of itself.
     pub note: String,
-    /// The phase's word.
-    pub phase: Option<String>,
+    /// Where it says that it stands.
+    pub phase: Option<Stored<AgentPhase>>,
     /// The name under which the sessions of that epoch's runtime are kept; none of an epoch that
     /// began before names were.
     pub runtime: Option<String>,
@@ -101,6 +101,26 @@ pub struct AgentRow {
     pub ready_at: Option<UnixMicros>,
     /// When it last said something of itself.
     pub updated_at: UnixMicros,
+}
+
+impl AgentRow {
+    /// Returns the phase, unless none was told yet or only a newer program knows it.
+    #[must_use]
+    pub fn known_phase(&self) -> Option<AgentPhase> {
+        self.phase.as_ref().and_then(Stored::known)
+    }
+
+    /// Returns whether its backend died too often.
+    #[must_use]
+    pub fn is_parked(&self) -> bool {
+        self.known_phase() == Some(AgentPhase::Parked)
+    }
+
+    /// Returns whether a turn is open.
+    #[must_use]
+    pub fn in_turn(&self) -> bool {
+        matches!(self.known_phase(), Some(AgentPhase::Working | AgentPhase::Interrupting))
+    }
 }
 
 /// An account: name and tier; secrets are kept elsewhere.

@@ -1,38 +1,14 @@
 //! Approvals: permission for one action, asked of a human.
 
 use gangline_core::{
-    AgentName, ApprovalNumber, Epoch, MessageId, Principal, TurnId, approval::view::Extent,
-    redact::Redacted, rule::Offer,
+    AgentName, ApprovalNumber, Epoch, MessageId, Principal, TurnId,
+    approval::{ApprovalState, Decision, view::Extent},
+    redact::Redacted,
+    rule::Offer,
 };
 use gangline_os::clock::UnixMicros;
 
-use super::{Accepted, OutboxId, Send, words};
-
-words! {
-    /// What a human said.
-    Decision {
-        /// Do it.
-        Allow = "allow",
-        /// Do not.
-        Deny = "deny",
-    }
-}
-
-words! {
-    /// Where an approval stands.
-    ApprovalState {
-        /// A runtime waits for it.
-        Open = "open",
-        /// Decided: do it.
-        Allowed = "allowed",
-        /// Decided: do not.
-        Denied = "denied",
-        /// Its daemon died. A decision made now counts for the message's next attempt only.
-        Void = "void",
-        /// Its turn ended first, or its runtime took it back.
-        Withdrawn = "withdrawn",
-    }
-}
+use super::{Accepted, OutboxId, Send};
 
 /// A runtime asks.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,11 +3,9 @@
 use gangline_core::{AgentName, Epoch};
 use gangline_os::clock::UnixMicros;
 
-use super::words;
-
-words! {
+gangline_core::words! {
     /// Whether an agent's daemon shall run.
-    Desired {
+    Desired, "wanted state" {
         /// It shall run.
         Up = "up",
         /// It shall not; one that runs may settle its turn first.
@@ -17,9 +15,9 @@ words! {
     }
 }
 
-words! {
+gangline_core::words! {
     /// When a daemon is ended so that it starts anew.
-    RestartWhen {
+    RestartWhen, "time of a restart" {
         /// At once; an open turn may settle as with any end.
         Immediately = "immediately",
         /// Once it has nothing to do.

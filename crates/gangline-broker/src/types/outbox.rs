@@ -9,7 +9,7 @@ use gangline_core::{
 };
 use gangline_os::clock::UnixMicros;
 
-use super::{Accepted, NewMessage, words};
+use super::{Accepted, NewMessage};
 
 /// The number of a row of the outbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -21,9 +21,9 @@ impl fmt::Display for OutboxId {
     }
 }
 
-words! {
+gangline_core::words! {
     /// What kind of IRC line it is.
-    LineKind {
+    LineKind, "kind of line" {
         /// A line that may wake.
         Privmsg = "privmsg",
         /// A line that never wakes.
@@ -31,9 +31,9 @@ words! {
     }
 }
 
-words! {
+gangline_core::words! {
     /// `queued → sent → confirmed | undeliverable`.
-    OutboxState {
+    OutboxState, "outbox state" {
         /// Waits for the link.
         Queued = "queued",
         /// Written to the socket.
@@ -45,10 +45,10 @@ words! {
     }
 }
 
-words! {
+gangline_core::words! {
     /// How the lines of a send reach the server. The first time decides: a repetition in another form
     /// would be another message to the server.
-    SentAs {
+    SentAs, "form of a send" {
         /// Each line by itself.
         Lines = "lines",
         /// All lines as one message, under one id.

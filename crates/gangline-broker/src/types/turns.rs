@@ -3,11 +3,11 @@
 use gangline_core::{AgentName, ApprovalNumber, MessageId, MessageState, TurnId, redact::Redacted};
 use gangline_os::clock::UnixMicros;
 
-use super::{Accepted, MessageRow, NewEvent, OutboxId, Send, words};
+use super::{Accepted, MessageRow, NewEvent, OutboxId, Send};
 
-words! {
+gangline_core::words! {
     /// How a message came into a turn.
-    How {
+    How, "way into a turn" {
         /// It woke the agent: the turn's prompt.
         Woke = "woke",
         /// It was added while the turn ran.

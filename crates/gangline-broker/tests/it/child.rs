@@ -3,9 +3,9 @@
 use std::{ffi::OsString, path::Path, sync::Arc, time::Duration};
 
 use gangline_broker::{
-    AgentUpdate, Broker, Decision, Entry, NewEvent, OpenApproval, OpenOptions, Said, SentAs, Tuning,
+    AgentUpdate, Broker, Entry, NewEvent, OpenApproval, OpenOptions, Said, SentAs, Tuning,
 };
-use gangline_core::{Epoch, MessageState};
+use gangline_core::{Epoch, MessageState, approval::Decision};
 use gangline_os::{
     clock::{self, UnixMicros},
     lines::{Line, LineReader},

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use gangline_broker::{ApprovalState, Broker, Entry, FAILPOINTS, NewMessage, OutboxState};
-use gangline_core::{Epoch, MessageState};
+use gangline_broker::{Broker, Entry, FAILPOINTS, NewMessage, OutboxState};
+use gangline_core::{Epoch, MessageState, approval::ApprovalState};
 use gangline_os::process::Signal;
 
 use crate::{

@@ -10,10 +10,11 @@ use std::{
 };
 
 use gangline_broker::{
-    Broker, BrokerError, Decision, LeftSession, OpenApproval, OpenError, Ruling, SentAs, Stored,
-    Whose, Written,
+    Broker, BrokerError, LeftSession, OpenApproval, OpenError, Ruling, SentAs, Stored, Whose,
+    Written,
 };
 use gangline_core::{
+    approval::Decision,
     rule::{Form, Offer, Subject},
     split::Joint,
 };

@@ -6,11 +6,11 @@ use std::{
 };
 
 use gangline_broker::{
-    Announce, Broker, Decision, EndTurn, LineKind, NUMBER_PLACEHOLDER, NewMessage, NewUsage,
-    OpenApproval, OpenOptions, Ruling, Send, Settle, Take, Tuning, Whose, WithdrawApproval,
+    Announce, Broker, EndTurn, LineKind, NUMBER_PLACEHOLDER, NewMessage, NewUsage, OpenApproval,
+    OpenOptions, Ruling, Send, Settle, Take, Tuning, Whose, WithdrawApproval,
 };
 use gangline_core::{
-    AgentName, Epoch, MessageId, MessageState, Origin, Principal, Tier, TurnId,
+    AgentName, Epoch, MessageId, MessageState, Origin, Principal, Tier, TurnId, approval::Decision,
     approval::view::Extent, redact::Redacted,
 };
 use gangline_os::clock;

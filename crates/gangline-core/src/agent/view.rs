@@ -1,17 +1,13 @@
 //! What others may see of an agent.
 
-use std::{fmt, str::FromStr};
-
-use serde::{Deserialize, Serialize};
-
 use crate::{
     id::{MessageId, TurnId},
-    message::{WordError, words},
+    words,
 };
 
 words! {
     /// Where the agent stands.
-    PhaseName, "a phase" {
+    PhaseName, "phase" {
         /// No runtime.
         Down = "down",
         /// The runtime gets ready.
@@ -28,6 +24,40 @@ words! {
         Interrupting = "interrupting",
         /// The breaker is open.
         Parked = "parked",
+    }
+}
+
+words! {
+    /// Where an agent stands, as its row, its events and people have it.
+    AgentPhase, "phase" {
+        /// No backend runs, or no daemon.
+        Down = "down",
+        /// The backend gets ready.
+        Starting = "starting",
+        /// It waits to be asked.
+        Idle = "idle",
+        /// A turn is open.
+        Working = "working",
+        /// The turn is being ended early.
+        Interrupting = "interrupting",
+        /// The breaker is open.
+        Parked = "parked",
+    }
+}
+
+impl PhaseName {
+    /// Returns the phase that others are told of. To them a turn that is being recorded or prompted is
+    /// open, so that a turn costs two rows, not four.
+    #[must_use]
+    pub fn told(self) -> AgentPhase {
+        match self {
+            Self::Down => AgentPhase::Down,
+            Self::Starting => AgentPhase::Starting,
+            Self::Idle => AgentPhase::Idle,
+            Self::Taking | Self::Prompting | Self::Working => AgentPhase::Working,
+            Self::Interrupting => AgentPhase::Interrupting,
+            Self::Parked => AgentPhase::Parked,
+        }
     }
 }
 

@@ -57,11 +57,7 @@ impl Watch<'_> {
 
     async fn who_is_left(&self) -> Vec<Left> {
         let rows = self.broker.agents().await.unwrap_or_default();
-        let in_turn = |agent| {
-            let row = rows.iter().find(|row| Some(&row.agent) == agent);
-            let phase = row.and_then(|row| row.phase.as_deref());
-            phase.is_some_and(|phase| ["working", "interrupting"].contains(&phase))
-        };
+        let in_turn = |agent| rows.iter().any(|row| Some(&row.agent) == agent && row.in_turn());
         let left = self.reconciler.left();
         left.map(|known| Left { name: known.name.to_owned(), in_turn: in_turn(known.agent) })
             .collect()

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use gangline_broker::{AgentRow, Broker, Order, Restart, RestartWhen};
-use gangline_core::AgentName;
+use gangline_core::{AgentName, agent::AgentPhase};
 use gangline_os::clock::UnixMicros;
 use tracing::{info, warn};
 
@@ -92,7 +92,7 @@ impl Current {
             return true;
         }
         // It waits for a human, and nobody knows how long.
-        if row.phase.as_deref() == Some("parked") || needs_login(row) {
+        if row.is_parked() || needs_login(row) {
             return true;
         }
         if now.since(self.begun.max(row.started_at)) > READY_BUDGET {
@@ -122,14 +122,14 @@ fn pending<'a>(
 /// cannot be read makes nobody idle.
 pub async fn is_idle(now: UnixMicros, broker: &Broker, row: &AgentRow) -> bool {
     let held = row.paused || needs_login(row);
-    match row.phase.as_deref() {
-        Some("parked" | "down") => true,
-        Some("idle") if held => true,
-        Some("idle") => {
+    match row.known_phase() {
+        Some(AgentPhase::Parked | AgentPhase::Down) => true,
+        Some(AgentPhase::Idle) if held => true,
+        Some(AgentPhase::Idle) => {
             let due = broker.pending(&row.agent, now, 1).await;
             due.is_ok_and(|rows| rows.is_empty())
         }
-        Some(_) | None => false,
+        Some(AgentPhase::Starting | AgentPhase::Working | AgentPhase::Interrupting) | None => false,
     }
 }
 

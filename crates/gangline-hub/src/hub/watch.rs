@@ -363,7 +363,7 @@ fn waits(known: &Known<'_>, rows: &[AgentRow]) -> bool {
         Standing::Up { pid } => rows.iter().any(|row| {
             row.agent == *agent
                 && pid.map(i64::from) == Some(row.pid)
-                && (row.phase.as_deref() == Some("parked") || needs_login(row))
+                && (row.is_parked() || needs_login(row))
         }),
         Standing::Starting | Standing::Waiting | Standing::Stopping | Standing::Stopped => false,
     }

@@ -27,7 +27,7 @@ use std::{
 use async_trait::async_trait;
 use gangline_core::{Epoch, TurnId};
 use gangline_runtime::{
-    Block, EVENT_QUEUE, Mode, PermissionMode, Prompt, RuntimeEvent, StartOptions, StopReason,
+    Block, EVENT_QUEUE, Mode, Permissions, Prompt, RuntimeEvent, StartOptions, StopReason,
     ToolCall, ToolHost, ToolSpec, TurnResult, registry,
 };
 use play::{KILOBYTES, Payload, Show, WORD, play};
@@ -198,7 +198,7 @@ fn options(folder: &Path, play: [&str; 3]) -> Outcome<StartOptions> {
         thinking: None,
         system_prompt: String::new(),
         mcp_servers: Vec::new(),
-        permissions: PermissionMode::Ask,
+        permissions: Permissions::Ask,
         allowed_tools: Vec::new(),
         bounds: gangline_core::reading::Bounds::default(),
         resume: None,

@@ -26,7 +26,7 @@ use super::{
     turns::{Credentials, Setup, Turns},
 };
 use crate::{
-    PermissionMode, StartOptions,
+    Permissions, StartOptions,
     door::Inside,
     program::{
         self,
@@ -111,7 +111,7 @@ pub(super) async fn prepare(options: &StartOptions) -> Result<Launch, String> {
     spawn.args.extend(arguments(options));
     spawn.stdin = Stdin::Piped;
     let mark = env.get(RUN_MARK).and_then(|mark| mark.parse().ok());
-    let notice = (options.permissions != PermissionMode::Bypass && login.has_rules()).then(|| {
+    let notice = (options.permissions != Permissions::Bypass && login.has_rules()).then(|| {
         format!("what the files in {}/rules allow runs without being asked about", login.shown())
     });
     Ok(Launch { spawn, mark, login, notice })

@@ -75,13 +75,13 @@ mod tests {
     use gangline_core::permission::Verdict;
 
     use super::{EDIT, Gate, SHELL};
-    use crate::{PermissionMode, codex::thread::tests::options};
+    use crate::{Permissions, codex::thread::tests::options};
 
     /// R2-42: an empty list allows nothing, as with every other backend.
     #[test]
     fn an_empty_list_allows_nothing() {
         let mut options = options(std::path::Path::new("/w"));
-        options.permissions = PermissionMode::Allowlist;
+        options.permissions = Permissions::Allowlist;
         options.allowed_tools = Vec::new();
         let gate = Gate::of(&options);
         for tool in [SHELL, EDIT] {

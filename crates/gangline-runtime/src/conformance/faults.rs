@@ -12,7 +12,7 @@ use super::{
     tools,
     turn::Why,
 };
-use crate::{FailureKind, PermissionMode, TurnResult};
+use crate::{FailureKind, Permissions, TurnResult};
 
 /// What is known to say nothing is waited for this long after the model has refused: longer than
 /// what does tell it takes.
@@ -25,7 +25,7 @@ const BLUR: Duration = Duration::from_millis(500);
 pub(super) const STAGE: Stage = Stage {
     plan: Plan {
         tag: "dee",
-        permissions: PermissionMode::Allowlist,
+        permissions: Permissions::Allowlist,
         shell: Listed::Yes,
         initial: Initial::None,
         fields: Fields::Known,

@@ -13,12 +13,12 @@ use super::{
     surroundings, tools,
     turn::{Said, Why},
 };
-use crate::{PermissionMode, RuntimeEvent, SessionHandle, SessionId};
+use crate::{Permissions, RuntimeEvent, SessionHandle, SessionId};
 
 /// Everything is permitted to it.
 const BOB: Plan = Plan {
     tag: "bob",
-    permissions: PermissionMode::Bypass,
+    permissions: Permissions::Bypass,
     shell: Listed::No,
     initial: Initial::None,
     fields: Fields::Unknown,
@@ -28,7 +28,7 @@ const BOB: Plan = Plan {
 /// Only what is listed is permitted to it, and the shell is not.
 const CY: Plan = Plan {
     tag: "cyd",
-    permissions: PermissionMode::Allowlist,
+    permissions: Permissions::Allowlist,
     fields: Fields::Known,
     servers: Servers::None,
     ..BOB

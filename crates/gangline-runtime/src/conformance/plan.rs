@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use gangline_os::{fsio, mark::RUN_MARK};
 
 use super::{McpProbe, Subject, dialect, turn::Why};
-use crate::{McpPlace, PermissionMode, StartOptions, Thinking};
+use crate::{McpPlace, Permissions, StartOptions, Thinking};
 
 /// What a session is started with.
 #[derive(Debug, Clone)]
 pub(super) struct Plan {
     /// Its name: names of its folders and words of its prompts.
     pub(super) tag: &'static str,
-    pub(super) permissions: PermissionMode,
+    pub(super) permissions: Permissions,
     /// Whether the shell runs unasked.
     pub(super) shell: Listed,
     /// Whether a prompt is given with the start.

@@ -14,14 +14,14 @@ use super::{
     turn::{Turn, Why},
 };
 use crate::{
-    Block, PermissionMode, RuntimeError, RuntimeEvent, SessionFilter, SessionHandle, TurnResult,
+    Block, Permissions, RuntimeError, RuntimeEvent, SessionFilter, SessionHandle, TurnResult,
 };
 
 /// The stage; see the module.
 pub(super) const STAGE: Stage = Stage {
     plan: Plan {
         tag: "ada",
-        permissions: PermissionMode::Ask,
+        permissions: Permissions::Ask,
         shell: Listed::No,
         initial: Initial::Given,
         fields: Fields::Known,

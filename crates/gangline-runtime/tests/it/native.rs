@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use gangline_core::{Epoch, TurnId};
 use gangline_os::{CancellationToken, clock, task::TaskGroup};
 use gangline_runtime::{
-    Answer, Block, Mode, PermissionMode, Prompt, Runtime, RuntimeError, RuntimeEvent, SessionId,
+    Answer, Block, Mode, Permissions, Prompt, Runtime, RuntimeError, RuntimeEvent, SessionId,
     StartOptions, StopReason, ToolCall, ToolHost, ToolSpec, TurnResult, Verdict, registry,
 };
 use gangline_standin::{Script, StandinOptions, serve};
@@ -49,13 +49,13 @@ fn turn(number: i64) -> TurnId {
 }
 
 impl Rig {
-    async fn new(permissions: PermissionMode) -> (Self, mpsc::Receiver<ToolCall>) {
+    async fn new(permissions: Permissions) -> (Self, mpsc::Receiver<ToolCall>) {
         Self::scripted(permissions, None).await
     }
 
     /// A backend whose model follows a script, or is the guide.
     async fn scripted(
-        permissions: PermissionMode,
+        permissions: Permissions,
         script: Option<&str>,
     ) -> (Self, mpsc::Receiver<ToolCall>) {
         let folder = tempfile::tempdir().unwrap();
@@ -183,7 +183,7 @@ fn texts(events: &[RuntimeEvent]) -> String {
 /// before the start; a prompt's text comes as a normalised message; the turn ends once.
 #[tokio::test]
 async fn a_prompt_is_accepted_answered_and_finished() {
-    let (mut rig, _called) = Rig::new(PermissionMode::Ask).await;
+    let (mut rig, _called) = Rig::new(Permissions::Ask).await;
     rig.start().await;
     assert!(rig.runtime.is_ready());
     rig.say(1, "say exactly plum").await;
@@ -198,7 +198,7 @@ async fn a_prompt_is_accepted_answered_and_finished() {
 /// one; queueing is the daemon's part.
 #[tokio::test]
 async fn a_prompt_in_mid_turn_is_refused_as_busy() {
-    let (mut rig, _called) = Rig::new(PermissionMode::Ask).await;
+    let (mut rig, _called) = Rig::new(Permissions::Ask).await;
     rig.start().await;
     rig.say(1, "sleep 60").await;
     let second = Prompt { turn: turn(2), text: "say exactly x".to_owned(), uuid: "p2".to_owned() };
@@ -214,7 +214,7 @@ async fn a_prompt_in_mid_turn_is_refused_as_busy() {
 /// C5: under `ask` a shell command waits for a verdict, what only looks does not.
 #[tokio::test]
 async fn a_shell_command_waits_for_its_verdict() {
-    let (mut rig, _called) = Rig::new(PermissionMode::Ask).await;
+    let (mut rig, _called) = Rig::new(Permissions::Ask).await;
     rig.start().await;
     for (number, answer, expected) in [
         (1, Answer::Allow, "42"),
@@ -248,7 +248,7 @@ async fn a_shell_command_waits_for_its_verdict() {
 /// R2-42: under `allowlist` what is not listed is denied without asking.
 #[tokio::test]
 async fn what_is_not_on_the_list_is_denied() {
-    let (mut rig, _called) = Rig::new(PermissionMode::Allowlist).await;
+    let (mut rig, _called) = Rig::new(Permissions::Allowlist).await;
     rig.start().await;
     rig.say(1, "run echo no").await;
     let events = rig.until_finished().await;
@@ -258,7 +258,7 @@ async fn what_is_not_on_the_list_is_denied() {
 /// R2-41: the daemon's tools are called with the turn and the backend's own call id.
 #[tokio::test]
 async fn a_tool_of_the_daemon_is_called_with_its_turn() {
-    let (mut rig, mut called) = Rig::new(PermissionMode::Ask).await;
+    let (mut rig, mut called) = Rig::new(Permissions::Ask).await;
     rig.start().await;
     rig.say(7, "post plum").await;
     rig.until_finished().await;
@@ -272,7 +272,7 @@ async fn a_tool_of_the_daemon_is_called_with_its_turn() {
 /// code 0; the session can be gone on with.
 #[tokio::test]
 async fn a_stopped_session_is_resumed_under_its_id() {
-    let (mut rig, _called) = Rig::new(PermissionMode::Ask).await;
+    let (mut rig, _called) = Rig::new(Permissions::Ask).await;
     let session = rig.start().await;
     rig.say(1, "sleep 60").await;
     assert_eq!(rig.next().await, RuntimeEvent::Accepted { turn: turn(1) });
@@ -295,7 +295,7 @@ async fn a_stopped_session_is_resumed_under_its_id() {
 /// A model that cannot be reached is a failure that says so, not a silence.
 #[tokio::test]
 async fn a_missing_key_for_a_foreign_server_is_told_at_the_start() {
-    let (mut rig, _called) = Rig::new(PermissionMode::Ask).await;
+    let (mut rig, _called) = Rig::new(Permissions::Ask).await;
     rig.options.base_url = None;
     let (sender, _events) = mpsc::channel(4);
     let error = rig.runtime.start(rig.options.clone(), sender).await.unwrap_err().to_string();

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use gangline_core::{Epoch, TurnId, permission};
 use gangline_os::{CancellationToken, clock, mark, task::TaskGroup};
 use gangline_runtime::{
-    Block, Mode, PermissionMode, Prompt, Runtime, RuntimeEvent, SessionHandle, SessionId,
+    Block, Mode, Permissions, Prompt, Runtime, RuntimeEvent, SessionHandle, SessionId,
     StartOptions, ToolCall, ToolHost, ToolSpec, TurnResult, registry,
 };
 use gangline_standin::{Script, StandinOptions, serve};
@@ -99,7 +99,7 @@ impl Rig {
             thinking: None,
             system_prompt: "You are oak-ada.".to_owned(),
             mcp_servers: Vec::new(),
-            permissions: PermissionMode::Ask,
+            permissions: Permissions::Ask,
             allowed_tools: permission::BUILT_INS.iter().map(|tool| (*tool).to_owned()).collect(),
             bounds: gangline_core::reading::Bounds::default(),
             resume: None,

@@ -2,8 +2,8 @@
 
 use gangline_agent::card::{self, Reader};
 use gangline_api::approval::Approval;
-use gangline_broker::{ApprovalRow, ApprovalState, Broker};
-use gangline_core::{ApprovalNumber, reading::Bounds, redact::Redactor};
+use gangline_broker::{ApprovalRow, Broker};
+use gangline_core::{ApprovalNumber, approval::ApprovalState, reading::Bounds, redact::Redactor};
 use gangline_os::{clock, fsio, paths::Paths};
 
 use crate::{

@@ -96,13 +96,9 @@ fn ruling(args: &Decide, decision: Decision) -> Ruling {
     let masks = Redactor::new([]);
     let known_as = known_as();
     let number = args.number.to_string();
-    let word = match decision {
-        Decision::Allow => approval::Decision::Allow,
-        Decision::Deny => approval::Decision::Deny,
-    };
-    let said = approval::view::decided(&number, word, &known_as, args.reason.as_deref());
+    let said = approval::view::decided(&number, decision, &known_as, args.reason.as_deref());
     Ruling {
-        decision: view::decision(decision),
+        decision,
         by: owner(),
         known_as,
         note: args.reason.as_ref().map(|reason| masks.redact(reason)),

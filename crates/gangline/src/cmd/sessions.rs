@@ -11,7 +11,7 @@ use gangline_os::{
     paths::Paths,
 };
 use gangline_runtime::{
-    Mode, PermissionMode, SessionFilter, SessionHandle, StartOptions, ToolCall, ToolHost, ToolSpec,
+    Mode, Permissions, SessionFilter, SessionHandle, StartOptions, ToolCall, ToolHost, ToolSpec,
 };
 use serde::Serialize;
 
@@ -187,7 +187,7 @@ fn options(paths: &Paths, driven: &Driven) -> StartOptions {
         thinking: None,
         system_prompt: String::new(),
         mcp_servers: Vec::new(),
-        permissions: PermissionMode::Ask,
+        permissions: Permissions::Ask,
         allowed_tools: Vec::new(),
         bounds: gangline_core::reading::Bounds::default(),
         resume: None,

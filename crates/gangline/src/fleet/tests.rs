@@ -24,7 +24,7 @@ fn kept(standing: StandingWord, code: Option<i32>) -> Option<KeptProcess> {
 fn phase(phase: &str) -> Member {
     let mut member = member();
     if let Some(row) = &mut member.row {
-        row.phase = Some(phase.to_owned());
+        row.phase = Some(phase.to_owned().into());
         row.ready_at = None;
     }
     member

@@ -4,6 +4,7 @@ use std::{fmt::Write as _, time::Duration};
 
 use gangline_api::status::{AgentStatus, BYPASS, RunningTool, WaitingFor};
 use gangline_broker::MessageRow;
+use gangline_core::agent::AgentPhase;
 use gangline_os::clock::{UnixMicros, parse_rfc3339};
 
 use super::{
@@ -18,14 +19,18 @@ mod tests;
 const SAID_MAX: usize = 50;
 
 fn state(agent: &AgentStatus) -> Cell {
-    let (word, paint) = match agent.phase.as_str() {
-        "parked" => ("parked", Paint::Red),
-        "down" => ("down", Paint::Red),
-        "idle" | "starting" if agent.needs_login => ("needs login", Paint::Yellow),
-        "idle" if agent.rate_limited && agent.pending > 0 => ("rate limited", Paint::Yellow),
-        phase if agent.paused && phase == "idle" => ("paused", Paint::Yellow),
-        phase if !agent.waiting_for.is_empty() => (phase, Paint::Yellow),
-        phase => (phase, Paint::Green),
+    let phase = agent.phase.as_str();
+    let (word, paint) = match agent.phase.known() {
+        Some(AgentPhase::Parked | AgentPhase::Down) => (phase, Paint::Red),
+        Some(AgentPhase::Idle | AgentPhase::Starting) if agent.needs_login => {
+            ("needs login", Paint::Yellow)
+        }
+        Some(AgentPhase::Idle) if agent.rate_limited && agent.pending > 0 => {
+            ("rate limited", Paint::Yellow)
+        }
+        Some(AgentPhase::Idle) if agent.paused => ("paused", Paint::Yellow),
+        Some(_) | None if !agent.waiting_for.is_empty() => (phase, Paint::Yellow),
+        Some(_) | None => (phase, Paint::Green),
     };
     Cell::painted(paint, word)
 }

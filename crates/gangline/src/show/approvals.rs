@@ -45,7 +45,7 @@ pub(crate) fn title(approval: &Approval, now: UnixMicros) -> String {
     let by = by(approval).map_or_else(String::new, |by| format!(" by {by}"));
     let note =
         approval.note.as_ref().map_or_else(String::new, |note| format!(": {}", one_line(note)));
-    let word = word(approval.state);
+    let word = approval.state.as_str();
     format!("approval {} of {}: {word}{by}{note}{asked}", approval.number, approval.agent)
 }
 
@@ -75,25 +75,14 @@ fn by(approval: &Approval) -> Option<String> {
     }
 }
 
-fn word(state: ApprovalState) -> &'static str {
-    match state {
-        ApprovalState::Open => "open",
-        ApprovalState::Allowed => "allowed",
-        ApprovalState::Denied => "denied",
-        ApprovalState::Void => "void",
-        ApprovalState::Withdrawn => "withdrawn",
-        ApprovalState::Expired => "expired",
-    }
-}
-
 fn state(approval: &Approval) -> Cell {
     let paint = match approval.state {
         ApprovalState::Open => Paint::Yellow,
         ApprovalState::Allowed => Paint::Green,
         ApprovalState::Denied => Paint::Red,
-        ApprovalState::Void | ApprovalState::Withdrawn | ApprovalState::Expired => Paint::Dim,
+        ApprovalState::Void | ApprovalState::Withdrawn => Paint::Dim,
     };
-    Cell::painted(paint, word(approval.state))
+    Cell::painted(paint, approval.state.as_str())
 }
 
 fn what(approval: &Approval) -> String {

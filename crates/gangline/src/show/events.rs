@@ -167,7 +167,9 @@ fn known_event(event: &Event) -> Vec<Told> {
             };
             told(format!("approval {}", it.number), format!("{said} by {}", one_line(&it.by)))
         }
-        Event::Phase(it) => told("phase", format!("{} → {}", one_line(&it.from), one_line(&it.to))),
+        Event::Phase(it) => {
+            told("phase", format!("{} → {}", one_line(it.from.as_str()), one_line(it.to.as_str())))
+        }
         Event::StartStep(it) => {
             let state = match it.state {
                 StepState::Done => "done",

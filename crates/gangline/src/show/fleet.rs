@@ -107,7 +107,7 @@ fn wide(agent: &AgentListing, now: UnixMicros) -> [Cell; 11] {
     };
     [
         Cell::from(status.nick.as_str()),
-        Cell::painted(paint(agent), agent.standing.word()),
+        Cell::painted(paint(agent), standing(agent)),
         Cell::from(agent.turn.map_or_else(dash, |turn| turn.to_string())),
         Cell::from(if agent.turn.is_some() {
             since(&agent.turn_started_at)
@@ -124,6 +124,14 @@ fn wide(agent: &AgentListing, now: UnixMicros) -> [Cell; 11] {
     ]
 }
 
+/// Returns the word for where it stands; of a newer program's phase its own word.
+fn standing(agent: &AgentListing) -> String {
+    match agent.standing {
+        Standing::Unknown => one_line(agent.status.phase.as_str()),
+        known => known.word().to_owned(),
+    }
+}
+
 fn paint(agent: &AgentListing) -> Paint {
     match agent.standing {
         Standing::Down | Standing::Failed | Standing::Degraded | Standing::Parked => Paint::Red,
@@ -132,7 +140,8 @@ fn paint(agent: &AgentListing) -> Paint {
         | Standing::Interrupting
         | Standing::Paused
         | Standing::NeedsLogin
-        | Standing::RateLimited => Paint::Yellow,
+        | Standing::RateLimited
+        | Standing::Unknown => Paint::Yellow,
         Standing::Working if !agent.status.waiting_for.is_empty() => Paint::Yellow,
         Standing::Starting | Standing::Idle | Standing::Working | Standing::Compacting => {
             Paint::Green

@@ -28,7 +28,7 @@ pub(crate) fn status(agent: &AgentStatus, now: UnixMicros) -> String {
     let last = agent.last_activation.map(|seconds| now.since(UnixMicros((seconds * 1e6) as i64)));
     parts.extend(last.map(|last| format!("the last turn began {} ago", age(last))));
     let nick = paint(Paint::Bold, agent.nick.as_str());
-    let mut out = format!("{nick} {}: {}\n", one_line(&agent.phase), parts.join("; "));
+    let mut out = format!("{nick} {}: {}\n", one_line(agent.phase.as_str()), parts.join("; "));
     if let Some(tool) = &agent.tool {
         out.push_str(&format!("  runs {}\n", running(tool, now)));
     }

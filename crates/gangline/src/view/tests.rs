@@ -5,12 +5,12 @@ use gangline_api::{
     status::{Activity, WaitingFor},
 };
 use gangline_broker::{
-    AgentRow, ApprovalRow, ApprovalState, Event, LineKind, MessageRow, OutboxId, OutboxRow,
-    OutboxState, Trace, TurnRow,
+    AgentRow, ApprovalRow, Event, LineKind, MessageRow, OutboxId, OutboxRow, OutboxState, Trace,
+    TurnRow,
 };
 use gangline_core::{
     ApprovalNumber, Epoch, MessageId, MessageState, Origin, Principal, Redacted, Tier, TurnId,
-    split::Joint,
+    agent::AgentPhase, approval::ApprovalState, split::Joint,
 };
 use gangline_os::{clock::UnixMicros, lock::Holder};
 
@@ -35,7 +35,7 @@ pub(crate) fn row() -> AgentRow {
         epoch: Epoch(3),
         pid: 77,
         note: String::new(),
-        phase: Some("idle".into()),
+        phase: Some(AgentPhase::Idle.into()),
         runtime: Some("claude".into()),
         session: Some("s-1".into()),
         paused: false,
@@ -203,7 +203,7 @@ pub(crate) fn life() -> Trace {
 #[test]
 fn a_daemon_that_is_gone_is_down_whatever_it_said_last() {
     let mut facts = facts();
-    facts.row.as_mut().unwrap().phase = Some("working".into());
+    facts.row.as_mut().unwrap().phase = Some(AgentPhase::Working.into());
     facts.holder = None;
     facts.waiting = 2;
     let status = status(&facts);
@@ -217,7 +217,7 @@ fn a_daemon_that_is_gone_is_down_whatever_it_said_last() {
 fn an_open_breaker_is_told_even_when_the_daemon_is_gone() {
     let mut facts = facts();
     let row = facts.row.as_mut().unwrap();
-    row.phase = Some("parked".into());
+    row.phase = Some(AgentPhase::Parked.into());
     row.status_json = Some(r#"{"parked":"no such file"}"#.into());
     for holder in [facts.holder.take(), None] {
         facts.holder = holder;
@@ -226,14 +226,14 @@ fn an_open_breaker_is_told_even_when_the_daemon_is_gone() {
         assert_eq!(status.waiting_for, [WaitingFor::Resume { why: "no such file".into() }]);
     }
     // What ended the one before is nothing to the one that works.
-    facts.row.as_mut().unwrap().phase = Some("idle".into());
+    facts.row.as_mut().unwrap().phase = Some(AgentPhase::Idle.into());
     assert_eq!(status(&facts).waiting_for, []);
 }
 
 #[test]
 fn a_status_says_what_the_agent_works_on_and_waits_for() {
     let mut facts = facts();
-    facts.row.as_mut().unwrap().phase = Some("working".into());
+    facts.row.as_mut().unwrap().phase = Some(AgentPhase::Working.into());
     facts.working = vec![MessageId(42)];
     assert_eq!(status(&facts).description, "works on m42");
     facts.approvals = vec![approval()];
@@ -254,7 +254,7 @@ fn a_paused_agent_is_paused_only_while_it_does_nothing() {
     facts.row.as_mut().unwrap().paused = true;
     assert_eq!(status(&facts).activity, Activity::Paused);
     assert_eq!(status(&facts).description, "paused");
-    facts.row.as_mut().unwrap().phase = Some("working".into());
+    facts.row.as_mut().unwrap().phase = Some(AgentPhase::Working.into());
     assert_eq!(status(&facts).activity, Activity::Working);
     assert_eq!(status(&facts).description, "works, paused");
 }

@@ -344,7 +344,7 @@ async fn a_number_of_another_agent_is_answered_with_that_agent() {
     assert_eq!(lab.prompts().await, [""; 0]);
     assert_eq!(row(&lab, 1).await.state, ApprovalState::Open);
     let ruling = Ruling {
-        decision: Decided::Allow,
+        decision: Decision::Allow,
         by: Principal { account: "ori".to_owned(), tier: Tier::Owner },
         known_as: "ori".to_owned(),
         note: None,

@@ -1,7 +1,7 @@
 //! Room words and near misses, over a real store.
 
-use gangline_broker::{Decision as Decided, OpenApproval, Ruling, Take};
-use gangline_core::{TurnId, redact::Redacted, words::LIST};
+use gangline_broker::{OpenApproval, Ruling, Take};
+use gangline_core::{TurnId, approval::Decision, redact::Redacted, words::LIST};
 
 use super::*;
 use crate::courier::tests::{Lab, ada};
@@ -114,7 +114,7 @@ async fn a_line_that_begins_like_a_decision_is_no_prompt_while_one_is_asked() {
     assert!(told[0].starts_with(&expect), "{told:?}");
     let who = Principal { account: "ori".to_owned(), tier: Tier::Owner };
     let ruling = Ruling {
-        decision: Decided::Allow,
+        decision: Decision::Allow,
         by: who,
         known_as: "ori".to_owned(),
         note: None,

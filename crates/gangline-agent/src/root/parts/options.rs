@@ -60,7 +60,7 @@ pub(super) fn start_options(
         }),
         system_prompt: prompt::system(agent, &read::notes(settings)),
         mcp_servers: settings.mcp_servers.clone(),
-        permissions: read::permissions(agent),
+        permissions: agent.permissions,
         allowed_tools: agent.allowed_tools.clone(),
         bounds: closed::bounds(settings),
         resume: resume_from(started.session.clone()),

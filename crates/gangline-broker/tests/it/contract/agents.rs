@@ -3,7 +3,7 @@
 use gangline_broker::{
     AgentUpdate, Broker, BrokerError, LeftSession, NewEvent, NewUsage, Said, SentAs, Whose,
 };
-use gangline_core::{Epoch, MessageState, Principal, Tier};
+use gangline_core::{Epoch, MessageState, Principal, Tier, agent::AgentPhase};
 use gangline_os::clock::UnixMicros;
 
 use crate::support::*;
@@ -13,14 +13,14 @@ pub(crate) async fn each_start_raises_the_epoch_and_keeps_the_session(store: &Fi
     let first = broker.begin_epoch(&ada(), (11, "one"), claude()).await.unwrap();
     assert_eq!((first.epoch, first.session, first.paused), (Epoch(1), None, false));
     let update = AgentUpdate {
-        phase: Some("idle".to_owned()),
+        phase: Some(AgentPhase::Idle),
         session: Some(Some("session".to_owned())),
         ready: true,
         ..AgentUpdate::default()
     };
     broker.set_agent(&ada(), first.epoch, update).await.unwrap();
     let row = broker.agent(&ada()).await.unwrap().unwrap();
-    assert_eq!((row.phase.as_deref(), row.pid), (Some("idle"), 11));
+    assert_eq!((row.known_phase(), row.pid), (Some(AgentPhase::Idle), 11));
     assert!(row.ready_at.is_some());
     broker.set_agent(&ada(), first.epoch, AgentUpdate::default()).await.unwrap();
     let same = broker.agent(&ada()).await.unwrap().unwrap();

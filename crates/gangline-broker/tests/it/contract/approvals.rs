@@ -1,12 +1,13 @@
 //! Approvals.
 
 use gangline_broker::{
-    Announce, ApprovalState, Broker, DecideError, Decision, LineKind, OpenApproval, RULES_MAX,
-    Ruling, Said, Stored, WithdrawApproval,
+    Announce, Broker, DecideError, LineKind, OpenApproval, RULES_MAX, Ruling, Said, Stored,
+    WithdrawApproval,
 };
 use gangline_core::{
     ApprovalNumber, Epoch, MessageId, MessageState,
     approval::view::Extent,
+    approval::{ApprovalState, Decision},
     rule::{Form, Offer, Subject},
 };
 

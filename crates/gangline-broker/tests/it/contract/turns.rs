@@ -3,7 +3,7 @@
 use gangline_broker::{
     AgentUpdate, Broker, BrokerError, EndTurn, Entry, How, NewEvent, Settle, Take,
 };
-use gangline_core::{Epoch, MessageId, MessageState};
+use gangline_core::{Epoch, MessageId, MessageState, agent::AgentPhase};
 use gangline_os::clock::UnixMicros;
 
 use crate::support::*;
@@ -199,7 +199,7 @@ fn note(kind: &str) -> NewEvent {
 fn entries(epoch: Epoch, id: MessageId) -> Vec<Entry> {
     let answered = end(&ada(), turn(epoch, 1), vec![settle(id, MessageState::Answered)]);
     let answered = EndTurn { events: vec![note("ended")], ..answered };
-    let update = AgentUpdate { phase: Some("idle".to_owned()), ..AgentUpdate::default() };
+    let update = AgentUpdate { phase: Some(AgentPhase::Idle), ..AgentUpdate::default() };
     vec![
         Entry::Events(vec![note("before"), note("and")]),
         Entry::Usage(usage(Some(turn(epoch, 1)))),
@@ -229,7 +229,7 @@ pub(crate) async fn what_is_written_together_keeps_its_order_and_a_refusal_is_it
     assert_eq!(broker.outbox_by_idem(&ada(), "k").await.unwrap().len(), 2);
     assert_eq!(broker.usage(None, UnixMicros(0)).await.unwrap().calls, 1);
     let row = broker.agent(&ada()).await.unwrap().unwrap();
-    assert_eq!(row.phase.as_deref(), Some("idle"));
+    assert_eq!(row.known_phase(), Some(AgentPhase::Idle));
     assert!(broker.together(Vec::new()).await.unwrap().is_empty());
 }
 

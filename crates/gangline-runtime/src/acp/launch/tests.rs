@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    Mode, PermissionMode, ToolCall, ToolHost, ToolSpec,
+    Mode, Permissions, ToolCall, ToolHost, ToolSpec,
     acp::recipe::{CLINE, COPILOT, GEMINI, KIRO, OPENCODE, PLAIN},
 };
 
@@ -47,7 +47,7 @@ pub(in crate::acp) fn options(folder: &Path) -> StartOptions {
             server("docs", McpPlace::Stdio { command, env: BTreeMap::new() }),
             server("web", http),
         ],
-        permissions: PermissionMode::Ask,
+        permissions: Permissions::Ask,
         allowed_tools: Vec::new(),
         bounds: gangline_core::reading::Bounds::default(),
         resume: None,

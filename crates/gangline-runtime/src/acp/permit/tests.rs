@@ -4,7 +4,7 @@ use gangline_core::permission::Verdict;
 
 use super::Gate;
 use crate::{
-    McpPlace, McpServer, PermissionMode,
+    McpPlace, McpServer, Permissions,
     acp::{
         calls::Call,
         launch::tests::{Only, options},
@@ -18,7 +18,7 @@ fn call(kind: &str, title: &str) -> Call {
     call
 }
 
-fn gate(mode: PermissionMode, list: &[&str]) -> Gate {
+fn gate(mode: Permissions, list: &[&str]) -> Gate {
     let place = McpPlace::Http { url: String::new(), headers: Default::default() };
     let server = |key: &str, tools: &[&str]| McpServer {
         key: key.to_owned(),
@@ -35,7 +35,7 @@ fn gate(mode: PermissionMode, list: &[&str]) -> Gate {
 
 #[test]
 fn a_tool_has_one_name_whatever_the_program_calls_it() {
-    let gate = gate(PermissionMode::Ask, &[]);
+    let gate = gate(Permissions::Ask, &[]);
     for (kind, title, name) in [
         ("execute", "echo hi", "Bash"),
         ("read", "Viewing /etc", "Read"),
@@ -62,7 +62,7 @@ fn a_tool_has_one_name_whatever_the_program_calls_it() {
 #[test]
 fn modes_decide_by_name() {
     let deny = |verdict: &Verdict| matches!(verdict, Verdict::Deny(_));
-    let ask = gate(PermissionMode::Ask, &["Bash"]);
+    let ask = gate(Permissions::Ask, &["Bash"]);
     assert_eq!(ask.verdict(&call("execute", "x")), Verdict::Ask);
     assert_eq!(ask.verdict(&call("read", "x")), Verdict::Ask, "it names no file");
     let mut read = call("read", "x");
@@ -76,21 +76,21 @@ fn modes_decide_by_name() {
     assert_eq!(ask.verdict(&call("other", "docs_find")), Verdict::Allow);
     assert_eq!(ask.verdict(&call("other", "docs_drop")), Verdict::Ask);
     assert_eq!(ask.verdict(&call("other", "all_whatever")), Verdict::Allow);
-    let list = gate(PermissionMode::Allowlist, &["Bash", "mcp__docs__d*"]);
+    let list = gate(Permissions::Allowlist, &["Bash", "mcp__docs__d*"]);
     assert_eq!(list.verdict(&call("execute", "x")), Verdict::Allow);
     assert!(deny(&list.verdict(&call("read", "x"))));
     assert_eq!(list.verdict(&call("other", "docs_drop")), Verdict::Allow);
-    let usual = gate(PermissionMode::Allowlist, &["Edit"]);
+    let usual = gate(Permissions::Allowlist, &["Edit"]);
     assert_eq!(usual.verdict(&call("edit", "x")), Verdict::Allow);
     assert!(deny(&usual.verdict(&call("fetch", "x"))));
-    let bypass = gate(PermissionMode::Bypass, &[]);
+    let bypass = gate(Permissions::Bypass, &[]);
     assert_eq!(bypass.verdict(&call("fetch", "x")), Verdict::Allow);
 }
 
 /// C5: the daemon's own tools need no permission, and a plain `send` is not the daemon's.
 #[test]
 fn a_title_alone_makes_no_tool_the_daemons() {
-    let gate = gate(PermissionMode::Ask, &[]);
+    let gate = gate(Permissions::Ask, &[]);
     for title in ["send", "Send (mail)", "no_reply", "mcp__hyperhive__send"] {
         let call = call("other", title);
         assert_eq!(gate.verdict(&call), Verdict::Ask, "{title}");
@@ -108,7 +108,7 @@ fn a_key_that_begins_like_another_has_its_own_permissions() {
         allowed_tools: tools.iter().map(|it| (*it).to_owned()).collect(),
     };
     let mut options = options(std::path::Path::new("/w"));
-    options.permissions = PermissionMode::Ask;
+    options.permissions = Permissions::Ask;
     options.tools = std::sync::Arc::new(Only("send"));
     options.mcp_servers = vec![server("docs", &["*"]), server("docs-in", &[]), server("mcp", &[])];
     let gate = Gate::new(&options);

@@ -70,7 +70,7 @@ fn tools(options: &StartOptions) -> Vec<String> {
     if let Some(named) = named {
         return named.iter().filter_map(Value::as_str).map(str::to_owned).collect();
     }
-    let listed = options.permissions == crate::PermissionMode::Allowlist;
+    let listed = options.permissions == crate::Permissions::Allowlist;
     if listed {
         let own = options.allowed_tools.iter().filter(|tool| !tool.starts_with("mcp__"));
         return own.map(|tool| bare(tool).to_owned()).collect();

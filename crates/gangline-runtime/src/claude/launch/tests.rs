@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use gangline_os::secret::Secret;
 
 use super::*;
-use crate::{Mode, PermissionMode, ToolCall, ToolHost, ToolSpec};
+use crate::{Mode, Permissions, ToolCall, ToolHost, ToolSpec};
 
 struct Nothing;
 
@@ -38,7 +38,7 @@ fn options(folder: &Path) -> StartOptions {
         thinking: None,
         system_prompt: String::new(),
         mcp_servers: Vec::new(),
-        permissions: PermissionMode::Bypass,
+        permissions: Permissions::Bypass,
         allowed_tools: Vec::new(),
         bounds: gangline_core::reading::Bounds::default(),
         resume: None,
@@ -195,7 +195,7 @@ fn a_process_for_one_turn_has_the_tools_that_are_named_and_no_others() {
     let strict = "--strict-mcp-config ";
     check(&options, &[&tools, &allowed, strict, "--append-system-prompt-file "], &["disallowed"]);
 
-    options.permissions = PermissionMode::Ask;
+    options.permissions = Permissions::Ask;
     options.allowed_tools = vec!["Bash".to_owned()];
     options.mcp_servers = vec![McpServer {
         key: "files".to_owned(),
@@ -205,7 +205,7 @@ fn a_process_for_one_turn_has_the_tools_that_are_named_and_no_others() {
     let allowed = "--allowedTools TodoWrite,mcp__files__list ";
     check(&options, &[&tools, allowed], &[]);
 
-    options.permissions = PermissionMode::Allowlist;
+    options.permissions = Permissions::Allowlist;
     options.allowed_tools = ["Read", "Bash(git log)", "mcp__files__*"].map(str::to_owned).into();
     options.extra.insert("replace_system_prompt".to_owned(), true.into());
     check(&options, &["--tools Read,Bash ", " --system-prompt-file "], &["--append-system"]);

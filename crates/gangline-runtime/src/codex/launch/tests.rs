@@ -19,11 +19,11 @@ fn what_cannot_be_asked_about_is_turned_off() {
         off.map(|setting| words.contains(setting))
     };
     assert_eq!(seen(&options), [true, true, true]);
-    options.permissions = PermissionMode::Allowlist;
+    options.permissions = Permissions::Allowlist;
     assert_eq!(seen(&options), [true, true, true]);
     options.allowed_tools = vec!["WebSearch".to_owned(), "Task".to_owned()];
     assert_eq!(seen(&options), [false, false, true]);
-    options.permissions = PermissionMode::Bypass;
+    options.permissions = Permissions::Bypass;
     assert_eq!(seen(&options), [false, false, false]);
     assert!(words(&options).starts_with("app-server -c "));
     assert!(words(&options).contains("features.unbounded_connection_retries=false"));

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use gangline_os::secret::Secret;
 
 use super::*;
-use crate::{Mode, PermissionMode, ToolCall, ToolHost};
+use crate::{Mode, Permissions, ToolCall, ToolHost};
 
 struct Nothing;
 
@@ -38,7 +38,7 @@ pub(in crate::codex) fn options(folder: &Path) -> StartOptions {
         thinking: None,
         system_prompt: String::new(),
         mcp_servers: Vec::new(),
-        permissions: PermissionMode::Ask,
+        permissions: Permissions::Ask,
         allowed_tools: Vec::new(),
         bounds: gangline_core::reading::Bounds::default(),
         resume: None,
@@ -73,7 +73,7 @@ fn a_new_one_has_tools_and_an_old_one_keeps_them() {
 /// C5: whatever the mode, it asks before each command; no word of its own lets everything through.
 #[test]
 fn it_asks_in_every_mode() {
-    for mode in [PermissionMode::Ask, PermissionMode::Allowlist, PermissionMode::Bypass] {
+    for mode in [Permissions::Ask, Permissions::Allowlist, Permissions::Bypass] {
         let mut options = options(Path::new("/project"));
         options.permissions = mode;
         let new = Thread::new(&options, &[]).start(None);
@@ -127,7 +127,7 @@ fn servers_are_asked_about_and_carry_the_mark() {
     assert_eq!(own["default_tools_approval_mode"], "prompt");
     assert_eq!(own["tool_timeout_sec"], 3600);
     assert_eq!(seen["web"]["http_headers"], json!({"A": "b"}));
-    options.permissions = PermissionMode::Bypass;
+    options.permissions = Permissions::Bypass;
     let seen = servers(&options, &[]);
     assert_eq!(seen["gangline"]["default_tools_approval_mode"], "approve");
 }

@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use gangline_os::secret::Secret;
 
 use super::*;
-use crate::{PermissionMode, ToolCall, ToolHost, ToolSpec};
+use crate::{Permissions, ToolCall, ToolHost, ToolSpec};
 
 struct Nothing;
 
@@ -36,7 +36,7 @@ pub(in crate::tmux) fn options(folder: &Path, program: &str) -> StartOptions {
         thinking: None,
         system_prompt: "be good".to_owned(),
         mcp_servers: Vec::new(),
-        permissions: PermissionMode::Ask,
+        permissions: Permissions::Ask,
         allowed_tools: Vec::new(),
         bounds: gangline_core::reading::Bounds::default(),
         resume: None,

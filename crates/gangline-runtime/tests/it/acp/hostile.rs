@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use gangline_runtime::{
-    Answer, PermissionMode, RuntimeEvent, SessionFilter, SessionId, StopReason, TurnResult,
+    Answer, Permissions, RuntimeEvent, SessionFilter, SessionId, StopReason, TurnResult,
 };
 use gangline_testkit::hostile::{self, Play};
 
@@ -86,16 +86,16 @@ async fn any_command_is_an_agent() {
 #[tokio::test]
 async fn permissions_go_by_kind_and_mode() {
     for (mode, prompt, asked, result) in [
-        (PermissionMode::Ask, "run x", 1, "tool yes"),
+        (Permissions::Ask, "run x", 1, "tool yes"),
         // A command that calls itself a tool of ours.
-        (PermissionMode::Ask, "claim gangline_send", 1, "tool yes"),
-        (PermissionMode::Ask, "call gangline_send", 0, "tool yes"),
-        (PermissionMode::Ask, "call mcp__gangline__send: x", 0, "tool yes"),
-        (PermissionMode::Ask, "call gangline_other", 1, "tool yes"),
-        (PermissionMode::Ask, "call Read", 1, "tool yes"),
-        (PermissionMode::Allowlist, "run x", 0, "tool yes"),
-        (PermissionMode::Allowlist, "call spy", 0, "tool no"),
-        (PermissionMode::Bypass, "call spy", 0, "tool yes"),
+        (Permissions::Ask, "claim gangline_send", 1, "tool yes"),
+        (Permissions::Ask, "call gangline_send", 0, "tool yes"),
+        (Permissions::Ask, "call mcp__gangline__send: x", 0, "tool yes"),
+        (Permissions::Ask, "call gangline_other", 1, "tool yes"),
+        (Permissions::Ask, "call Read", 1, "tool yes"),
+        (Permissions::Allowlist, "run x", 0, "tool yes"),
+        (Permissions::Allowlist, "call spy", 0, "tool no"),
+        (Permissions::Bypass, "call spy", 0, "tool yes"),
     ] {
         let mut rig = any(Play::Good);
         rig.options.permissions = mode;

@@ -1,7 +1,7 @@
 //! The real program: its begin, its end, and what becomes of the session.
 
 use gangline_runtime::{
-    PermissionMode, RuntimeError, RuntimeEvent, SessionId, StopReason, TurnResult,
+    Permissions, RuntimeError, RuntimeEvent, SessionId, StopReason, TurnResult,
 };
 
 use super::rig::{Done, Rig, turn};
@@ -23,7 +23,7 @@ const SHELL: &str = "tail -f notes.txt";
 
 async fn rig() -> Rig {
     let mut rig = Rig::claude(WORK).await;
-    rig.options.permissions = PermissionMode::Bypass;
+    rig.options.permissions = Permissions::Bypass;
     rig
 }
 

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use gangline_runtime::{Answer, PermissionMode, StopReason, TurnResult};
+use gangline_runtime::{Answer, Permissions, StopReason, TurnResult};
 use gangline_testkit::programs;
 
 use super::rig::Rig;
@@ -71,7 +71,7 @@ async fn its_instructions_skills_and_subagents_stay() {
 async fn the_oldest_accepted_release_does_what_is_needed() {
     let mut rig = Rig::claude(SCRIPT).await;
     rig.options.command = Some(vec![programs::claude_oldest().display().to_string()]);
-    rig.options.permissions = PermissionMode::Ask;
+    rig.options.permissions = Permissions::Ask;
     let session = rig.start().await;
     let (done, asks) = rig.decided(1, "run touch made; echo ran", Answer::Allow).await;
     assert_eq!((asks.len(), asks[0].tool.as_str()), (1, "Bash"), "{done:?}");

@@ -2,7 +2,7 @@
 
 use gangline_os::process::Signal;
 use gangline_runtime::{
-    Answer, Mode, PermissionMode, Prompt, RuntimeEvent, SessionFilter, SessionId, StopReason,
+    Answer, Mode, Permissions, Prompt, RuntimeEvent, SessionFilter, SessionId, StopReason,
     Thinking, TurnResult, Verdict, registry,
 };
 use serde_json::Value;
@@ -33,7 +33,7 @@ rules:
 
 const SHELL: &str = "tail -f notes.txt";
 
-async fn rig(permissions: PermissionMode) -> Rig {
+async fn rig(permissions: Permissions) -> Rig {
     let mut rig = Rig::claude(SCRIPT).await;
     rig.options.permissions = permissions;
     rig.options.mode = Mode::PerTurn;
@@ -54,7 +54,7 @@ fn pid(rig: &Rig) -> Option<u32> {
 /// turns, and the second turn knows the first. R0-16: so does a session that is resumed.
 #[tokio::test]
 async fn each_turn_has_a_process_and_the_session_lasts() {
-    let mut rig = rig(PermissionMode::Bypass).await;
+    let mut rig = rig(Permissions::Bypass).await;
     let session = rig.start().await;
     assert_eq!((pid(&rig), rig.processes()), (None, vec![]));
     let handle = rig.runtime.session().unwrap();
@@ -81,7 +81,7 @@ async fn each_turn_has_a_process_and_the_session_lasts() {
 /// the prompt is on its input, not among its arguments.
 #[tokio::test]
 async fn the_process_is_started_with_our_files_and_tools_only() {
-    let mut rig = rig(PermissionMode::Allowlist).await;
+    let mut rig = rig(Permissions::Allowlist).await;
     rig.options.allowed_tools = ["Bash", "Edit", "Read", "Write"].map(str::to_owned).into();
     rig.options.model = Some("haiku".to_owned());
     rig.options.thinking = Some(Thinking::Said("low".to_owned()));
@@ -128,7 +128,7 @@ async fn the_process_is_started_with_our_files_and_tools_only() {
 /// daemon's tools reach the model.
 #[tokio::test]
 async fn approvals_and_the_daemon_s_tools_work_in_each_turn() {
-    let mut rig = rig(PermissionMode::Ask).await;
+    let mut rig = rig(Permissions::Ask).await;
     rig.start().await;
     for number in [1, 2] {
         rig.say(number, &format!("bash touch made-{number}")).await;
@@ -157,7 +157,7 @@ async fn approvals_and_the_daemon_s_tools_work_in_each_turn() {
 /// R2-04: a model that was changed is the next turn's, whatever is under way.
 #[tokio::test]
 async fn the_next_turn_has_the_model_that_was_set() {
-    let mut rig = rig(PermissionMode::Bypass).await;
+    let mut rig = rig(Permissions::Bypass).await;
     rig.options.model = Some("haiku".to_owned());
     rig.start().await;
     rig.ask(1, "one").await;
@@ -175,7 +175,7 @@ async fn the_next_turn_has_the_model_that_was_set() {
 /// R2-06: a new session, once; the one after it goes on with that.
 #[tokio::test]
 async fn a_cleared_context_begins_a_new_session_once() {
-    let mut rig = rig(PermissionMode::Bypass).await;
+    let mut rig = rig(Permissions::Bypass).await;
     let first = rig.start().await;
     rig.ask(1, "remember plum").await;
     rig.runtime.clear().await.unwrap();
@@ -192,7 +192,7 @@ async fn a_cleared_context_begins_a_new_session_once() {
 /// own, a prompt that comes meanwhile waits, and the session is the same.
 #[tokio::test]
 async fn what_no_longer_fits_is_shortened_between_turns() {
-    let mut rig = rig(PermissionMode::Bypass).await;
+    let mut rig = rig(Permissions::Bypass).await;
     let session = rig.start().await;
     rig.ask(1, "one").await;
     rig.ask(2, "two").await;
@@ -216,7 +216,7 @@ async fn what_no_longer_fits_is_shortened_between_turns() {
 /// R0-08: an interrupt ends the turn and its tool, in each of its moments; the session goes on.
 #[tokio::test]
 async fn an_interrupt_ends_the_turn_and_its_process() {
-    let mut rig = rig(PermissionMode::Bypass).await;
+    let mut rig = rig(Permissions::Bypass).await;
     rig.start().await;
     rig.runtime.interrupt().await.unwrap();
     // Before the program has begun.
@@ -236,7 +236,7 @@ async fn an_interrupt_ends_the_turn_and_its_process() {
 /// nothing is left of it, and the next start goes on.
 #[tokio::test]
 async fn a_process_killed_in_its_turn_is_told_as_an_exit() {
-    let mut rig = rig(PermissionMode::Bypass).await;
+    let mut rig = rig(Permissions::Bypass).await;
     let session = rig.start().await;
     rig.ask(1, "remember plum").await;
     rig.say(2, "toil").await;
@@ -258,7 +258,7 @@ async fn a_process_killed_in_its_turn_is_told_as_an_exit() {
 /// R0-08 … R0-11: stop ends the turn and everything that it started.
 #[tokio::test]
 async fn a_stop_in_a_turn_leaves_nothing() {
-    let mut rig = rig(PermissionMode::Bypass).await;
+    let mut rig = rig(Permissions::Bypass).await;
     rig.start().await;
     // What a command leaves behind lives on between turns, as with a resident process.
     rig.ask(1, "bash setsid tail -f /dev/null > /dev/null 2>&1 &").await;
@@ -278,7 +278,7 @@ async fn a_stop_in_a_turn_leaves_nothing() {
 #[tokio::test]
 async fn the_session_has_the_id_of_the_environment() {
     for mode in [Mode::PerTurn, Mode::Resident] {
-        let mut rig = rig(PermissionMode::Bypass).await;
+        let mut rig = rig(Permissions::Bypass).await;
         rig.options.mode = mode;
         let id = uuid::Uuid::new_v4().to_string();
         for (name, value) in [
@@ -305,7 +305,7 @@ async fn the_session_has_the_id_of_the_environment() {
 /// R3-04: the sessions that the program keeps are found where it keeps them.
 #[tokio::test]
 async fn its_sessions_are_listed_newest_first() {
-    let mut rig = rig(PermissionMode::Bypass).await;
+    let mut rig = rig(Permissions::Bypass).await;
     let odd = rig.path("wörk.in_progress (1)");
     std::fs::create_dir(&odd).unwrap();
     rig.options.workdir = odd.clone();
@@ -335,7 +335,7 @@ async fn its_sessions_are_listed_newest_first() {
 /// R0-12: one turn at a time; a prompt in mid-turn is refused, a steered one reaches the model.
 #[tokio::test]
 async fn a_second_prompt_is_refused_and_what_is_added_is_taken_up() {
-    let mut rig = rig(PermissionMode::Ask).await;
+    let mut rig = rig(Permissions::Ask).await;
     rig.start().await;
     rig.say(1, "bash true").await;
     let seen = rig.until(|event| matches!(event, RuntimeEvent::ApprovalAsked { .. })).await;
@@ -370,7 +370,7 @@ async fn a_process_that_stays_after_its_turn_is_ended() {
 /// R2-43: without a login the turn says so, nothing else is tried, and a login is noticed.
 #[tokio::test]
 async fn a_missing_login_is_told_and_its_coming_is_noticed() {
-    let mut rig = rig(PermissionMode::Bypass).await;
+    let mut rig = rig(Permissions::Bypass).await;
     rig.options.api_key = None;
     rig.start().await;
     let done = rig.ask(1, "hello").await;

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use async_trait::async_trait;
 use gangline_runtime::{
-    Answer, McpPlace, McpServer, PermissionMode, RuntimeEvent, ToolCall, ToolHost, ToolServer,
+    Answer, McpPlace, McpServer, Permissions, RuntimeEvent, ToolCall, ToolHost, ToolServer,
     ToolSpec, Verdict,
 };
 use gangline_testkit::mcp;
@@ -77,7 +77,7 @@ async fn configured_servers_are_called() {
 #[tokio::test]
 async fn a_servers_list_is_part_of_the_allow_list() {
     let mut rig = Rig::claude(CALLS).await;
-    rig.options.permissions = PermissionMode::Allowlist;
+    rig.options.permissions = Permissions::Allowlist;
     let program =
         || McpPlace::Stdio { command: mcp::stdio(&rig.path("work")), env: BTreeMap::new() };
     rig.options.mcp_servers = vec![unasked("pipe", program(), &["echo"])];

@@ -1,7 +1,7 @@
 //! The real program: who decides about tools, and the daemon's own tools.
 
 use gangline_runtime::{
-    Answer, ApprovalAsk, Block, PermissionMode, RuntimeEvent, TurnResult, Verdict,
+    Answer, ApprovalAsk, Block, Permissions, RuntimeEvent, TurnResult, Verdict,
 };
 
 use super::rig::{Done, Rig, turn};
@@ -89,7 +89,7 @@ async fn a_shell_command_waits_for_its_verdict() {
 #[tokio::test]
 async fn what_is_not_on_the_list_is_denied() {
     let mut rig = Rig::claude(TOOLS).await;
-    rig.options.permissions = PermissionMode::Allowlist;
+    rig.options.permissions = Permissions::Allowlist;
     let settings = rig.path("work").join(".claude");
     std::fs::create_dir(&settings).unwrap();
     let allowing = r#"{"disableAllHooks": true, "permissions": {"allow": ["WebFetch"]}}"#;
@@ -109,7 +109,7 @@ async fn what_is_not_on_the_list_is_denied() {
 #[tokio::test]
 async fn an_own_list_takes_the_place_of_the_default() {
     let mut rig = Rig::claude(TOOLS).await;
-    rig.options.permissions = PermissionMode::Allowlist;
+    rig.options.permissions = Permissions::Allowlist;
     rig.options.allowed_tools = vec!["Read".to_owned()];
     rig.start().await;
     let done = rig.ask(1, "bash echo harmless").await;
@@ -121,7 +121,7 @@ async fn an_own_list_takes_the_place_of_the_default() {
 #[tokio::test]
 async fn bypass_asks_nobody() {
     let mut rig = Rig::claude(TOOLS).await;
-    rig.options.permissions = PermissionMode::Bypass;
+    rig.options.permissions = Permissions::Bypass;
     rig.start().await;
     let done = rig.ask(1, "bash touch made; id -u").await;
     assert!(rig.path("work").join("made").exists() && !done.asked(), "{done:?}");

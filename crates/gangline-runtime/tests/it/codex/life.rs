@@ -1,7 +1,7 @@
 //! The real program: its begin, its end, and what becomes of the session.
 
 use gangline_runtime::{
-    PermissionMode, Prompt, RuntimeError, RuntimeEvent, SessionFilter, SessionId, StopReason,
+    Permissions, Prompt, RuntimeError, RuntimeEvent, SessionFilter, SessionId, StopReason,
     TurnResult, registry,
 };
 
@@ -26,7 +26,7 @@ const SHELL: &str = "tail -f notes.txt";
 
 async fn rig() -> Rig {
     let mut rig = Rig::codex(WORK).await;
-    rig.options.permissions = PermissionMode::Bypass;
+    rig.options.permissions = Permissions::Bypass;
     rig
 }
 
@@ -64,7 +64,7 @@ async fn an_interrupt_ends_the_tool_and_the_turn() {
 #[tokio::test]
 async fn an_interrupt_ends_a_turn_that_waits_for_an_approval() {
     let mut rig = rig().await;
-    rig.options.permissions = PermissionMode::Ask;
+    rig.options.permissions = Permissions::Ask;
     rig.start().await;
     rig.say(1, "approve").await;
     let seen = rig.until(|event| matches!(event, RuntimeEvent::ApprovalAsked { .. })).await;

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use gangline_runtime::{
-    Answer, ApprovalAsk, Block, McpPlace, McpServer, PermissionMode, RuntimeEvent, TurnResult,
-    Verdict,
+    Answer, ApprovalAsk, Block, McpPlace, McpServer, Permissions, RuntimeEvent, TurnResult, Verdict,
 };
 
 use super::rig::{Done, KEY, Rig, turn};
@@ -119,7 +118,7 @@ async fn commands_and_patches_wait_for_their_verdict() {
 /// asked, in every mode; of a patch that moves a file people see where to.
 #[tokio::test]
 async fn patches_of_closed_files_are_refused_in_every_mode() {
-    for mode in [PermissionMode::Ask, PermissionMode::Allowlist, PermissionMode::Bypass] {
+    for mode in [Permissions::Ask, Permissions::Allowlist, Permissions::Bypass] {
         let mut rig = Rig::codex(TOOLS).await;
         let (closed, work) = (rig.path("installation"), rig.path("work"));
         std::fs::create_dir(&closed).unwrap();
@@ -142,7 +141,7 @@ async fn patches_of_closed_files_are_refused_in_every_mode() {
             assert!(!closed.join("made").exists(), "{mode:?} {prompt}: {done:?}");
             assert!(done.text().contains("belongs to the Gangline installation"), "{done:?}");
         }
-        if mode == PermissionMode::Ask {
+        if mode == Permissions::Ask {
             let ask = asked(&mut rig, 5, "move mine there").await;
             let there = work.join("there").display().to_string();
             assert_eq!(ask.input["changes"][0]["kind"]["move_path"], there.as_str(), "{ask:?}");
@@ -172,7 +171,7 @@ async fn nothing_is_typed_into_what_was_allowed() {
 #[tokio::test]
 async fn what_is_not_on_the_list_is_denied() {
     let mut rig = Rig::codex(TOOLS).await;
-    rig.options.permissions = PermissionMode::Allowlist;
+    rig.options.permissions = Permissions::Allowlist;
     rig.options.allowed_tools = vec!["Write".to_owned()];
     let home = rig.path("home").join(".codex");
     std::fs::create_dir(&home).unwrap();
@@ -206,7 +205,7 @@ async fn rules_of_the_user_s_are_told() {
 #[tokio::test]
 async fn bypass_asks_nobody() {
     let mut rig = Rig::codex(TOOLS).await;
-    rig.options.permissions = PermissionMode::Bypass;
+    rig.options.permissions = Permissions::Bypass;
     rig.start().await;
     let done = rig.ask(1, "run touch made; id -u; touch ../outside").await;
     assert!(rig.path("work").join("made").exists() && !done.asked(), "{done:?}");
@@ -338,7 +337,7 @@ async fn tools_of_servers_are_called() {
 #[tokio::test]
 async fn its_shells_know_the_agent_and_not_the_key() {
     let mut rig = Rig::codex(TOOLS).await;
-    rig.options.permissions = PermissionMode::Bypass;
+    rig.options.permissions = Permissions::Bypass;
     let home = rig.path("home").join(".codex");
     std::fs::create_dir(&home).unwrap();
     let policy = "[shell_environment_policy]\ninherit = \"none\"\ninclude_only = [\"HOME\"]\n";

@@ -1,6 +1,6 @@
 //! The real program: prompts and what becomes of them.
 
-use gangline_runtime::{PermissionMode, Prompt, RuntimeEvent, TurnResult, Usage};
+use gangline_runtime::{Permissions, Prompt, RuntimeEvent, TurnResult, Usage};
 
 use super::rig::{Done, Rig, turn};
 use crate::rig::look_again;
@@ -79,7 +79,7 @@ rules:
 
 async fn rig(script: &str) -> Rig {
     let mut rig = Rig::codex(script).await;
-    rig.options.permissions = PermissionMode::Bypass;
+    rig.options.permissions = Permissions::Bypass;
     rig
 }
 

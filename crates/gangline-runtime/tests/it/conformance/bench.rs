@@ -11,7 +11,7 @@ use std::{
 
 use gangline_os::{CancellationToken, clock, mark, secret::Secret, task::TaskGroup};
 use gangline_runtime::{
-    McpPlace, McpServer, Mode, PermissionMode, Runtime, StartOptions,
+    McpPlace, McpServer, Mode, Permissions, Runtime, StartOptions,
     conformance::{self, Dialect, McpProbe, Model, Progress, Report, Subject, dialect::Pace},
     registry,
 };
@@ -114,7 +114,7 @@ impl Bench {
             thinking: None,
             system_prompt: "You are being tried out.".to_owned(),
             mcp_servers: Vec::new(),
-            permissions: PermissionMode::Ask,
+            permissions: Permissions::Ask,
             allowed_tools: Vec::new(),
             bounds: gangline_core::reading::Bounds::default(),
             resume: None,

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use gangline_os::task::{HowEnded, TaskGroup};
 use gangline_runtime::{
-    ApprovalAsk, AssistantMessage, PermissionMode, Runtime, RuntimeEvent, SessionId, ToolCall,
+    ApprovalAsk, AssistantMessage, Permissions, Runtime, RuntimeEvent, SessionId, ToolCall,
     ToolHost, ToolSpec, TurnResult, Usage,
     conformance::{
         Verdict, cells,
@@ -142,12 +142,12 @@ fn of_the_toy() -> Vec<Case> {
         ),
         (
             "never asks",
-            Flaw::options(|it| it.permissions = PermissionMode::Bypass),
+            Flaw::options(|it| it.permissions = Permissions::Bypass),
             &["ask_allow", "ask_deny", "allowlist"],
         ),
         (
             "always asks",
-            Flaw::options(|it| it.permissions = PermissionMode::Ask),
+            Flaw::options(|it| it.permissions = Permissions::Ask),
             &["allowed_tools", "bypass", "allowlist"],
         ),
         ("deaf to a no", Flaw::act(Act::AllowsAll), &["ask_deny", "deny_told", "reads_outside"]),

@@ -2,7 +2,7 @@
 
 use gangline_core::TurnId;
 use gangline_runtime::{
-    FailureKind, PermissionMode, Prompt, RuntimeEvent, StopReason, Thinking, TurnResult, Usage,
+    FailureKind, Permissions, Prompt, RuntimeEvent, StopReason, Thinking, TurnResult, Usage,
 };
 
 use super::{Rig, texts, turn};
@@ -14,7 +14,7 @@ const NOTES: &str = "
 
 async fn rig(rules: &str) -> Rig {
     let script = format!("rules:{rules}\n  - reply: [text: \"turn ${{turn}}: ${{user}}\"]\n");
-    let (mut rig, _called) = Rig::scripted(PermissionMode::Bypass, Some(&script)).await;
+    let (mut rig, _called) = Rig::scripted(Permissions::Bypass, Some(&script)).await;
     rig.start().await;
     rig
 }
@@ -249,7 +249,7 @@ rules:
       - text: hello
       - usage: {input_tokens: 10, output_tokens: 3, cache_read_input_tokens: 5}
 ";
-    let (mut rig, _called) = Rig::scripted(PermissionMode::Ask, Some(script)).await;
+    let (mut rig, _called) = Rig::scripted(Permissions::Ask, Some(script)).await;
     rig.options.model = Some("haiku".to_owned());
     rig.options.thinking = Some(Thinking::Said("low".to_owned()));
     rig.start().await;
@@ -288,7 +288,7 @@ rules:
 #[tokio::test]
 async fn thinking_that_nobody_asked_for_is_left_to_the_model() {
     let script = "rules:\n  - reply: [text: hello]\n";
-    let (mut rig, _called) = Rig::scripted(PermissionMode::Ask, Some(script)).await;
+    let (mut rig, _called) = Rig::scripted(Permissions::Ask, Some(script)).await;
     rig.options.model = Some("haiku".to_owned());
     rig.options.thinking = Some(Thinking::Usual("medium".to_owned()));
     rig.start().await;

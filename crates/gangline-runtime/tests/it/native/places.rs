@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::symlink, path::Path};
 
-use gangline_runtime::{Answer, PermissionMode, Prompt, RuntimeEvent, Verdict};
+use gangline_runtime::{Answer, Permissions, Prompt, RuntimeEvent, Verdict};
 
 use super::{Rig, texts, turn};
 
@@ -37,7 +37,7 @@ async fn allowed(rig: &mut Rig, number: i64, text: &str, meanwhile: impl FnOnce(
 async fn a_link_that_appears_after_the_question_is_not_followed() {
     let elsewhere = tempfile::tempdir().unwrap();
     let root = fs::canonicalize(elsewhere.path()).unwrap();
-    let (mut rig, _called) = Rig::scripted(PermissionMode::Ask, Some(SCRIPT)).await;
+    let (mut rig, _called) = Rig::scripted(Permissions::Ask, Some(SCRIPT)).await;
     rig.start().await;
     for (number, tool) in [(1, "read"), (4, "write"), (7, "edit")] {
         let shown = root.join(tool);

@@ -6,8 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use gangline_runtime::{
-    Answer, McpPlace, McpServer, PermissionMode, Prompt, RuntimeEvent, StopReason, TurnResult,
-    Verdict,
+    Answer, McpPlace, McpServer, Permissions, Prompt, RuntimeEvent, StopReason, TurnResult, Verdict,
 };
 use gangline_testkit::mcp;
 
@@ -50,7 +49,7 @@ fn server(key: &str, command: &[&str]) -> McpServer {
     }
 }
 
-async fn rig(permissions: PermissionMode, servers: Vec<McpServer>) -> Rig {
+async fn rig(permissions: Permissions, servers: Vec<McpServer>) -> Rig {
     let (mut rig, _called) = Rig::scripted(permissions, Some(SCRIPT)).await;
     rig.options.env.push(("GANGLINE_NICK".to_owned(), "oak-ada".to_owned()));
     rig.options.env.push(("GREETING".to_owned(), "not this".to_owned()));
@@ -89,7 +88,7 @@ async fn dead(pid: &str) {
 /// the program has the agent's environment and its own, and ends with the session.
 #[tokio::test]
 async fn a_servers_tool_is_asked_for_unless_it_is_listed() {
-    let mut rig = rig(PermissionMode::Ask, vec![server("sh", &["sh", "-c", SERVER])]).await;
+    let mut rig = rig(Permissions::Ask, vec![server("sh", &["sh", "-c", SERVER])]).await;
     rig.start().await;
     rig.greet(1).await;
     let asked = rig.until(|event| matches!(event, RuntimeEvent::ApprovalAsked { .. })).await;
@@ -106,9 +105,9 @@ async fn a_servers_tool_is_asked_for_unless_it_is_listed() {
     assert!(!alive(&pid), "gone before the exit is told");
 
     for (mode, list, allowed) in [
-        (PermissionMode::Ask, "mcp__sh__*", true),
-        (PermissionMode::Allowlist, "mcp__sh__*", true),
-        (PermissionMode::Allowlist, "mcp__other__*", false),
+        (Permissions::Ask, "mcp__sh__*", true),
+        (Permissions::Allowlist, "mcp__sh__*", true),
+        (Permissions::Allowlist, "mcp__other__*", false),
     ] {
         rig.options.permissions = mode;
         rig.options.allowed_tools = vec![list.to_owned()];
@@ -135,7 +134,7 @@ rules:
   - when: {user: 'echo by (.+)'}
     reply: [tool_use: {name: mcp__$1__echo, input: {text: hello}}]
 ";
-    let (mut rig, _called) = Rig::scripted(PermissionMode::Ask, Some(CALLS)).await;
+    let (mut rig, _called) = Rig::scripted(Permissions::Ask, Some(CALLS)).await;
     rig.options.env.push(("PATH".to_owned(), std::env::var("PATH").unwrap()));
     let web = mcp::http();
     let headers = BTreeMap::from([("Authorization".to_owned(), "Bearer probe".to_owned())]);
@@ -182,7 +181,7 @@ async fn servers_that_cannot_be_used_are_told() {
         },
         server("sh", &["sh", "-c", SERVER]),
     ];
-    let mut rig = rig(PermissionMode::Bypass, servers).await;
+    let mut rig = rig(Permissions::Bypass, servers).await;
     rig.start().await;
     let mut told = Vec::new();
     for _ in 0..3 {
@@ -203,7 +202,7 @@ async fn servers_that_cannot_be_used_are_told() {
 #[tokio::test]
 async fn a_session_that_waits_for_a_server_can_be_stopped() {
     let mute = "echo $$ > pid; exec sleep 600";
-    let mut rig = rig(PermissionMode::Bypass, vec![server("mute", &["sh", "-c", mute])]).await;
+    let mut rig = rig(Permissions::Bypass, vec![server("mute", &["sh", "-c", mute])]).await;
     let (sender, events) = tokio::sync::mpsc::channel(64);
     rig.events = events;
     let handle = rig.runtime.start(rig.options.clone(), sender).await.unwrap();
@@ -228,7 +227,7 @@ async fn a_session_that_waits_for_a_server_can_be_stopped() {
 #[tokio::test]
 async fn instructions_and_skills_are_in_the_system_prompt() {
     let (mut rig, _called) = Rig::scripted(
-        PermissionMode::Ask,
+        Permissions::Ask,
         Some(
             "
 rules:
@@ -263,7 +262,7 @@ rules:
     assert!(place("be brief") < place("test first") && place("test first") < place("- ship: how"));
     rig.runtime.stop(StopReason::Restart).await;
 
-    rig.options.permissions = PermissionMode::Allowlist;
+    rig.options.permissions = Permissions::Allowlist;
     rig.start().await;
     rig.runtime.prompt(ship(2)).await.unwrap();
     let events = rig.until_finished().await;

@@ -3,7 +3,7 @@
 use std::{fs, os::unix::fs::PermissionsExt, sync::Arc};
 
 use async_trait::async_trait;
-use gangline_runtime::{PermissionMode, RuntimeEvent, ToolCall, ToolHost, ToolSpec, TurnResult};
+use gangline_runtime::{Permissions, RuntimeEvent, ToolCall, ToolHost, ToolSpec, TurnResult};
 use gangline_testkit::programs;
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -133,7 +133,7 @@ async fn claude_in_a_terminal_speaks_by_the_daemons_tools() {
     rig.options.base_url = Some(rig.served(SPEAKS).await);
     let (said, mut heard) = mpsc::channel(4);
     rig.options.tools = Arc::new(Speaking(said));
-    rig.options.permissions = PermissionMode::Allowlist;
+    rig.options.permissions = Permissions::Allowlist;
     rig.options.allowed_tools = vec!["Bash".to_owned()];
     let begun = rig.start().await;
     let done = rig.ask(1, "tell #lab").await;

@@ -38,7 +38,7 @@ pub(super) fn check(
     }
     let Told { row, note } = told?;
     let runs = fleet::holder(paths, nick).is_ok_and(|holder| holder.is_some());
-    if row.phase.as_deref() == Some("parked") {
+    if row.is_parked() {
         let why = note.parked.as_deref().unwrap_or("its backend died too often");
         let check = Check::fail(NAME, format!("parked: {}", one_line(why)))
             .remedy(format!("fix that, then `gangline resume {nick}`"));

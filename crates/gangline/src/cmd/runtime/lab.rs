@@ -17,7 +17,7 @@ use gangline_os::{
     task::TaskGroup,
 };
 use gangline_runtime::{
-    McpServer, Mode, PermissionMode, StartOptions, ToolCall, ToolHost, ToolSpec,
+    McpServer, Mode, Permissions, StartOptions, ToolCall, ToolHost, ToolSpec,
     conformance::{McpProbe, Model, Subject},
     toolserver::ToolServer,
 };
@@ -141,7 +141,7 @@ impl Lab {
             thinking: None,
             system_prompt: "You are being tried out by a doctor.".to_owned(),
             mcp_servers: Vec::new(),
-            permissions: PermissionMode::Ask,
+            permissions: Permissions::Ask,
             allowed_tools: Vec::new(),
             bounds: gangline_core::reading::Bounds::default(),
             resume: None,

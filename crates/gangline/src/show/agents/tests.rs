@@ -1,4 +1,5 @@
 use anstream::adapter::strip_str;
+use gangline_core::agent::AgentPhase;
 
 use super::whole;
 use crate::view::{
@@ -9,7 +10,7 @@ use crate::view::{
 #[test]
 fn one_agent_is_shown_whole_and_nothing_of_it_moves_the_cursor() {
     let mut facts = facts();
-    facts.row.as_mut().unwrap().phase = Some("working".into());
+    facts.row.as_mut().unwrap().phase = Some(AgentPhase::Working.into());
     facts.approvals = vec![approval()];
     let mut agent = status(&facts);
     agent.runtime = Some("native".into());
@@ -32,7 +33,7 @@ fn one_agent_is_shown_whole_and_nothing_of_it_moves_the_cursor() {
 fn a_parked_agent_says_what_has_to_be_mended() {
     let mut facts = facts();
     let row = facts.row.as_mut().unwrap();
-    row.phase = Some("parked".into());
+    row.phase = Some(AgentPhase::Parked.into());
     row.status_json = Some(r#"{"parked":"cannot start x: no such file"}"#.into());
     let waits = |facts: &Facts| {
         let text = strip_str(&whole(&status(facts), at(62))).to_string();

@@ -1,5 +1,6 @@
 use anstream::adapter::strip_str;
-use gangline_broker::{ApprovalRow, ApprovalState};
+use gangline_broker::ApprovalRow;
+use gangline_core::approval::ApprovalState;
 
 use super::{list, title};
 use crate::view::{

@@ -6,7 +6,7 @@ use gangline_api::{
     ipc::Whisper,
     status::{Activity, AgentStatus, RunningTool, WaitingFor},
 };
-use gangline_core::ApprovalNumber;
+use gangline_core::{ApprovalNumber, agent::AgentPhase};
 use gangline_os::clock::UnixMicros;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
@@ -79,7 +79,7 @@ fn the_beginning_tells_how_it_stands_and_what_is_waited_for() {
         last_activation: Some(1_000.0),
         activity: Activity::Working,
         description: "waits for approval 12, 2 messages wait".into(),
-        phase: "working".into(),
+        phase: AgentPhase::Working.into(),
         epoch: None,
         pid: Some(7),
         session: None,
@@ -132,7 +132,7 @@ fn the_beginning_tells_how_it_stands_and_what_is_waited_for() {
         pending: 0,
         waiting_for: vec![],
         description: "idle".into(),
-        phase: "idle".into(),
+        phase: AgentPhase::Idle.into(),
         ..agent
     };
     let text = strip_str(&status(&idle, UnixMicros(0))).to_string();

@@ -158,7 +158,7 @@ impl Case {
         let reason = line.reason.as_deref();
         let said = view::decided(&number.to_string(), line.decision, "ori", reason);
         let ruling = Ruling {
-            decision: as_stored(line.decision),
+            decision: line.decision,
             by,
             known_as: "ori".to_owned(),
             note: None,

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    PermissionMode,
+    Permissions,
     acp::{launch::tests::Only, recipe::GEMINI},
 };
 
@@ -21,7 +21,7 @@ fn choice(current: &str) -> Value {
 
 /// A session that the program opens with this answer.
 fn opened(
-    (recipe, permissions): (&'static Recipe, PermissionMode),
+    (recipe, permissions): (&'static Recipe, Permissions),
     answered: Value,
 ) -> (Session, Vec<Value>, Vec<RuntimeEvent>) {
     let mut options = options(std::path::Path::new("/w"));
@@ -49,7 +49,7 @@ fn notices(events: &[RuntimeEvent]) -> String {
 /// C5: before anything else it is put into the mode in which it asks, in the way that it offers.
 #[test]
 fn a_session_is_put_into_its_asking_mode() {
-    let ask = (&PLAIN, PermissionMode::Ask);
+    let ask = (&PLAIN, Permissions::Ask);
     let beside = json!({"sessionId": "s", "modes": modes("auto")});
     let (mut session, lines, events) = opened(ask, beside.clone());
     assert_eq!((methods(&lines), events), (vec!["session/set_mode"], vec![]));
@@ -72,13 +72,13 @@ fn a_session_is_put_into_its_asking_mode() {
         (ask, json!({"sessionId": "s", "modes": modes("plan")})),
         (ask, json!({"sessionId": "s"})),
         // Under `bypass` all may run, and this program's modes mean something else.
-        ((&PLAIN, PermissionMode::Bypass), beside.clone()),
-        ((&OPENCODE, PermissionMode::Ask), beside.clone()),
+        ((&PLAIN, Permissions::Bypass), beside.clone()),
+        ((&OPENCODE, Permissions::Ask), beside.clone()),
     ] {
         let (_, lines, events) = opened(with, answered);
         assert_eq!((lines, events), (vec![], vec![ready()]));
     }
-    for with in [(&PLAIN, PermissionMode::Allowlist), (&GEMINI, PermissionMode::Ask)] {
+    for with in [(&PLAIN, Permissions::Allowlist), (&GEMINI, Permissions::Ask)] {
         assert_eq!(methods(&opened(with, beside.clone()).1), ["session/set_mode"]);
     }
 }
@@ -86,7 +86,7 @@ fn a_session_is_put_into_its_asking_mode() {
 /// C5: where that is not possible people are told, and the agent works all the same.
 #[test]
 fn a_session_that_cannot_be_made_to_ask_is_told() {
-    let ask = (&PLAIN, PermissionMode::Ask);
+    let ask = (&PLAIN, Permissions::Ask);
     let (mut session, ..) = opened(ask, json!({"sessionId": "s", "modes": modes("auto")}));
     let (_, events) = refuse(&mut session, -32602);
     let text = notices(&events);
@@ -109,7 +109,7 @@ fn a_session_that_cannot_be_made_to_ask_is_told() {
 /// a program that never stays is left.
 #[test]
 fn a_session_that_leaves_its_asking_mode_is_put_back() {
-    let ask = (&PLAIN, PermissionMode::Ask);
+    let ask = (&PLAIN, Permissions::Ask);
     let (mut session, ..) = opened(ask, json!({"sessionId": "s", "modes": modes("default")}));
     let leave = |session: &mut Session| {
         let update = json!({"sessionUpdate": "current_mode_update", "currentModeId": "auto"});
@@ -160,10 +160,10 @@ fn a_question_without_a_word_is_put_to_a_person() {
 fn a_list_allows_nothing_that_is_only_presumed() {
     let chosen = |kind: &str, title: &str, id: &str| {
         let answered = json!({"sessionId": "s"});
-        let (mut session, ..) = opened((&PLAIN, PermissionMode::Allowlist), answered);
+        let (mut session, ..) = opened((&PLAIN, Permissions::Allowlist), answered);
         let mut options = options(std::path::Path::new("/w"));
         options.tools = std::sync::Arc::new(Only("send"));
-        options.permissions = PermissionMode::Allowlist;
+        options.permissions = Permissions::Allowlist;
         options.allowed_tools =
             ["Bash", "Read", "Edit", "mcp__docs__find"].map(str::to_owned).into();
         options.mcp_servers = vec![crate::McpServer {
@@ -205,7 +205,7 @@ fn the_first_tool_that_runs_unasked_is_told_once() {
         let events = update(session, call);
         events.into_iter().find(|it| matches!(it, RuntimeEvent::Unasked { .. }))
     };
-    let (mut session, ..) = opened((&PLAIN, PermissionMode::Ask), json!({"sessionId": "s"}));
+    let (mut session, ..) = opened((&PLAIN, Permissions::Ask), json!({"sessionId": "s"}));
     session.prompt(prompt(1));
     assert_eq!(run(&mut session, "read"), None);
     assert_eq!(run(&mut session, "other"), None);
@@ -216,7 +216,7 @@ fn the_first_tool_that_runs_unasked_is_told_once() {
     };
     assert_eq!(run(&mut session, "execute"), Some(told));
     assert_eq!(run(&mut session, "delete"), None);
-    let (mut session, ..) = opened((&PLAIN, PermissionMode::Bypass), json!({"sessionId": "s"}));
+    let (mut session, ..) = opened((&PLAIN, Permissions::Bypass), json!({"sessionId": "s"}));
     session.prompt(prompt(1));
     assert_eq!(run(&mut session, "execute"), None);
 }

@@ -17,8 +17,8 @@ use gangline_os::{
     process::{Child, ChildStdin, ChildStdout, Ladder},
 };
 use gangline_runtime::{
-    Answer, ApprovalAsk, AssistantMessage, Block, FailureKind, PermissionMode, Prompt,
-    RuntimeEvent, SessionHandle, SessionId, StartOptions, TurnResult, Usage, Verdict,
+    Answer, ApprovalAsk, AssistantMessage, Block, FailureKind, Prompt, RuntimeEvent, SessionHandle,
+    SessionId, StartOptions, TurnResult, Usage, Verdict,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -97,11 +97,11 @@ impl Worker {
         busy: Arc<AtomicBool>,
     ) -> Self {
         let policy = match options.permissions {
-            PermissionMode::Ask => Policy::new(Permissions::Ask),
-            PermissionMode::Allowlist => {
+            Permissions::Ask => Policy::new(Permissions::Ask),
+            Permissions::Allowlist => {
                 Policy::with_list(Permissions::Allowlist, options.allowed_tools)
             }
-            PermissionMode::Bypass => Policy::new(Permissions::Bypass),
+            Permissions::Bypass => Policy::new(Permissions::Bypass),
         };
         let pid = child.pid();
         let handle = watch::Sender::new(SessionHandle {
