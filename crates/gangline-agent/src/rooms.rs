@@ -34,7 +34,7 @@ mod tests;
 
 /// So many places are kept; beyond, the one that was silent longest is forgotten.
 const PLACES_MAX: usize = 1000;
-/// So many messages that were given before their line came are remembered.
+/// The most messages that are remembered because they were given before their line came.
 const GIVEN_MAX: usize = 256;
 /// Room for what waits for the rooms.
 pub(crate) const ROOMS_QUEUE: usize = 64;
@@ -303,7 +303,7 @@ impl Rooms {
 }
 
 impl Places {
-    /// The store tells the agent of a message sooner than its line gets here.
+    /// The agent may be given a message before its line gets here.
     fn was_given(&mut self, message: MessageId) {
         if self.given.len() >= GIVEN_MAX {
             self.given.pop_front();
@@ -312,10 +312,10 @@ impl Places {
     }
 
     fn look_at_given(&mut self, line: &mut Spoken) {
-        let at = line.message().and_then(|id| self.given.iter().position(|given| *given == id));
-        if let Some(at) = at {
+        let Some(message) = line.message() else { return };
+        if let Some(at) = self.given.iter().position(|given| *given == message) {
             self.given.remove(at);
-            line.became = Became::Given;
+            line.became = Became::Given(message);
         }
     }
 

@@ -22,12 +22,12 @@ use crate::{
 /// Room in a response for what stands around its rows.
 const AROUND_ROWS: usize = 4096;
 
-/// Who reads own lines too waits so long for those that are under way to the chat server, which
-/// takes milliseconds if it is there.
+/// A read of own lines waits at most this long for those on their way to the chat server. A server that
+/// is there takes milliseconds.
 const OWN_WITHIN: Duration = Duration::from_secs(1);
-/// They are looked for so often.
+/// How often it looks.
 const OWN_EVERY: Duration = Duration::from_millis(10);
-/// Of so many lines that are under way, the oldest.
+/// The most lines on their way that it looks at, oldest first.
 const OWN_MAX: u32 = 200;
 
 impl Desk {
@@ -60,8 +60,8 @@ impl Desk {
         Ok(Told::new(&ReadData { messages: lines, remaining })?.warning(skipped))
     }
 
-    /// Waits until the chat server has the agent's own lines to a place, for [`OWN_WITHIN`] at most:
-    /// whoever has just spoken there looks for them, and only the server knows their place among the
+    /// Waits until the chat server has the agent's own lines to a place, for [`OWN_WITHIN`] at most.
+    /// Who has just spoken expects to read it, and only the server knows where it stands among the
     /// lines of others.
     async fn own_lines_are_said(&self, place: &Target) {
         let said = async {

@@ -379,13 +379,13 @@ impl Courier {
 fn became(taken: &TakenIn) -> Became {
     match taken.state {
         MessageState::Accepted | MessageState::InTurn => Became::Message(taken.id),
-        // The agent was not given it: it is told of it only by reading.
+        // The agent gets it by reading only.
         MessageState::Held | MessageState::Refused => Became::Nothing,
         MessageState::Answered
         | MessageState::NoReply
         | MessageState::Failed
         | MessageState::Expired
         | MessageState::Cancelled
-        | MessageState::DeadLetter => Became::Given,
+        | MessageState::DeadLetter => Became::Given(taken.id),
     }
 }

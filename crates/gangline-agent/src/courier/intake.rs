@@ -237,7 +237,7 @@ impl Courier {
             WireKind::Notice => return,
         };
         let Some(place) = conversation(line) else { return };
-        // A stranger's message is refused: the agent hears of it only by reading.
+        // A stranger's message is refused: the agent gets it by reading only.
         let became = if tier == Tier::Stranger { Became::Nothing } else { became };
         if let Target::Channel(channel) = &place
             && !self.office.wanted.borrow().contains(channel)

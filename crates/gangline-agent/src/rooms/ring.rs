@@ -45,7 +45,7 @@ pub(crate) enum Became {
     /// A message that the agent will be given as a prompt, if it does not read it before.
     Message(MessageId),
     /// A message that the agent was given, or that needs no answer any more.
-    Given,
+    Given(MessageId),
 }
 
 /// Whose line it is.
@@ -62,13 +62,17 @@ impl Spoken {
     pub(crate) fn message(&self) -> Option<MessageId> {
         match self.became {
             Became::Message(message) => Some(message),
-            Became::Nothing | Became::Given => None,
+            Became::Nothing | Became::Given(_) => None,
         }
+    }
+
+    fn was_given(&self) -> bool {
+        matches!(self.became, Became::Given(_))
     }
 
     /// Returns whether it can be read as something new.
     fn is_news(&self) -> bool {
-        self.by == By::Others && self.became != Became::Given
+        self.by == By::Others && !self.was_given()
     }
 
     fn is(&self, other: &Self) -> bool {
@@ -121,7 +125,7 @@ impl Wanted {
             By::Agent => true,
             By::Others => line.by == By::Others,
         };
-        whose && (self.order == Order::Peek || line.became != Became::Given)
+        whose && (self.order == Order::Peek || !line.was_given())
     }
 }
 
@@ -199,18 +203,19 @@ impl Ring {
         let Some(known) = self.lines.iter_mut().rev().find(|kept| kept.is(line)) else {
             return false;
         };
-        if known.became == Became::Nothing || line.became == Became::Given {
+        if known.became == Became::Nothing || line.was_given() {
             known.became = line.became;
         }
         self.pass_given();
         true
     }
 
-    /// The agent was given this message; returns whether its line is here.
+    /// The agent was given this message, perhaps once more; returns whether its line is here.
     pub(crate) fn given(&mut self, message: MessageId) -> bool {
         let mut lines = self.lines.iter_mut().rev();
-        let Some(line) = lines.find(|line| line.message() == Some(message)) else { return false };
-        line.became = Became::Given;
+        let became = [Became::Message(message), Became::Given(message)];
+        let Some(line) = lines.find(|line| became.contains(&line.became)) else { return false };
+        line.became = Became::Given(message);
         self.pass_given();
         true
     }
@@ -219,7 +224,7 @@ impl Ring {
     fn pass_given(&mut self) {
         let first = self.lines.len() - self.unread;
         let front = self.lines.iter().skip(first).take_while(|line| !line.is_news());
-        let to_given = front.enumerate().filter(|(_, line)| line.became == Became::Given);
+        let to_given = front.enumerate().filter(|(_, line)| line.was_given());
         if let Some((at, _)) = to_given.last() {
             self.pass(at + 1);
         }

@@ -49,7 +49,7 @@ gangline_core::words! {
     /// How the lines of a send reach the server. The first time decides: a repetition in another form
     /// would be another message to the server.
     SentAs, "form of a send" {
-        /// Each line by itself.
+        /// A message for each line.
         Lines = "lines",
         /// All lines as one message, under one id.
         Whole = "whole",

@@ -42,7 +42,7 @@ impl From<OutboxRow> for Sending {
 }
 
 impl Sending {
-    /// Returns all rows of a send, as one message; `None` if there are none.
+    /// Returns the rows of a send as one message; `None` without rows.
     pub(super) fn whole(rows: Vec<OutboxRow>) -> Option<Self> {
         let as_whole = |row| OutboxRow { sent_as: Some(SentAs::Whole), ..row };
         let mut rows = rows.into_iter().map(as_whole);

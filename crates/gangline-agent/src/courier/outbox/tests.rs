@@ -193,7 +193,7 @@ async fn a_long_answer_is_one_message_and_is_confirmed_at_once() {
     assert!(post.0.rooms.try_recv().is_err(), "one message is one line for who reads along");
 }
 
-/// The form of the first time is kept, whoever says it again and whatever the server takes by then.
+/// A send keeps its first form, also in the next daemon and on a server that has changed.
 #[tokio::test]
 async fn what_was_said_in_one_form_is_said_again_in_that_form() {
     let mut post = Post::open().await;
@@ -213,7 +213,7 @@ async fn what_was_said_in_one_form_is_said_again_in_that_form() {
     assert_eq!(post.given().await, [&whole[..], &lines[1..]].concat());
 }
 
-/// Refused, all of it is given up, and the asker is told once.
+/// A refused message is given up as a whole, and the asker hears it once.
 #[tokio::test]
 async fn a_refused_message_is_given_up_whole() {
     let mut post = Post::open().await;
