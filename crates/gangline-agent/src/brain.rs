@@ -24,7 +24,6 @@ use std::{
 };
 
 use gangline_api::event;
-use gangline_broker::{AgentUpdate, NewEvent};
 use gangline_core::{
     AgentName, Epoch, MessageId, TurnId,
     agent::{Agent, ApprovalRequestId, Drain, Input, PhaseName, Queued, RuntimeInput, View},
@@ -37,6 +36,7 @@ use gangline_core::{
 use gangline_irc::client::LinkCommand;
 use gangline_os::{CancellationToken, clock::SharedClock};
 use gangline_runtime::{Block, RuntimeEvent, Verdict};
+use gangline_store::{AgentUpdate, NewEvent};
 use tokio::sync::{Notify, mpsc, watch};
 use tracing::{debug, info, warn};
 

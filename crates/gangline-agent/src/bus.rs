@@ -1,14 +1,14 @@
 //! What the tasks of one daemon tell one another.
 
-use gangline_broker::{
-    AgentUpdate, ApprovalRow, EndTurn, How, NewEvent, NewUsage, OpenApproval, Send as BrokerSend,
-    WithdrawApproval,
-};
 use gangline_core::{
     ApprovalNumber, MessageId, TurnId, agent::Life, approval::Decision, model::ModelName,
     outcome::Cause,
 };
 use gangline_runtime::{Prompt, RuntimeEvent, Verdict};
+use gangline_store::{
+    AgentUpdate, ApprovalRow, EndTurn, How, NewEvent, NewUsage, OpenApproval, Send as StoreSend,
+    WithdrawApproval,
+};
 
 use crate::inbox::Waiting;
 
@@ -187,7 +187,7 @@ pub(crate) enum Record {
     /// The runtime has a decision.
     Delivered(ApprovalNumber),
     /// A line that the daemon says by itself, once for its key.
-    Say(Box<BrokerSend>),
+    Say(Box<StoreSend>),
 }
 
 /// Why the daemon cannot go on.

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use gangline_api::approval::wanted_of_row;
-use gangline_broker::{ApprovalRow, MessageRow};
 use gangline_core::{
     approval::{
         ApprovalState,
@@ -12,6 +11,7 @@ use gangline_core::{
     reading::Bounds,
     redact::Redactor,
 };
+use gangline_store::{ApprovalRow, MessageRow};
 
 use crate::overwritten;
 

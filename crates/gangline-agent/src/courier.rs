@@ -31,7 +31,6 @@ use std::{
     time::Duration,
 };
 
-use gangline_broker::{Broker, Said};
 use gangline_core::{
     AgentName, ApprovalNumber, Epoch,
     name::ChannelName,
@@ -50,6 +49,7 @@ use gangline_os::{
     paths::Paths,
 };
 use gangline_runtime::Capabilities;
+use gangline_store::{Said, Store};
 use tokio::sync::{Notify, mpsc, watch};
 use tracing::{debug, info, warn};
 
@@ -72,7 +72,7 @@ pub(crate) type Counts = HashMap<ChannelName, u32>;
 pub(crate) struct Office {
     pub(crate) agent: AgentName,
     pub(crate) epoch: Epoch,
-    pub(crate) broker: Broker,
+    pub(crate) store: Store,
     pub(crate) clock: SharedClock,
     pub(crate) redactor: Arc<Redactor>,
     /// The network's name in keys: the installation for its own server, else the address.

@@ -10,7 +10,6 @@ use gangline_api::{
     config::{AgentConfig, HookEvent, Hooks as Configured},
     event::{Event, HookData, HookPayload, Notice},
 };
-use gangline_broker::Broker;
 use gangline_os::{
     clock::{UnixMicros, rfc3339},
     lines::{Line, LineReader},
@@ -18,6 +17,7 @@ use gangline_os::{
         self, ChildStderr, ChildStdin, Exit, Group, Ladder, Output, Spawn, SpawnError, Stdin,
     },
 };
+use gangline_store::Store;
 use thiserror::Error;
 use tokio::{io::AsyncWriteExt, sync::mpsc, time::timeout};
 use tracing::{debug, warn};
@@ -129,7 +129,7 @@ impl HookBell {
 /// The task that runs the program.
 pub(crate) struct Hooks {
     pub(crate) me: Identity,
-    pub(crate) broker: Broker,
+    pub(crate) store: Store,
     pub(crate) program: Program,
 }
 
@@ -178,7 +178,7 @@ impl Hooks {
         warn!(code, text, "hooks");
         let notice = Event::from(Notice { code: code.to_owned(), text });
         let events = new_event(&self.me, None, &notice).into_iter().collect();
-        if let Err(error) = self.broker.append(events).await {
+        if let Err(error) = self.store.append(events).await {
             warn!(%error, "cannot record what became of a hook");
         }
     }

@@ -5,9 +5,9 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
-use gangline_broker::{Broker, MessageRow};
 use gangline_core::{AgentName, Epoch, model::ModelName, recovery::SentLine};
 use gangline_os::{CancellationToken, clock::SharedClock, doorbell::Doorbell};
+use gangline_store::{MessageRow, Store};
 use tokio::sync::{Notify, mpsc, watch};
 use tracing::warn;
 
@@ -32,7 +32,7 @@ pub(crate) struct Waiting {
 pub(crate) struct Inbox {
     pub(crate) agent: AgentName,
     pub(crate) epoch: Epoch,
-    pub(crate) broker: Broker,
+    pub(crate) store: Store,
     pub(crate) clock: SharedClock,
     /// Where the model stands that somebody chose, and which one that was.
     pub(crate) model_file: PathBuf,
@@ -112,7 +112,7 @@ impl Inbox {
     /// Tells what waits; returns when the next message falls due.
     async fn look(&self) -> Option<Duration> {
         let now = self.clock.now();
-        let rows = match self.broker.pending(&self.agent, now, LOOK_LIMIT).await {
+        let rows = match self.store.pending(&self.agent, now, LOOK_LIMIT).await {
             Ok(rows) => rows,
             Err(error) => {
                 warn!(%error, "cannot read the inbox");
@@ -127,13 +127,13 @@ impl Inbox {
         }
         self.decisions().await;
         self.ended_causes().await;
-        let next = self.broker.next_due(&self.agent, now).await.ok().flatten();
+        let next = self.store.next_due(&self.agent, now).await.ok().flatten();
         next.map(|at| at.since(now))
     }
 
     /// Somebody may have ended the cause of the open turn.
     async fn ended_causes(&self) {
-        match self.broker.turns_to_end(&self.agent).await {
+        match self.store.turns_to_end(&self.agent).await {
             Ok(turns) => {
                 for turn in turns {
                     if self.brain.send(Incoming::EndTurn { turn }).await.is_err() {
@@ -146,7 +146,7 @@ impl Inbox {
     }
 
     async fn decisions(&self) {
-        let decided = match self.broker.undelivered_decisions(&self.agent, self.epoch).await {
+        let decided = match self.store.undelivered_decisions(&self.agent, self.epoch).await {
             Ok(decided) => decided,
             Err(error) => return warn!(%error, "cannot read decisions"),
         };
@@ -166,7 +166,7 @@ impl Inbox {
 
     /// What earlier turns of this message sent by tool: the agent shall not say it again.
     async fn said(&self, row: &MessageRow) -> Vec<SentLine> {
-        let trace = self.broker.trace(row.id).await.ok().flatten();
+        let trace = self.store.trace(row.id).await.ok().flatten();
         let lines = trace.map(|trace| trace.outbox).unwrap_or_default();
         lines
             .into_iter()

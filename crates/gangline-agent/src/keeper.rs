@@ -7,11 +7,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use gangline_broker::{Broker, BrokerError, EndTurn, Entry, How, OpenedApproval, Settle, Take};
 use gangline_core::{
     AgentName, ApprovalNumber, Epoch, MessageId, MessageState, TurnId, approval::Decision,
 };
 use gangline_os::{doorbell, paths::Paths};
+use gangline_store::{EndTurn, Entry, How, OpenedApproval, Settle, Store, StoreError, Take};
 use tokio::sync::{Notify, mpsc, watch};
 use tracing::{error, info, warn};
 
@@ -29,7 +29,7 @@ const RETRY_EVERY: Duration = Duration::from_secs(2);
 pub(crate) struct Keeper {
     pub(crate) agent: AgentName,
     pub(crate) epoch: Epoch,
-    pub(crate) broker: Broker,
+    pub(crate) store: Store,
     pub(crate) paths: Paths,
     pub(crate) brain: mpsc::Sender<Incoming>,
     pub(crate) outbox: Arc<Notify>,
@@ -158,7 +158,7 @@ impl Keeper {
                 Ok(())
             }
             Record::LookAtPause { words } => {
-                match self.broker.agent(&self.agent).await {
+                match self.store.agent(&self.agent).await {
                     Ok(Some(row)) => {
                         self.tell(Incoming::PausedRow { paused: row.paused, words }).await;
                     }
@@ -171,17 +171,15 @@ impl Keeper {
         }
     }
 
-    async fn attempt(&self, record: &Record) -> Result<Done, BrokerError> {
-        let broker = &self.broker;
+    async fn attempt(&self, record: &Record) -> Result<Done, StoreError> {
+        let store = &self.store;
         match record {
-            Record::Approval(open) => {
-                broker.open_approval((**open).clone()).await.map(Done::Opened)
-            }
+            Record::Approval(open) => store.open_approval((**open).clone()).await.map(Done::Opened),
             Record::Withdraw(withdraw) => {
-                broker.withdraw_approval((**withdraw).clone()).await.map(|_| Done::Written)
+                store.withdraw_approval((**withdraw).clone()).await.map(|_| Done::Written)
             }
-            Record::Paused(true) => broker.pause(&self.agent).await.map(|()| Done::Written),
-            Record::Paused(false) => broker.resume(&self.agent).await.map(|()| Done::Written),
+            Record::Paused(true) => store.pause(&self.agent).await.map(|()| Done::Written),
+            Record::Paused(false) => store.resume(&self.agent).await.map(|()| Done::Written),
             Record::Take { .. }
             | Record::Join { .. }
             | Record::LookAtPause { .. }
@@ -196,7 +194,7 @@ impl Keeper {
 
     /// Returns who decided and why; nobody where the store does not tell.
     async fn ruled(&self, number: ApprovalNumber, decision: Decision) -> Ruled {
-        let row = self.broker.approval(number).await.ok().flatten();
+        let row = self.store.approval(number).await.ok().flatten();
         let ruled = row.as_ref().and_then(Ruled::of);
         ruled.unwrap_or_else(|| Ruled { decision, by: String::new(), reason: None })
     }
@@ -229,7 +227,7 @@ impl Keeper {
         prompt_uuid: String,
     ) -> Result<(), GivenUp> {
         let take = self.taking((turn, How::Woke), messages.clone(), prompt_uuid);
-        match self.broker.take(take).await {
+        match self.store.take(take).await {
             Ok(taken) => {
                 self.ring_teller(taken.teller.as_ref());
                 self.tell(Incoming::Taken { turn, attempts: taken.attempts, gone: taken.gone })
@@ -265,7 +263,7 @@ impl Keeper {
         let (turn, how) = (take.turn, take.how);
         let mut failed = false;
         let gone = loop {
-            match self.broker.take(take.clone()).await {
+            match self.store.take(take.clone()).await {
                 Ok(taken) => {
                     self.ring_teller(taken.teller.as_ref());
                     let joined: Vec<_> = taken.attempts.iter().map(|(id, _)| *id).collect();
@@ -279,7 +277,7 @@ impl Keeper {
                     self.degraded(&error).await;
                     self.pause_before_retry().await;
                 }
-                Err(BrokerError::TurnNotOpen { .. }) => break take.messages,
+                Err(StoreError::TurnNotOpen { .. }) => break take.messages,
                 Err(error) => return self.give_up(error).await,
             }
         };
@@ -310,7 +308,7 @@ impl Keeper {
                     self.degraded(&error).await;
                     self.pause_before_retry().await;
                 }
-                Err(BrokerError::TurnNotOpen { .. }) => {
+                Err(StoreError::TurnNotOpen { .. }) => {
                     if failed {
                         self.tell(Incoming::StoreOk).await;
                     }
@@ -336,9 +334,9 @@ impl Keeper {
     }
 
     /// Tries once. Keeps those that are to be tried again, and returns why.
-    async fn try_all(&self, records: &mut Vec<&Record>) -> Result<Option<BrokerError>, GivenUp> {
+    async fn try_all(&self, records: &mut Vec<&Record>) -> Result<Option<StoreError>, GivenUp> {
         let entries = records.iter().filter_map(|record| self.entry(record)).collect();
-        let results = match self.broker.together(entries).await {
+        let results = match self.store.together(entries).await {
             Ok(results) => results,
             Err(error) if waiting_helps(&error) => return Ok(Some(error)),
             Err(error) => return self.give_up(error).await,
@@ -347,7 +345,7 @@ impl Keeper {
         for (record, result) in records.drain(..).zip(results) {
             match result {
                 // Of a turn that had ended already an earlier try had written the end after all.
-                Ok(()) | Err(BrokerError::TurnNotOpen { .. }) => {}
+                Ok(()) | Err(StoreError::TurnNotOpen { .. }) => {}
                 Err(error) if waiting_helps(&error) => {
                     again.push(record);
                     why = Some(error);
@@ -363,16 +361,16 @@ impl Keeper {
         tokio::time::sleep(RETRY_EVERY).await;
     }
 
-    async fn degraded(&self, error: &BrokerError) {
+    async fn degraded(&self, error: &StoreError) {
         warn!(%error, "the store cannot write");
         self.tell(Incoming::StoreDegraded(error.to_string())).await;
     }
 
-    async fn give_up<T>(&self, error: BrokerError) -> Result<T, GivenUp> {
+    async fn give_up<T>(&self, error: StoreError) -> Result<T, GivenUp> {
         error!(%error, "the store cannot go on");
         let fatal = match error {
-            BrokerError::Fenced { .. } => Fatal::Fenced(error.to_string()),
-            BrokerError::Corrupt { .. } => Fatal::Corrupt(error.to_string()),
+            StoreError::Fenced { .. } => Fatal::Fenced(error.to_string()),
+            StoreError::Corrupt { .. } => Fatal::Corrupt(error.to_string()),
             other => Fatal::TaskEnded(other.to_string()),
         };
         let _ = self.fatal.send(fatal).await;
@@ -415,16 +413,16 @@ fn back_in_the_queue(message: MessageId) -> Settle {
 }
 
 /// Returns whether the same write may succeed later.
-pub(crate) fn waiting_helps(error: &BrokerError) -> bool {
+pub(crate) fn waiting_helps(error: &StoreError) -> bool {
     match error {
-        BrokerError::Busy { .. } | BrokerError::Degraded { .. } => true,
-        BrokerError::Fenced { .. }
-        | BrokerError::TurnNotOpen { .. }
-        | BrokerError::UnknownMessage(_)
-        | BrokerError::Invalid(_)
-        | BrokerError::Corrupt { .. }
-        | BrokerError::Engine { .. }
-        | BrokerError::Closed => false,
+        StoreError::Busy { .. } | StoreError::Degraded { .. } => true,
+        StoreError::Fenced { .. }
+        | StoreError::TurnNotOpen { .. }
+        | StoreError::UnknownMessage(_)
+        | StoreError::Invalid(_)
+        | StoreError::Corrupt { .. }
+        | StoreError::Engine { .. }
+        | StoreError::Closed => false,
     }
 }
 

@@ -1,8 +1,8 @@
 //! Where something was said, as a key that two lines of one place share: the channel, or whose
 //! private conversation it is. An account makes a conversation, a nick does not.
 
-use gangline_broker::MessageRow;
 use gangline_core::{Principal, Target, name::fold};
+use gangline_store::MessageRow;
 
 /// The beginning of the outbox keys of approvals' announcements.
 pub(crate) const ANNOUNCES: &str = "ap-";

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use gangline_api::config::AgentConfig;
-use gangline_broker::MessageRow;
 use gangline_core::{
     mention::{Frame, Place, prompt_text, strip},
     message::Origin,
     name::Target,
 };
+use gangline_store::MessageRow;
 
 use crate::inbox::Waiting;
 

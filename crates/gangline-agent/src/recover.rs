@@ -6,13 +6,13 @@
 use std::collections::HashSet;
 
 use gangline_api::event::{self, Event};
-use gangline_broker::{Broker, BrokerError, EndTurn, EventQuery, How as Came, OpenTurn, OutboxRow};
 use gangline_core::{
     AgentName, TurnId,
     answer::{Act, How, Rules, TurnMessage},
     recovery::{self, LostTurn, SentLine},
 };
 use gangline_os::clock::UnixMicros;
+use gangline_store::{EndTurn, EventQuery, How as Came, OpenTurn, OutboxRow, Store, StoreError};
 use tracing::info;
 
 use crate::{
@@ -24,31 +24,31 @@ use crate::{
 /// Settles every turn of an older epoch.
 pub(crate) async fn recover(
     me: &Identity,
-    broker: &Broker,
+    store: &Store,
     rules: Rules,
-) -> Result<usize, BrokerError> {
-    broker.void_older(&me.agent, me.epoch).await?;
-    let open = broker.open_turns(&me.agent, me.epoch).await?;
+) -> Result<usize, StoreError> {
+    store.void_older(&me.agent, me.epoch).await?;
+    let open = store.open_turns(&me.agent, me.epoch).await?;
     let count = open.len();
     for turn in open {
-        recover_one(me, broker, rules, turn).await?;
+        recover_one(me, store, rules, turn).await?;
     }
     Ok(count)
 }
 
 async fn recover_one(
     me: &Identity,
-    broker: &Broker,
+    store: &Store,
     rules: Rules,
     open: OpenTurn,
-) -> Result<(), BrokerError> {
+) -> Result<(), StoreError> {
     let turn = open.turn.turn;
-    let lines = lines_of(broker, &open).await?;
+    let lines = lines_of(store, &open).await?;
     let recovered = recovery::recover(
         LostTurn {
             turn,
             messages: open.messages.iter().map(message).collect(),
-            acts: acts(broker, &me.agent, turn, &lines).await?,
+            acts: acts(store, &me.agent, turn, &lines).await?,
             sent: lines.iter().map(sent_line).collect(),
         },
         rules,
@@ -76,12 +76,12 @@ async fn recover_one(
         events: new_event(me, Some(turn), &ended).into_iter().collect(),
         withdraw_approvals: Some("the daemon ended".to_owned()),
     };
-    broker.end_turn(end).await?;
+    store.end_turn(end).await?;
     info!(%turn, "recovered a lost turn");
     Ok(())
 }
 
-fn message(entry: &gangline_broker::TurnMessage) -> TurnMessage {
+fn message(entry: &gangline_store::TurnMessage) -> TurnMessage {
     let row = &entry.message;
     TurnMessage {
         id: row.id,
@@ -100,11 +100,11 @@ fn message(entry: &gangline_broker::TurnMessage) -> TurnMessage {
 }
 
 /// The lines that the turn sent by tool.
-async fn lines_of(broker: &Broker, open: &OpenTurn) -> Result<Vec<OutboxRow>, BrokerError> {
+async fn lines_of(store: &Store, open: &OpenTurn) -> Result<Vec<OutboxRow>, StoreError> {
     let mut lines: Vec<OutboxRow> = Vec::new();
     let mut seen = HashSet::new();
     for entry in &open.messages {
-        let Some(trace) = broker.trace(entry.message.id).await? else { continue };
+        let Some(trace) = store.trace(entry.message.id).await? else { continue };
         let of_turn = trace
             .outbox
             .into_iter()
@@ -121,11 +121,11 @@ fn sent_line(row: &OutboxRow) -> SentLine {
 
 /// Returns what the turn did, as far as it is recorded.
 async fn acts(
-    broker: &Broker,
+    store: &Store,
     agent: &AgentName,
     turn: TurnId,
     lines: &[OutboxRow],
-) -> Result<Vec<Act>, BrokerError> {
+) -> Result<Vec<Act>, StoreError> {
     let mut said = Vec::new();
     let mut after = None;
     loop {
@@ -135,7 +135,7 @@ async fn acts(
             after: after.clone(),
             ..EventQuery::default()
         };
-        let page = broker.events(query).await?;
+        let page = store.events(query).await?;
         if page.events.is_empty() {
             return Ok(in_order(turn, said, lines));
         }

@@ -15,7 +15,6 @@ use std::{
 };
 
 use gangline_api::ipc::{ChatLine, LINE_MAX};
-use gangline_broker::Broker;
 use gangline_core::{
     AgentName, MessageId,
     name::{ChannelName, Target},
@@ -23,6 +22,7 @@ use gangline_core::{
 };
 use gangline_irc::client::cursor::Cursor;
 use gangline_os::CancellationToken;
+use gangline_store::Store;
 use tokio::sync::{mpsc, oneshot, watch};
 use tracing::warn;
 
@@ -94,7 +94,7 @@ pub(crate) struct Rooms {
     pub(crate) agent: AgentName,
     /// The network's name in keys.
     pub(crate) network_id: String,
-    pub(crate) broker: Broker,
+    pub(crate) store: Store,
     pub(crate) redactor: Arc<Redactor>,
     /// Lines kept of each place.
     pub(crate) lines: usize,
@@ -283,13 +283,13 @@ impl Rooms {
         if moved.is_empty() {
             return None;
         }
-        let (broker, agent, network) =
-            (self.broker.clone(), self.agent.clone(), self.network_id.clone());
+        let (store, agent, network) =
+            (self.store.clone(), self.agent.clone(), self.network_id.clone());
         Some(Box::pin(async move {
             let mut kept = Vec::new();
             for (target, cursor) in moved {
                 let key = format!("{READ_KEY}{target}");
-                match broker.move_cursor(&agent, &network, &key, cursor.as_str()).await {
+                match store.move_cursor(&agent, &network, &key, cursor.as_str()).await {
                     Ok(()) => kept.push((target, cursor)),
                     Err(error) => {
                         warn!(%error, "cannot keep how far lines were read");

@@ -15,7 +15,6 @@ use gangline_api::{
     event::{Event, Notice, StartStep, StepState},
     status::StatusNote,
 };
-use gangline_broker::{Broker, BrokerError, OpenError, OpenOptions, Whose};
 use gangline_core::{AgentName, agent::PhaseName};
 use gangline_os::{
     clock::{SharedClock, UnixMicros},
@@ -29,6 +28,7 @@ use gangline_os::{
     signals::Signals,
     task::TaskGroup,
 };
+use gangline_store::{OpenError, OpenOptions, Store, StoreError, Whose};
 use tokio::sync::oneshot;
 use tracing::{error, info};
 
@@ -56,7 +56,7 @@ const SWEEP_GRACE: Duration = Duration::from_secs(3);
 /// of it can be read.
 pub struct Opened {
     lock: FileLock,
-    broker: Broker,
+    store: Store,
 }
 
 impl Opened {
@@ -69,8 +69,8 @@ impl Opened {
         fsio::private_dir(&folder)
             .map_err(|error| crashed("cannot make the agent's folder", &error))?;
         let lock = take_lock(paths, agent)?;
-        let broker = open_broker(paths, clock).await?;
-        Ok(Self { lock, broker })
+        let store = open_store(paths, clock).await?;
+        Ok(Self { lock, store })
     }
 
     /// Returns the backend that somebody ordered in place of the configured one (R3-17).
@@ -78,7 +78,7 @@ impl Opened {
     /// # Errors
     /// How the daemon ends instead.
     pub async fn runtime(&self, agent: &AgentName) -> Result<Option<String>, Ended> {
-        let orders = self.broker.orders().await;
+        let orders = self.store.orders().await;
         let orders = orders.map_err(|error| unusable("cannot read what was ordered", &error))?;
         Ok(orders.into_iter().find(|order| order.agent == *agent).and_then(|order| order.runtime))
     }
@@ -100,42 +100,42 @@ fn crashed(what: &str, error: &dyn std::error::Error) -> Ended {
 }
 
 /// How a daemon ends whose store failed: no restart repairs a damaged one.
-fn unusable(what: &str, error: &BrokerError) -> Ended {
+fn unusable(what: &str, error: &StoreError) -> Ended {
     match error {
-        BrokerError::Corrupt { .. } => hopeless(what, error),
-        BrokerError::Fenced { .. }
-        | BrokerError::TurnNotOpen { .. }
-        | BrokerError::UnknownMessage(_)
-        | BrokerError::Invalid(_)
-        | BrokerError::Busy { .. }
-        | BrokerError::Degraded { .. }
-        | BrokerError::Engine { .. }
-        | BrokerError::Closed => crashed(what, error),
+        StoreError::Corrupt { .. } => hopeless(what, error),
+        StoreError::Fenced { .. }
+        | StoreError::TurnNotOpen { .. }
+        | StoreError::UnknownMessage(_)
+        | StoreError::Invalid(_)
+        | StoreError::Busy { .. }
+        | StoreError::Degraded { .. }
+        | StoreError::Engine { .. }
+        | StoreError::Closed => crashed(what, error),
     }
 }
 
 async fn start(opened: Opened, settings: Settings) -> Result<Ended, Ended> {
-    let Opened { lock: _lock, broker } = opened;
+    let Opened { lock: _lock, store } = opened;
     let name = settings.agent.nick.clone();
     let began = settings.clock.now();
     let mut signals =
         Signals::new().map_err(|error| crashed("cannot listen for signals", &error))?;
     let (owner, configured) = (settings.backend.owner(), settings.configured_owner());
     let whose = Whose { runtime: &owner, configured: &configured };
-    let unasked = kept_unasked(&settings, &broker).await;
-    let epoch = broker
+    let unasked = kept_unasked(&settings, &store).await;
+    let epoch = store
         .begin_epoch(&name, (std::process::id(), "gangline daemon"), whose)
         .await
         .map_err(|error| unusable("cannot begin", &error))?;
     info!(agent = %name, epoch = %epoch.epoch, "daemon started");
-    let swept = sweep(&settings, &broker, epoch.epoch).await;
+    let swept = sweep(&settings, &store, epoch.epoch).await;
     let me = read::identity(&settings, epoch.epoch);
     if swept && let Some(error) = empty_tmp(&settings, began).await {
         tracing::warn!(error, "the temporary folder stays as it is");
-        notice(&broker, &me, "tmp", error).await;
+        notice(&store, &me, "tmp", error).await;
     }
     let rules = read::rules(&settings.agent);
-    let recovered = recover::recover(&me, &broker, rules)
+    let recovered = recover::recover(&me, &store, rules)
         .await
         .map_err(|error| unusable("cannot recover", &error))?;
     if recovered > 0 {
@@ -143,21 +143,21 @@ async fn start(opened: Opened, settings: Settings) -> Result<Ended, Ended> {
     }
     if let Some(configured) = &settings.instead_of {
         let text = texts::stands_in(&settings.backend.name, configured);
-        notice(&broker, &me, "runtime", text).await;
+        notice(&store, &me, "runtime", text).await;
     }
     if let Some(left) = &epoch.left {
         let text = texts::left_session(&left.runtime, epoch.session.is_some());
-        notice(&broker, &me, "session", text).await;
+        notice(&store, &me, "session", text).await;
     }
     if settings.backend.is_in_terminal() {
         let whose = texts::has_the_shell(settings.owners_only.contains(&name));
-        notice(&broker, &me, "terminal", whose.to_owned()).await;
+        notice(&store, &me, "terminal", whose.to_owned()).await;
     }
     model::adopt(&settings.paths, &name, &configured);
     let bell_path = settings.paths.doorbell(name.as_str());
     let bell =
         Doorbell::bind(&bell_path).map_err(|error| crashed("cannot bind the doorbell", &error))?;
-    let mut parts = Parts::start(&settings, broker, (epoch, unasked), bell);
+    let mut parts = Parts::start(&settings, store, (epoch, unasked), bell);
     parts.step(&me, "buffer", StepState::Done).await;
     parts.joined_or(JOIN_BUDGET, &mut signals).await;
     parts.step(&me, "irc", StepState::Done).await;
@@ -178,8 +178,8 @@ async fn start(opened: Opened, settings: Settings) -> Result<Ended, Ended> {
 
 /// Returns the tool that the same backend ran unasked in an earlier life, under the same
 /// permissions: that is told once, and shown on.
-async fn kept_unasked(settings: &Settings, broker: &Broker) -> Option<String> {
-    let row = broker.agent(&settings.agent.nick).await.ok().flatten()?;
+async fn kept_unasked(settings: &Settings, store: &Store) -> Option<String> {
+    let row = store.agent(&settings.agent.nick).await.ok().flatten()?;
     let note: StatusNote = serde_json::from_str(row.status_json.as_deref()?).ok()?;
     let same = note.runtime.as_ref() == Some(&settings.backend.name)
         && note.permissions.as_deref() == Some(settings.agent.permissions.as_str());
@@ -196,9 +196,9 @@ fn take_lock(paths: &Paths, agent: &AgentName) -> Result<FileLock, Ended> {
     })
 }
 
-async fn open_broker(paths: &Paths, clock: &SharedClock) -> Result<Broker, Ended> {
+async fn open_store(paths: &Paths, clock: &SharedClock) -> Result<Store, Ended> {
     let options = OpenOptions { path: paths.database(), clock: clock.clone() };
-    Broker::open(options).await.map_err(|error| match error {
+    Store::open(options).await.map_err(|error| match error {
         OpenError::NewerSchema { .. }
         | OpenError::Corrupt { .. }
         | OpenError::NotADatabase { .. }
@@ -208,11 +208,11 @@ async fn open_broker(paths: &Paths, clock: &SharedClock) -> Result<Broker, Ended
 }
 
 /// Records what the operator should know of the start.
-async fn notice(broker: &Broker, me: &Identity, code: &str, text: String) {
+async fn notice(store: &Store, me: &Identity, code: &str, text: String) {
     info!(code, text, "notice");
     let event = Event::from(Notice { code: code.to_owned(), text });
     let events = new_event(me, None, &event).into_iter().collect();
-    if let Err(error) = broker.append(events).await {
+    if let Err(error) = store.append(events).await {
         tracing::warn!(%error, code, "cannot record a notice");
     }
 }
@@ -232,8 +232,8 @@ async fn empty_tmp(settings: &Settings, began: UnixMicros) -> Option<String> {
 
 /// Ends what a predecessor of this agent left running, before its session is gone on with; returns
 /// whether all of it has ended.
-async fn sweep(settings: &Settings, broker: &Broker, epoch: gangline_core::Epoch) -> bool {
-    let installation = broker.installation_id().to_owned();
+async fn sweep(settings: &Settings, store: &Store, epoch: gangline_core::Epoch) -> bool {
+    let installation = store.installation_id().to_owned();
     let agent = settings.agent.nick.to_string();
     let hooks = read::of_hooks(&agent);
     let keep = move |found: &mark::Marked| {
@@ -268,7 +268,7 @@ impl Parts {
     async fn step(&self, me: &Identity, step: &str, state: StepState) {
         let event = Event::from(StartStep { step: step.to_owned(), state });
         let events = new_event(me, None, &event).into_iter().collect();
-        if let Err(error) = self.broker.append(events).await {
+        if let Err(error) = self.store.append(events).await {
             tracing::warn!(%error, step, "cannot record a step of the start");
         }
     }
@@ -357,7 +357,7 @@ impl Parts {
             Err(error) => {
                 tracing::warn!(%error, path = %path.display(), "no control socket");
                 let text = format!("no control socket at {}: {error}", path.display());
-                notice(&self.broker, me, "no_socket", text).await;
+                notice(&self.store, me, "no_socket", text).await;
                 // There is no task whose end could be waited for.
                 self.seen.insert("control".to_owned());
                 StepState::Absent

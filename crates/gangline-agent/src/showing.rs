@@ -4,13 +4,13 @@
 use gangline_api::status::{
     AgentStatus, RunningTool, Seen, Situation, State, StatusNote, Task, WaitingFor,
 };
-use gangline_broker::{ApprovalRow, Broker, Held};
 use gangline_core::{
     AgentName, Epoch,
     agent::{PhaseName, View},
     name::ChannelName,
 };
 use gangline_os::clock::rfc3339;
+use gangline_store::{ApprovalRow, Held, Store};
 
 use crate::rooms::Unread;
 
@@ -48,16 +48,16 @@ pub(crate) struct Around {
 
 impl Around {
     /// Asks the store; where it does not answer, what the brain knows has to do.
-    pub(crate) async fn look(broker: &Broker, agent: &AgentName, showing: &Showing) -> Self {
+    pub(crate) async fn look(store: &Store, agent: &AgentName, showing: &Showing) -> Self {
         let approvals = match showing.view.approvals {
             0 => Vec::new(),
-            _ => broker.approvals(Some(agent), true).await.unwrap_or_default(),
+            _ => store.approvals(Some(agent), true).await.unwrap_or_default(),
         };
-        let pending = match broker.waiting(agent).await {
+        let pending = match store.waiting(agent).await {
             Ok(pending) => pending,
             Err(_) => showing.view.waiting as u64,
         };
-        let held = broker.held(agent).await.unwrap_or_default();
+        let held = store.held(agent).await.unwrap_or_default();
         Self { approvals, pending, held, ..Self::default() }
     }
 }

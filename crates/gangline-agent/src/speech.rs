@@ -5,12 +5,12 @@
 
 use std::sync::Arc;
 
-use gangline_broker::{Broker, BrokerError, LineKind, NewMessage, Send as BrokerSend};
 use gangline_core::{
     AgentName, MessageId, MessageState, Origin, Principal, Target, Tier, TurnId, name::Nick,
     redact::Redactor, split,
 };
 use gangline_os::{doorbell, paths::Paths};
+use gangline_store::{LineKind, NewMessage, Send as StoreSend, Store, StoreError};
 use sha2::{Digest, Sha256};
 use tokio::sync::{Notify, mpsc, watch};
 
@@ -46,7 +46,7 @@ pub(crate) enum NotSaid {
     #[error("not sent: only the owner of {0} prompts it")]
     OwnersOnly(AgentName),
     #[error("not sent")]
-    Store(#[from] BrokerError),
+    Store(#[from] StoreError),
     #[error("the daemon is shutting down")]
     Ending,
 }
@@ -64,7 +64,7 @@ pub(crate) enum Said {
 #[derive(Clone)]
 pub(crate) struct Speaker {
     pub(crate) agent: AgentName,
-    pub(crate) broker: Broker,
+    pub(crate) store: Store,
     pub(crate) paths: Paths,
     pub(crate) redactor: Arc<Redactor>,
     pub(crate) brain: mpsc::Sender<Incoming>,
@@ -98,7 +98,7 @@ impl Speaker {
         let deliver = colleague.as_ref().map(|agent| self.row_for(agent, context, saying));
         let turn = context.map(|context| context.turn);
         let too_far = deliver.as_ref().is_some_and(|row| row.state == MessageState::Held);
-        let send = BrokerSend {
+        let send = StoreSend {
             agent: self.agent.clone(),
             turn,
             idem_key: idem_key(turn, saying.call),
@@ -108,7 +108,7 @@ impl Speaker {
             in_reply_to: saying.in_reply_to,
             deliver,
         };
-        let delivered = self.broker.send(send).await?.delivered;
+        let delivered = self.store.send(send).await?.delivered;
         self.committed.send_modify(|count| *count += 1);
         if let Some(turn) = turn {
             let (to, in_reply_to) = (saying.to.to_string(), saying.in_reply_to);
@@ -127,13 +127,13 @@ impl Speaker {
 
     /// Returns whether the row is held; the agent that tells people of it hears a bell.
     async fn said(&self, delivered: MessageId) -> Result<Said, NotSaid> {
-        let row = self.broker.message(delivered).await?;
+        let row = self.store.message(delivered).await?;
         if row.is_none_or(|row| row.state != MessageState::Held) {
             return Ok(Said::Sent);
         }
-        let cause = self.broker.cause(delivered).await?;
+        let cause = self.store.cause(delivered).await?;
         let root = match cause {
-            Some(cause) => self.broker.message(cause.root).await?,
+            Some(cause) => self.store.message(cause.root).await?,
             None => None,
         };
         if let Some(root) = root {
@@ -149,7 +149,7 @@ impl Speaker {
         if agent == self.agent {
             return Err(NotSaid::ToItself);
         }
-        Ok(self.broker.agent(&agent).await?.map(|row| row.agent))
+        Ok(self.store.agent(&agent).await?.map(|row| row.agent))
     }
 
     /// Returns whether another agent of this installation has the nick. A store that cannot be

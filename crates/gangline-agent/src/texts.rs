@@ -5,13 +5,13 @@ pub(crate) mod approvals;
 use std::{path::Path, time::Duration};
 
 use gangline_api::{config::Permissions, status::RunningTool};
-use gangline_broker::{Cancel, MessageRow};
 use gangline_core::{
     AgentName, MessageId,
     agent::{PhaseName, View},
     outcome::{By, Outcome},
     shown::label,
 };
+use gangline_store::{Cancel, MessageRow};
 
 use crate::settings::InsteadOf;
 

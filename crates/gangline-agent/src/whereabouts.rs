@@ -6,11 +6,11 @@
 use std::{collections::HashSet, time::Duration};
 
 use gangline_api::ipc;
-use gangline_broker::{MessageFilter, PAGE_MAX};
 use gangline_core::{
     MessageId, Origin,
     name::{ChannelName, Nick, Target, fold},
 };
+use gangline_store::{MessageFilter, PAGE_MAX};
 use tokio::{
     sync::{mpsc, oneshot, watch},
     time::timeout,
@@ -125,6 +125,6 @@ impl Whereabouts {
 async fn has_written(speaker: &Speaker, nick: &Nick) -> bool {
     let filter = MessageFilter { agent: Some(speaker.agent.clone()), ..MessageFilter::default() };
     // A store that cannot be read refuses the line itself.
-    let Ok(rows) = speaker.broker.messages(filter, PAGE_MAX).await else { return true };
+    let Ok(rows) = speaker.store.messages(filter, PAGE_MAX).await else { return true };
     rows.iter().any(|row| row.origin == Origin::Direct && fold(&row.sender) == nick.folded())
 }

@@ -1,6 +1,6 @@
 //! The native model loop: Messages API client, tools, event handler, HTTP wire.
 //!
-//! Owns a conversation and its session log; knows nothing of chat, daemons or the broker.
+//! Owns a conversation and its session log; knows nothing of chat, daemons or the store.
 //! Start at [`Harness`]; what it tells is [`EventHandler`], what it may do is [`Tool`] and
 //! [`Authorizer`], the HTTP wire is [`http`]. Tools of other programs come from [`mcp`], instructions
 //! in files and skills from [`instructions`]; both are added by [`Harness::extended`] or

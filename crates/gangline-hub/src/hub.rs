@@ -6,9 +6,8 @@
 use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use gangline_api::ready::ReadyLine;
-use gangline_broker::{Broker, OpenError, OpenOptions};
 use gangline_core::{AgentName, Tier};
-use gangline_irc::server::{access::Access, store::Store};
+use gangline_irc::server::{access::Access, store::HistoryStore};
 use gangline_os::{
     CancellationToken,
     clock::SharedClock,
@@ -21,6 +20,7 @@ use gangline_os::{
     signals::Requests,
     task::TaskGroup,
 };
+use gangline_store::{OpenError, OpenOptions, Store};
 use tracing::{info, warn};
 
 use crate::{
@@ -186,7 +186,7 @@ pub async fn run(
     let owner = owner(&paths)?;
     let clock = options.clock.clone();
     let begun = clock.now();
-    let broker = Broker::open(OpenOptions { path: paths.database(), clock: clock.clone() }).await?;
+    let store = Store::open(OpenOptions { path: paths.database(), clock: clock.clone() }).await?;
     let ircd = match options.irc {
         Some(address) => Some(open_ircd(&options, address, &owner).await?),
         None => None,
@@ -198,9 +198,9 @@ pub async fn run(
     let bell_path = paths.doorbell("hub");
     let bell =
         Doorbell::bind(&bell_path).map_err(|source| HubError::State { path: bell_path, source })?;
-    let store = ircd.as_ref().map(Ircd::store);
+    let history = ircd.as_ref().map(Ircd::store);
     let setter = ircd.as_ref().map(Ircd::access);
-    register(&paths, store.as_deref(), &accounts).await?;
+    register(&paths, history.as_deref(), &accounts).await?;
     allow(setter.as_ref(), access);
     let stop_irc = CancellationToken::new();
     let mut tasks = TaskGroup::new("hub");
@@ -211,10 +211,10 @@ pub async fn run(
     let reconciler = Reconciler::new(clock, options.longest_delay, kept);
     let mut watch = Watch::new(
         &options,
-        (broker.clone(), begun),
+        (store.clone(), begun),
         listening,
         (reconciler, bell),
-        (store, setter),
+        (history, setter),
     );
     told(&watch.listening, &Progress::Listening);
     notify::tell(&[Word::Ready]);
@@ -228,7 +228,7 @@ pub async fn run(
     watch.leave(&told);
     stop_irc.cancel();
     tasks.stop(Duration::from_secs(5)).await;
-    if let Err(error) = broker.close().await {
+    if let Err(error) = store.close().await {
         warn!(%error, "the store did not close");
     }
     info!("hub ended");
@@ -275,21 +275,21 @@ fn allow(setter: Option<&AccessSetter>, access: Access) {
 /// Gives every agent that has none yet its account.
 async fn register(
     paths: &Paths,
-    store: Option<&dyn Store>,
+    history: Option<&dyn HistoryStore>,
     agents: &[AgentName],
 ) -> Result<(), HubError> {
-    let Some(store) = store else { return Ok(()) };
+    let Some(history) = history else { return Ok(()) };
     for agent in agents {
         let path = credentials::agent_secret_file(paths, agent);
         let secret =
             credentials::load_or_make(&path).map_err(|source| HubError::State { path, source })?;
         let hash = credentials::hash(&secret);
-        let known = Arc::clone(&store.accounts().borrow());
+        let known = Arc::clone(&history.accounts().borrow());
         let same = |account: &gangline_irc::server::store::Account| {
             account.tier == Tier::Agent && account.credential_sha256 == hash
         };
         if !known.get(agent.as_str()).is_some_and(same) {
-            ircd::register(store, agent.as_str(), (Tier::Agent, hash)).await?;
+            ircd::register(history, agent.as_str(), (Tier::Agent, hash)).await?;
         }
     }
     Ok(())

@@ -10,7 +10,7 @@ use gangline_irc::server::{
     access::Access,
     config::{BindError, Limits, ServerConfig},
     memory::MemoryStore,
-    store::{Account, Store, StoreError},
+    store::{Account, HistoryError, HistoryStore},
 };
 use gangline_os::{clock::SharedClock, fsio, paths, proc};
 use tokio::sync::{oneshot, watch};
@@ -135,7 +135,7 @@ pub enum IrcdError {
         /// Whose.
         name: String,
         /// Why.
-        source: StoreError,
+        source: HistoryError,
     },
 }
 
@@ -154,7 +154,7 @@ pub type AccessSetter = watch::Sender<Arc<Access>>;
 /// A server that is bound and about to run.
 pub struct Ircd {
     server: Server,
-    store: Arc<dyn Store>,
+    store: Arc<dyn HistoryStore>,
     disk: Option<Arc<SqliteHistory>>,
     access: AccessSetter,
 }
@@ -209,7 +209,7 @@ impl Ircd {
 
     /// Returns the store: accounts may be put into it at any time.
     #[must_use]
-    pub fn store(&self) -> Arc<dyn Store> {
+    pub fn store(&self) -> Arc<dyn HistoryStore> {
         Arc::clone(&self.store)
     }
 
@@ -230,7 +230,7 @@ impl Ircd {
 
 /// Keeps an account; what the store knows of its last nick stays.
 pub(crate) async fn register(
-    store: &dyn Store,
+    store: &dyn HistoryStore,
     name: &str,
     (tier, credential_sha256): (Tier, String),
 ) -> Result<(), IrcdError> {
@@ -240,7 +240,7 @@ pub(crate) async fn register(
     store.put_account(account).await.map_err(failed)
 }
 
-type Opened = (Arc<dyn Store>, Option<Arc<SqliteHistory>>);
+type Opened = (Arc<dyn HistoryStore>, Option<Arc<SqliteHistory>>);
 
 async fn open_store(options: &IrcdOptions, keep: Keep) -> Result<Opened, OpenError> {
     match keep {
@@ -249,7 +249,7 @@ async fn open_store(options: &IrcdOptions, keep: Keep) -> Result<Opened, OpenErr
             let path = options.state.join("irc.db");
             let history = HistoryOptions::new(path, options.clock.clone());
             let disk = Arc::new(SqliteHistory::open(HistoryOptions { keep, ..history }).await?);
-            let store: Arc<dyn Store> = Arc::<SqliteHistory>::clone(&disk);
+            let store: Arc<dyn HistoryStore> = Arc::<SqliteHistory>::clone(&disk);
             Ok((store, Some(disk)))
         }
     }

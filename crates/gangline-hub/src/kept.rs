@@ -11,7 +11,6 @@ use std::{
     time::Duration,
 };
 
-use gangline_broker::Order;
 use gangline_core::AgentName;
 use gangline_os::{
     clock::{SharedClock, UnixMicros},
@@ -19,6 +18,7 @@ use gangline_os::{
     process::{self, Signal, Spawn},
     task::TaskGroup,
 };
+use gangline_store::Order;
 use tokio::sync::mpsc;
 use tracing::{info, warn};
 

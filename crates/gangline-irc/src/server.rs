@@ -2,7 +2,7 @@
 //! committed before a line is shown.
 //!
 //! One task owns all state (`state`); each connection has a reader and a writer subtask with
-//! bounded queues (`connection`). What must not be lost goes to a [`store::Store`] first, in
+//! bounded queues (`connection`). What must not be lost goes to a [`store::HistoryStore`] first, in
 //! order, many lines at once (`flight`); the echo and the delivery follow the commit. The server
 //! knows nothing of agents and turns: who somebody is comes from a [`trust::Trust`]. It binds
 //! loopback only, and a unix socket for the programs of its own user (`doors`), and speaks no TLS.
@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use config::{BindError, ServerConfig};
 use doors::Doors;
 use state::State;
-use store::Store;
+use store::HistoryStore;
 use trust::Trust;
 
 pub mod access;
@@ -68,7 +68,7 @@ impl Server {
     /// when the address cannot be had, [`BindError::Socket`] when the own socket cannot.
     pub fn bind(
         config: ServerConfig,
-        store: Arc<dyn Store>,
+        store: Arc<dyn HistoryStore>,
         trust: Arc<dyn Trust>,
     ) -> Result<Self, BindError> {
         let doors = Doors::open(&config)?;

@@ -114,8 +114,8 @@ pub(crate) async fn tell(fleet: &Fleet, member: &Member, word: Word) -> Result<T
 
 async fn keep(fleet: &Fleet, name: &AgentName, word: Word) -> Result<(), Failure> {
     match word {
-        Word::Pause => fleet.broker.pause(name).await?,
-        Word::Resume => fleet.broker.resume(name).await?,
+        Word::Pause => fleet.store.pause(name).await?,
+        Word::Resume => fleet.store.resume(name).await?,
         Word::Interrupt | Word::Compact | Word::Clear => {}
     }
     doorbell::ring(&fleet.paths.doorbell(name.folded()));

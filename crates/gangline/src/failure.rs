@@ -3,8 +3,8 @@
 use std::{error::Error, fmt::Write as _, io};
 
 use gangline_api::config::ConfigError;
-use gangline_broker::{BrokerError, DecideError, OpenError};
 use gangline_hub::hub::HubError;
+use gangline_store::{DecideError, OpenError, StoreError};
 
 #[cfg(test)]
 mod tests;
@@ -173,17 +173,17 @@ fn open_exit(error: &OpenError) -> Exit {
     }
 }
 
-impl From<BrokerError> for Failure {
-    fn from(error: BrokerError) -> Self {
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
         let exit = match &error {
-            BrokerError::Corrupt { .. } => Exit::Config,
-            BrokerError::UnknownMessage(_) | BrokerError::Invalid(_) => Exit::User,
-            BrokerError::Fenced { .. }
-            | BrokerError::TurnNotOpen { .. }
-            | BrokerError::Busy { .. }
-            | BrokerError::Degraded { .. }
-            | BrokerError::Engine { .. }
-            | BrokerError::Closed => Exit::Environment,
+            StoreError::Corrupt { .. } => Exit::Config,
+            StoreError::UnknownMessage(_) | StoreError::Invalid(_) => Exit::User,
+            StoreError::Fenced { .. }
+            | StoreError::TurnNotOpen { .. }
+            | StoreError::Busy { .. }
+            | StoreError::Degraded { .. }
+            | StoreError::Engine { .. }
+            | StoreError::Closed => Exit::Environment,
         };
         Self::new(exit, error.into())
     }

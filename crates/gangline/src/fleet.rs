@@ -4,7 +4,6 @@
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use gangline_api::status::StatusNote;
-use gangline_broker::{AgentRow, Broker, Order};
 use gangline_core::{AgentName, Epoch, agent::AgentPhase};
 use gangline_hub::about::{self, Hub, KeptProcess, StandingWord};
 use gangline_os::{
@@ -15,6 +14,7 @@ use gangline_os::{
     proc,
     process::Signal,
 };
+use gangline_store::{AgentRow, Order, Store};
 
 use crate::{
     cli::{Global, Whom},
@@ -35,7 +35,7 @@ const SETTLED: Duration = Duration::from_secs(15);
 /// The agents of one installation, and the store that knows of them.
 pub(crate) struct Fleet {
     pub(crate) paths: Paths,
-    pub(crate) broker: Broker,
+    pub(crate) store: Store,
     /// The configuration; none if there is no usable one.
     pub(crate) loaded: Option<Loaded>,
 }
@@ -71,9 +71,9 @@ impl Fleet {
     pub(crate) async fn open(global: &Global) -> Result<Self, Failure> {
         let paths = place::of_existing(global)?;
         let loaded = configuration::quiet(&paths.config_file);
-        let broker = store::configured(&paths, loaded.as_ref()).await?;
+        let store = store::configured(&paths, loaded.as_ref()).await?;
         settled(&paths).await?;
-        Ok(Self { paths, broker, loaded })
+        Ok(Self { paths, store, loaded })
     }
 
     /// Returns the hub that runs.
@@ -88,8 +88,8 @@ impl Fleet {
 
     /// Returns every agent that is known, as it stands now, by name.
     pub(crate) async fn members(&self) -> Result<Vec<Member>, Failure> {
-        let rows = self.broker.agents().await?;
-        let orders = self.broker.orders().await?;
+        let rows = self.store.agents().await?;
+        let orders = self.store.orders().await?;
         let about = self.hub()?.and_then(|hub| hub.about);
         let names = store::names(&rows, self.loaded.as_ref());
         names

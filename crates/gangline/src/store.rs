@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use gangline_api::status::StatusNote;
-use gangline_broker::{AgentRow, Broker, MessageFilter, MessageRow, OpenError, OpenOptions};
 use gangline_core::{AgentName, MessageState};
 use gangline_os::{clock, fsio, lock, paths::Paths};
+use gangline_store::{AgentRow, MessageFilter, MessageRow, OpenError, OpenOptions, Store};
 
 use crate::{
     configuration::{self, Loaded, driven::Ordered},
@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Opens the store of a state folder that has one; never makes it.
-pub(crate) async fn existing(paths: &Paths) -> Result<Broker, Failure> {
+pub(crate) async fn existing(paths: &Paths) -> Result<Store, Failure> {
     if !paths.database().is_file() {
         return Err(nothing_here(paths));
     }
@@ -36,7 +36,7 @@ pub(crate) fn nothing_here(paths: &Paths) -> Failure {
 }
 
 /// Opens the store for a message to an agent of the configuration, making it if it is missing.
-pub(crate) async fn for_message(paths: &Paths, to: &AgentName) -> Result<Broker, Failure> {
+pub(crate) async fn for_message(paths: &Paths, to: &AgentName) -> Result<Store, Failure> {
     if paths.database().is_file() {
         return open(paths).await;
     }
@@ -49,7 +49,7 @@ pub(crate) async fn for_message(paths: &Paths, to: &AgentName) -> Result<Broker,
 }
 
 /// Opens the store, making it if it is missing and there is a configuration to make it for.
-pub(crate) async fn configured(paths: &Paths, loaded: Option<&Loaded>) -> Result<Broker, Failure> {
+pub(crate) async fn configured(paths: &Paths, loaded: Option<&Loaded>) -> Result<Store, Failure> {
     if loaded.is_none() {
         return existing(paths).await;
     }
@@ -64,7 +64,7 @@ pub(crate) fn ordered(paths: &Paths) -> Ordered {
     if !path.is_file() {
         return Ordered::new();
     }
-    match Broker::look_at_orders(OpenOptions { path, clock: clock::system() }) {
+    match Store::look_at_orders(OpenOptions { path, clock: clock::system() }) {
         Ok(orders) => orders.into_iter().filter_map(|it| Some((it.agent, it.runtime?))).collect(),
         Err(error) => {
             // Whoever opens the store says so.
@@ -81,7 +81,7 @@ pub(crate) fn told(paths: &Paths) -> BTreeMap<AgentName, (AgentRow, StatusNote)>
     if !path.is_file() {
         return BTreeMap::new();
     }
-    let rows = Broker::look_at_agents(OpenOptions { path, clock: clock::system() });
+    let rows = Store::look_at_agents(OpenOptions { path, clock: clock::system() });
     let told = |row: AgentRow| {
         let note = row.status_json.as_deref().and_then(|text| serde_json::from_str(text).ok());
         (row.agent.clone(), (row, note.unwrap_or_default()))
@@ -96,7 +96,7 @@ pub(crate) fn sound(paths: &Paths) -> Result<(), Failure> {
     if !path.exists() {
         return Ok(());
     }
-    match Broker::look(OpenOptions { path, clock: clock::system() }) {
+    match Store::look(OpenOptions { path, clock: clock::system() }) {
         Err(error @ (OpenError::Corrupt { .. } | OpenError::NotADatabase { .. })) => {
             Err(error.into())
         }
@@ -110,9 +110,9 @@ pub(crate) fn sound(paths: &Paths) -> Result<(), Failure> {
     }
 }
 
-async fn open(paths: &Paths) -> Result<Broker, Failure> {
+async fn open(paths: &Paths) -> Result<Store, Failure> {
     let options = OpenOptions { path: paths.database(), clock: clock::system() };
-    Ok(Broker::open(options).await?)
+    Ok(Store::open(options).await?)
 }
 
 /// With less room than this nothing can be begun, in bytes.
@@ -141,12 +141,8 @@ pub(crate) fn names(rows: &[AgentRow], loaded: Option<&Loaded>) -> Vec<AgentName
 }
 
 /// Makes sure that an agent is known; the failure names those that are.
-pub(crate) async fn known(
-    broker: &Broker,
-    paths: &Paths,
-    agent: &AgentName,
-) -> Result<(), Failure> {
-    let rows = broker.agents().await?;
+pub(crate) async fn known(store: &Store, paths: &Paths, agent: &AgentName) -> Result<(), Failure> {
+    let rows = store.agents().await?;
     let names = names(&rows, configuration::quiet(&paths.config_file).as_ref());
     if names.contains(agent) {
         return Ok(());
@@ -156,24 +152,24 @@ pub(crate) async fn known(
 
 /// Gathers what is known about one agent.
 pub(crate) async fn facts(
-    broker: &Broker,
+    store: &Store,
     paths: &Paths,
     agent: &AgentName,
 ) -> Result<Facts, Failure> {
     let open = |states| MessageFilter { agent: Some(agent.clone()), states, before: None };
     let ids = |rows: Vec<MessageRow>| rows.into_iter().rev().map(|row| row.id).collect();
-    let working = broker.messages(open(vec![MessageState::InTurn]), 0).await?;
+    let working = store.messages(open(vec![MessageState::InTurn]), 0).await?;
     let lock = paths.agent_lock(agent.folded());
     Ok(Facts {
         nick: agent.clone(),
-        row: broker.agent(agent).await?,
+        row: store.agent(agent).await?,
         holder: lock::probe(&lock).map_err(|error| {
             Failure::environment(error).doing(format!("cannot ask for {}", lock.display()))
         })?,
-        waiting: broker.waiting(agent).await?,
-        held: broker.held(agent).await?,
+        waiting: store.waiting(agent).await?,
+        held: store.held(agent).await?,
         working: ids(working),
-        approvals: broker.approvals(Some(agent), true).await?,
+        approvals: store.approvals(Some(agent), true).await?,
         trouble: configuration::trouble(&paths.config_file),
     })
 }

@@ -8,10 +8,10 @@ use gangline_api::{
     status::{AgentStatus, Seen, Situation, State, StatusNote, Task, WaitingFor},
     trace::{Trace, TracedCause, TracedMessage, TracedSend, TracedTurn},
 };
-use gangline_broker as broker;
-use gangline_broker::{AgentRow, ApprovalRow, CauseRow, Held, MessageRow, OutboxRow};
 use gangline_core::{AgentName, Epoch, MessageId, TurnId, agent::AgentPhase, word::Stored};
 use gangline_os::{clock::rfc3339, lock::Holder};
+use gangline_store as store;
+use gangline_store::{AgentRow, ApprovalRow, CauseRow, Held, MessageRow, OutboxRow};
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -190,7 +190,7 @@ pub(crate) fn approval(row: &ApprovalRow) -> Approval {
 }
 
 /// Returns an event as clients get it. A payload that is no JSON becomes a string.
-pub(crate) fn event(row: &broker::Event) -> EventRecord {
+pub(crate) fn event(row: &store::Event) -> EventRecord {
     EventRecord {
         v: u32::try_from(row.v).unwrap_or(EVENT_VERSION),
         seq: row.cursor().to_string(),
@@ -237,7 +237,7 @@ fn cause(row: &CauseRow) -> TracedCause {
 }
 
 /// Returns the whole life of a message.
-pub(crate) fn trace(trace: &broker::Trace) -> Trace {
+pub(crate) fn trace(trace: &store::Trace) -> Trace {
     let id = trace.message.id;
     Trace {
         message: message(&trace.message),
@@ -285,7 +285,7 @@ pub(crate) struct HowTaken {
 
 /// Returns how a message came into a turn, if that was recorded.
 pub(crate) fn how_taken(
-    events: &[broker::Event],
+    events: &[store::Event],
     turn: TurnId,
     message: MessageId,
 ) -> Option<HowTaken> {

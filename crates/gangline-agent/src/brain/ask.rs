@@ -3,10 +3,6 @@
 use std::collections::HashMap;
 
 use gangline_api::{approval::wanted, event};
-use gangline_broker::{
-    Announce, LineKind, MessageRow, NUMBER_PLACEHOLDER, OpenApproval, Send as BrokerSend,
-    WithdrawApproval,
-};
 use gangline_core::{
     ApprovalNumber, Redactor, TurnId,
     agent::{ApprovalRequestId, Input},
@@ -17,6 +13,10 @@ use gangline_core::{
     rule::Offer,
 };
 use gangline_runtime::{Answer, ApprovalAsk, Verdict};
+use gangline_store::{
+    Announce, LineKind, MessageRow, NUMBER_PLACEHOLDER, OpenApproval, Send as StoreSend,
+    WithdrawApproval,
+};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -199,8 +199,8 @@ impl Brain {
         turn: TurnId,
         idem_key: String,
         text: &str,
-    ) -> BrokerSend {
-        BrokerSend {
+    ) -> StoreSend {
+        StoreSend {
             agent: self.me.agent.clone(),
             turn: Some(turn),
             idem_key,

@@ -1,6 +1,5 @@
 //! What follows from each effect of the state machine.
 
-use gangline_broker::{How, MessageRow};
 use gangline_core::{
     MessageId, Origin, Target, TurnId,
     agent::{Deadline, Effect, Notice, StartWith},
@@ -8,6 +7,7 @@ use gangline_core::{
 };
 use gangline_irc::client::{LinkCommand, TypingState};
 use gangline_runtime::{Answer, Prompt};
+use gangline_store::{How, MessageRow};
 use tracing::{debug, error, warn};
 use uuid::Uuid;
 

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use gangline_broker::NewUsage;
 use gangline_core::{
     TurnId,
     agent::{Finish, Input, RuntimeInput},
     time::WallMicros,
 };
 use gangline_runtime::TurnResult;
+use gangline_store::NewUsage;
 
 use super::Brain;
 use crate::bus::Record;
@@ -25,7 +25,7 @@ impl Brain {
 
     /// Has this session kept for the next daemon; none = it begins a new one.
     pub(super) fn keep_session(&mut self, session: Option<String>) {
-        self.keeper.push(Record::Agent(gangline_broker::AgentUpdate {
+        self.keeper.push(Record::Agent(gangline_store::AgentUpdate {
             session: Some(session),
             known_as: self.shown.known_as.clone(),
             ..Default::default()

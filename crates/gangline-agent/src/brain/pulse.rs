@@ -1,8 +1,8 @@
 //! What the rooms see of an open turn: the typing mark, what runs, and what is said between tools.
 
-use gangline_broker::{LineKind, MessageRow, Send as BrokerSend};
 use gangline_core::{Redacted, Target, Tier, TurnId, name::fold, pulse::Beat, split};
 use gangline_irc::client::TypingState;
+use gangline_store::{LineKind, MessageRow, Send as StoreSend};
 
 use super::Brain;
 use crate::{bus::Record, texts};
@@ -110,8 +110,8 @@ impl Brain {
         row: &MessageRow,
         idem_key: String,
         lines: Vec<split::Line<Redacted>>,
-    ) -> BrokerSend {
-        BrokerSend {
+    ) -> StoreSend {
+        StoreSend {
             agent: self.me.agent.clone(),
             turn: None,
             idem_key,

@@ -1,7 +1,6 @@
 //! T3: a turn's end becomes one commit: new states, relayed answers, and what askers are told.
 
 use gangline_api::event;
-use gangline_broker::{EndTurn, LineKind, MessageRow, NewMessage, Send as BrokerSend, Settle};
 use gangline_core::{
     AgentName, MessageId, MessageState, Origin, Principal, Target, Tier, TurnId,
     answer::{Settlement, Tell},
@@ -11,6 +10,7 @@ use gangline_core::{
 };
 use gangline_irc::client::TypingState;
 use gangline_os::clock::UnixMicros;
+use gangline_store::{EndTurn, LineKind, MessageRow, NewMessage, Send as StoreSend, Settle};
 
 use super::{Brain, show};
 use crate::{bus::Record, texts};
@@ -57,7 +57,7 @@ impl Brain {
         }
     }
 
-    fn sends(&self, turn: TurnId, settled: &[Settlement]) -> Vec<BrokerSend> {
+    fn sends(&self, turn: TurnId, settled: &[Settlement]) -> Vec<StoreSend> {
         let mut sends = Vec::new();
         for one in settled {
             let Some(waiting) = self.rows.get(&one.message) else { continue };
@@ -75,7 +75,7 @@ pub(crate) fn sends_for(
     row: &MessageRow,
     one: &Settlement,
     redactor: &Redactor,
-) -> Vec<BrokerSend> {
+) -> Vec<StoreSend> {
     let mut sends = Vec::new();
     if row.target.is_empty() {
         return sends;
@@ -84,7 +84,7 @@ pub(crate) fn sends_for(
         let lines = split::redacted_lines(&redactor.redact(answer), |left| {
             format!("… (+{left} lines: gangline trace {})", row.id)
         });
-        sends.push(BrokerSend {
+        sends.push(StoreSend {
             agent: agent.clone(),
             turn: Some(turn),
             idem_key: answer_key(row),
@@ -97,7 +97,7 @@ pub(crate) fn sends_for(
     }
     if let Some(tell) = &one.tell {
         let text = format!("{}: {} ({})", row.sender, tell.text(), row.id);
-        sends.push(BrokerSend {
+        sends.push(StoreSend {
             agent: agent.clone(),
             turn: Some(turn),
             idem_key: telling_key(row, tell),

@@ -5,13 +5,13 @@ use gangline_api::{
     event,
     status::{RunningTool, StatusNote, Task},
 };
-use gangline_broker::AgentUpdate;
 use gangline_core::{
     TurnId,
     agent::{AgentPhase, PhaseName, View},
     pulse::Waits,
 };
 use gangline_os::clock::rfc3339;
+use gangline_store::AgentUpdate;
 
 use super::Brain;
 use crate::{

@@ -7,7 +7,6 @@ use gangline_api::{
     event::{self, HookData},
     status::cut,
 };
-use gangline_broker::{LineKind, MessageRow, Send as BrokerSend};
 use gangline_core::{
     MessageId, MessageState, Tier, TurnId,
     answer::Settlement,
@@ -16,6 +15,7 @@ use gangline_core::{
 };
 use gangline_irc::{client::LinkCommand, wire::Message};
 use gangline_runtime::RuntimeEvent;
+use gangline_store::{LineKind, MessageRow, Send as StoreSend};
 
 use super::Brain;
 use crate::{bus::Record, texts};
@@ -135,7 +135,7 @@ impl Brain {
         }
         self.told.parked.insert(row.id);
         let text = format!("{}: {} ({})", row.sender, texts::PARKED, row.id);
-        self.keeper.push(Record::Say(Box::new(BrokerSend {
+        self.keeper.push(Record::Say(Box::new(StoreSend {
             agent: self.me.agent.clone(),
             turn: None,
             idem_key: format!("k-{}-{:x}-{}", row.id, row.accepted_at.0, row.takes),

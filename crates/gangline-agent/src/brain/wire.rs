@@ -1,9 +1,9 @@
 //! From the backend's shapes to the record's.
 
 use gangline_api::event;
-use gangline_broker::NewEvent;
 use gangline_core::TurnId;
 use gangline_runtime::{AssistantMessage, Block};
+use gangline_store::NewEvent;
 
 use super::Identity;
 

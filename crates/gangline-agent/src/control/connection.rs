@@ -17,12 +17,12 @@ use gangline_api::{
         Frame, IN_FLIGHT_MAX, LINE_SECONDS, Refused, Request, RequestError, RequestId, Response,
     },
 };
-use gangline_broker::{Cursor, Event as Stored, PAGE_MAX};
 use gangline_os::{
     CancellationToken,
     clock::rfc3339,
     task::{HowEnded, TaskEnd, TaskGroup},
 };
+use gangline_store::{Cursor, Event as Stored, PAGE_MAX};
 use tokio::{
     io::AsyncWriteExt,
     net::UnixStream,

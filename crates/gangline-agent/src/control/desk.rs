@@ -7,13 +7,13 @@ use gangline_api::{
     event,
     ipc::{self, Command, HelloData, Lines, NoData, Request, RequestId, Response, SubscribeData},
 };
-use gangline_broker::{BrokerError, Cursor, EventPage, EventQuery};
 use gangline_core::{
     AgentName,
     name::{ChannelName, Target},
 };
 use gangline_os::CancellationToken;
 use gangline_runtime::Capabilities;
+use gangline_store::{Cursor, EventPage, EventQuery, StoreError};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::{mpsc, watch};
@@ -236,17 +236,17 @@ impl Desk {
         Ok(told.then(Then::Subscribe { cursor, committed }))
     }
 
-    async fn newest(&self) -> Result<Cursor, BrokerError> {
+    async fn newest(&self) -> Result<Cursor, StoreError> {
         let agent = Some(self.me.agent.clone());
         let query = EventQuery { agent, newest: true, limit: 1, ..EventQuery::default() };
-        Ok(self.speaker.broker.events(query).await?.cursor)
+        Ok(self.speaker.store.events(query).await?.cursor)
     }
 
     /// Returns the next page of this agent's events.
-    pub(super) async fn events(&self, after: Cursor) -> Result<EventPage, BrokerError> {
+    pub(super) async fn events(&self, after: Cursor) -> Result<EventPage, StoreError> {
         let agent = Some(self.me.agent.clone());
         let query = EventQuery { agent, after: Some(after), ..EventQuery::default() };
-        self.speaker.broker.events(query).await
+        self.speaker.store.events(query).await
     }
 
     /// Asks the chat server.
@@ -270,7 +270,7 @@ impl Desk {
         let severity = event.severity().to_owned();
         let alert = event::Alert { event, severity, text };
         let events = new_event(&self.me, None, &alert.into()).into_iter().collect();
-        if let Err(error) = self.speaker.broker.append(events).await {
+        if let Err(error) = self.speaker.store.append(events).await {
             warn!(%error, %event, "cannot record an alert");
         }
         self.speaker.committed.send_modify(|count| *count += 1);

@@ -55,7 +55,7 @@ impl Desk {
 
     pub(super) async fn status(&self) -> Result<Told, String> {
         let showing = self.showing.borrow().clone();
-        let around = Around::look(&self.speaker.broker, &self.me.agent, &showing).await;
+        let around = Around::look(&self.speaker.store, &self.me.agent, &showing).await;
         let mut channels: Vec<_> = self.whereabouts.joined.borrow().iter().cloned().collect();
         channels.sort();
         let around = Around { unread: self.most_unread(), channels, ..around };
@@ -73,14 +73,14 @@ impl Desk {
 
     /// The row first: an order that was confirmed outlives the daemon.
     pub(super) async fn pause(&self) -> Result<Told, String> {
-        let kept = self.speaker.broker.pause(&self.me.agent).await;
+        let kept = self.speaker.store.pause(&self.me.agent).await;
         kept.map_err(|error| whole(&error))?;
         self.tell(Incoming::Operator(Word::Pause))?;
         Told::nothing()
     }
 
     pub(super) async fn resume(&self) -> Result<Told, String> {
-        let kept = self.speaker.broker.resume(&self.me.agent).await;
+        let kept = self.speaker.store.resume(&self.me.agent).await;
         kept.map_err(|error| whole(&error))?;
         self.tell(Incoming::Operator(Word::Resume))?;
         Told::nothing()

@@ -4,8 +4,8 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use gangline_api::ipc::{self, ChannelsData, LINE_MAX, ReadData, TopicData, WhoData};
-use gangline_broker::LineKind;
 use gangline_core::name::{ChannelName, Target};
+use gangline_store::LineKind;
 use tokio::sync::oneshot;
 
 use super::{
@@ -74,7 +74,7 @@ impl Desk {
     }
 
     async fn has_unsaid(&self, place: &Target) -> bool {
-        let rows = self.speaker.broker.outbox_pending(&self.me.agent, OWN_MAX).await;
+        let rows = self.speaker.store.outbox_pending(&self.me.agent, OWN_MAX).await;
         let is_there = |target: &str| target.parse::<Target>().is_ok_and(|it| it == *place);
         // A store that cannot be read keeps nobody waiting.
         let rows = rows.unwrap_or_default();

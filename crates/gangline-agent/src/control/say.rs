@@ -88,7 +88,7 @@ impl Desk {
         message: MessageId,
     ) -> Result<(), String> {
         let Some(context) = context else {
-            let row = self.speaker.broker.message(message).await.map_err(|error| whole(&error))?;
+            let row = self.speaker.store.message(message).await.map_err(|error| whole(&error))?;
             let ours = row.is_some_and(|row| row.agent == self.me.agent);
             return ours.then_some(()).ok_or_else(|| format!("{message} is not this agent's"));
         };

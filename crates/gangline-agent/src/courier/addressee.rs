@@ -10,10 +10,10 @@ use std::{
     time::Duration,
 };
 
-use gangline_broker::{OutboxId, OutboxRow};
 use gangline_core::name::{Nick, fold};
 use gangline_irc::wire::{Message, numeric, tags};
 use gangline_os::clock::UnixMicros;
+use gangline_store::{OutboxId, OutboxRow};
 
 #[cfg(test)]
 mod tests;

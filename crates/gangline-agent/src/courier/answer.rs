@@ -1,8 +1,8 @@
 //! What the courier says by itself to somebody who said something: notices, which wake nobody.
 
-use gangline_broker::{LineKind, Send as BrokerSend};
 use gangline_core::{MessageId, Target};
 use gangline_irc::client::Line;
+use gangline_store::{LineKind, Send as StoreSend};
 use tracing::warn;
 
 use super::Courier;
@@ -61,7 +61,7 @@ impl Courier {
         (texts, in_reply_to): (&[String], Option<MessageId>),
         question: Option<String>,
     ) {
-        let send = BrokerSend {
+        let send = StoreSend {
             agent: self.office.agent.clone(),
             turn: None,
             idem_key,
@@ -72,7 +72,7 @@ impl Courier {
             in_reply_to,
             deliver: None,
         };
-        if let Err(error) = self.office.broker.answer(send, question).await {
+        if let Err(error) = self.office.store.answer(send, question).await {
             warn!(%error, "cannot tell somebody");
         }
         self.office.outbox.notify_one();

@@ -6,10 +6,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use gangline_broker::{CursorMove, TakenIn};
 use gangline_core::{MessageState, name::Target};
 use gangline_irc::client::{Line, LinkCommand, cursor::Cursor};
 use gangline_os::clock;
+use gangline_store::{CursorMove, TakenIn};
 use tracing::warn;
 
 use super::{
@@ -148,7 +148,7 @@ impl Courier {
     /// whenever we die.
     pub(super) async fn load_cursors(&mut self) -> bool {
         let office = &self.office;
-        let kept = match office.broker.cursors(&office.agent, &office.network_id).await {
+        let kept = match office.store.cursors(&office.agent, &office.network_id).await {
             Ok(kept) => kept,
             Err(error) => {
                 warn!(%error, "cannot read how far history was taken in");
@@ -195,7 +195,7 @@ impl Courier {
                 Some(cursor) => cursor.clone(),
                 None => {
                     let (office, key) = (&self.office, rooms::read_key(&target));
-                    let kept = office.broker.move_cursor(
+                    let kept = office.store.move_cursor(
                         &office.agent,
                         &office.network_id,
                         &key,
@@ -228,7 +228,7 @@ impl Courier {
         for (target, cursor) in dirty {
             let office = &self.office;
             let moved = office
-                .broker
+                .store
                 .move_cursor(&office.agent, &office.network_id, &target, cursor.as_str())
                 .await;
             match moved {
@@ -321,7 +321,7 @@ impl Courier {
         }
         let office = &self.office;
         let moved = office
-            .broker
+            .store
             .move_cursor(&office.agent, &office.network_id, target.folded(), cursor.as_str())
             .await;
         if let Err(error) = moved {
@@ -341,8 +341,8 @@ impl Courier {
     /// or will be. Those that became messages are known by their ids.
     async fn refill(&mut self, target: Target, lines: &[Line], cursor: Cursor) {
         let keys = lines.iter().map(intake_key).collect();
-        let (broker, office) = (&self.office.broker, &self.office);
-        let known = broker.taken_in(&office.agent, &office.network_id, keys).await;
+        let (store, office) = (&self.office.store, &self.office);
+        let known = store.taken_in(&office.agent, &office.network_id, keys).await;
         // Without an answer a line is read once more.
         let known = known.unwrap_or_default().into_iter();
         let known: HashMap<String, Became> =
@@ -367,8 +367,7 @@ impl Courier {
 
     async fn looked(&mut self, time: &str) {
         let office = &self.office;
-        let kept =
-            office.broker.move_cursor(&office.agent, &office.network_id, TARGETS, time).await;
+        let kept = office.store.move_cursor(&office.agent, &office.network_id, TARGETS, time).await;
         if kept.is_ok() {
             self.cursors.looked_at = Some(time.to_owned());
         }

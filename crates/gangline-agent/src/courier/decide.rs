@@ -1,7 +1,6 @@
 //! Words that are not prompts: decisions on approvals.
 
 use gangline_api::event::{Event, Notice};
-use gangline_broker::{ApprovalRow, BrokerError, DecideError, NewEvent, RuleRow, Ruling, Stored};
 use gangline_core::{
     ApprovalNumber, Principal, Tier,
     approval::{
@@ -14,6 +13,7 @@ use gangline_core::{
 };
 use gangline_irc::client::Line;
 use gangline_os::clock;
+use gangline_store::{ApprovalRow, DecideError, NewEvent, RuleRow, Ruling, StoreError, Stored};
 use tracing::{info, warn};
 
 use super::Courier;
@@ -87,12 +87,12 @@ impl Courier {
         &self,
         line: &Line,
         who: &Principal,
-    ) -> Result<Vec<OpenApproval>, BrokerError> {
-        let broker = &self.office.broker;
+    ) -> Result<Vec<OpenApproval>, StoreError> {
+        let store = &self.office.store;
         let here = place::key(&line.target, who);
         let mut open = Vec::new();
-        for row in broker.approvals(Some(&self.office.agent), true).await? {
-            let places = broker.approval_places(row.number).await?;
+        for row in store.approvals(Some(&self.office.agent), true).await? {
+            let places = store.approval_places(row.number).await?;
             let place = places.into_iter().find(|it| it.place == here);
             let announced = place.and_then(|it| {
                 let told = it.told_at.as_deref().and_then(clock::parse_rfc3339).map(|at| at.0);
@@ -123,7 +123,7 @@ impl Courier {
     /// message's next attempt.
     async fn decide_closed(&self, line: &Line, who: &Principal, word: Word) -> Handled {
         let number = word.number;
-        let row = match self.office.broker.approval(number).await {
+        let row = match self.office.store.approval(number).await {
             Ok(row) => row,
             Err(error) => {
                 warn!(%error, "cannot read an approval");
@@ -172,9 +172,9 @@ impl Courier {
         let number = word.number;
         let (ruling, said) = self.ruling(line, who, &word);
         let done = match word.reach {
-            Reach::Once => office.broker.decide(number, ruling).await.map(|it| (it, None)),
+            Reach::Once => office.store.decide(number, ruling).await.map(|it| (it, None)),
             Reach::Always => {
-                let done = office.broker.decide_always(number, ruling).await;
+                let done = office.store.decide_always(number, ruling).await;
                 done.map(|it| (it.decided, Some(it.stored)))
             }
         };
@@ -186,7 +186,7 @@ impl Courier {
         office.rescan.notify_one();
         office.outbox.notify_one();
         let here = place::key(&line.target, who);
-        let places = office.broker.approval_places(number).await.unwrap_or_default();
+        let places = office.store.approval_places(number).await.unwrap_or_default();
         let mut texts = Vec::new();
         if decided.for_next_attempt {
             texts.push(approvals::for_next_attempt(&said));
@@ -251,7 +251,7 @@ impl Courier {
             })
         };
         let events = rules.iter().filter_map(event).collect();
-        if let Err(error) = self.office.broker.append(events).await {
+        if let Err(error) = self.office.store.append(events).await {
             warn!(%error, "cannot record a rule that was made");
         }
     }

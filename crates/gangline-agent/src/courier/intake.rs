@@ -1,6 +1,5 @@
 //! In: a line of IRC becomes a durable message, or nothing.
 
-use gangline_broker::{Accepted, CursorMove, LineKind, MessageFilter, NewMessage, OutboxRow, Said};
 use gangline_core::{
     AgentName, MessageId, MessageState, Origin, Principal, Target, Tier,
     approval::Addressed,
@@ -10,6 +9,7 @@ use gangline_core::{
 };
 use gangline_irc::client::{Line, LineKind as WireKind};
 use gangline_os::clock;
+use gangline_store::{Accepted, CursorMove, LineKind, MessageFilter, NewMessage, OutboxRow, Said};
 use sha2::{Digest, Sha256};
 use tracing::{debug, warn};
 
@@ -210,7 +210,7 @@ impl Courier {
         };
         // The inbox may look as soon as the row is there: the turn that it begins is a write behind
         // this one, and synced with it.
-        match office.broker.accept_and_ring(message, office.rescan.clone()).await {
+        match office.store.accept_and_ring(message, office.rescan.clone()).await {
             Ok(Accepted { id, duplicate }) => {
                 debug!(%id, duplicate, "accepted");
                 if !duplicate && state == MessageState::Accepted {
@@ -352,13 +352,13 @@ impl Office {
         let (Some((idem_key, _)), Ok(sender)) = (id, who.account.parse()) else {
             return far;
         };
-        let rows = self.broker.outbox_by_idem(&sender, idem_key).await.unwrap_or_default();
+        let rows = self.store.outbox_by_idem(&sender, idem_key).await.unwrap_or_default();
         let Some(row) = rows.into_iter().next() else {
             return far;
         };
         let mut answers = None;
         if let Some(id) = row.in_reply_to
-            && let Ok(Some(asked)) = self.broker.message(id).await
+            && let Ok(Some(asked)) = self.store.message(id).await
             && asked.principal.account == self.agent.as_str()
         {
             answers = Some(id);
@@ -373,7 +373,7 @@ impl Office {
         let given = [MessageState::InTurn, MessageState::Answered, MessageState::NoReply];
         let filter =
             MessageFilter { agent: Some(agent), states: given.to_vec(), ..Default::default() };
-        let newest = self.broker.messages(filter, 1).await.ok()?.pop()?;
+        let newest = self.store.messages(filter, 1).await.ok()?.pop()?;
         let root = newest.cause_root.or(Some(newest.id));
         Some(Cause { answers: None, root, hops: newest.hops + 1 })
     }

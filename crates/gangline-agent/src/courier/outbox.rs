@@ -2,14 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use gangline_broker::{
-    BrokerError, LineKind, OutboxId, OutboxRow, PAGE_MAX, Said, Send as BrokerSend, SentAs,
-};
 use gangline_core::{
     Origin,
     name::{ChannelName, Nick, Target, fold},
 };
 use gangline_irc::{client::LinkCommand, wire::numeric};
+use gangline_store::{
+    LineKind, OutboxId, OutboxRow, PAGE_MAX, Said, Send as StoreSend, SentAs, StoreError,
+};
 use tracing::{debug, warn};
 
 use super::Courier;
@@ -106,14 +106,14 @@ impl Courier {
             if ids.is_empty() {
                 continue;
             }
-            if let Err(error) = self.office.broker.mark_sent(&ids, form).await {
+            if let Err(error) = self.office.store.mark_sent(&ids, form).await {
                 return warn!(%error, "cannot mark lines as sent");
             }
         }
         if !self.office.own {
             let rows = due.iter().map(|(sending, _)| sending.first());
             for row in rows.filter(|row| self.in_flight.before(row) == Before::Perhaps) {
-                if let Err(error) = self.office.broker.may_be_doubled(row.id).await {
+                if let Err(error) = self.office.store.may_be_doubled(row.id).await {
                     warn!(%error, "cannot record that a line may be doubled");
                 }
             }
@@ -131,12 +131,12 @@ impl Courier {
         &self,
         most: usize,
         pick: impl Fn(&OutboxRow) -> bool,
-    ) -> Result<Vec<OutboxRow>, BrokerError> {
-        let (broker, agent) = (&self.office.broker, &self.office.agent);
+    ) -> Result<Vec<OutboxRow>, StoreError> {
+        let (store, agent) = (&self.office.store, &self.office.agent);
         let mut picked = Vec::new();
         let mut after = OutboxId(0);
         loop {
-            let rows = broker.outbox_pending_after(agent, after, PAGE_MAX).await?;
+            let rows = store.outbox_pending_after(agent, after, PAGE_MAX).await?;
             let last = rows.last().map(|row| row.id);
             let full = rows.len() >= PAGE_MAX as usize;
             let rows = rows.into_iter().map(|row| self.as_said_here(row));
@@ -175,7 +175,7 @@ impl Courier {
     async fn together(
         &self,
         due: Vec<(OutboxRow, Target)>,
-    ) -> Result<Vec<(Sending, Target)>, BrokerError> {
+    ) -> Result<Vec<(Sending, Target)>, StoreError> {
         let mut forms: HashMap<String, SentAs> = HashMap::new();
         let mut sendings: Vec<(Sending, Target)> = Vec::with_capacity(due.len());
         for (row, target) in due {
@@ -191,8 +191,8 @@ impl Courier {
                 }
                 None => {}
             }
-            let (broker, agent) = (&self.office.broker, &self.office.agent);
-            let rows = broker.outbox_by_idem(agent, &row.idem_key).await?;
+            let (store, agent) = (&self.office.store, &self.office.agent);
+            let rows = store.outbox_by_idem(agent, &row.idem_key).await?;
             let form = how(&rows);
             forms.insert(row.idem_key.clone(), form);
             let whole = if form == SentAs::Whole { Sending::whole(rows) } else { None };
@@ -229,7 +229,7 @@ impl Courier {
 
     /// Records a confirmation; returns whether the store took it.
     async fn settle_confirmed(&self, sending: &Sending, taken: &Said) -> bool {
-        if let Err(error) = self.office.broker.confirm(&sending.ids(), taken.clone()).await {
+        if let Err(error) = self.office.store.confirm(&sending.ids(), taken.clone()).await {
             // After a crash the successor says it again, and our own server knows it.
             warn!(%error, "cannot record a confirmation");
             return false;
@@ -249,7 +249,7 @@ impl Courier {
     /// History showed a line of ours whose confirmation we never got.
     async fn confirmed_from_history(&self, key: &str, taken: Said) {
         let Some((idem_key, part)) = key.rsplit_once('.') else { return };
-        let rows = self.office.broker.outbox_by_idem(&self.office.agent, idem_key).await;
+        let rows = self.office.store.outbox_by_idem(&self.office.agent, idem_key).await;
         if let Some(sending) = named(part, rows.unwrap_or_default()) {
             self.hand_own_to_rooms((sending.first(), sending.on_one_line()), &taken).await;
             self.settle_confirmed(&sending, &taken).await;
@@ -291,8 +291,8 @@ impl Courier {
     pub(super) async fn give_up_room(&mut self, channel: &ChannelName, why: &str) {
         let mut after = OutboxId(0);
         loop {
-            let (broker, agent) = (&self.office.broker, &self.office.agent);
-            let rows = match broker.outbox_pending_after(agent, after, PAGE_MAX).await {
+            let (store, agent) = (&self.office.store, &self.office.agent);
+            let rows = match store.outbox_pending_after(agent, after, PAGE_MAX).await {
                 Ok(rows) => rows,
                 Err(error) => return warn!(%error, "cannot read the outbox"),
             };
@@ -313,7 +313,7 @@ impl Courier {
     /// who asked for the answer, or the person in whose turn it was said.
     async fn whom_to_tell(&self, row: &OutboxRow) -> Option<(Nick, Option<String>)> {
         let asked = match row.in_reply_to.or_else(|| row.cause_root.filter(|_| row.hops == 1)) {
-            Some(message) => self.office.broker.message(message).await.ok().flatten(),
+            Some(message) => self.office.store.message(message).await.ok().flatten(),
             None => None,
         };
         let question = asked.as_ref().and_then(|asked| asked.msgid.clone());
@@ -333,7 +333,7 @@ impl Courier {
     /// The same of all that was said at once.
     async fn give_up_all(&self, sending: &Sending, why: &str) {
         let row = sending.first();
-        let first = match self.office.broker.undeliverable(&sending.ids(), why).await {
+        let first = match self.office.store.undeliverable(&sending.ids(), why).await {
             Ok(first) => first,
             Err(error) => return warn!(%error, "cannot record an undeliverable line"),
         };
@@ -347,7 +347,7 @@ impl Courier {
         }
         let what = if row.in_reply_to.is_some() { "my answer" } else { "what I said" };
         let text = format!("{what} could not be delivered to {}: {why}", row.target);
-        let told = BrokerSend {
+        let told = StoreSend {
             agent: self.office.agent.clone(),
             turn: None,
             // The same for every line of one text, so that it is told once.
@@ -358,7 +358,7 @@ impl Courier {
             in_reply_to: None,
             deliver: None,
         };
-        if let Err(error) = self.office.broker.answer(told, question).await {
+        if let Err(error) = self.office.store.answer(told, question).await {
             warn!(%error, "cannot tell the asker");
         }
         self.office.outbox.notify_one();

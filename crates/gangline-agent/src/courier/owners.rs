@@ -8,7 +8,6 @@ use std::time::Duration;
 pub(super) use present::Owners;
 
 use gangline_api::approval::wanted_of_row;
-use gangline_broker::{Announce, ApprovalRow, LineKind, MessageRow, Send as BrokerSend};
 use gangline_core::{
     Target, Tier, TurnId,
     approval::{
@@ -19,6 +18,7 @@ use gangline_core::{
     trust::OWNER,
 };
 use gangline_os::clock::UnixMicros;
+use gangline_store::{Announce, ApprovalRow, LineKind, MessageRow, Send as StoreSend};
 use tracing::warn;
 
 use super::Courier;
@@ -41,13 +41,13 @@ impl Courier {
             self.reminded.clear();
             return;
         }
-        let open = match self.office.broker.approvals(Some(&self.office.agent), true).await {
+        let open = match self.office.store.approvals(Some(&self.office.agent), true).await {
             Ok(open) => open,
             Err(error) => return warn!(%error, "cannot read approvals"),
         };
         for row in open {
             let asked = match row.message {
-                Some(message) => self.office.broker.message(message).await.ok().flatten(),
+                Some(message) => self.office.store.message(message).await.ok().flatten(),
                 None => None,
             };
             self.tell_owners_of(&row, asked.as_ref()).await;
@@ -107,7 +107,7 @@ impl Courier {
         };
         let said = self.office.redactor.redact(&told_line.text);
         let extent = told_line.extent_of(&said);
-        let send = BrokerSend {
+        let send = StoreSend {
             agent: self.office.agent.clone(),
             turn: Some(row.turn),
             idem_key: format!("{}own-{number}-{}-{round}", place::ANNOUNCES, row.turn),
@@ -118,7 +118,7 @@ impl Courier {
             deliver: None,
         };
         let announce = Announce { send, place, extent, question: None };
-        match self.office.broker.announce(row.number, announce).await {
+        match self.office.store.announce(row.number, announce).await {
             Ok(_) => {
                 self.reminded.insert(row.number, told);
             }

@@ -1,11 +1,11 @@
 //! Private answers on a network that is not ours wait for the person who asked (`addressee`).
 
-use gangline_broker::{BrokerError, LineKind, OutboxRow};
 use gangline_core::name::{Nick, Target};
 use gangline_irc::{
     client::{Line, LinkCommand},
     wire::Message,
 };
+use gangline_store::{LineKind, OutboxRow, StoreError};
 use tracing::{debug, warn};
 
 use super::{
@@ -125,12 +125,12 @@ impl Courier {
         &self,
         row: &OutboxRow,
         target: &Target,
-    ) -> Result<Option<Asked>, BrokerError> {
+    ) -> Result<Option<Asked>, StoreError> {
         let Target::Nick(nick) = target else { return Ok(None) };
         if self.office.own {
             return Ok(None);
         }
-        let who = self.office.broker.asked_by(row.id, &self.office.network_id).await?;
+        let who = self.office.store.asked_by(row.id, &self.office.network_id).await?;
         Ok(who.map(|who| Asked {
             nick: nick.clone(),
             account: (!who.account.starts_with('~')).then_some(who.account),

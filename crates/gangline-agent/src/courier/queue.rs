@@ -1,6 +1,5 @@
 //! What waits for the agent: the list, and one message taken back.
 
-use gangline_broker::{Cancel, MessageFilter, MessageRow, PAGE_MAX};
 use gangline_core::{
     MessageId, MessageState, Principal, Target, Tier,
     name::{ChannelName, fold},
@@ -8,6 +7,7 @@ use gangline_core::{
 };
 use gangline_irc::client::Line;
 use gangline_os::clock::UnixMicros;
+use gangline_store::{Cancel, MessageFilter, MessageRow, PAGE_MAX};
 use tracing::{info, warn};
 
 use super::{Courier, answer::place_of, decide::Handled};
@@ -53,7 +53,7 @@ impl Courier {
                 states: vec![MessageState::Accepted],
                 before: rows.last().map(|row| row.id),
             };
-            match self.office.broker.messages(filter, PAGE_MAX).await {
+            match self.office.store.messages(filter, PAGE_MAX).await {
                 Ok(page) => {
                     let last = page.len() < PAGE_MAX as usize;
                     rows.extend(page);
@@ -73,7 +73,7 @@ impl Courier {
 
     /// Takes back a message that waits, for its author or an owner.
     pub(super) async fn cancel(&self, line: &Line, who: &Principal, id: MessageId) -> Handled {
-        let row = match self.office.broker.message(id).await {
+        let row = match self.office.store.message(id).await {
             Ok(row) => row.filter(|row| row.agent == self.office.agent),
             Err(error) => {
                 warn!(%error, "cannot read a message");
@@ -88,7 +88,7 @@ impl Courier {
             self.answer(line, &texts::not_yours(id, &row.sender)).await;
             return Handled::Yes;
         }
-        match self.office.broker.cancel(id, &who.account).await {
+        match self.office.store.cancel(id, &who.account).await {
             Ok(Cancel::Done) => {
                 info!(%id, by = who.account, "cancelled");
                 self.tell_brain(Incoming::Cancelled { message: id }).await;

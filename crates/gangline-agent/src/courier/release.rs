@@ -1,9 +1,9 @@
 //! `go on m12`: what is held of a cause goes on. And the bell of the agent that tells of a limit.
 
-use gangline_broker::Released;
 use gangline_core::{MessageId, Principal, Tier, trust::Action};
 use gangline_irc::client::Line;
 use gangline_os::doorbell;
+use gangline_store::Released;
 use tracing::{info, warn};
 
 use super::{Courier, decide::Handled};
@@ -24,7 +24,7 @@ impl Courier {
             return Handled::Yes;
         }
         let more = self.office.turns_released;
-        let text = match self.office.broker.release(id, more).await {
+        let text = match self.office.store.release(id, more).await {
             Ok(Released::Done { root, messages, agents }) => {
                 info!(%root, messages, by = who.account, "released");
                 for agent in &agents {
@@ -50,7 +50,7 @@ impl Courier {
     pub(super) async fn ring_teller(&self, root: MessageId) {
         let office = &self.office;
         office.outbox.notify_one();
-        if let Ok(Some(row)) = office.broker.message(root).await
+        if let Ok(Some(row)) = office.store.message(root).await
             && row.agent != office.agent
         {
             doorbell::ring(&office.paths.doorbell(row.agent.as_str()));

@@ -2,9 +2,6 @@
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use gangline_broker::{
-    Announce, ApprovalRow, BrokerError, LineKind, MessageRow, Send as BrokerSend,
-};
 use gangline_core::{
     ApprovalNumber, Principal, Target, Tier, TurnId,
     approval::{ApprovalState, page, view::Extent},
@@ -12,6 +9,7 @@ use gangline_core::{
     split::LINE_BYTES,
 };
 use gangline_irc::client::Line;
+use gangline_store::{Announce, ApprovalRow, LineKind, MessageRow, Send as StoreSend, StoreError};
 use tracing::warn;
 
 use super::{
@@ -61,7 +59,7 @@ impl Courier {
             Some(page) => self.show_page(line, who, page).await,
             None => {
                 let mine = Some(&self.office.agent);
-                let open = self.office.broker.approvals(mine, true).await.unwrap_or_default();
+                let open = self.office.store.approvals(mine, true).await.unwrap_or_default();
                 let open: Vec<ApprovalNumber> = open.iter().map(|row| row.number).collect();
                 self.answer(line, &approvals::no_page(&open)).await;
                 Handled::Yes
@@ -75,7 +73,7 @@ impl Courier {
             Ok(Some(found)) => found,
             Ok(None) => {
                 let other = match who.tier {
-                    Tier::Owner => self.office.broker.approval(number).await.ok().flatten(),
+                    Tier::Owner => self.office.store.approval(number).await.ok().flatten(),
                     Tier::Member | Tier::Agent | Tier::Stranger => None,
                 };
                 let text = match other {
@@ -94,7 +92,7 @@ impl Courier {
             self.answer(line, &refusal).await;
             return Handled::Yes;
         }
-        let offer = match self.office.broker.offer(number).await {
+        let offer = match self.office.store.offer(number).await {
             Ok(offer) => offer.map(|offer| offer.describe()),
             Err(error) => {
                 warn!(%error, "cannot read what an approval offers");
@@ -145,7 +143,7 @@ impl Courier {
     ) -> Handled {
         let office = &self.office;
         let texts = addressed(line, lines);
-        let send = BrokerSend {
+        let send = StoreSend {
             agent: office.agent.clone(),
             turn: None,
             idem_key: format!("{}show-{number}-{}", place::ANNOUNCES, key_of(line)),
@@ -156,7 +154,7 @@ impl Courier {
             deliver: None,
         };
         let announce = Announce { send, place, extent: Extent::Whole, question: question(line) };
-        match office.broker.announce(number, announce).await {
+        match office.store.announce(number, announce).await {
             // It was closed a moment ago: nothing is announced any more.
             Ok(said) if said.outbox.is_empty() => self.answer_lines(line, lines).await,
             Ok(_) => office.outbox.notify_one(),
@@ -171,12 +169,12 @@ impl Courier {
     async fn approval_of(
         &self,
         number: ApprovalNumber,
-    ) -> Result<Option<(ApprovalRow, Option<MessageRow>)>, BrokerError> {
-        let broker = &self.office.broker;
-        let row = broker.approval(number).await?.filter(|row| row.agent == self.office.agent);
+    ) -> Result<Option<(ApprovalRow, Option<MessageRow>)>, StoreError> {
+        let store = &self.office.store;
+        let row = store.approval(number).await?.filter(|row| row.agent == self.office.agent);
         let Some(row) = row else { return Ok(None) };
         let asked = match row.message {
-            Some(message) => broker.message(message).await?,
+            Some(message) => store.message(message).await?,
             None => None,
         };
         Ok(Some((row, asked)))
@@ -191,7 +189,7 @@ impl Courier {
         (row, asked): (&ApprovalRow, Option<&MessageRow>),
     ) -> Option<String> {
         let here = place::key(&line.target, who);
-        let places = self.office.broker.approval_places(row.number).await.unwrap_or_default();
+        let places = self.office.store.approval_places(row.number).await.unwrap_or_default();
         if places.iter().any(|it| it.place == here) {
             return None;
         }

@@ -13,7 +13,7 @@ impl Office {
             return line.principal.clone().unwrap_or_else(|| stranger(line));
         }
         if let Some(account) = &line.account {
-            let known = self.broker.accounts().await.unwrap_or_default();
+            let known = self.store.accounts().await.unwrap_or_default();
             let known = known.into_iter().find(|row| row.principal.account == *account);
             if let Some(row) = known {
                 return row.principal;

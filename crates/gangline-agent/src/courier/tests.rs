@@ -2,7 +2,6 @@
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
-use gangline_broker::{Broker, OpenOptions, Tuning, Whose};
 use gangline_core::{
     AgentName, Epoch, Principal, Tier,
     agent::{Agent, AgentOptions},
@@ -15,6 +14,7 @@ use gangline_irc::{
 };
 use gangline_os::{CancellationToken, paths::Paths};
 use gangline_runtime::Capabilities;
+use gangline_store::{OpenOptions, Store, Tuning, Whose};
 use tempfile::TempDir;
 use tokio::sync::{Notify, mpsc, watch};
 
@@ -55,9 +55,9 @@ impl Rig {
         let manual = Arc::new(ManualClock::default());
         // One clock for both: what was stored a while ago is a while ago.
         let options = OpenOptions { path, clock: Arc::<ManualClock>::clone(&manual) };
-        let broker = Broker::open_tuned(options, tuning).await.unwrap();
+        let store = Store::open_tuned(options, tuning).await.unwrap();
         let whose = Whose { runtime: "native", configured: "native" };
-        broker.begin_epoch(&ada(), (1, "test"), whose).await.unwrap();
+        store.begin_epoch(&ada(), (1, "test"), whose).await.unwrap();
         let view = Agent::new(AgentOptions::default()).view();
         let ((brain, brain_end), (rooms, heard)) = (mpsc::channel(64), mpsc::channel(64));
         let (showing, shown) = watch::channel(Showing::new(view));
@@ -65,7 +65,7 @@ impl Rig {
         let office = Office {
             agent: ada(),
             epoch: Epoch(1),
-            broker,
+            store,
             clock: Arc::<ManualClock>::clone(&manual),
             redactor: Arc::new(Redactor::default()),
             network_id: "net".to_owned(),

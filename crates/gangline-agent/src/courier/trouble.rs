@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use gangline_api::event::{Event, Notice};
-use gangline_broker::NewEvent;
 use gangline_core::{name::ChannelName, name::fold};
 use gangline_irc::client::NickTrouble;
 use gangline_os::lock;
+use gangline_store::NewEvent;
 use tracing::{info, warn};
 
 use super::Courier;
@@ -201,7 +201,7 @@ impl Courier {
             kind: event.kind().to_owned(),
             payload: office.redactor.redact(&payload),
         };
-        if let Err(error) = office.broker.append(vec![event]).await {
+        if let Err(error) = office.store.append(vec![event]).await {
             warn!(%error, "cannot record a trouble with IRC");
         }
     }

@@ -43,7 +43,7 @@ impl Courier {
                 continue;
             }
             // The row is the truth: an answer, an open turn or a reason that was given settles it.
-            let row = self.office.broker.message(waiting.message).await;
+            let row = self.office.store.message(waiting.message).await;
             let waits = |state, takes| state == MessageState::Accepted && takes == 0;
             let still = matches!(row, Ok(Some(ref row)) if waits(row.state, row.takes));
             // A store that cannot be read cannot be written either, which is a reason.
@@ -96,7 +96,7 @@ impl Courier {
     /// Returns where the message stands in the queue, and what it waits for.
     async fn position(&self, waiting: &Waiting) -> String {
         let message = waiting.message;
-        let place = self.office.broker.place(&self.office.agent, message).await;
+        let place = self.office.store.place(&self.office.agent, message).await;
         let place = place.map_or_else(
             |_| String::new(),
             |(place, all)| format!(", number {place} of {all} in the queue"),

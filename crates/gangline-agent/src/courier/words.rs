@@ -1,7 +1,6 @@
 //! What people say to the agent in the chat that is no prompt: room words, and lines that may have
 //! been meant as one. Start at [`Courier::words`].
 
-use gangline_broker::{Cancel, MessageFilter, MessageRow};
 use gangline_core::{
     ApprovalNumber, MessageState, Principal, Target, Tier, TurnId,
     agent::PhaseName,
@@ -14,6 +13,7 @@ use gangline_core::{
 };
 use gangline_irc::client::Line;
 use gangline_os::doorbell;
+use gangline_store::{Cancel, MessageFilter, MessageRow};
 use tracing::{info, warn};
 
 use super::{Courier, answer::place_of, decide::Handled};
@@ -94,7 +94,7 @@ impl Courier {
     /// Returns what is open, and what became of the approval that was closed last; `None` if the
     /// store does not say.
     async fn lately(&self) -> Option<Lately> {
-        let rows = self.office.broker.approvals(Some(&self.office.agent), false).await;
+        let rows = self.office.store.approvals(Some(&self.office.agent), false).await;
         let rows = rows.inspect_err(|error| warn!(%error, "cannot read approvals")).ok()?;
         let now = self.office.clock.now();
         // What rules decided, nobody was asked.
@@ -151,7 +151,7 @@ impl Courier {
     async fn answered_last(&self, line: &Line, who: &Principal) -> Option<bool> {
         let filter =
             MessageFilter { agent: Some(self.office.agent.clone()), ..MessageFilter::default() };
-        let rows = self.office.broker.messages(filter, LAST_MESSAGES).await;
+        let rows = self.office.store.messages(filter, LAST_MESSAGES).await;
         let rows = rows.inspect_err(|error| warn!(%error, "cannot read messages")).ok()?;
         if rows.iter().any(|row| row.state == MessageState::InTurn) {
             return Some(false);
@@ -261,7 +261,7 @@ impl Courier {
         let mut authors = Vec::new();
         for message in view.messages {
             // Of one that is not known nobody is the author.
-            authors.push(self.office.broker.message(message).await.ok()??.principal);
+            authors.push(self.office.store.message(message).await.ok()??.principal);
         }
         view.turn.filter(|_| trust::owns_turn(who, &authors))
     }
@@ -305,7 +305,7 @@ impl Courier {
             row.principal.tier == Tier::Agent && fold(&row.target) == channel.folded()
         };
         for row in rows.iter().filter(|row| theirs(row)) {
-            if let Ok(Cancel::Done) = self.office.broker.cancel(row.id, &who.account).await {
+            if let Ok(Cancel::Done) = self.office.store.cancel(row.id, &who.account).await {
                 self.tell_brain(Incoming::Cancelled { message: row.id }).await;
             }
         }
@@ -411,7 +411,7 @@ impl Courier {
                 tool.what.clear();
             }
         }
-        let around = Around::look(&self.office.broker, &self.office.agent, &showing).await;
+        let around = Around::look(&self.office.store, &self.office.agent, &showing).await;
         showing.describe(&around)
     }
 }

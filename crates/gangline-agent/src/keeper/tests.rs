@@ -1,13 +1,13 @@
 //! What the keeper writes, in a real store.
 
-use gangline_broker::{
-    AgentUpdate, EventQuery, LineKind, NewEvent, NewMessage, NewUsage, OpenOptions, Send as Said,
-    Tuning, Whose, WithdrawApproval,
-};
 use gangline_core::{Origin, Principal, Tier, agent::AgentPhase, redact::Redactor};
 use gangline_os::{
     clock::{self, UnixMicros},
     doorbell::Doorbell,
+};
+use gangline_store::{
+    AgentUpdate, EventQuery, LineKind, NewEvent, NewMessage, NewUsage, OpenOptions, Send as Said,
+    Tuning, Whose, WithdrawApproval,
 };
 use tempfile::TempDir;
 
@@ -15,7 +15,7 @@ use super::*;
 
 struct Desk {
     folder: TempDir,
-    broker: Broker,
+    store: Store,
     keeper: Option<Keeper>,
     records: mpsc::Sender<Record>,
     waiting: mpsc::Receiver<Record>,
@@ -98,10 +98,10 @@ impl Desk {
     async fn open() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("gangline.db");
-        let broker = Broker::open(OpenOptions { path, clock: clock::system() }).await.unwrap();
+        let store = Store::open(OpenOptions { path, clock: clock::system() }).await.unwrap();
         let whose = Whose { runtime: "claude", configured: "claude" };
-        broker.begin_epoch(&ada(), (1, "test"), whose).await.unwrap();
-        let message = broker.accept(message(ada())).await.unwrap().id;
+        store.begin_epoch(&ada(), (1, "test"), whose).await.unwrap();
+        let message = store.accept(message(ada())).await.unwrap().id;
         let (records, waiting) = mpsc::channel(64);
         let (to_brain, brain) = mpsc::channel(64);
         let (fatal, _) = mpsc::channel(4);
@@ -110,7 +110,7 @@ impl Desk {
         let keeper = Keeper {
             agent: ada(),
             epoch: Epoch(1),
-            broker: broker.clone(),
+            store: store.clone(),
             paths: Paths {
                 config_file: "/c".into(),
                 state: folder.path().into(),
@@ -124,7 +124,7 @@ impl Desk {
             turns_per_cause: 1,
         };
         let keeper = Some(keeper);
-        Self { folder, broker, keeper, records, waiting, brain, outbox, committed, message }
+        Self { folder, store, keeper, records, waiting, brain, outbox, committed, message }
     }
 
     /// The keeper, on a store of its own that soon says when another one has the lock.
@@ -133,7 +133,7 @@ impl Desk {
         let tuning = Tuning { lock_wait: Duration::from_millis(200), ..Tuning::default() };
         let options = OpenOptions { path, clock: clock::system() };
         let mut keeper = self.keeper.take().unwrap();
-        keeper.broker = Broker::open_tuned(options, tuning).await.unwrap();
+        keeper.store = Store::open_tuned(options, tuning).await.unwrap();
         keeper
     }
 
@@ -183,16 +183,16 @@ impl Desk {
     }
 
     async fn kinds(&self) -> Vec<String> {
-        let page = self.broker.events(EventQuery::default()).await.unwrap();
+        let page = self.store.events(EventQuery::default()).await.unwrap();
         page.events.into_iter().map(|event| event.kind).collect()
     }
 
     async fn state(&self) -> MessageState {
-        self.broker.message(self.message).await.unwrap().unwrap().state
+        self.store.message(self.message).await.unwrap().unwrap().state
     }
 
     async fn calls(&self) -> i64 {
-        self.broker.usage(None, UnixMicros(0)).await.unwrap().calls
+        self.store.usage(None, UnixMicros(0)).await.unwrap().calls
     }
 }
 
@@ -215,7 +215,7 @@ async fn records_that_wait_are_written_together_and_in_their_order() {
     assert_eq!(desk.write(records).await, 3);
     assert_eq!(desk.kinds().await, ["a", "b", "turn_started", "c", "d"]);
     assert_eq!((desk.state().await, desk.calls().await), (MessageState::Answered, 1));
-    let row = desk.broker.agent(&ada()).await.unwrap().unwrap();
+    let row = desk.store.agent(&ada()).await.unwrap().unwrap();
     assert_eq!(row.phase, Some(AgentPhase::Idle.into()));
     assert!(matches!(desk.brain.try_recv(), Ok(Incoming::Taken { .. })));
     assert!(desk.brain.try_recv().is_err());
@@ -284,7 +284,7 @@ async fn the_end_of_a_turn_that_has_ended_is_passed_over() {
 async fn what_a_turn_used_is_written_with_its_end_if_that_comes_at_once() {
     for comes in [true, false] {
         let mut desk = Desk::open().await;
-        desk.broker
+        desk.store
             .take(Take {
                 agent: ada(),
                 turn: turn(),
@@ -357,7 +357,7 @@ async fn a_message_joins_once_the_store_writes_again() {
             how: How::Woke,
             turns_per_cause: 30,
         };
-        desk.broker.take(take).await.unwrap();
+        desk.store.take(take).await.unwrap();
         let lock = desk.locked();
         let (records, waiting) = mpsc::channel(8);
         let (messages, prompt_uuid) = (vec![desk.message], "uuid".to_owned());
@@ -395,11 +395,11 @@ async fn a_group_that_the_storage_refused_is_tried_again_as_a_whole() {
     let mut desk = Desk::open().await;
     let path = desk.folder.path().join("gangline.db");
     // The last one who closes it moves the log into the database, so that nothing is in it.
-    desk.broker.close().await.unwrap();
+    desk.store.close().await.unwrap();
     let options = OpenOptions { path: path.clone(), clock: clock::system() };
-    desk.broker = Broker::open(options).await.unwrap();
+    desk.store = Store::open(options).await.unwrap();
     let mut keeper = desk.keeper.take().unwrap();
-    keeper.broker = desk.broker.clone();
+    keeper.store = desk.store.clone();
     std::fs::remove_file(path.with_extension("db-wal")).unwrap();
     let (records, waiting) = mpsc::channel(8);
     for record in [event("a"), usage(), event("b")] {

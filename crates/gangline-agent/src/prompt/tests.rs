@@ -1,8 +1,8 @@
-use gangline_broker::MessageRow;
 use gangline_core::{
     MessageId, MessageState, Principal, Tier, recovery::SentLine, redact::Redacted,
 };
 use gangline_os::clock::UnixMicros;
+use gangline_store::MessageRow;
 
 use super::*;
 

@@ -1,5 +1,5 @@
-use gangline_broker::{LineKind, OutboxId, OutboxState};
 use gangline_core::{Epoch, answer::Tool, redact::Redacted, split::Joint};
+use gangline_store::{LineKind, OutboxId, OutboxState};
 use serde_json::json;
 
 use super::*;

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use gangline_broker::OpenOptions;
 use gangline_core::Tier;
 use gangline_os::clock::{self, UnixMicros};
+use gangline_store::OpenOptions;
 use tempfile::TempDir;
 
 use super::*;
 
 struct Desk {
     _folder: TempDir,
-    broker: Broker,
+    store: Store,
     told: mpsc::Sender<ToRooms>,
     ticks: watch::Sender<u64>,
     unread: watch::Receiver<Unread>,
@@ -27,7 +27,7 @@ impl Desk {
     async fn open(lines: usize) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("gangline.db");
-        let broker = Broker::open(OpenOptions { path, clock: clock::system() }).await.unwrap();
+        let store = Store::open(OpenOptions { path, clock: clock::system() }).await.unwrap();
         let (told, end) = mpsc::channel(ROOMS_QUEUE);
         let (ticks, tick) = watch::channel(0);
         let (sender, unread) = watch::channel(Unread::new());
@@ -35,14 +35,14 @@ impl Desk {
         let rooms = Rooms {
             agent: ada(),
             network_id: "net".into(),
-            broker: broker.clone(),
+            store: store.clone(),
             redactor: Arc::new(Redactor::new(["hunter2-hunter2".to_owned()])),
             lines,
             unread: sender,
         };
         let mut task = gangline_os::task::TaskGroup::new("rooms");
         task.spawn("rooms", rooms.run(end, tick, stop.clone()));
-        Self { _folder: folder, broker, told, ticks, unread, stop, task }
+        Self { _folder: folder, store, told, ticks, unread, stop, task }
     }
 
     async fn tell(&self, told: ToRooms) {
@@ -63,7 +63,7 @@ impl Desk {
     }
 
     async fn kept(&self) -> Vec<(String, String)> {
-        self.broker.cursors(&ada(), "net").await.unwrap()
+        self.store.cursors(&ada(), "net").await.unwrap()
     }
 }
 
@@ -198,9 +198,9 @@ async fn how_far_was_read_is_kept() {
     assert_eq!(desk.kept().await, [("read/#general".to_owned(), "msgid=id1".to_owned())]);
     desk.read("#general", 1).await;
     desk.stop.cancel();
-    let (broker, task) = (desk.broker.clone(), desk.task);
+    let (store, task) = (desk.store.clone(), desk.task);
     task.stop(Duration::from_secs(9)).await;
-    let kept = broker.cursors(&ada(), "net").await.unwrap();
+    let kept = store.cursors(&ada(), "net").await.unwrap();
     assert_eq!(kept, [("read/#general".to_owned(), "msgid=id2".to_owned())]);
 }
 

@@ -9,7 +9,6 @@ use std::{
 };
 
 use gangline_api::config::{Compaction, Progress};
-use gangline_broker::{Broker, EpochStart};
 use gangline_core::{
     Epoch,
     agent::{Agent, View},
@@ -20,6 +19,7 @@ use gangline_core::{
 use gangline_irc::client::{Link, LinkCommand, LinkEvent};
 use gangline_os::{CancellationToken, doorbell::Doorbell, secret::Secret, task::TaskGroup};
 use gangline_runtime::Capabilities;
+use gangline_store::{EpochStart, Store};
 use tokio::sync::{Notify, mpsc, watch};
 
 use self::options::{speaker, start_options};
@@ -53,7 +53,7 @@ pub(super) const HOOKS: &str = "hooks";
 
 /// Everything the root holds on to.
 pub(super) struct Parts {
-    pub(super) broker: Broker,
+    pub(super) store: Store,
     pub(super) agent: gangline_core::AgentName,
     pub(super) home: HashSet<ChannelName>,
     pub(super) tasks: TaskGroup,
@@ -97,7 +97,7 @@ struct Ends {
 
 /// The beginnings of the queues and the signals that tasks share.
 struct Shared {
-    broker: Broker,
+    store: Store,
     epoch: Epoch,
     brain: mpsc::Sender<Incoming>,
     keeper: mpsc::Sender<Record>,
@@ -130,7 +130,7 @@ impl Parts {
     /// Wires and starts every task but the backend, which the state machine starts.
     pub(super) fn start(
         settings: &Settings,
-        broker: Broker,
+        store: Store,
         (started, unasked): (EpochStart, Option<String>),
         bell: Doorbell,
     ) -> Self {
@@ -159,7 +159,7 @@ impl Parts {
         let flush = CancellationToken::new();
         let beat = Arc::new(AtomicU64::new(0));
         let shared = Shared {
-            broker: broker.clone(),
+            store: store.clone(),
             epoch: started.epoch,
             brain: brain.clone(),
             keeper,
@@ -249,7 +249,7 @@ impl Parts {
         let asked_to_end = CancellationToken::new();
         let desk = Arc::new(desk(settings, &shared, (can, asked_to_end.clone())));
         Self {
-            broker,
+            store,
             agent: settings.agent.nick.clone(),
             home,
             tasks,
@@ -283,7 +283,7 @@ fn spawn_inner(
     let keeper = Keeper {
         agent: settings.agent.nick.clone(),
         epoch: shared.epoch,
-        broker: shared.broker.clone(),
+        store: shared.store.clone(),
         paths: settings.paths.clone(),
         brain: shared.brain.clone(),
         outbox: Arc::clone(&shared.outbox),
@@ -305,8 +305,8 @@ fn spawn_inner(
     };
     let rooms = Rooms {
         agent: settings.agent.nick.clone(),
-        network_id: read::network_id(settings, shared.broker.installation_id()),
-        broker: shared.broker.clone(),
+        network_id: read::network_id(settings, shared.store.installation_id()),
+        store: shared.store.clone(),
         redactor: Arc::clone(&shared.redactor),
         lines: settings.buffer_size,
         unread: ends.unread,
@@ -323,10 +323,10 @@ fn spawn_inner(
 }
 
 fn hooks(settings: &Settings, shared: &Shared, configured: &gangline_api::config::Hooks) -> Hooks {
-    let mark = read::hook_mark(settings, shared.broker.installation_id(), shared.epoch);
+    let mark = read::hook_mark(settings, shared.store.installation_id(), shared.epoch);
     Hooks {
         me: read::identity(settings, shared.epoch),
-        broker: shared.broker.clone(),
+        store: shared.store.clone(),
         program: Program {
             command: configured.command.clone(),
             folder: settings.agent.directory.clone(),
@@ -370,7 +370,7 @@ fn spawn_outer(tasks: &mut TaskGroup, settings: &Settings, shared: &Shared, oute
     let inbox = Inbox {
         agent: settings.agent.nick.clone(),
         epoch: shared.epoch,
-        broker: shared.broker.clone(),
+        store: shared.store.clone(),
         clock: settings.clock.clone(),
         model_file: model::file(&settings.paths, &settings.agent.nick, &settings.backend.owner()),
         model_outside: settings.model_file.clone(),
@@ -398,10 +398,10 @@ fn office(
     Office {
         agent: settings.agent.nick.clone(),
         epoch: shared.epoch,
-        broker: shared.broker.clone(),
+        store: shared.store.clone(),
         clock: settings.clock.clone(),
         redactor: Arc::clone(&shared.redactor),
-        network_id: read::network_id(settings, shared.broker.installation_id()),
+        network_id: read::network_id(settings, shared.store.installation_id()),
         own,
         trust_nicks: settings.irc.trust_nicks,
         home: settings.agent.channels.iter().cloned().collect(),
@@ -450,7 +450,7 @@ fn desk(
         tokens: Tokens {
             agent: shared.token.clone(),
             owner_file: settings.paths.state.join(OWNER_TOKEN),
-            mark: read::run_mark(settings, shared.broker.installation_id(), shared.epoch),
+            mark: read::run_mark(settings, shared.store.installation_id(), shared.epoch),
         },
         asked_to_end,
     }

@@ -55,7 +55,7 @@ impl Parts {
         for end in late {
             tracing::debug!(name = end.name, how = ?end.how, "task ended");
         }
-        if let Err(error) = self.broker.close().await {
+        if let Err(error) = self.store.close().await {
             warn!(%error, "the store did not close");
         }
         ended
@@ -92,7 +92,7 @@ impl Parts {
     async fn flush_outbox(&self) {
         let flushed = async {
             loop {
-                match self.broker.outbox_pending(&self.agent, 1).await {
+                match self.store.outbox_pending(&self.agent, 1).await {
                     Ok(rows) if rows.is_empty() => return,
                     Ok(_) | Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
                 }

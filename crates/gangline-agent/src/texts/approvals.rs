@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use gangline_broker::{ApprovalRow, RuleRow, Stored};
 use gangline_core::{
     AgentName, ApprovalNumber,
     approval::{ApprovalState, Decision, Unclear},
     shown,
 };
+use gangline_store::{ApprovalRow, RuleRow, Stored};
 
 use super::span;
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use gangline_api::ipc::WhoUser;
-use gangline_broker::{Broker, NewMessage, OpenOptions, Whose};
 use gangline_core::{AgentName, Epoch, MessageState, Principal, Tier, TurnId, redact::Redactor};
 use gangline_os::{clock, paths::Paths};
 use gangline_runtime::{ToolCall, ToolHost};
+use gangline_store::{NewMessage, OpenOptions, Store, Whose};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::sync::Notify;
@@ -20,7 +20,7 @@ struct Rig {
     _folder: TempDir,
     tools: Arc<SpeakingTools>,
     asked: mpsc::Receiver<Inquiry>,
-    broker: Broker,
+    store: Store,
     _brain: mpsc::Receiver<Incoming>,
 }
 
@@ -40,10 +40,10 @@ impl Rig {
     async fn open() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("gangline.db");
-        let broker = Broker::open(OpenOptions { path, clock: clock::system() }).await.unwrap();
+        let store = Store::open(OpenOptions { path, clock: clock::system() }).await.unwrap();
         for agent in [ada(), "oak-bob".parse().unwrap()] {
             let whose = Whose { runtime: "claude", configured: "claude" };
-            broker.begin_epoch(&agent, (1, "test"), whose).await.unwrap();
+            store.begin_epoch(&agent, (1, "test"), whose).await.unwrap();
         }
         let (brain, brain_end) = mpsc::channel(64);
         let (inquiries, asked) = mpsc::channel(8);
@@ -54,7 +54,7 @@ impl Rig {
             speaker: Speaker {
                 owners_only: Arc::default(),
                 agent: ada(),
-                broker: broker.clone(),
+                store: store.clone(),
                 paths: Paths {
                     config_file: "/c".into(),
                     state: folder.path().into(),
@@ -74,7 +74,7 @@ impl Rig {
                 inquiries,
             },
         };
-        Self { _folder: folder, tools: Arc::new(tools), asked, broker, _brain: brain_end }
+        Self { _folder: folder, tools: Arc::new(tools), asked, store, _brain: brain_end }
     }
 
     /// Calls `send`; `says` is the server's answer if it is asked. Returns whether it was, too.
@@ -96,7 +96,7 @@ impl Rig {
     }
 
     async fn outbox(&self) -> Vec<String> {
-        let rows = self.broker.outbox_pending(&ada(), 50).await.unwrap();
+        let rows = self.store.outbox_pending(&ada(), 50).await.unwrap();
         rows.into_iter().map(|row| row.target).collect()
     }
 }
@@ -147,7 +147,7 @@ async fn who_has_written_and_is_away_is_not_nobody() {
             not_before: None,
             msgid: None,
         };
-        rig.broker.accept(message).await.unwrap();
+        rig.store.accept(message).await.unwrap();
     }
     assert_eq!(rig.send("dave", users(&[])).await.0, Ok("sent to dave".to_owned()));
     let (said, _) = rig.send("eve", users(&[])).await;

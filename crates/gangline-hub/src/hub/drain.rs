@@ -56,7 +56,7 @@ impl Watch<'_> {
     }
 
     async fn who_is_left(&self) -> Vec<Left> {
-        let rows = self.broker.agents().await.unwrap_or_default();
+        let rows = self.store.agents().await.unwrap_or_default();
         let in_turn = |agent| rows.iter().any(|row| Some(&row.agent) == agent && row.in_turn());
         let left = self.reconciler.left();
         left.map(|known| Left { name: known.name.to_owned(), in_turn: in_turn(known.agent) })

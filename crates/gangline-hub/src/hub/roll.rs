@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use gangline_broker::{AgentRow, Broker, Order, Restart, RestartWhen};
 use gangline_core::{AgentName, agent::AgentPhase};
 use gangline_os::clock::UnixMicros;
+use gangline_store::{AgentRow, Order, Restart, RestartWhen, Store};
 use tracing::{info, warn};
 
 use crate::kept::{DRAIN_BUDGET, Reconciler, Standing};
@@ -37,7 +37,7 @@ impl Roll {
     pub(super) async fn on(
         &mut self,
         now: UnixMicros,
-        (broker, orders, rows): (&Broker, &[Order], &[AgentRow]),
+        (store, orders, rows): (&Store, &[Order], &[AgentRow]),
         reconciler: &mut Reconciler,
     ) {
         if let Some(current) = &self.current {
@@ -54,7 +54,7 @@ impl Roll {
             let may = match restart.when {
                 RestartWhen::Immediately => true,
                 RestartWhen::WhenIdle => match rows.iter().find(|row| row.agent == *agent) {
-                    Some(row) => is_idle(now, broker, row).await,
+                    Some(row) => is_idle(now, store, row).await,
                     None => true,
                 },
             };
@@ -120,13 +120,13 @@ fn pending<'a>(
 /// Returns whether the daemon of this row has no turn and is not about to begin one. What it says
 /// may be a moment old; a turn that began in that moment may settle before the end. A store that
 /// cannot be read makes nobody idle.
-pub async fn is_idle(now: UnixMicros, broker: &Broker, row: &AgentRow) -> bool {
+pub async fn is_idle(now: UnixMicros, store: &Store, row: &AgentRow) -> bool {
     let held = row.paused || needs_login(row);
     match row.known_phase() {
         Some(AgentPhase::Parked | AgentPhase::Down) => true,
         Some(AgentPhase::Idle) if held => true,
         Some(AgentPhase::Idle) => {
-            let due = broker.pending(&row.agent, now, 1).await;
+            let due = store.pending(&row.agent, now, 1).await;
             due.is_ok_and(|rows| rows.is_empty())
         }
         Some(AgentPhase::Starting | AgentPhase::Working | AgentPhase::Interrupting) | None => false,

@@ -2,8 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use gangline_broker::{AgentRow, Broker, Order};
-use gangline_irc::server::store::Store;
+use gangline_irc::server::store::HistoryStore;
 use gangline_os::{
     clock::{UnixMicros, rfc3339},
     doorbell::Doorbell,
@@ -12,6 +11,7 @@ use gangline_os::{
     signals::{Request, Requests, ShutdownSignal},
     task::TaskGroup,
 };
+use gangline_store::{AgentRow, Order, Store};
 use tracing::{info, warn};
 
 use super::{
@@ -41,12 +41,12 @@ pub(super) enum Ends {
 /// The running hub.
 pub(super) struct Watch<'a> {
     options: &'a HubOptions,
-    pub(super) broker: Broker,
+    pub(super) store: Store,
     begun: UnixMicros,
     pub(super) listening: Listening,
     pub(super) reconciler: Reconciler,
     bell: Doorbell,
-    store: Option<Arc<dyn Store>>,
+    history: Option<Arc<dyn HistoryStore>>,
     access: Option<AccessSetter>,
     roll: Roll,
     /// The last orders that could be read.
@@ -75,19 +75,19 @@ enum Event {
 impl<'a> Watch<'a> {
     pub(super) fn new(
         options: &'a HubOptions,
-        (broker, begun): (Broker, UnixMicros),
+        (store, begun): (Store, UnixMicros),
         listening: Listening,
         (reconciler, bell): (Reconciler, Doorbell),
-        (store, access): (Option<Arc<dyn Store>>, Option<AccessSetter>),
+        (history, access): (Option<Arc<dyn HistoryStore>>, Option<AccessSetter>),
     ) -> Self {
         Self {
             options,
-            broker,
+            store,
             begun,
             listening,
             reconciler,
             bell,
-            store,
+            history,
             access,
             roll: Roll::default(),
             orders: Vec::new(),
@@ -161,8 +161,8 @@ impl<'a> Watch<'a> {
             Ok(false) => {}
             Err(error) => warn!(%error, "the doorbell is gone"),
         }
-        let orders = self.broker.orders().await;
-        let rows = self.broker.agents().await;
+        let orders = self.store.orders().await;
+        let rows = self.store.agents().await;
         let trouble = orders.as_ref().err().or(rows.as_ref().err());
         if let (Some(error), false) = (trouble, self.unreadable) {
             warn!(%error, "cannot read orders and agents");
@@ -182,7 +182,7 @@ impl<'a> Watch<'a> {
         self.reconciler.look();
         let Ok(rows) = rows else { return Vec::new() };
         let now = self.options.clock.now();
-        self.roll.on(now, (&self.broker, &self.orders, &rows), &mut self.reconciler).await;
+        self.roll.on(now, (&self.store, &self.orders, &rows), &mut self.reconciler).await;
         rows
     }
 
@@ -226,7 +226,8 @@ impl<'a> Watch<'a> {
         plan: &mut impl FnMut(&Listening) -> Result<Plan, Refused>,
     ) -> Result<usize, Refused> {
         let plan = plan(&self.listening)?;
-        let registered = register(&self.options.paths, self.store.as_deref(), &plan.accounts).await;
+        let registered =
+            register(&self.options.paths, self.history.as_deref(), &plan.accounts).await;
         registered.map_err(|error| Refused(whole(&error)))?;
         allow(self.access.as_ref(), plan.access);
         let agents = plan.kept.len();

@@ -14,8 +14,8 @@ use gangline_core::{ChannelName, Nick, Tier};
 use gangline_irc::server::{
     events::{Entry, NewEvent},
     store::{
-        Account, Accounts, Appended, BoxFuture, Commit, FindLine, HistoryQuery, Marker, Marks,
-        Missed, MissedQuery, NewLine, ReadMark, RoomModes, Store, StoreError, StoredLine,
+        Account, Accounts, Appended, BoxFuture, Commit, FindLine, HistoryError, HistoryQuery,
+        HistoryStore, Marker, Marks, Missed, MissedQuery, NewLine, ReadMark, RoomModes, StoredLine,
         TargetRow, TargetsQuery, Topic,
     },
 };
@@ -160,17 +160,17 @@ impl SqliteHistory {
     /// SHA-256 in lower-case hexadecimal. Cancel-safe: a call that has begun is finished.
     ///
     /// # Errors
-    /// [`StoreError`] when it could not be committed.
+    /// [`HistoryError`] when it could not be committed.
     pub async fn put_account(
         &self,
         name: &Nick,
         tier: Tier,
         sha256: &str,
-    ) -> Result<(), StoreError> {
+    ) -> Result<(), HistoryError> {
         let last_nick = self.accounts.borrow().get(name.as_str()).and_then(|a| a.last_nick.clone());
         let credential_sha256 = sha256.to_ascii_lowercase();
         let account = Account { name: name.clone(), tier, credential_sha256, last_nick };
-        Store::put_account(self, account).await
+        HistoryStore::put_account(self, account).await
     }
 
     /// Finishes what was asked, closes the database and gives the lock back. Calls after it fail.
@@ -185,11 +185,11 @@ impl SqliteHistory {
 
     fn ask<T: Send + 'static>(
         &self,
-        job: impl FnOnce(oneshot::Sender<Result<T, StoreError>>) -> Job,
-    ) -> BoxFuture<'_, Result<T, StoreError>> {
+        job: impl FnOnce(oneshot::Sender<Result<T, HistoryError>>) -> Job,
+    ) -> BoxFuture<'_, Result<T, HistoryError>> {
         let (reply, answer) = oneshot::channel();
         let job = job(reply);
-        let gone = || StoreError { why: "the history is closed".to_owned() };
+        let gone = || HistoryError { why: "the history is closed".to_owned() };
         Box::pin(async move {
             self.jobs.send(job).await.map_err(|_| gone())?;
             answer.await.map_err(|_| gone())?
@@ -197,12 +197,15 @@ impl SqliteHistory {
     }
 }
 
-impl Store for SqliteHistory {
-    fn append(&self, batch: Vec<Arc<NewLine>>) -> BoxFuture<'_, Result<Vec<Appended>, StoreError>> {
+impl HistoryStore for SqliteHistory {
+    fn append(
+        &self,
+        batch: Vec<Arc<NewLine>>,
+    ) -> BoxFuture<'_, Result<Vec<Appended>, HistoryError>> {
         self.ask(|reply| Job::Append(batch, reply))
     }
 
-    fn history(&self, query: HistoryQuery) -> BoxFuture<'_, Result<Vec<StoredLine>, StoreError>> {
+    fn history(&self, query: HistoryQuery) -> BoxFuture<'_, Result<Vec<StoredLine>, HistoryError>> {
         self.ask(|reply| Job::History(query, reply))
     }
 
@@ -210,31 +213,31 @@ impl Store for SqliteHistory {
         &self,
         events: Vec<NewEvent>,
         when: Commit,
-    ) -> BoxFuture<'_, Result<(), StoreError>> {
+    ) -> BoxFuture<'_, Result<(), HistoryError>> {
         self.ask(|reply| Job::PutEvents(events, when, reply))
     }
 
-    fn playback(&self, query: HistoryQuery) -> BoxFuture<'_, Result<Vec<Entry>, StoreError>> {
+    fn playback(&self, query: HistoryQuery) -> BoxFuture<'_, Result<Vec<Entry>, HistoryError>> {
         self.ask(|reply| Job::Playback(query, reply))
     }
 
-    fn line(&self, msgid: String) -> BoxFuture<'_, Result<Option<StoredLine>, StoreError>> {
+    fn line(&self, msgid: String) -> BoxFuture<'_, Result<Option<StoredLine>, HistoryError>> {
         self.ask(|reply| Job::Line(msgid, reply))
     }
 
-    fn targets(&self, query: TargetsQuery) -> BoxFuture<'_, Result<Vec<TargetRow>, StoreError>> {
+    fn targets(&self, query: TargetsQuery) -> BoxFuture<'_, Result<Vec<TargetRow>, HistoryError>> {
         self.ask(|reply| Job::Targets(query, reply))
     }
 
-    fn find(&self, query: FindLine) -> BoxFuture<'_, Result<Option<StoredLine>, StoreError>> {
+    fn find(&self, query: FindLine) -> BoxFuture<'_, Result<Option<StoredLine>, HistoryError>> {
         self.ask(|reply| Job::Find(query, reply))
     }
 
-    fn missed(&self, query: MissedQuery) -> BoxFuture<'_, Result<Vec<Missed>, StoreError>> {
+    fn missed(&self, query: MissedQuery) -> BoxFuture<'_, Result<Vec<Missed>, HistoryError>> {
         self.ask(|reply| Job::Missed(query, reply))
     }
 
-    fn marks(&self) -> BoxFuture<'_, Result<Marks, StoreError>> {
+    fn marks(&self) -> BoxFuture<'_, Result<Marks, HistoryError>> {
         self.ask(Job::Marks)
     }
 
@@ -242,7 +245,7 @@ impl Store for SqliteHistory {
         &self,
         marks: Vec<ReadMark>,
         when: Commit,
-    ) -> BoxFuture<'_, Result<(), StoreError>> {
+    ) -> BoxFuture<'_, Result<(), HistoryError>> {
         self.ask(|reply| Job::PutMarks(marks, when, reply))
     }
 
@@ -250,43 +253,43 @@ impl Store for SqliteHistory {
         self.accounts.clone()
     }
 
-    fn put_account(&self, account: Account) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn put_account(&self, account: Account) -> BoxFuture<'_, Result<(), HistoryError>> {
         self.ask(|reply| Job::PutAccount(account, reply))
     }
 
-    fn topics(&self) -> BoxFuture<'_, Result<Vec<Topic>, StoreError>> {
+    fn topics(&self) -> BoxFuture<'_, Result<Vec<Topic>, HistoryError>> {
         self.ask(Job::Topics)
     }
 
-    fn put_topic(&self, topic: Topic) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn put_topic(&self, topic: Topic) -> BoxFuture<'_, Result<(), HistoryError>> {
         self.ask(|reply| Job::PutTopic(topic, reply))
     }
 
-    fn forget_topic(&self, channel: ChannelName) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn forget_topic(&self, channel: ChannelName) -> BoxFuture<'_, Result<(), HistoryError>> {
         self.ask(|reply| Job::ForgetTopic(channel, reply))
     }
 
-    fn markers(&self) -> BoxFuture<'_, Result<Vec<Marker>, StoreError>> {
+    fn markers(&self) -> BoxFuture<'_, Result<Vec<Marker>, HistoryError>> {
         self.ask(Job::Markers)
     }
 
-    fn put_marker(&self, marker: Marker) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn put_marker(&self, marker: Marker) -> BoxFuture<'_, Result<(), HistoryError>> {
         self.ask(|reply| Job::PutMarker(marker, reply))
     }
 
-    fn redact(&self, seq: i64) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn redact(&self, seq: i64) -> BoxFuture<'_, Result<(), HistoryError>> {
         self.ask(|reply| Job::Redact(seq, reply))
     }
 
-    fn modes(&self) -> BoxFuture<'_, Result<Vec<RoomModes>, StoreError>> {
+    fn modes(&self) -> BoxFuture<'_, Result<Vec<RoomModes>, HistoryError>> {
         self.ask(Job::Modes)
     }
 
-    fn put_modes(&self, modes: RoomModes) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn put_modes(&self, modes: RoomModes) -> BoxFuture<'_, Result<(), HistoryError>> {
         self.ask(|reply| Job::PutModes(modes, reply))
     }
 
-    fn look(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn look(&self) -> BoxFuture<'_, Result<(), HistoryError>> {
         let look = Arc::clone(&self.look);
         Box::pin(async move { look.run().await })
     }

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use gangline_irc::server::store::StoreError;
+use gangline_irc::server::store::HistoryError;
 use rusqlite::InterruptHandle;
 use tokio::sync::{oneshot, watch};
 
@@ -35,8 +35,8 @@ impl Look {
     /// goes on to its end.
     ///
     /// # Errors
-    /// [`StoreError`] when it is damaged. A look that could not be made is logged.
-    pub(super) async fn run(self: Arc<Self>) -> Result<(), StoreError> {
+    /// [`HistoryError`] when it is damaged. A look that could not be made is logged.
+    pub(super) async fn run(self: Arc<Self>) -> Result<(), HistoryError> {
         let (done, looked) = oneshot::channel();
         self.runs.send_replace(true);
         let look = Arc::clone(&self);
@@ -54,7 +54,7 @@ impl Look {
         }
         match looked.await {
             Ok(Err(OpenError::Damaged { source, .. })) => {
-                Err(StoreError { why: writer::damaged(&source.to_string()) })
+                Err(HistoryError { why: writer::damaged(&source.to_string()) })
             }
             Ok(Err(error)) if !self.is_stopped() => {
                 tracing::warn!(%error, "the IRC history was not looked through for damage");

@@ -6,8 +6,8 @@ use gangline_core::ChannelName;
 use gangline_irc::server::{
     events::{Entry, NewEvent, WAITING_MAX},
     store::{
-        Account, Accounts, Appended, Commit, FindLine, HistoryQuery, Marker, Marks, Missed,
-        MissedQuery, NewLine, ReadMark, RoomModes, StoreError, StoredLine, TargetRow, TargetsQuery,
+        Account, Accounts, Appended, Commit, FindLine, HistoryError, HistoryQuery, Marker, Marks,
+        Missed, MissedQuery, NewLine, ReadMark, RoomModes, StoredLine, TargetRow, TargetsQuery,
         Topic,
     },
     unkept::UnkeptMarks,
@@ -25,7 +25,7 @@ use super::{
 };
 
 /// Where an answer goes.
-pub(super) type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
+pub(super) type Reply<T> = oneshot::Sender<Result<T, HistoryError>>;
 
 /// What can be asked of the thread.
 pub(super) enum Job {
@@ -288,7 +288,7 @@ impl Writer {
 }
 
 /// Says what went wrong in the words of whoever must help.
-fn failed(error: &rusqlite::Error) -> StoreError {
+fn failed(error: &rusqlite::Error) -> HistoryError {
     tracing::error!(%error, "the IRC history failed");
     let is_damaged = matches!(
         error.sqlite_error_code(),
@@ -298,7 +298,7 @@ fn failed(error: &rusqlite::Error) -> StoreError {
         true => damaged(&error.to_string()),
         false => error.to_string(),
     };
-    StoreError { why }
+    HistoryError { why }
 }
 
 /// Says what to do about a damaged database.

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use gangline_broker::{Desired, Order};
 use gangline_os::{clock::UnixMicros, lock::Holder, proc, process::Signal};
+use gangline_store::{Desired, Order};
 use tracing::{info, warn};
 
 use super::{DRAIN_BUDGET, Kept, Known, Stamp, Standing};

@@ -1,11 +1,11 @@
 use std::time::Duration;
 
-use gangline_broker::{Desired, Order};
 use gangline_os::{
     clock::{self, UnixMicros},
     lock::Holder,
     process::{Group, Output, Spawn, Stdin},
 };
+use gangline_store::{Desired, Order};
 
 use super::{DRAIN_BUDGET, Kept, Reconciler, Slot, Stamp, Standing};
 

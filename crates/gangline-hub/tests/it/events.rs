@@ -10,8 +10,8 @@ use gangline_irc::server::{
     events::{Entry, Event, EventKind, NewEvent},
     memory::MemoryStore,
     store::{
-        Appended, Bound, Commit, Conversation, HistoryQuery, LineKind, NewLine, Party, Range,
-        Store, Topic,
+        Appended, Bound, Commit, Conversation, HistoryQuery, HistoryStore, LineKind, NewLine,
+        Party, Range, Topic,
     },
 };
 use gangline_os::clock::{self, UnixMicros};
@@ -60,7 +60,7 @@ fn event(room: &str, (behind, number): (i64, i64), at: i64) -> NewEvent {
     NewEvent { room: room.parse().unwrap(), event: Arc::new(event) }
 }
 
-async fn playback(store: &dyn Store, range: Range, limit: usize) -> Vec<Entry> {
+async fn playback(store: &dyn HistoryStore, range: Range, limit: usize) -> Vec<Entry> {
     let query = HistoryQuery { conversation: room("#room"), range, limit };
     store.playback(query).await.unwrap()
 }
@@ -110,7 +110,7 @@ async fn ranges_with_events_are_the_same_as_in_memory() {
         let events =
             vec![event("#room", (behind, 1), at + 1_500), event("#room", (behind, 2), at + 3_000)];
         let mut of_both = Vec::new();
-        for store in [&disk as &dyn Store, &memory] {
+        for store in [&disk as &dyn HistoryStore, &memory] {
             let kept = store.append(batch.clone()).await.unwrap();
             store.put_events(events.clone(), Commit::Now).await.unwrap();
             let Appended::Stored { msgid, .. } = &kept[0] else { panic!("{kept:?}") };

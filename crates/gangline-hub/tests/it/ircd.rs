@@ -10,8 +10,8 @@ use gangline_hub::ircd::{
     history::{HistoryOptions, OpenError, SqliteHistory, look},
 };
 use gangline_irc::server::store::{
-    Appended, Bound, Conversation, FindLine, HistoryQuery, LineKind, NewLine, Party, Range, Store,
-    TargetsQuery, Topic,
+    Appended, Bound, Conversation, FindLine, HistoryQuery, HistoryStore, LineKind, NewLine, Party,
+    Range, TargetsQuery, Topic,
 };
 use gangline_os::{
     CancellationToken,

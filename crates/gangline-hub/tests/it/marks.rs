@@ -9,7 +9,8 @@ use gangline_hub::ircd::history::{HistoryOptions, SqliteHistory};
 use gangline_irc::server::{
     memory::MemoryStore,
     store::{
-        Commit, Conversation, LineKind, Marks, Missed, MissedQuery, NewLine, Party, ReadMark, Store,
+        Commit, Conversation, HistoryStore, LineKind, Marks, Missed, MissedQuery, NewLine, Party,
+        ReadMark,
     },
 };
 use gangline_os::clock::{self, UnixMicros};
@@ -73,7 +74,7 @@ fn shown(missed: &[Missed]) -> Vec<(Vec<&str>, usize)> {
 #[tokio::test]
 async fn what_was_missed_is_what_others_said_in_between() {
     let folder = tempfile::tempdir().unwrap();
-    let stores: [&dyn Store; 2] = [&open(folder.path()).await, &MemoryStore::new(100)];
+    let stores: [&dyn HistoryStore; 2] = [&open(folder.path()).await, &MemoryStore::new(100)];
     for store in stores {
         let batch = vec![
             line("ada", room(), "1 read"),

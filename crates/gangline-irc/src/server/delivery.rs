@@ -14,7 +14,7 @@ use super::{
     remarks::Names,
     state::State,
     store::{
-        Appended, Conversation, FindLine, LineKind, NewLine, Party, StoreError, StoredLine,
+        Appended, Conversation, FindLine, HistoryError, LineKind, NewLine, Party, StoredLine,
         TargetRow,
     },
 };
@@ -140,7 +140,7 @@ impl State {
 
     /// Takes what the store knows of a private line's conversation: then the line is kept, or
     /// refused.
-    fn finish_draft(&mut self, draft: Draft, known: Result<Known, StoreError>) {
+    fn finish_draft(&mut self, draft: Draft, known: Result<Known, HistoryError>) {
         let known = match known {
             Ok(known) => known,
             Err(error) => {
@@ -259,7 +259,7 @@ impl State {
         self.tell(sender, notice);
     }
 
-    fn refuse_unkept(&mut self, flight: &Flight, error: &StoreError) {
+    fn refuse_unkept(&mut self, flight: &Flight, error: &HistoryError) {
         let asker = &flight.asker;
         let words = [flight.line.kind.as_str(), "STORE_FAILED", &flight.line.target];
         let text = format!("The line was not stored and not delivered: {}", error.why);
@@ -271,7 +271,7 @@ impl State {
         &mut self,
         asker: &Asker,
         refusal: &Refusal,
-        found: Result<Option<StoredLine>, StoreError>,
+        found: Result<Option<StoredLine>, HistoryError>,
     ) {
         if let Ok(Some(stored)) = found {
             return self.echo(asker, &Outgoing::stored(&stored));
@@ -286,7 +286,7 @@ impl State {
         &mut self,
         asker: &Asker,
         target: &str,
-        found: Result<Vec<StoredLine>, StoreError>,
+        found: Result<Vec<StoredLine>, HistoryError>,
     ) {
         match found {
             Ok(found) => {
@@ -302,7 +302,7 @@ impl State {
         &mut self,
         asker: &Asker,
         target: &str,
-        found: Result<Vec<Entry>, StoreError>,
+        found: Result<Vec<Entry>, HistoryError>,
     ) {
         let found = match found {
             Ok(found) => found,
@@ -323,7 +323,7 @@ impl State {
         self.gave_history(asker.id, target, &said.collect::<Vec<_>>());
     }
 
-    fn finish_targets(&mut self, asker: &Asker, found: Result<Vec<TargetRow>, StoreError>) {
+    fn finish_targets(&mut self, asker: &Asker, found: Result<Vec<TargetRow>, HistoryError>) {
         let name = self.config.name.clone();
         let line = |row: &TargetRow| {
             let words = ["TARGETS", &row.name, &rfc3339(row.at)];
@@ -338,7 +338,7 @@ impl State {
         }
     }
 
-    fn history_failed(&mut self, asker: &Asker, target: &str, error: &StoreError) {
+    fn history_failed(&mut self, asker: &Asker, target: &str, error: &HistoryError) {
         tracing::error!(%error, "history could not be read");
         self.cannot_read(error);
         let words = ["CHATHISTORY", "MESSAGE_ERROR", target];

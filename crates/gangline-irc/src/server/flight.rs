@@ -11,8 +11,8 @@ use super::{
     command::Redaction,
     events::{Entry, NewEvent, Waiting},
     store::{
-        Account, Appended, BoxFuture, Commit, FindLine, HistoryQuery, Marker, Missed, MissedQuery,
-        NewLine, Range, ReadMark, RoomModes, Store, StoreError, StoredLine, TargetRow,
+        Account, Appended, BoxFuture, Commit, FindLine, HistoryError, HistoryQuery, HistoryStore,
+        Marker, Missed, MissedQuery, NewLine, Range, ReadMark, RoomModes, StoredLine, TargetRow,
         TargetsQuery, Topic,
     },
     telling::Telling,
@@ -128,25 +128,25 @@ pub(super) enum Job {
 
 /// What the store has answered.
 pub(super) enum Done {
-    Appended(Vec<Flight>, Result<Vec<Appended>, StoreError>),
-    Drafted(Box<Draft>, Result<Known, StoreError>),
-    History(Asker, String, Result<Vec<StoredLine>, StoreError>),
-    Playback(Asker, String, Result<Vec<Entry>, StoreError>),
-    Told(Asker, Box<Telling>, Result<Vec<StoredLine>, StoreError>),
-    Targets(Asker, Result<Vec<TargetRow>, StoreError>),
-    Missed(Asker, String, Result<Vec<Missed>, StoreError>),
-    Found(Asker, Refusal, Result<Option<StoredLine>, StoreError>),
-    Topic(Asker, Topic, Result<(), StoreError>),
-    Modes(Option<Asker>, RoomModes, Result<(), StoreError>),
-    Marker(Asker, String, Marker, Result<(), StoreError>),
-    Line(Asker, Redaction, Result<Option<StoredLine>, StoreError>),
-    Redacted(Asker, Redaction, Box<StoredLine>, Result<(), StoreError>),
-    Kept(Result<(), StoreError>),
+    Appended(Vec<Flight>, Result<Vec<Appended>, HistoryError>),
+    Drafted(Box<Draft>, Result<Known, HistoryError>),
+    History(Asker, String, Result<Vec<StoredLine>, HistoryError>),
+    Playback(Asker, String, Result<Vec<Entry>, HistoryError>),
+    Told(Asker, Box<Telling>, Result<Vec<StoredLine>, HistoryError>),
+    Targets(Asker, Result<Vec<TargetRow>, HistoryError>),
+    Missed(Asker, String, Result<Vec<Missed>, HistoryError>),
+    Found(Asker, Refusal, Result<Option<StoredLine>, HistoryError>),
+    Topic(Asker, Topic, Result<(), HistoryError>),
+    Modes(Option<Asker>, RoomModes, Result<(), HistoryError>),
+    Marker(Asker, String, Marker, Result<(), HistoryError>),
+    Line(Asker, Redaction, Result<Option<StoredLine>, HistoryError>),
+    Redacted(Asker, Redaction, Box<StoredLine>, Result<(), HistoryError>),
+    Kept(Result<(), HistoryError>),
 }
 
 /// The queue before the store, and the call that runs.
 pub(super) struct Flights {
-    store: Arc<dyn Store>,
+    store: Arc<dyn HistoryStore>,
     jobs: VecDeque<Job>,
     /// Marks for the next commit of lines.
     marks: UnkeptMarks,
@@ -156,12 +156,12 @@ pub(super) struct Flights {
 }
 
 impl Flights {
-    pub(super) fn new(store: Arc<dyn Store>) -> Self {
+    pub(super) fn new(store: Arc<dyn HistoryStore>) -> Self {
         let (marks, events) = (UnkeptMarks::default(), Waiting::default());
         Self { store, jobs: VecDeque::new(), marks, events, running: None }
     }
 
-    pub(super) fn store(&self) -> &Arc<dyn Store> {
+    pub(super) fn store(&self) -> &Arc<dyn HistoryStore> {
         &self.store
     }
 
@@ -314,7 +314,7 @@ struct Noted {
 }
 
 impl Noted {
-    async fn keep(self, store: &dyn Store, when: Commit) -> Result<(), StoreError> {
+    async fn keep(self, store: &dyn HistoryStore, when: Commit) -> Result<(), HistoryError> {
         let Self { marks, events } = self;
         let with_events = if events.is_empty() { when } else { Commit::WithNext };
         if !marks.is_empty() {
@@ -328,7 +328,7 @@ impl Noted {
 }
 
 /// Asks the store whose conversation a draft belongs to.
-async fn look(store: &dyn Store, draft: &Draft) -> Result<Known, StoreError> {
+async fn look(store: &dyn HistoryStore, draft: &Draft) -> Result<Known, HistoryError> {
     if let Some(msgid) = &draft.question
         && let Some(found) = store.line(msgid.clone()).await?
     {

@@ -14,8 +14,8 @@ use super::{
     events::{Entry, Event, NewEvent, Place},
     store::{
         Account, Accounts, Appended, Bound, BoxFuture, Commit, Conversation, FindLine,
-        HistoryQuery, Marker, Marks, Missed, MissedQuery, NewLine, Party, Range, ReadMark,
-        RoomModes, Store, StoreError, StoredLine, TargetRow, TargetsQuery, Topic,
+        HistoryError, HistoryQuery, HistoryStore, Marker, Marks, Missed, MissedQuery, NewLine,
+        Party, Range, ReadMark, RoomModes, StoredLine, TargetRow, TargetsQuery, Topic,
     },
 };
 
@@ -273,17 +273,20 @@ fn millis(at: UnixMicros) -> i64 {
     at.0.div_euclid(1000)
 }
 
-fn ready<T: Send + 'static>(value: T) -> BoxFuture<'static, Result<T, StoreError>> {
+fn ready<T: Send + 'static>(value: T) -> BoxFuture<'static, Result<T, HistoryError>> {
     Box::pin(std::future::ready(Ok(value)))
 }
 
-impl Store for MemoryStore {
-    fn append(&self, batch: Vec<Arc<NewLine>>) -> BoxFuture<'_, Result<Vec<Appended>, StoreError>> {
+impl HistoryStore for MemoryStore {
+    fn append(
+        &self,
+        batch: Vec<Arc<NewLine>>,
+    ) -> BoxFuture<'_, Result<Vec<Appended>, HistoryError>> {
         let mut inner = self.lock();
         ready(batch.into_iter().map(|line| inner.append(line)).collect())
     }
 
-    fn history(&self, query: HistoryQuery) -> BoxFuture<'_, Result<Vec<StoredLine>, StoreError>> {
+    fn history(&self, query: HistoryQuery) -> BoxFuture<'_, Result<Vec<StoredLine>, HistoryError>> {
         let found = self.lock().entries(&query, false);
         let line = |entry| match entry {
             Entry::Line(stored) => Some(stored),
@@ -296,26 +299,26 @@ impl Store for MemoryStore {
         &self,
         events: Vec<NewEvent>,
         _: Commit,
-    ) -> BoxFuture<'_, Result<(), StoreError>> {
+    ) -> BoxFuture<'_, Result<(), HistoryError>> {
         self.lock().put_events(events);
         ready(())
     }
 
-    fn playback(&self, query: HistoryQuery) -> BoxFuture<'_, Result<Vec<Entry>, StoreError>> {
+    fn playback(&self, query: HistoryQuery) -> BoxFuture<'_, Result<Vec<Entry>, HistoryError>> {
         ready(self.lock().entries(&query, true))
     }
 
-    fn line(&self, msgid: String) -> BoxFuture<'_, Result<Option<StoredLine>, StoreError>> {
+    fn line(&self, msgid: String) -> BoxFuture<'_, Result<Option<StoredLine>, HistoryError>> {
         let inner = self.lock();
         let found = inner.lines.values().flatten().find(|kept| kept.msgid == msgid);
         ready(found.cloned())
     }
 
-    fn targets(&self, query: TargetsQuery) -> BoxFuture<'_, Result<Vec<TargetRow>, StoreError>> {
+    fn targets(&self, query: TargetsQuery) -> BoxFuture<'_, Result<Vec<TargetRow>, HistoryError>> {
         ready(self.lock().targets(&query))
     }
 
-    fn find(&self, query: FindLine) -> BoxFuture<'_, Result<Option<StoredLine>, StoreError>> {
+    fn find(&self, query: FindLine) -> BoxFuture<'_, Result<Option<StoredLine>, HistoryError>> {
         let inner = self.lock();
         let found = inner.lines.values().flatten().find(|kept| {
             kept.line.sender == query.sender
@@ -325,16 +328,20 @@ impl Store for MemoryStore {
         ready(found.cloned())
     }
 
-    fn missed(&self, query: MissedQuery) -> BoxFuture<'_, Result<Vec<Missed>, StoreError>> {
+    fn missed(&self, query: MissedQuery) -> BoxFuture<'_, Result<Vec<Missed>, HistoryError>> {
         ready(self.lock().missed(&query))
     }
 
-    fn marks(&self) -> BoxFuture<'_, Result<Marks, StoreError>> {
+    fn marks(&self) -> BoxFuture<'_, Result<Marks, HistoryError>> {
         let inner = self.lock();
         ready(Marks { newest: inner.last, marks: inner.marks.values().cloned().collect() })
     }
 
-    fn put_marks(&self, marks: Vec<ReadMark>, _: Commit) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn put_marks(
+        &self,
+        marks: Vec<ReadMark>,
+        _: Commit,
+    ) -> BoxFuture<'_, Result<(), HistoryError>> {
         let mut inner = self.lock();
         for mark in marks {
             let key = (mark.party.key(), mark.nick.clone(), mark.place.clone());
@@ -351,36 +358,36 @@ impl Store for MemoryStore {
         self.accounts.subscribe()
     }
 
-    fn put_account(&self, account: Account) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn put_account(&self, account: Account) -> BoxFuture<'_, Result<(), HistoryError>> {
         self.accounts.send_modify(|accounts| Arc::make_mut(accounts).put(account));
         ready(())
     }
 
-    fn topics(&self) -> BoxFuture<'_, Result<Vec<Topic>, StoreError>> {
+    fn topics(&self) -> BoxFuture<'_, Result<Vec<Topic>, HistoryError>> {
         ready(self.lock().topics.values().cloned().collect())
     }
 
-    fn put_topic(&self, topic: Topic) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn put_topic(&self, topic: Topic) -> BoxFuture<'_, Result<(), HistoryError>> {
         self.lock().topics.insert(topic.channel.folded().to_owned(), topic);
         ready(())
     }
 
-    fn forget_topic(&self, channel: ChannelName) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn forget_topic(&self, channel: ChannelName) -> BoxFuture<'_, Result<(), HistoryError>> {
         self.lock().topics.remove(channel.folded());
         ready(())
     }
 
-    fn markers(&self) -> BoxFuture<'_, Result<Vec<Marker>, StoreError>> {
+    fn markers(&self) -> BoxFuture<'_, Result<Vec<Marker>, HistoryError>> {
         ready(self.lock().markers.values().cloned().collect())
     }
 
-    fn put_marker(&self, marker: Marker) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn put_marker(&self, marker: Marker) -> BoxFuture<'_, Result<(), HistoryError>> {
         let key = (marker.party.clone(), marker.target.clone());
         self.lock().markers.insert(key, marker);
         ready(())
     }
 
-    fn redact(&self, seq: i64) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn redact(&self, seq: i64) -> BoxFuture<'_, Result<(), HistoryError>> {
         let mut inner = self.lock();
         let found = inner.lines.values_mut().flatten().find(|kept| kept.seq == seq);
         if let Some(kept) = found {
@@ -391,11 +398,11 @@ impl Store for MemoryStore {
         ready(())
     }
 
-    fn modes(&self) -> BoxFuture<'_, Result<Vec<RoomModes>, StoreError>> {
+    fn modes(&self) -> BoxFuture<'_, Result<Vec<RoomModes>, HistoryError>> {
         ready(self.lock().modes.values().cloned().collect())
     }
 
-    fn put_modes(&self, modes: RoomModes) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn put_modes(&self, modes: RoomModes) -> BoxFuture<'_, Result<(), HistoryError>> {
         let mut inner = self.lock();
         match modes.is_default() {
             true => inner.modes.remove(modes.channel.folded()),

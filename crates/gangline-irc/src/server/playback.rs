@@ -16,7 +16,7 @@ use super::{
     outgoing::Outgoing,
     reading::{Entry, PRIVATE, Reader, Reading},
     state::State,
-    store::{Missed, MissedQuery, NewLine, ReadMark, StoreError, StoredLine},
+    store::{HistoryError, Missed, MissedQuery, NewLine, ReadMark, StoredLine},
 };
 use crate::wire::{
     BODY_MAX, ctcp,
@@ -148,7 +148,7 @@ impl State {
         &mut self,
         id: ClientId,
         place: &str,
-        found: Result<Vec<Missed>, StoreError>,
+        found: Result<Vec<Missed>, HistoryError>,
     ) {
         let Some(since) = self.client(id).and_then(|client| client.reading.since(place)) else {
             return;
@@ -208,7 +208,7 @@ impl State {
         }
     }
 
-    fn playback_failed(&mut self, id: ClientId, place: &str, error: &StoreError) {
+    fn playback_failed(&mut self, id: ClientId, place: &str, error: &HistoryError) {
         tracing::error!(%error, "what a client missed could not be read");
         let Some(nick) = self.client(id).map(|client| client.name().to_owned()) else { return };
         let target = if place == PRIVATE { &nick } else { place };

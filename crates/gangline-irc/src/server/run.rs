@@ -26,7 +26,7 @@ use super::{
     outgoing::Outgoing,
     reading::Reading,
     state::State,
-    store::{BoxFuture, StoreError},
+    store::{BoxFuture, HistoryError},
     trust::Origin,
 };
 
@@ -42,7 +42,7 @@ enum Event {
     Lines,
     Store(Done),
     /// What was kept was looked through for damage.
-    Looked(Result<(), StoreError>),
+    Looked(Result<(), HistoryError>),
     Accounts,
     Access,
     /// The oldest one that has not registered has had its time.

@@ -21,7 +21,7 @@ use super::{
     flight::Flights,
     outgoing::Outgoing,
     reading::ReadMarks,
-    store::{Accounts, Party, RoomModes, Store, Topic},
+    store::{Accounts, HistoryStore, Party, RoomModes, Topic},
     throttle::Throttle,
     trouble::Trouble,
     trust::Trust,
@@ -79,7 +79,11 @@ pub(super) struct State {
 }
 
 impl State {
-    pub(super) fn new(config: ServerConfig, store: Arc<dyn Store>, trust: Arc<dyn Trust>) -> Self {
+    pub(super) fn new(
+        config: ServerConfig,
+        store: Arc<dyn HistoryStore>,
+        trust: Arc<dyn Trust>,
+    ) -> Self {
         let now = config.clock.now();
         let applied = Arc::clone(&config.access.borrow());
         Self {

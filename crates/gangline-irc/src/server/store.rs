@@ -1,4 +1,4 @@
-//! What the server keeps: the [`Store`] trait and the rows it speaks in.
+//! What the server keeps: the [`HistoryStore`] trait and the rows it speaks in.
 
 mod accounts;
 
@@ -22,7 +22,7 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// The store could not do it. Nothing of the call was kept; a later call may succeed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the history store failed: {why}")]
-pub struct StoreError {
+pub struct HistoryError {
     /// What went wrong, for the log and the sender: "disk full".
     pub why: String,
 }
@@ -393,13 +393,16 @@ impl std::fmt::Debug for RoomModes {
 
 /// Where lines, accounts and topics are kept. Calls are made one at a time, in order; a call
 /// that has begun is finished even if its future is dropped.
-pub trait Store: Send + Sync + 'static {
+pub trait HistoryStore: Send + Sync + 'static {
     /// Keeps all lines of the batch, in order, or none. The answer, one for each line, follows
     /// the commit.
-    fn append(&self, batch: Vec<Arc<NewLine>>) -> BoxFuture<'_, Result<Vec<Appended>, StoreError>>;
+    fn append(
+        &self,
+        batch: Vec<Arc<NewLine>>,
+    ) -> BoxFuture<'_, Result<Vec<Appended>, HistoryError>>;
 
     /// Returns lines, oldest first.
-    fn history(&self, query: HistoryQuery) -> BoxFuture<'_, Result<Vec<StoredLine>, StoreError>>;
+    fn history(&self, query: HistoryQuery) -> BoxFuture<'_, Result<Vec<StoredLine>, HistoryError>>;
 
     /// Keeps events, each in the history of its room, if that has lines. They are in the order of
     /// happening.
@@ -407,65 +410,65 @@ pub trait Store: Send + Sync + 'static {
         &self,
         events: Vec<NewEvent>,
         when: Commit,
-    ) -> BoxFuture<'_, Result<(), StoreError>>;
+    ) -> BoxFuture<'_, Result<(), HistoryError>>;
 
     /// Returns lines and events, oldest first. Both count.
-    fn playback(&self, query: HistoryQuery) -> BoxFuture<'_, Result<Vec<Entry>, StoreError>>;
+    fn playback(&self, query: HistoryQuery) -> BoxFuture<'_, Result<Vec<Entry>, HistoryError>>;
 
     /// Returns the kept line of that id.
-    fn line(&self, msgid: String) -> BoxFuture<'_, Result<Option<StoredLine>, StoreError>>;
+    fn line(&self, msgid: String) -> BoxFuture<'_, Result<Option<StoredLine>, HistoryError>>;
 
     /// Returns conversations with a newest line in the span.
-    fn targets(&self, query: TargetsQuery) -> BoxFuture<'_, Result<Vec<TargetRow>, StoreError>>;
+    fn targets(&self, query: TargetsQuery) -> BoxFuture<'_, Result<Vec<TargetRow>, HistoryError>>;
 
     /// Returns the kept line of that sender, key and target.
-    fn find(&self, query: FindLine) -> BoxFuture<'_, Result<Option<StoredLine>, StoreError>>;
+    fn find(&self, query: FindLine) -> BoxFuture<'_, Result<Option<StoredLine>, HistoryError>>;
 
     /// Returns what was missed, a conversation each, the one with the oldest newest line first.
-    fn missed(&self, query: MissedQuery) -> BoxFuture<'_, Result<Vec<Missed>, StoreError>>;
+    fn missed(&self, query: MissedQuery) -> BoxFuture<'_, Result<Vec<Missed>, HistoryError>>;
 
     /// Returns the newest [`MARKS_MAX`] marks.
-    fn marks(&self) -> BoxFuture<'_, Result<Marks, StoreError>>;
+    fn marks(&self) -> BoxFuture<'_, Result<Marks, HistoryError>>;
 
     /// Keeps marks, each in place of an older one of its party, nick and place.
     fn put_marks(
         &self,
         marks: Vec<ReadMark>,
         when: Commit,
-    ) -> BoxFuture<'_, Result<(), StoreError>>;
+    ) -> BoxFuture<'_, Result<(), HistoryError>>;
 
     /// Returns the accounts as they are now and as they change.
     fn accounts(&self) -> watch::Receiver<Arc<Accounts>>;
 
     /// Keeps an account, in place of any of its name.
-    fn put_account(&self, account: Account) -> BoxFuture<'_, Result<(), StoreError>>;
+    fn put_account(&self, account: Account) -> BoxFuture<'_, Result<(), HistoryError>>;
 
     /// Returns all topics.
-    fn topics(&self) -> BoxFuture<'_, Result<Vec<Topic>, StoreError>>;
+    fn topics(&self) -> BoxFuture<'_, Result<Vec<Topic>, HistoryError>>;
 
     /// Keeps a topic.
-    fn put_topic(&self, topic: Topic) -> BoxFuture<'_, Result<(), StoreError>>;
+    fn put_topic(&self, topic: Topic) -> BoxFuture<'_, Result<(), HistoryError>>;
 
     /// Forgets a channel's topic.
-    fn forget_topic(&self, channel: ChannelName) -> BoxFuture<'_, Result<(), StoreError>>;
+    fn forget_topic(&self, channel: ChannelName) -> BoxFuture<'_, Result<(), HistoryError>>;
 
     /// Returns all markers of what was read.
-    fn markers(&self) -> BoxFuture<'_, Result<Vec<Marker>, StoreError>>;
+    fn markers(&self) -> BoxFuture<'_, Result<Vec<Marker>, HistoryError>>;
 
     /// Keeps a marker, in place of its reader's former one.
-    fn put_marker(&self, marker: Marker) -> BoxFuture<'_, Result<(), StoreError>>;
+    fn put_marker(&self, marker: Marker) -> BoxFuture<'_, Result<(), HistoryError>>;
 
     /// Takes a line back: its text and tags are gone, its place and its sender's key stay.
-    fn redact(&self, seq: i64) -> BoxFuture<'_, Result<(), StoreError>>;
+    fn redact(&self, seq: i64) -> BoxFuture<'_, Result<(), HistoryError>>;
 
     /// Returns the modes of all rooms that have some.
-    fn modes(&self) -> BoxFuture<'_, Result<Vec<RoomModes>, StoreError>>;
+    fn modes(&self) -> BoxFuture<'_, Result<Vec<RoomModes>, HistoryError>>;
 
     /// Keeps a room's modes, in place of its former ones.
-    fn put_modes(&self, modes: RoomModes) -> BoxFuture<'_, Result<(), StoreError>>;
+    fn put_modes(&self, modes: RoomModes) -> BoxFuture<'_, Result<(), HistoryError>>;
 
     /// Looks through all that is kept for damage. Does not wait for other calls, nor they for it.
-    fn look(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn look(&self) -> BoxFuture<'_, Result<(), HistoryError>> {
         Box::pin(std::future::ready(Ok(())))
     }
 }

@@ -7,7 +7,7 @@ use super::{
     flight::{Asker, Job},
     outgoing::Outgoing,
     state::State,
-    store::{Bound, HistoryQuery, Range, StoreError, StoredLine},
+    store::{Bound, HistoryError, HistoryQuery, Range, StoredLine},
 };
 use crate::wire::{BODY_MAX, multiline, text::cut};
 
@@ -90,7 +90,7 @@ impl State {
         &mut self,
         asker: Asker,
         mut telling: Box<Telling>,
-        found: Result<Vec<StoredLine>, StoreError>,
+        found: Result<Vec<StoredLine>, HistoryError>,
     ) {
         let mut lines = match found {
             Ok(lines) => lines,

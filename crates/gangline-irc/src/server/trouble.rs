@@ -8,7 +8,7 @@ use super::{
     client::ClientId,
     outgoing::{Mark, Outgoing},
     state::State,
-    store::StoreError,
+    store::HistoryError,
 };
 
 /// Owners are told of a trouble that lasts so often.
@@ -26,13 +26,13 @@ pub(super) struct Trouble {
 
 impl State {
     /// Lines could not be stored.
-    pub(super) fn cannot_write(&mut self, error: &StoreError) {
+    pub(super) fn cannot_write(&mut self, error: &HistoryError) {
         self.trouble.writes = Some(error.why.clone());
         self.tell_owners_sometimes(&cannot_store(&error.why));
     }
 
     /// Something could not be read.
-    pub(super) fn cannot_read(&mut self, error: &StoreError) {
+    pub(super) fn cannot_read(&mut self, error: &HistoryError) {
         if self.trouble.writes.is_none() {
             let text = format!("The chat server cannot read what was said: {}", error.why);
             self.tell_owners_sometimes(&text);
@@ -40,7 +40,7 @@ impl State {
     }
 
     /// What is kept is damaged, whether or not what is asked now meets the damage.
-    pub(super) fn is_damaged(&mut self, error: &StoreError) {
+    pub(super) fn is_damaged(&mut self, error: &HistoryError) {
         tracing::error!(%error, "the history is damaged");
         let text = damaged(&error.why);
         self.trouble.damage = Some(error.why.clone());

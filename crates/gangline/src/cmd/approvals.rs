@@ -2,9 +2,9 @@
 
 use gangline_agent::card::{self, Reader};
 use gangline_api::approval::Approval;
-use gangline_broker::{ApprovalRow, Broker};
 use gangline_core::{ApprovalNumber, approval::ApprovalState, reading::Bounds, redact::Redactor};
 use gangline_os::{clock, fsio, paths::Paths};
+use gangline_store::{ApprovalRow, Store};
 
 use crate::{
     cli::{Global, deciding::Approvals},
@@ -14,11 +14,11 @@ use crate::{
 
 pub(super) async fn run(global: &Global, args: &Approvals) -> Result<u8, Failure> {
     let paths = place::of_existing(global)?;
-    let broker = store::existing(&paths).await?;
+    let store = store::existing(&paths).await?;
     if let Some(number) = args.number {
-        return one(global, (&paths, &broker), number).await;
+        return one(global, (&paths, &store), number).await;
     }
-    let rows = broker.approvals(None, !args.all).await?;
+    let rows = store.approvals(None, !args.all).await?;
     let approvals: Vec<Approval> = rows.iter().map(view::approval).collect();
     if global.json {
         output::json(&approvals)?;
@@ -30,10 +30,10 @@ pub(super) async fn run(global: &Global, args: &Approvals) -> Result<u8, Failure
 
 async fn one(
     global: &Global,
-    (paths, broker): (&Paths, &Broker),
+    (paths, store): (&Paths, &Store),
     number: ApprovalNumber,
 ) -> Result<u8, Failure> {
-    let Some(row) = broker.approval(number).await? else {
+    let Some(row) = store.approval(number).await? else {
         return Err(Failure::user(format!("there is no approval {number}"))
             .hint("`gangline approvals --all` lists them all"));
     };
@@ -41,7 +41,7 @@ async fn one(
         output::json(&view::approval(&row))?;
         return Ok(0);
     }
-    for line in whole((paths, broker), &row).await? {
+    for line in whole((paths, store), &row).await? {
         output::print(&format!("{line}\n"))?;
     }
     if row.state == ApprovalState::Open {
@@ -53,15 +53,15 @@ async fn one(
 
 /// Returns everything that is known of an approval, a line each.
 async fn whole(
-    (paths, broker): (&Paths, &Broker),
+    (paths, store): (&Paths, &Store),
     row: &ApprovalRow,
 ) -> Result<Vec<String>, Failure> {
     let asked = match row.message {
-        Some(message) => broker.message(message).await?,
+        Some(message) => store.message(message).await?,
         None => None,
     };
     let title = show::approvals::title(&view::approval(row), clock::system().now());
-    let always = broker.offer(row.number).await?.map(|offer| offer.describe());
+    let always = store.offer(row.number).await?.map(|offer| offer.describe());
     // What holds the installation's keys is not shown, as it is not in the chat.
     let bounds = Bounds { open: Vec::new(), closed: vec![fsio::resolved(&paths.state)] };
     let reader = Reader { bounds: &bounds, masks: &Redactor::new([]) };

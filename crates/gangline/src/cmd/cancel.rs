@@ -1,9 +1,9 @@
 //! `gangline cancel`: takes back a message that waits.
 
-use gangline_broker::{Broker, Cancel, LineKind, MessageRow, Send};
 use gangline_core::{MessageId, Redactor, shown};
 use gangline_hub::credentials::OWNER;
 use gangline_os::doorbell;
+use gangline_store::{Cancel, LineKind, MessageRow, Send, Store};
 use serde_json::json;
 
 use crate::{cli::Global, failure::Failure, output, place, store, unmark};
@@ -11,11 +11,11 @@ use crate::{cli::Global, failure::Failure, output, place, store, unmark};
 pub(super) async fn run(global: &Global, id: MessageId) -> Result<u8, Failure> {
     unmark::refuse("cancel messages")?;
     let paths = place::of_existing(global)?;
-    let broker = store::existing(&paths).await?;
-    let row = broker.message(id).await?;
-    let found = broker.cancel(id, OWNER).await?;
+    let store = store::existing(&paths).await?;
+    let row = store.message(id).await?;
+    let found = store.cancel(id, OWNER).await?;
     let (Some(row), Cancel::Done) = (row, found) else { return Err(not_cancelled(id, found)) };
-    let told = tell_author(&broker, &row).await;
+    let told = tell_author(&store, &row).await;
     // It is cancelled, whether or not its author can be told.
     doorbell::ring(&paths.doorbell(row.agent.folded()));
     told?;
@@ -32,7 +32,7 @@ pub(super) async fn run(global: &Global, id: MessageId) -> Result<u8, Failure> {
 }
 
 /// Tells it where it was asked, once.
-async fn tell_author(broker: &Broker, row: &MessageRow) -> Result<(), Failure> {
+async fn tell_author(store: &Store, row: &MessageRow) -> Result<(), Failure> {
     if row.target.is_empty() {
         return Ok(());
     }
@@ -48,7 +48,7 @@ async fn tell_author(broker: &Broker, row: &MessageRow) -> Result<(), Failure> {
         in_reply_to: Some(row.id),
         deliver: None,
     };
-    broker.send(send).await?;
+    store.send(send).await?;
     Ok(())
 }
 

@@ -4,10 +4,10 @@ use gangline_api::{
     approval::{Approval, Decision},
     policy::PolicyRule,
 };
-use gangline_broker::{DecideError, Decided, RuleRow, Ruling, Stored};
 use gangline_core::{Principal, Redactor, Tier, approval};
 use gangline_hub::credentials::OWNER;
 use gangline_os::doorbell;
+use gangline_store::{DecideError, Decided, RuleRow, Ruling, Stored};
 use serde::Serialize;
 
 use super::policy;
@@ -20,11 +20,11 @@ use crate::{
 pub(super) async fn run(global: &Global, args: Decide, decision: Decision) -> Result<u8, Failure> {
     refuse_agents()?;
     let paths = place::of_existing(global)?;
-    let broker = store::existing(&paths).await?;
-    let decided = broker.decide(args.number, ruling(&args, decision)).await.map_err(explain)?;
+    let store = store::existing(&paths).await?;
+    let decided = store.decide(args.number, ruling(&args, decision)).await.map_err(explain)?;
     doorbell::ring(&paths.doorbell(decided.agent.folded()));
     if global.json {
-        let row = broker.approval(args.number).await?;
+        let row = store.approval(args.number).await?;
         output::json(&row.as_ref().map(view::approval))?;
     } else {
         output::print(&told(&decided, decision))?;
@@ -36,19 +36,19 @@ pub(super) async fn run(global: &Global, args: Decide, decision: Decision) -> Re
 pub(super) async fn always(global: &Global, args: Decide) -> Result<u8, Failure> {
     refuse_agents()?;
     let paths = place::of_existing(global)?;
-    let broker = store::existing(&paths).await?;
+    let store = store::existing(&paths).await?;
     let ruling = ruling(&args, Decision::Allow);
-    let always = broker.decide_always(args.number, ruling).await.map_err(explain)?;
+    let always = store.decide_always(args.number, ruling).await.map_err(explain)?;
     doorbell::ring(&paths.doorbell(always.decided.agent.folded()));
     if let Stored::Rules(rules) = &always.stored {
-        policy::record(&broker, rules, &format!("is stored by {}", known_as())).await?;
+        policy::record(&store, rules, &format!("is stored by {}", known_as())).await?;
     }
     if global.json {
         let (rules, no_rule) = match &always.stored {
             Stored::Rules(rules) => (rules.iter().map(policy::wire).collect(), None),
             Stored::Nothing(why) => (Vec::new(), Some(why.clone())),
         };
-        let row = broker.approval(args.number).await?;
+        let row = store.approval(args.number).await?;
         let approval = row.as_ref().map(view::approval);
         output::json(&Printed { approval, rules, no_rule })?;
     } else {

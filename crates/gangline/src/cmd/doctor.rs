@@ -22,10 +22,10 @@ use gangline_api::{
     },
     status::StatusNote,
 };
-use gangline_broker::AgentRow;
 use gangline_core::AgentName;
 use gangline_os::{paths::Paths, terminal};
 use gangline_runtime::registry::{Found, Registry, Source};
+use gangline_store::AgentRow;
 use serde::Serialize;
 
 use self::{

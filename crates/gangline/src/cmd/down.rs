@@ -59,7 +59,7 @@ pub(super) async fn run(global: &Global, args: Down) -> Result<u8, Failure> {
         None => "the agents have ended; no hub ran\n",
     })?;
     // Whoever closes it last moves the log into the database.
-    fleet.broker.close().await?;
+    fleet.store.close().await?;
     Ok(0)
 }
 

@@ -23,9 +23,9 @@ pub(super) async fn run(global: &Global, args: Interrupt) -> Result<u8, Failure>
 async fn end(global: &Global, message: MessageId) -> Result<u8, Failure> {
     unmark::refuse("end what a message caused")?;
     let paths = place::of_existing(global)?;
-    let broker = store::existing(&paths).await?;
+    let store = store::existing(&paths).await?;
     let by = super::start::by();
-    let Some(ended) = broker.end_cause(message, &by).await? else {
+    let Some(ended) = store.end_cause(message, &by).await? else {
         return Err(release::unknown(message, &paths));
     };
     for (agent, _) in &ended.turns {

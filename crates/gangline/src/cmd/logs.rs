@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use gangline_api::event::EventRecord;
-use gangline_broker::{Broker, Cursor, Event, EventQuery};
 use gangline_core::AgentName;
 use gangline_os::signals::Signals;
+use gangline_store::{Cursor, Event, EventQuery, Store};
 use jiff::tz::TimeZone;
 
 use crate::{
@@ -21,18 +21,18 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 pub(super) async fn run(global: &Global, args: Logs) -> Result<u8, Failure> {
     let paths = place::of_existing(global)?;
-    let broker = store::existing(&paths).await?;
+    let store = store::existing(&paths).await?;
     let named = args.agent.as_ref().map(|who| names::agent(global, who)).transpose()?;
     if let Some(agent) = &named {
-        store::known(&broker, &paths, agent).await?;
+        store::known(&store, &paths, agent).await?;
     }
     let depth = if args.all { Depth::All } else { Depth::Work };
-    let (events, cursor) = newest(global, &broker, (named.clone(), args.lines, depth)).await?;
+    let (events, cursor) = newest(global, &store, (named.clone(), args.lines, depth)).await?;
     if args.follow {
         tell(global, &events, depth)?;
         let signals = Signals::new()
             .map_err(|error| Failure::environment(error).doing("cannot listen to signals"))?;
-        return follow(global, &broker, (named, depth), (cursor, signals)).await;
+        return follow(global, &store, (named, depth), (cursor, signals)).await;
     }
     if global.json {
         output::json(&events)?;
@@ -47,7 +47,7 @@ pub(super) async fn run(global: &Global, args: Logs) -> Result<u8, Failure> {
 /// Returns the newest events that are shown, oldest first, and the place behind them.
 async fn newest(
     global: &Global,
-    broker: &Broker,
+    store: &Store,
     (agent, limit, depth): (Option<AgentName>, u32, Depth),
 ) -> Result<(Vec<EventRecord>, Cursor), Failure> {
     let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
@@ -56,7 +56,7 @@ async fn newest(
     if global.json {
         query.limit = limit;
     }
-    let mut page = broker.events(query.clone()).await?;
+    let mut page = store.events(query.clone()).await?;
     let behind = page.cursor;
     // From the newest back, until there are enough of them.
     let mut found = Vec::new();
@@ -66,7 +66,7 @@ async fn newest(
             break;
         }
         query.before = Some(oldest);
-        page = broker.events(query.clone()).await?;
+        page = store.events(query.clone()).await?;
     }
     found.truncate(wanted);
     found.reverse();
@@ -76,7 +76,7 @@ async fn newest(
 /// Tells what happens behind the cursor, until it is asked to stop.
 async fn follow(
     global: &Global,
-    broker: &Broker,
+    store: &Store,
     (agent, depth): (Option<AgentName>, Depth),
     (mut cursor, mut signals): (Cursor, Signals),
 ) -> Result<u8, Failure> {
@@ -86,7 +86,7 @@ async fn follow(
             after: Some(cursor.clone()),
             ..EventQuery::default()
         };
-        let page = broker.events(query).await?;
+        let page = store.events(query).await?;
         let full = !page.events.is_empty();
         if full {
             let events: Vec<EventRecord> = page.events.iter().map(view::event).collect();

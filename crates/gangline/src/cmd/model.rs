@@ -1,9 +1,9 @@
 //! `gangline model`: which model an agent uses, and another one from its next turn on (R2-04).
 
 use gangline_agent::model;
-use gangline_broker::Broker;
 use gangline_core::{AgentName, model::ModelName};
 use gangline_os::{doorbell, paths::Paths};
+use gangline_store::Store;
 use serde::Serialize;
 
 use crate::{
@@ -51,10 +51,10 @@ pub(super) async fn run(global: &Global, args: ModelArgs) -> Result<u8, Failure>
     }
     let paths = place::of_existing(global)?;
     let agent = names::agent(global, &agent)?;
-    let broker = store::existing(&paths).await?;
-    store::known(&broker, &paths, &agent).await?;
-    let facts = store::facts(&broker, &paths, &agent).await?;
-    let Backend { owner, configured, fixed } = backend(&broker, &paths, &facts).await?;
+    let store = store::existing(&paths).await?;
+    store::known(&store, &paths, &agent).await?;
+    let facts = store::facts(&store, &paths, &agent).await?;
+    let Backend { owner, configured, fixed } = backend(&store, &paths, &facts).await?;
     if name.is_some() && fixed {
         return Err(cannot(&agent));
     }
@@ -105,9 +105,9 @@ fn cannot(agent: &AgentName) -> Failure {
 
 /// Returns for which backend a model is chosen: the one that the agent starts with the next time,
 /// else the one that it had last.
-async fn backend(broker: &Broker, paths: &Paths, facts: &Facts) -> Result<Backend, Failure> {
+async fn backend(store: &Store, paths: &Paths, facts: &Facts) -> Result<Backend, Failure> {
     let loaded = configuration::quiet(&paths.config_file);
-    let orders = broker.orders().await?;
+    let orders = store.orders().await?;
     let order = orders.iter().find(|order| order.agent == facts.nick);
     let driven = loaded.as_ref().and_then(|loaded| {
         let agent = loaded.agent(&facts.nick).ok()?;

@@ -4,9 +4,9 @@ use gangline_api::{
     event::{Event, Notice},
     policy::PolicyRule,
 };
-use gangline_broker::{Broker, NewEvent, RuleRow};
 use gangline_core::{Redactor, shown};
 use gangline_os::clock::{self, rfc3339};
+use gangline_store::{NewEvent, RuleRow, Store};
 
 use crate::{
     cli::{Global, deciding::Policy},
@@ -16,23 +16,23 @@ use crate::{
 
 pub(super) async fn run(global: &Global, command: Policy) -> Result<u8, Failure> {
     let paths = place::of_existing(global)?;
-    let broker = store::existing(&paths).await?;
+    let store = store::existing(&paths).await?;
     match command {
         Policy::List { agent } => {
             let agent = agent.map(|who| names::agent(global, &who)).transpose()?;
-            let rules = broker.rules(agent.as_ref()).await?;
+            let rules = store.rules(agent.as_ref()).await?;
             let rules: Vec<PolicyRule> = rules.iter().map(wire).collect();
             match global.json {
                 true => output::json(&rules)?,
                 false => output::print(&show::policy::list(&rules, clock::system().now()))?,
             }
         }
-        Policy::Remove { numbers } => remove(global, &broker, &numbers).await?,
+        Policy::Remove { numbers } => remove(global, &store, &numbers).await?,
     }
     Ok(0)
 }
 
-async fn remove(global: &Global, broker: &Broker, numbers: &[i64]) -> Result<(), Failure> {
+async fn remove(global: &Global, store: &Store, numbers: &[i64]) -> Result<(), Failure> {
     if unmark::is_marked() {
         return Err(Failure::user("an agent does not change the rules").hint(
             "this shell was started by an agent (GANGLINE_RUN is set): use one of your own",
@@ -40,12 +40,12 @@ async fn remove(global: &Global, broker: &Broker, numbers: &[i64]) -> Result<(),
     }
     let (mut removed, mut missing) = (Vec::new(), Vec::new());
     for number in numbers {
-        match broker.remove_rule(*number).await? {
+        match store.remove_rule(*number).await? {
             Some(row) => removed.push(row),
             None => missing.push(number.to_string()),
         }
     }
-    record(broker, &removed, "is removed by the owner").await?;
+    record(store, &removed, "is removed by the owner").await?;
     if global.json {
         output::json(&removed.iter().map(wire).collect::<Vec<_>>())?;
     } else {
@@ -63,7 +63,7 @@ async fn remove(global: &Global, broker: &Broker, numbers: &[i64]) -> Result<(),
 }
 
 /// Records what happened to rules, so that `logs` shows it.
-pub(super) async fn record(broker: &Broker, rules: &[RuleRow], what: &str) -> Result<(), Failure> {
+pub(super) async fn record(store: &Store, rules: &[RuleRow], what: &str) -> Result<(), Failure> {
     let event = |row: &RuleRow| {
         let text = format!("rule {} {what}: {}", row.rule.number, row.rule);
         let notice = Event::from(Notice { code: "rule".to_owned(), text });
@@ -76,7 +76,7 @@ pub(super) async fn record(broker: &Broker, rules: &[RuleRow], what: &str) -> Re
             payload: Redactor::new([]).redact(&payload),
         })
     };
-    broker.append(rules.iter().filter_map(event).collect()).await?;
+    store.append(rules.iter().filter_map(event).collect()).await?;
     Ok(())
 }
 

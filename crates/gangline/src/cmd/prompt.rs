@@ -6,9 +6,9 @@ use std::{
     time::Duration,
 };
 
-use gangline_broker::{Broker, MessageRow, NewMessage};
 use gangline_core::{AgentName, ApprovalNumber, MessageId, MessageState, Origin, Redactor};
 use gangline_os::{clock, doorbell, lock, paths::Paths};
+use gangline_store::{MessageRow, NewMessage, Store};
 
 use super::decide;
 use crate::{
@@ -34,16 +34,16 @@ pub(super) async fn run(global: &Global, args: Prompt) -> Result<u8, Failure> {
     let text = text(args.text.join(" "))?;
     let paths = place::of_existing(global)?;
     let agent = names::agent(global, &args.agent)?;
-    let broker = store::for_message(&paths, &agent).await?;
-    store::known(&broker, &paths, &agent).await?;
-    let accepted = broker.accept(message(&agent, &text)).await?;
+    let store = store::for_message(&paths, &agent).await?;
+    store::known(&store, &paths, &agent).await?;
+    let accepted = store.accept(message(&agent, &text)).await?;
     doorbell::ring(&paths.doorbell(agent.folded()));
     warn_if_down(&paths, &agent);
     if !args.wait {
-        return told(global, &broker, accepted.id).await;
+        return told(global, &store, accepted.id).await;
     }
     output::note(&accepted.id.to_string());
-    match settled(&broker, accepted.id, Duration::from_secs(args.timeout)).await? {
+    match settled(&store, accepted.id, Duration::from_secs(args.timeout)).await? {
         Some(row) => answered(global, &row),
         None => Err(Failure::user(format!(
             "{} has no answer after {} s; it stays queued",
@@ -102,9 +102,9 @@ fn warn_if_down(paths: &Paths, agent: &AgentName) {
     }
 }
 
-async fn told(global: &Global, broker: &Broker, id: MessageId) -> Result<u8, Failure> {
+async fn told(global: &Global, store: &Store, id: MessageId) -> Result<u8, Failure> {
     if global.json {
-        output::json(&broker.message(id).await?.as_ref().map(view::message))?;
+        output::json(&store.message(id).await?.as_ref().map(view::message))?;
     } else {
         output::print(&format!("{id}\n"))?;
     }
@@ -114,7 +114,7 @@ async fn told(global: &Global, broker: &Broker, id: MessageId) -> Result<u8, Fai
 /// Waits until nothing more will happen to the message; none when the patience is over. Says
 /// meanwhile which approvals it waits for: no room hears of those.
 async fn settled(
-    broker: &Broker,
+    store: &Store,
     id: MessageId,
     patience: Duration,
 ) -> Result<Option<MessageRow>, Failure> {
@@ -122,11 +122,11 @@ async fn settled(
     let begun = clock.monotonic();
     let (mut told, mut ask_at) = (HashSet::new(), begun);
     loop {
-        match broker.message(id).await? {
+        match store.message(id).await? {
             Some(row) if row.state.is_terminal() => return Ok(Some(row)),
             Some(row) if clock.monotonic() >= ask_at => {
                 ask_at = clock.monotonic() + ASK_EVERY;
-                tell_approvals(broker, &row, &mut told).await?;
+                tell_approvals(store, &row, &mut told).await?;
             }
             Some(_) => {}
             None => return Err(Failure::user(format!("{id} is gone from the store"))),
@@ -140,11 +140,11 @@ async fn settled(
 
 /// Says, once for each, what somebody has to decide before the message goes on.
 async fn tell_approvals(
-    broker: &Broker,
+    store: &Store,
     row: &MessageRow,
     told: &mut HashSet<ApprovalNumber>,
 ) -> Result<(), Failure> {
-    let open = broker.approvals(Some(&row.agent), true).await?;
+    let open = store.approvals(Some(&row.agent), true).await?;
     for approval in open.iter().filter(|approval| approval.message == Some(row.id)) {
         let number = approval.number;
         if told.insert(number) {

@@ -21,9 +21,9 @@ mod tests;
 
 pub(super) async fn run(global: &Global, columns: Columns) -> Result<u8, Failure> {
     let paths = place::of_existing(global)?;
-    let broker = store::existing(&paths).await?;
+    let store = store::existing(&paths).await?;
     let loaded = configuration::quiet(&paths.config_file);
-    let fleet = Fleet { paths, broker, loaded };
+    let fleet = Fleet { paths, store, loaded };
     let mut agents = Vec::new();
     let trouble = configuration::trouble(&fleet.paths.config_file);
     for member in fleet.members().await? {
@@ -58,11 +58,11 @@ async fn listing(
     member: &Member,
     trouble: Option<&str>,
 ) -> Result<AgentListing, Failure> {
-    let facts = store::facts(&fleet.broker, &fleet.paths, &member.name).await?;
+    let facts = store::facts(&fleet.store, &fleet.paths, &member.name).await?;
     let status = super::status::live(&facts);
     let desired = if member.is_stopped() { Desired::Down } else { Desired::Up };
     let open = match member.is_in_turn() {
-        true => fleet.broker.open_turns(&member.name, Epoch(i64::MAX)).await?,
+        true => fleet.store.open_turns(&member.name, Epoch(i64::MAX)).await?,
         false => Vec::new(),
     };
     let turn = open.last().map(|open| &open.turn);

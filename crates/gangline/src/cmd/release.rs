@@ -1,8 +1,8 @@
 //! `gangline release`: what is held goes on, with as many turns again.
 
-use gangline_broker::Released;
 use gangline_core::{MessageId, cause::TURNS_PER_CAUSE};
 use gangline_os::{doorbell, paths::Paths};
+use gangline_store::Released;
 
 use super::interrupt::messages;
 use crate::{cli::Global, configuration, failure::Failure, output, place, store, unmark};
@@ -10,10 +10,10 @@ use crate::{cli::Global, configuration, failure::Failure, output, place, store, 
 pub(super) async fn run(global: &Global, message: MessageId) -> Result<u8, Failure> {
     unmark::refuse("release messages")?;
     let paths = place::of_existing(global)?;
-    let broker = store::existing(&paths).await?;
+    let store = store::existing(&paths).await?;
     let loaded = configuration::quiet(&paths.config_file);
     let more = loaded.map_or(TURNS_PER_CAUSE, |loaded| loaded.config.turns_per_cause.into());
-    let text = match broker.release(message, more).await? {
+    let text = match store.release(message, more).await? {
         Released::Done { root, messages: count, agents } => {
             for agent in &agents {
                 doorbell::ring(&paths.doorbell(agent.folded()));

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use gangline_broker::{Desired, RestartWhen};
 use gangline_core::{AgentName, Epoch};
 use gangline_hub::hub::is_idle;
 use gangline_os::{
     clock::{self, UnixMicros},
     process::Signal,
 };
+use gangline_store::{Desired, RestartWhen};
 
 use super::{
     choice::{self, Choice},
@@ -64,7 +64,7 @@ pub(super) async fn run(global: &Global, args: Restart) -> Result<u8, Failure> {
 
 async fn order(fleet: &Fleet, chosen: &[Member], when: RestartWhen) -> Result<(), Failure> {
     for member in chosen {
-        fleet.broker.order_restart(&member.name, when, &by()).await?;
+        fleet.store.order_restart(&member.name, when, &by()).await?;
     }
     fleet.ring();
     Ok(())
@@ -111,7 +111,7 @@ async fn ourselves(
     (when, starter): (RestartWhen, &Starter),
 ) -> Result<(), Failure> {
     let names = [member.name.clone()];
-    fleet.broker.order(&member.name, Desired::Up, &by()).await?;
+    fleet.store.order(&member.name, Desired::Up, &by()).await?;
     if when == RestartWhen::WhenIdle {
         wait_for_idle(fleet, member).await?;
     }
@@ -131,10 +131,10 @@ async fn ourselves(
 
 async fn wait_for_idle(fleet: &Fleet, member: &Member) -> Result<(), Failure> {
     loop {
-        let row = fleet.broker.agent(&member.name).await?;
+        let row = fleet.store.agent(&member.name).await?;
         let now = clock::system().now();
         let idle = match &row {
-            Some(row) => is_idle(now, &fleet.broker, row).await,
+            Some(row) => is_idle(now, &fleet.store, row).await,
             None => true,
         };
         if idle || fleet::holder(&fleet.paths, &member.name)?.is_none() {

@@ -4,7 +4,6 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use async_trait::async_trait;
-use gangline_broker::{Broker, SessionRow};
 use gangline_core::AgentName;
 use gangline_os::{
     clock::{self, UnixMicros, rfc3339},
@@ -13,6 +12,7 @@ use gangline_os::{
 use gangline_runtime::{
     Mode, Permissions, SessionFilter, SessionHandle, StartOptions, ToolCall, ToolHost, ToolSpec,
 };
+use gangline_store::{SessionRow, Store};
 use serde::Serialize;
 
 use super::daemon;
@@ -65,10 +65,10 @@ pub(super) async fn run(global: &Global, args: SessionsArgs) -> Result<u8, Failu
     let SessionsArgs { agent, all } = args;
     let paths = place::of_existing(global)?;
     let agent = names::agent(global, &agent)?;
-    let broker = store::existing(&paths).await?;
-    store::known(&broker, &paths, &agent).await?;
-    let rows = broker.sessions(&agent).await?;
-    let listed = if all { Some(listed(&broker, &paths, &agent).await?) } else { None };
+    let store = store::existing(&paths).await?;
+    store::known(&store, &paths, &agent).await?;
+    let rows = store.sessions(&agent).await?;
+    let listed = if all { Some(listed(&store, &paths, &agent).await?) } else { None };
     if global.json {
         output::json(&told(agent, &rows, listed.as_deref()))?;
     } else {
@@ -148,12 +148,12 @@ impl ToolHost for NoTools {
 
 /// Asks the agent's backend which sessions it keeps of the agent's folder.
 async fn listed(
-    broker: &Broker,
+    store: &Store,
     paths: &Paths,
     agent: &AgentName,
 ) -> Result<Vec<SessionHandle>, Failure> {
     let loaded = configuration::load(&paths.config_file)?;
-    let orders = broker.orders().await?;
+    let orders = store.orders().await?;
     let order = orders.iter().find(|order| order.agent == *agent);
     let driven =
         loaded.driven(loaded.agent(agent)?, order.and_then(|order| order.runtime.as_deref()))?;

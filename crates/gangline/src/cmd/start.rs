@@ -2,13 +2,13 @@
 
 use std::{cell::RefCell, collections::BTreeMap, time::Duration};
 
-use gangline_broker::Desired;
 use gangline_core::AgentName;
 use gangline_hub::about::Hub;
 use gangline_os::{
     clock::UnixMicros,
     process::{self, Child},
 };
+use gangline_store::Desired;
 
 use super::{
     choice::{self, Choice},
@@ -40,7 +40,7 @@ pub(super) async fn run(global: &Global, args: Start) -> Result<u8, Failure> {
     let down = chosen.iter().filter(|member| !member.runs());
     choice::order(&fleet, &choice::check(&loaded, down, choice)?).await?;
     for member in &chosen {
-        fleet.broker.order(&member.name, Desired::Up, &by()).await?;
+        fleet.store.order(&member.name, Desired::Up, &by()).await?;
     }
     fleet.ring();
     let embedded = loaded.config.network.embedded;

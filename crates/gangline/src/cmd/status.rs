@@ -1,11 +1,11 @@
 //! `gangline status`: one agent whole, or all.
 
 use gangline_api::status::AgentStatus;
-use gangline_broker::Broker;
 use gangline_os::{
     clock::{self, UnixMicros},
     paths::Paths,
 };
+use gangline_store::Store;
 
 use crate::{
     cli::{Global, who::Who},
@@ -28,28 +28,28 @@ pub(super) async fn run(global: &Global, agent: Option<Who>) -> Result<u8, Failu
         if global.json {
             return output::json(&named()).map(|()| 0);
         }
-        let broker = store::existing(&paths).await?;
-        return print(&broker, &agents).await.map(|()| 0);
+        let store = store::existing(&paths).await?;
+        return print(&store, &agents).await.map(|()| 0);
     };
-    let broker = store::existing(&paths).await?;
+    let store = store::existing(&paths).await?;
     let agent = names::agent(global, &agent)?;
-    store::known(&broker, &paths, &agent).await?;
-    let status = live(&store::facts(&broker, &paths, &agent).await?);
+    store::known(&store, &paths, &agent).await?;
+    let status = live(&store::facts(&store, &paths, &agent).await?);
     let named = OfAgent::new(&status, &status);
     match global.json {
         true => output::json(&named)?,
-        false => print(&broker, std::slice::from_ref(&status)).await?,
+        false => print(&store, std::slice::from_ref(&status)).await?,
     }
     Ok(0)
 }
 
 /// Returns the status of every agent that is known.
 pub(super) async fn all(paths: &Paths) -> Result<Vec<AgentStatus>, Failure> {
-    let broker = store::existing(paths).await?;
-    let rows = broker.agents().await?;
+    let store = store::existing(paths).await?;
+    let rows = store.agents().await?;
     let mut all = Vec::new();
     for name in store::names(&rows, configuration::quiet(&paths.config_file).as_ref()) {
-        all.push(live(&store::facts(&broker, paths, &name).await?));
+        all.push(live(&store::facts(&store, paths, &name).await?));
     }
     Ok(all)
 }
@@ -60,13 +60,13 @@ pub(super) fn live(facts: &Facts) -> AgentStatus {
     view::asked(view::status(facts), daemon)
 }
 
-async fn print(broker: &Broker, agents: &[AgentStatus]) -> Result<(), Failure> {
+async fn print(store: &Store, agents: &[AgentStatus]) -> Result<(), Failure> {
     let now = clock::system().now();
     let mut texts = Vec::new();
     for agent in agents {
         let waiting = match agent.pending {
             0 => Vec::new(),
-            _ => broker.pending(&agent.nick, UnixMicros(i64::MAX), QUEUE_MAX).await?,
+            _ => store.pending(&agent.nick, UnixMicros(i64::MAX), QUEUE_MAX).await?,
         };
         texts.push(show::agents::whole(agent, now) + &show::agents::waiting(&waiting));
     }

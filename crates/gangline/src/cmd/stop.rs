@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use gangline_broker::Desired;
 use gangline_core::AgentName;
 use gangline_hub::kept::DRAIN_BUDGET;
 use gangline_os::process::Signal;
+use gangline_store::Desired;
 
 use super::start::by;
 use crate::{
@@ -28,7 +28,7 @@ pub(super) async fn run(global: &Global, args: Stop) -> Result<u8, Failure> {
     }
     let desired = if args.now { Desired::DownNow } else { Desired::Down };
     for member in &chosen {
-        fleet.broker.order(&member.name, desired, &by()).await?;
+        fleet.store.order(&member.name, desired, &by()).await?;
     }
     fleet.ring();
     // Whom no hub keeps, nobody but us can ask.

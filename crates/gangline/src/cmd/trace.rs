@@ -7,8 +7,8 @@ use crate::{cli::Global, failure::Failure, output, place, show, store, view};
 
 pub(super) async fn run(global: &Global, message: MessageId) -> Result<u8, Failure> {
     let paths = place::of_existing(global)?;
-    let broker = store::existing(&paths).await?;
-    let trace = broker.trace(message).await?.ok_or_else(|| {
+    let store = store::existing(&paths).await?;
+    let trace = store.trace(message).await?.ok_or_else(|| {
         Failure::user(format!("there is no message {message} in {}", paths.state.display()))
             .hint("`gangline logs` names the messages that came")
     })?;

@@ -119,17 +119,17 @@ async fn order(checked: &Checked, named: Option<&str>) -> Result<(), Failure> {
     if named.is_none() && !paths.database().is_file() {
         return Ok(());
     }
-    let broker = store::configured(paths, Some(loaded)).await?;
+    let store = store::configured(paths, Some(loaded)).await?;
     if named.is_none() {
-        let kept = broker.orders().await?.into_iter();
+        let kept = store.orders().await?.into_iter();
         tell_ordered(loaded, &kept.filter_map(|it| Some((it.agent, it.runtime?))).collect());
     }
     for agent in loaded.enabled().filter(|_| named.is_some()) {
         let driven = loaded.driven(agent, named)?;
         let name = driven.instead_of.is_some().then_some(driven.found.name.as_str());
-        broker.order_runtime(&agent.nick, name, &by()).await?;
+        store.order_runtime(&agent.nick, name, &by()).await?;
     }
-    Ok(broker.close().await?)
+    Ok(store.close().await?)
 }
 
 /// Says which agents have another backend than the configured one, and which of them cannot run

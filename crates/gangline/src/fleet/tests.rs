@@ -1,7 +1,7 @@
-use gangline_broker::{Desired, Order};
 use gangline_core::Epoch;
 use gangline_hub::about::{KeptProcess, StandingWord};
 use gangline_os::{clock::UnixMicros, lock::Holder};
+use gangline_store::{Desired, Order};
 
 use super::{Member, Told};
 use crate::view::tests::{at, row};

@@ -3,9 +3,9 @@
 use std::{fmt::Write as _, time::Duration};
 
 use gangline_api::status::{AgentStatus, BYPASS, RunningTool, WaitingFor};
-use gangline_broker::MessageRow;
 use gangline_core::agent::AgentPhase;
 use gangline_os::clock::{UnixMicros, parse_rfc3339};
+use gangline_store::MessageRow;
 
 use super::{
     table::Cell,

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use gangline_broker::{ApprovalRow, OutboxRow, OutboxState, Trace, TurnRow};
 use gangline_core::{MessageId, MessageState};
 use gangline_os::clock::UnixMicros;
+use gangline_store::{ApprovalRow, OutboxRow, OutboxState, Trace, TurnRow};
 use jiff::tz::TimeZone;
 
 use super::{

@@ -4,15 +4,15 @@ use gangline_api::{
     event::{Event as Told, TurnStarted},
     status::{Activity, WaitingFor},
 };
-use gangline_broker::{
-    AgentRow, ApprovalRow, Event, LineKind, MessageRow, OutboxId, OutboxRow, OutboxState, Trace,
-    TurnRow,
-};
 use gangline_core::{
     ApprovalNumber, Epoch, MessageId, MessageState, Origin, Principal, Redacted, Tier, TurnId,
     agent::AgentPhase, approval::ApprovalState, split::Joint,
 };
 use gangline_os::{clock::UnixMicros, lock::Holder};
+use gangline_store::{
+    AgentRow, ApprovalRow, Event, LineKind, MessageRow, OutboxId, OutboxRow, OutboxState, Trace,
+    TurnRow,
+};
 
 use super::{Facts, event, status, trace};
 

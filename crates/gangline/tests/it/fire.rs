@@ -112,7 +112,7 @@ fn answers(history: &[String]) -> BTreeMap<String, usize> {
 #[test]
 fn a_daemon_killed_at_any_failpoint_answers_every_message_once() {
     let own = ["courier.before_say", "courier.after_say", "courier.before_confirm"];
-    let points: Vec<&str> = gangline_broker::FAILPOINTS.iter().copied().chain(own).collect();
+    let points: Vec<&str> = gangline_store::FAILPOINTS.iter().copied().chain(own).collect();
     let agents: Vec<(String, String)> =
         (0..points.len()).map(|n| (format!("fire-p{n}"), format!("#p{n}"))).collect();
     let fire = Fire::new(&agents);

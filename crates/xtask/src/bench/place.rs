@@ -48,7 +48,7 @@ impl Program {
             | Self::BareEcho
             | Self::BareLines
             | Self::IrcLoad => ["--package", "xtask", "--example", self.name()],
-            Self::StorageBench => ["--package", "gangline-broker", "--example", self.name()],
+            Self::StorageBench => ["--package", "gangline-store", "--example", self.name()],
             Self::AdapterBench => ["--package", "gangline-runtime", "--example", self.name()],
         }
     }

@@ -1,4 +1,4 @@
-//! P6: durable cycles. The broker's own example `storage_bench` measures both sides in turn, since
+//! P6: durable cycles. The store's own example `storage_bench` measures both sides in turn, since
 //! only it knows the layout; here its figures are read and judged.
 
 use anyhow::{Context, Result};

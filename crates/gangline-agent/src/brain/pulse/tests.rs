@@ -6,7 +6,6 @@ use std::{
 };
 
 use gangline_api::config::AgentConfig;
-use gangline_broker::MessageRow;
 use gangline_core::{
     Epoch, MessageId, MessageState, Origin, Principal, Redactor,
     agent::{Agent, AgentOptions, Effect, Life, StartWith},
@@ -16,6 +15,7 @@ use gangline_core::{
 use gangline_irc::client::LinkCommand;
 use gangline_os::{CancellationToken, clock::UnixMicros};
 use gangline_runtime::{ApprovalAsk, AssistantMessage, Block, RuntimeEvent, SessionId, TurnResult};
+use gangline_store::MessageRow;
 use serde_json::json;
 use tokio::sync::{Notify, mpsc, watch};
 

@@ -4,7 +4,6 @@
 use std::collections::HashSet;
 
 use gangline_api::ipc::LINE_MAX;
-use gangline_broker::{Broker, NewEvent, OpenOptions, Said, Whose};
 use gangline_core::{
     AgentName, Epoch, Target, Tier,
     agent::{Agent, AgentOptions},
@@ -12,6 +11,7 @@ use gangline_core::{
 };
 use gangline_os::{clock, mark::RunMark, paths::Paths, secret::Secret};
 use gangline_runtime::Capabilities;
+use gangline_store::{NewEvent, OpenOptions, Said, Store, Whose};
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, BufReader},
@@ -55,10 +55,10 @@ impl Door {
     async fn open() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("gangline.db");
-        let broker = Broker::open(OpenOptions { path, clock: clock::system() }).await.unwrap();
+        let store = Store::open(OpenOptions { path, clock: clock::system() }).await.unwrap();
         for agent in [ada(), "oak-bob".parse().unwrap()] {
             let whose = Whose { runtime: "claude", configured: "claude" };
-            broker.begin_epoch(&agent, (1, "test"), whose).await.unwrap();
+            store.begin_epoch(&agent, (1, "test"), whose).await.unwrap();
         }
         std::fs::write(folder.path().join("owner.token"), "the owner\n").unwrap();
         let redactor = Arc::new(Redactor::default());
@@ -76,7 +76,7 @@ impl Door {
         let kept = Rooms {
             agent: ada(),
             network_id: "net".into(),
-            broker: broker.clone(),
+            store: store.clone(),
             redactor: Arc::clone(&redactor),
             lines: 500,
             unread: unread_sender,
@@ -93,7 +93,7 @@ impl Door {
             speaker: Speaker {
                 owners_only: Arc::default(),
                 agent: ada(),
-                broker,
+                store,
                 paths: Paths {
                     config_file: "/c".into(),
                     state: folder.path().into(),
@@ -292,7 +292,7 @@ async fn what_is_said_on_a_connection_keeps_its_order() {
     for number in 0..20 {
         assert!(client.line().await.contains(&format!("\"id\":\"{number}\"")));
     }
-    let rows = door.desk.speaker.broker.outbox_pending(&ada(), 500).await.unwrap();
+    let rows = door.desk.speaker.store.outbox_pending(&ada(), 500).await.unwrap();
     let said: Vec<String> = rows.iter().map(|row| row.body.to_string()).collect();
     let expect: Vec<String> = (0..20).map(|number| format!("line {number}")).collect();
     assert_eq!(said, expect);
@@ -315,8 +315,8 @@ async fn an_own_line_is_there_when_it_is_read_right_after_it_was_said() {
         tokio::task::yield_now().await;
     }
     // What the courier does once the server has it.
-    let broker = door.desk.speaker.broker.clone();
-    let row = broker.outbox_pending(&ada(), 9).await.unwrap().remove(0);
+    let store = door.desk.speaker.store.clone();
+    let row = store.outbox_pending(&ada(), 9).await.unwrap().remove(0);
     let place: Target = "#general".parse().unwrap();
     let line = Spoken {
         nick: "oak-ada".into(),
@@ -329,7 +329,7 @@ async fn an_own_line_is_there_when_it_is_read_right_after_it_was_said() {
         by: By::Agent,
     };
     door.desk.rooms.send(ToRooms::Line { place, line }).await.unwrap();
-    broker.confirm(&[row.id], Said { msgid: Some("id1".into()), at: None }).await.unwrap();
+    store.confirm(&[row.id], Said { msgid: Some("id1".into()), at: None }).await.unwrap();
     let page = client.line().await;
     let waited = clock.monotonic().saturating_sub(asked);
     // On a machine that is too busy for that, it has waited as long as it waits at most.
@@ -359,7 +359,7 @@ async fn a_repeated_request_says_it_once() {
         client.send(&send(id, text)).await;
         assert!(client.line().await.contains("\"ok\":true"));
     }
-    let rows = door.desk.speaker.broker.outbox_pending(&ada(), 500).await.unwrap();
+    let rows = door.desk.speaker.store.outbox_pending(&ada(), 500).await.unwrap();
     let said: Vec<String> = rows.iter().map(|row| row.body.to_string()).collect();
     assert_eq!(said, ["a", "b", "c", "c"]);
 }

@@ -1,7 +1,7 @@
 //! Who is there, by what the server says.
 
-use gangline_broker::{LineKind, OutboxState};
 use gangline_core::{MessageId, redact::Redacted, split::Joint};
+use gangline_store::{LineKind, OutboxState};
 
 use super::*;
 

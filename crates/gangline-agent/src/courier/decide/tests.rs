@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use gangline_broker::{Announce, How, LineKind, OpenApproval as Asks, Send, Take, Whose};
 use gangline_core::{
     Epoch, MessageId, Redacted, Tier, TurnId,
     approval::{
@@ -11,6 +10,7 @@ use gangline_core::{
     },
 };
 use gangline_runtime::ApprovalAsk;
+use gangline_store::{Announce, How, LineKind, OpenApproval as Asks, Send, Take, Whose};
 
 use super::*;
 use crate::{
@@ -43,7 +43,7 @@ async fn asked_in(lab: &mut Lab, place: &str) -> MessageId {
         how: How::Woke,
         turns_per_cause: 30,
     };
-    lab.rig.courier.office.broker.take(take).await.unwrap();
+    lab.rig.courier.office.store.take(take).await.unwrap();
     lab.rig.showing.send_modify(|showing| {
         showing.view.turn = Some(TURN);
         showing.view.messages = messages;
@@ -73,8 +73,8 @@ async fn wants_by(
         in_reply_to: None,
         deliver: None,
     };
-    let broker = lab.rig.courier.office.broker.clone();
-    let before = broker.approvals(None, false).await.unwrap().len();
+    let store = lab.rig.courier.office.store.clone();
+    let before = store.approvals(None, false).await.unwrap().len();
     let input = serde_json::json!({ "command": command });
     let asked = ApprovalAsk {
         request: command.to_owned(),
@@ -96,7 +96,7 @@ async fn wants_by(
         said_before: text("I clean up first."),
         announce: Some(Announce { send, place: place.to_owned(), extent, question: None }),
     };
-    let opened = broker.open_approval(asks).await.unwrap();
+    let opened = store.open_approval(asks).await.unwrap();
     if opened.decided.is_none() {
         lab.rig.showing.send_modify(|showing| showing.view.approvals += 1);
     }
@@ -105,7 +105,7 @@ async fn wants_by(
 }
 
 async fn row(lab: &Lab, number: i64) -> ApprovalRow {
-    let row = lab.rig.courier.office.broker.approval(ApprovalNumber(number)).await.unwrap();
+    let row = lab.rig.courier.office.store.approval(ApprovalNumber(number)).await.unwrap();
     row.unwrap()
 }
 
@@ -169,7 +169,7 @@ async fn always_allows_once_what_can_have_no_rule() {
     );
     assert!(told.contains(&once), "{told:?}");
     assert_eq!(row(&lab, 1).await.state, ApprovalState::Allowed);
-    assert_eq!(lab.rig.courier.office.broker.rules(None).await.unwrap(), []);
+    assert_eq!(lab.rig.courier.office.store.rules(None).await.unwrap(), []);
 }
 
 /// A bare word in haste names the number, and one in private decides nothing of a room.
@@ -290,10 +290,10 @@ async fn all_of_an_approval_is_shown_in_pages() {
 
 /// The approval of another agent, which nobody here is asked about.
 async fn asked_of_bob(lab: &Lab) -> ApprovalNumber {
-    let broker = &lab.rig.courier.office.broker;
+    let store = &lab.rig.courier.office.store;
     let agent: gangline_core::AgentName = "oak-bob".parse().unwrap();
     let whose = Whose { runtime: "native", configured: "native" };
-    broker.begin_epoch(&agent, (2, "test"), whose).await.unwrap();
+    store.begin_epoch(&agent, (2, "test"), whose).await.unwrap();
     let (turn, text) = (TURN, |text: &str| Redacted::from_store(text.to_owned()));
     let take = Take {
         agent: agent.clone(),
@@ -303,7 +303,7 @@ async fn asked_of_bob(lab: &Lab) -> ApprovalNumber {
         how: How::Woke,
         turns_per_cause: 30,
     };
-    broker.take(take).await.unwrap();
+    store.take(take).await.unwrap();
     let asks = Asks {
         offer: None,
         agent,
@@ -318,7 +318,7 @@ async fn asked_of_bob(lab: &Lab) -> ApprovalNumber {
         said_before: text(""),
         announce: None,
     };
-    broker.open_approval(asks).await.unwrap().number
+    store.open_approval(asks).await.unwrap().number
 }
 
 /// A decision that was said to the wrong agent decides nothing, is no prompt, and names the right one.
@@ -350,7 +350,7 @@ async fn a_number_of_another_agent_is_answered_with_that_agent() {
         note: None,
         say: None,
     };
-    lab.rig.courier.office.broker.decide(number, ruling).await.unwrap();
+    lab.rig.courier.office.store.decide(number, ruling).await.unwrap();
     let told = lab.says(ORI, "#lab", "@ada yes 1").await;
     assert_eq!(told, ["#lab ori: approval 1 was oak-bob's, not mine, and is allowed by ori"]);
 }
@@ -421,7 +421,7 @@ async fn a_turn_that_ends_first_is_told_wherever_it_was_asked() {
     let message = asked_in(&mut lab, "oak-ada").await;
     wants(&mut lab, (message, "id"), ("bob", "=bob")).await;
     lab.reminds(Duration::ZERO).await;
-    let end = gangline_broker::EndTurn {
+    let end = gangline_store::EndTurn {
         agent: ada(),
         turn: TURN,
         outcome: "interrupted:operator".to_owned(),
@@ -430,7 +430,7 @@ async fn a_turn_that_ends_first_is_told_wherever_it_was_asked() {
         events: Vec::new(),
         withdraw_approvals: Some("a person stopped the turn".to_owned()),
     };
-    lab.rig.courier.office.broker.end_turn(end).await.unwrap();
+    lab.rig.courier.office.store.end_turn(end).await.unwrap();
     let text = "approval 1 is closed without a decision: a person stopped the turn";
     assert_eq!(lab.heard().await, [format!("bob {text}"), format!("owner {text}")]);
     let told = lab.says(ORI, "oak-ada", "show 1").await;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use gangline_broker::{MessageFilter, Tuning};
 use gangline_irc::client::LinkEvent;
+use gangline_store::{MessageFilter, Tuning};
 
 use super::*;
 use crate::courier::tests::Rig;
@@ -62,7 +62,7 @@ async fn what_no_server_says_again_is_kept_until_the_store_takes_it() {
             loop {
                 courier.take_kept().await;
                 let rows =
-                    courier.office.broker.messages(MessageFilter::default(), 10).await.unwrap();
+                    courier.office.store.messages(MessageFilter::default(), 10).await.unwrap();
                 if rows.len() >= expect.len() {
                     return rows;
                 }

@@ -5,7 +5,6 @@
 //! first time is committed before it is said ([`SentAs`]), and is never changed: the server knows a
 //! repetition by its id, and the two forms have different ids. Pure; start at [`how`].
 
-use gangline_broker::{LineKind, OutboxId, OutboxRow, OutboxState, SentAs};
 use gangline_core::{
     name::Target,
     shown::BREAK,
@@ -15,6 +14,7 @@ use gangline_irc::{
     client::{LineKind as WireKind, Say},
     wire::multiline::{self, Follows},
 };
+use gangline_store::{LineKind, OutboxId, OutboxRow, OutboxState, SentAs};
 
 #[cfg(test)]
 mod tests;

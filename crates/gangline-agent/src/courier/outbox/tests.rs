@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use gangline_broker::OutboxState;
 use gangline_core::redact::Redacted;
 use gangline_irc::client::LinkEvent;
+use gangline_store::OutboxState;
 
 use super::*;
 use crate::{
@@ -34,7 +34,7 @@ impl Post {
 
     async fn queue(&self, name: &str, target: &str, lines: usize) {
         let lines = (1..=lines).map(|line| Redacted::from_store(format!("{name}{line}")).into());
-        let send = BrokerSend {
+        let send = StoreSend {
             agent: ada(),
             turn: None,
             idem_key: name.to_owned(),
@@ -44,7 +44,7 @@ impl Post {
             in_reply_to: None,
             deliver: None,
         };
-        self.0.courier.office.broker.send(send).await.unwrap();
+        self.0.courier.office.store.send(send).await.unwrap();
     }
 
     /// What the link was given, the server having confirmed it.
@@ -105,11 +105,11 @@ async fn all_lines_for_a_room_that_stays_shut_are_given_up() {
     post.queue("shut", "#SHUT", MANY).await;
     post.queue("b", "#open", 1).await;
     post.0.courier.give_up_room(&"#shut".parse().unwrap(), "banned").await;
-    let broker = &post.0.courier.office.broker;
-    let given_up = broker.outbox_by_idem(&ada(), "shut").await.unwrap();
+    let store = &post.0.courier.office.store;
+    let given_up = store.outbox_by_idem(&ada(), "shut").await.unwrap();
     assert_eq!(given_up.len(), MANY);
     assert!(given_up.iter().all(|row| row.state == OutboxState::Undeliverable));
-    let left = broker.outbox_pending(&ada(), PAGE_MAX).await.unwrap();
+    let left = store.outbox_pending(&ada(), PAGE_MAX).await.unwrap();
     assert_eq!(left.iter().map(|row| row.body.as_str()).collect::<Vec<_>>(), ["b1"]);
 }
 
@@ -117,7 +117,7 @@ async fn all_lines_for_a_room_that_stays_shut_are_given_up() {
 #[tokio::test]
 async fn a_private_line_names_its_question_to_the_server() {
     let mut post = Post::open().await;
-    let send = |name: &str, target: &str| BrokerSend {
+    let send = |name: &str, target: &str| StoreSend {
         agent: ada(),
         turn: None,
         idem_key: name.to_owned(),
@@ -127,9 +127,9 @@ async fn a_private_line_names_its_question_to_the_server() {
         in_reply_to: None,
         deliver: None,
     };
-    let broker = &post.0.courier.office.broker;
-    broker.answer(send("answer", "otto"), Some("m.1".to_owned())).await.unwrap();
-    broker.send(send("aside", "otto")).await.unwrap();
+    let store = &post.0.courier.office.store;
+    store.answer(send("answer", "otto"), Some("m.1".to_owned())).await.unwrap();
+    store.send(send("aside", "otto")).await.unwrap();
     post.0.courier.send_waiting().await;
     let mut named = Vec::new();
     while let Ok(LinkCommand::Say(say)) = post.0.link.try_recv() {
@@ -147,7 +147,7 @@ fn up_with(post: &mut Post, several: bool) {
 
 impl Post {
     async fn rows(&self, name: &str) -> Vec<OutboxRow> {
-        self.0.courier.office.broker.outbox_by_idem(&ada(), name).await.unwrap()
+        self.0.courier.office.store.outbox_by_idem(&ada(), name).await.unwrap()
     }
 
     /// What the link was given, unconfirmed: ids and texts.

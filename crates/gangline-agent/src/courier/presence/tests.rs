@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use gangline_broker::{NewMessage, OutboxState, Send as BrokerSend};
 use gangline_core::{MessageId, MessageState, Origin, Principal, Tier, redact::Redacted};
 use gangline_irc::client::LinkEvent;
+use gangline_store::{NewMessage, OutboxState, Send as StoreSend};
 
 use super::*;
 use crate::courier::{
@@ -44,7 +44,7 @@ impl Net {
             not_before: None,
             msgid: None,
         };
-        self.0.courier.office.broker.accept(message).await.unwrap().id
+        self.0.courier.office.store.accept(message).await.unwrap().id
     }
 
     async fn answer(&self, key: &str, to: &str, asked: Option<MessageId>) {
@@ -52,7 +52,7 @@ impl Net {
     }
 
     async fn send(&self, key: &str, to: &str, (asked, kind): (Option<MessageId>, LineKind)) {
-        let send = BrokerSend {
+        let send = StoreSend {
             agent: ada(),
             turn: None,
             idem_key: key.to_owned(),
@@ -62,7 +62,7 @@ impl Net {
             in_reply_to: asked,
             deliver: None,
         };
-        self.0.courier.office.broker.send(send).await.unwrap();
+        self.0.courier.office.store.send(send).await.unwrap();
     }
 
     /// What the link is given; whose nick is in `gone` is refused, all else confirmed.
@@ -96,7 +96,7 @@ impl Net {
     }
 
     async fn state(&self, key: &str) -> OutboxState {
-        let rows = self.0.courier.office.broker.outbox_by_idem(&ada(), key).await.unwrap();
+        let rows = self.0.courier.office.store.outbox_by_idem(&ada(), key).await.unwrap();
         rows[0].state
     }
 
@@ -121,7 +121,7 @@ async fn an_answer_waits_until_its_nick_is_seen_and_keeps_its_order() {
     net.server(&[":alice!a@h JOIN #r"]).await;
     assert_eq!(net.said(&[]).await, ["alice one", "alice two"]);
     assert_eq!(net.state("one").await, OutboxState::Confirmed);
-    let row = net.0.courier.office.broker.outbox_by_idem(&ada(), "one").await.unwrap().remove(0);
+    let row = net.0.courier.office.store.outbox_by_idem(&ada(), "one").await.unwrap().remove(0);
     assert!(!row.may_be_doubled, "a refused line was never said");
 }
 
@@ -135,7 +135,7 @@ async fn an_answer_that_nobody_fetches_is_given_up_after_a_day_without_a_word_to
     assert_eq!(net.tick().await, ["WHOIS alice"]);
     net.0.clock.forward(A_DAY);
     net.tick().await;
-    let row = net.0.courier.office.broker.outbox_by_idem(&ada(), "one").await.unwrap().remove(0);
+    let row = net.0.courier.office.store.outbox_by_idem(&ada(), "one").await.unwrap().remove(0);
     assert_eq!(row.state, OutboxState::Undeliverable);
     assert_eq!(row.why.as_deref(), Some("alice was not seen for 24 hours"));
     assert_eq!(net.tick().await, [""; 0]);

@@ -1,6 +1,6 @@
 //! The queue as people see it, and messages taken back.
 
-use gangline_broker::NewMessage;
+use gangline_store::NewMessage;
 
 use crate::courier::tests::Lab;
 
@@ -41,7 +41,7 @@ async fn the_queue_is_listed_and_private_words_stay_private() {
 async fn a_queue_of_more_than_a_page_begins_with_its_oldest() {
     let mut lab = Lab::open().await;
     lab.says(BOB, "#lab", "@ada the first").await;
-    let row = lab.rig.courier.office.broker.message(MessageId(1)).await.unwrap().unwrap();
+    let row = lab.rig.courier.office.store.message(MessageId(1)).await.unwrap().unwrap();
     for number in 0..PAGE_MAX {
         let more = NewMessage {
             agent: row.agent.clone(),
@@ -60,7 +60,7 @@ async fn a_queue_of_more_than_a_page_begins_with_its_oldest() {
             not_before: None,
             msgid: None,
         };
-        lab.rig.courier.office.broker.accept(more).await.unwrap();
+        lab.rig.courier.office.store.accept(more).await.unwrap();
     }
     let told = lab.says(ORI, "#lab", "@ada queue").await;
     assert_eq!(told[0], format!("#lab ori: {} messages wait:", PAGE_MAX + 1));

@@ -1,7 +1,7 @@
 //! Room words and near misses, over a real store.
 
-use gangline_broker::{OpenApproval, Ruling, Take};
 use gangline_core::{TurnId, approval::Decision, redact::Redacted, words::LIST};
+use gangline_store::{OpenApproval, Ruling, Take};
 
 use super::*;
 use crate::courier::tests::{Lab, ada};
@@ -21,10 +21,10 @@ async fn take(lab: &Lab, number: i64) {
         turn: turn(number),
         messages: waiting.iter().map(|row| row.id).collect(),
         prompt_uuid: "u".to_owned(),
-        how: gangline_broker::How::Woke,
+        how: gangline_store::How::Woke,
         turns_per_cause: 30,
     };
-    lab.rig.courier.office.broker.take(take).await.unwrap();
+    lab.rig.courier.office.store.take(take).await.unwrap();
 }
 
 /// An approval of that turn is open.
@@ -43,18 +43,18 @@ async fn ask(lab: &Lab, number: i64) -> ApprovalNumber {
         offer: None,
         announce: None,
     };
-    lab.rig.courier.office.broker.open_approval(open).await.unwrap().number
+    lab.rig.courier.office.store.open_approval(open).await.unwrap().number
 }
 
 /// That turn ends, and has answered its message.
 async fn answered(lab: &Lab, number: i64) {
-    let broker = &lab.rig.courier.office.broker;
-    let asked = broker.messages(MessageFilter::default(), 1).await.unwrap();
-    let end = gangline_broker::EndTurn {
+    let store = &lab.rig.courier.office.store;
+    let asked = store.messages(MessageFilter::default(), 1).await.unwrap();
+    let end = gangline_store::EndTurn {
         agent: ada(),
         turn: turn(number),
         outcome: "completed".to_owned(),
-        settle: vec![gangline_broker::Settle {
+        settle: vec![gangline_store::Settle {
             message: asked[0].id,
             state: MessageState::Answered,
             reason: None,
@@ -66,7 +66,7 @@ async fn answered(lab: &Lab, number: i64) {
         events: Vec::new(),
         withdraw_approvals: None,
     };
-    broker.end_turn(end).await.unwrap();
+    store.end_turn(end).await.unwrap();
 }
 
 /// R0-36: what is no word reaches the agent, what nearly is one does not, and is answered.
@@ -120,7 +120,7 @@ async fn a_line_that_begins_like_a_decision_is_no_prompt_while_one_is_asked() {
         note: None,
         say: None,
     };
-    lab.rig.courier.office.broker.decide(number, ruling).await.unwrap();
+    lab.rig.courier.office.store.decide(number, ruling).await.unwrap();
     let told = lab.says(ORI, "#lab", "@ada no, wait").await;
     let expect = format!(
         "#lab ori: approval {number} was already allowed by ori, 0 s ago; nothing else is open, so \

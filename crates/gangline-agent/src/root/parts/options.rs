@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use gangline_api::config;
-use gangline_broker::EpochStart;
 use gangline_core::{model::ModelName, trust};
 use gangline_os::fsio;
 use gangline_runtime::{StartOptions, Thinking};
+use gangline_store::EpochStart;
 
 use super::{Shared, whereabouts};
 use crate::{
@@ -22,7 +22,7 @@ use crate::{
 pub(super) fn speaker(settings: &Settings, shared: &Shared) -> Speaker {
     Speaker {
         agent: settings.agent.nick.clone(),
-        broker: shared.broker.clone(),
+        store: shared.store.clone(),
         paths: settings.paths.clone(),
         redactor: Arc::clone(&shared.redactor),
         brain: shared.brain.clone(),
@@ -41,7 +41,7 @@ pub(super) fn start_options(
 ) -> StartOptions {
     let agent = &settings.agent;
     let folder = settings.paths.agent_dir(agent.nick.as_str());
-    let mark = read::run_mark(settings, shared.broker.installation_id(), shared.epoch);
+    let mark = read::run_mark(settings, shared.store.installation_id(), shared.epoch);
     if let Err(error) = fsio::private_dir(&read::notes(settings)) {
         tracing::warn!(%error, "the agent has no folder for its notes");
     }

@@ -13,7 +13,7 @@ use crate::server::{
     client::{Client, ClientId},
     flight::{Asker, Job},
     outgoing::Outgoing,
-    store::{Marker, Party, StoreError},
+    store::{HistoryError, Marker, Party},
     timestamp,
 };
 
@@ -72,7 +72,7 @@ pub(in crate::server) fn finish(
     state: &mut State,
     (asker, target): (Asker, String),
     marker: Marker,
-    kept: Result<(), StoreError>,
+    kept: Result<(), HistoryError>,
 ) {
     state.open_scope(asker.id, asker.label.as_deref());
     match kept {

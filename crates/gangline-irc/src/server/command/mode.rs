@@ -12,7 +12,7 @@ use crate::{
         events::{self, Doing, Event, EventKind},
         flight::{Asker, Job},
         outgoing::Outgoing,
-        store::{RoomModes, StoreError},
+        store::{HistoryError, RoomModes},
     },
     wire::numeric as n,
 };
@@ -252,7 +252,7 @@ pub(in crate::server) fn finish(
     state: &mut State,
     asker: Option<Asker>,
     row: RoomModes,
-    kept: Result<(), StoreError>,
+    kept: Result<(), HistoryError>,
 ) {
     let Some(asker) = asker else {
         if let Err(error) = kept {

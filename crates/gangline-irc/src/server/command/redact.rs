@@ -12,7 +12,7 @@ use crate::{
         client::{Client, ClientId},
         flight::{Asker, Job},
         outgoing::Outgoing,
-        store::{Conversation, Party, StoreError, StoredLine},
+        store::{Conversation, HistoryError, Party, StoredLine},
     },
     wire::text,
 };
@@ -53,7 +53,7 @@ pub(in crate::server) fn found(
     state: &mut State,
     asker: Asker,
     redaction: Redaction,
-    found: Result<Option<StoredLine>, StoreError>,
+    found: Result<Option<StoredLine>, HistoryError>,
 ) {
     let verdict = match found {
         Err(error) => Err(failed(&redaction, &error)),
@@ -70,7 +70,7 @@ pub(in crate::server) fn found(
 
 type Refusal = (&'static str, String);
 
-fn failed(redaction: &Redaction, error: &StoreError) -> Refusal {
+fn failed(redaction: &Redaction, error: &HistoryError) -> Refusal {
     tracing::error!(%error, msgid = redaction.msgid, "a line was not taken back");
     ("STORE_FAILED", format!("The message was not deleted: {}", error.why))
 }
@@ -114,7 +114,7 @@ pub(in crate::server) fn finish(
     state: &mut State,
     asker: Asker,
     (redaction, line): (Redaction, Box<StoredLine>),
-    kept: Result<(), StoreError>,
+    kept: Result<(), HistoryError>,
 ) {
     if let Err(error) = kept {
         let (code, text) = failed(&redaction, &error);

@@ -10,7 +10,7 @@ use crate::{
         client::{Client, ClientId},
         events::{Doing, EventKind},
         flight::{Asker, Job},
-        store::{StoreError, Topic},
+        store::{HistoryError, Topic},
     },
     wire::{numeric as n, text},
 };
@@ -50,7 +50,7 @@ pub(in crate::server) fn finish(
     state: &mut State,
     asker: Asker,
     topic: Topic,
-    kept: Result<(), StoreError>,
+    kept: Result<(), HistoryError>,
 ) {
     state.open_scope(asker.id, asker.label.as_deref());
     match kept {

@@ -6,7 +6,7 @@ use gangline_irc::server::{
     access::{Access, Guests},
     config::ServerConfig,
     remarks::{Names, Remarks},
-    store::Store as _,
+    store::HistoryStore as _,
     trust::Origin,
 };
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, atomic::Ordering};
 use gangline_irc::server::{
     access::{Access, Guests, RoomRule},
     config::Limits,
-    store::{Store as _, Topic},
+    store::{HistoryStore as _, Topic},
     trust::Origin,
 };
 use gangline_os::clock::UnixMicros;

@@ -177,7 +177,7 @@ async fn an_account_made_later_frees_its_nick() {
         credential_sha256: String::new(),
         last_nick: None,
     };
-    gangline_irc::server::store::Store::put_account(&*room.disk, account).await.unwrap();
+    gangline_irc::server::store::HistoryStore::put_account(&*room.disk, account).await.unwrap();
     assert!(squatter.until_closed().await.contains("belongs to an account"));
     room.shut().await;
 }

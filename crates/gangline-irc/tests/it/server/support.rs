@@ -18,9 +18,9 @@ use gangline_irc::{
         events::{Entry, NewEvent},
         memory::MemoryStore,
         store::{
-            Account, Accounts, Appended, BoxFuture, Commit, FindLine, HistoryQuery, Marker, Marks,
-            Missed, MissedQuery, NewLine, ReadMark, RoomModes, Store, StoreError, StoredLine,
-            TargetRow, TargetsQuery, Topic,
+            Account, Accounts, Appended, BoxFuture, Commit, FindLine, HistoryError, HistoryQuery,
+            HistoryStore, Marker, Marks, Missed, MissedQuery, NewLine, ReadMark, RoomModes,
+            StoredLine, TargetRow, TargetsQuery, Topic,
         },
         trust::{Origin, Trust},
     },
@@ -103,14 +103,17 @@ impl Disk {
         self.store.modes().await.unwrap()
     }
 
-    fn room(&self) -> Result<(), StoreError> {
-        let error = || StoreError { why: "database or disk is full".to_owned() };
+    fn room(&self) -> Result<(), HistoryError> {
+        let error = || HistoryError { why: "database or disk is full".to_owned() };
         if self.full.load(Ordering::SeqCst) { Err(error()) } else { Ok(()) }
     }
 }
 
-impl Store for Disk {
-    fn append(&self, batch: Vec<Arc<NewLine>>) -> BoxFuture<'_, Result<Vec<Appended>, StoreError>> {
+impl HistoryStore for Disk {
+    fn append(
+        &self,
+        batch: Vec<Arc<NewLine>>,
+    ) -> BoxFuture<'_, Result<Vec<Appended>, HistoryError>> {
         if let Err(error) = self.room() {
             return Box::pin(std::future::ready(Err(error)));
         }
@@ -120,85 +123,85 @@ impl Store for Disk {
             self.store.append(batch).await
         })
     }
-    fn history(&self, query: HistoryQuery) -> BoxFuture<'_, Result<Vec<StoredLine>, StoreError>> {
+    fn history(&self, query: HistoryQuery) -> BoxFuture<'_, Result<Vec<StoredLine>, HistoryError>> {
         self.store.history(query)
     }
     fn put_events(
         &self,
         events: Vec<NewEvent>,
         when: Commit,
-    ) -> BoxFuture<'_, Result<(), StoreError>> {
+    ) -> BoxFuture<'_, Result<(), HistoryError>> {
         if let Err(error) = self.room() {
             return Box::pin(std::future::ready(Err(error)));
         }
         self.store.put_events(events, when)
     }
-    fn playback(&self, query: HistoryQuery) -> BoxFuture<'_, Result<Vec<Entry>, StoreError>> {
+    fn playback(&self, query: HistoryQuery) -> BoxFuture<'_, Result<Vec<Entry>, HistoryError>> {
         self.store.playback(query)
     }
-    fn line(&self, msgid: String) -> BoxFuture<'_, Result<Option<StoredLine>, StoreError>> {
+    fn line(&self, msgid: String) -> BoxFuture<'_, Result<Option<StoredLine>, HistoryError>> {
         self.store.line(msgid)
     }
-    fn targets(&self, query: TargetsQuery) -> BoxFuture<'_, Result<Vec<TargetRow>, StoreError>> {
+    fn targets(&self, query: TargetsQuery) -> BoxFuture<'_, Result<Vec<TargetRow>, HistoryError>> {
         self.store.targets(query)
     }
-    fn find(&self, query: FindLine) -> BoxFuture<'_, Result<Option<StoredLine>, StoreError>> {
+    fn find(&self, query: FindLine) -> BoxFuture<'_, Result<Option<StoredLine>, HistoryError>> {
         self.store.find(query)
     }
-    fn missed(&self, query: MissedQuery) -> BoxFuture<'_, Result<Vec<Missed>, StoreError>> {
+    fn missed(&self, query: MissedQuery) -> BoxFuture<'_, Result<Vec<Missed>, HistoryError>> {
         self.store.missed(query)
     }
-    fn marks(&self) -> BoxFuture<'_, Result<Marks, StoreError>> {
+    fn marks(&self) -> BoxFuture<'_, Result<Marks, HistoryError>> {
         self.store.marks()
     }
     fn put_marks(
         &self,
         marks: Vec<ReadMark>,
         when: Commit,
-    ) -> BoxFuture<'_, Result<(), StoreError>> {
+    ) -> BoxFuture<'_, Result<(), HistoryError>> {
         self.store.put_marks(marks, when)
     }
     fn accounts(&self) -> watch::Receiver<Arc<Accounts>> {
         self.store.accounts()
     }
-    fn put_account(&self, account: Account) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn put_account(&self, account: Account) -> BoxFuture<'_, Result<(), HistoryError>> {
         self.store.put_account(account)
     }
-    fn topics(&self) -> BoxFuture<'_, Result<Vec<Topic>, StoreError>> {
+    fn topics(&self) -> BoxFuture<'_, Result<Vec<Topic>, HistoryError>> {
         self.store.topics()
     }
-    fn put_topic(&self, topic: Topic) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn put_topic(&self, topic: Topic) -> BoxFuture<'_, Result<(), HistoryError>> {
         if let Err(error) = self.room() {
             return Box::pin(std::future::ready(Err(error)));
         }
         self.store.put_topic(topic)
     }
-    fn forget_topic(&self, channel: ChannelName) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn forget_topic(&self, channel: ChannelName) -> BoxFuture<'_, Result<(), HistoryError>> {
         self.store.forget_topic(channel)
     }
-    fn look(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn look(&self) -> BoxFuture<'_, Result<(), HistoryError>> {
         let damage = self.damage.clone();
-        Box::pin(std::future::ready(damage.map_or(Ok(()), |why| Err(StoreError { why }))))
+        Box::pin(std::future::ready(damage.map_or(Ok(()), |why| Err(HistoryError { why }))))
     }
-    fn markers(&self) -> BoxFuture<'_, Result<Vec<Marker>, StoreError>> {
+    fn markers(&self) -> BoxFuture<'_, Result<Vec<Marker>, HistoryError>> {
         self.store.markers()
     }
-    fn put_marker(&self, marker: Marker) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn put_marker(&self, marker: Marker) -> BoxFuture<'_, Result<(), HistoryError>> {
         if let Err(error) = self.room() {
             return Box::pin(std::future::ready(Err(error)));
         }
         self.store.put_marker(marker)
     }
-    fn redact(&self, seq: i64) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn redact(&self, seq: i64) -> BoxFuture<'_, Result<(), HistoryError>> {
         if let Err(error) = self.room() {
             return Box::pin(std::future::ready(Err(error)));
         }
         self.store.redact(seq)
     }
-    fn modes(&self) -> BoxFuture<'_, Result<Vec<RoomModes>, StoreError>> {
+    fn modes(&self) -> BoxFuture<'_, Result<Vec<RoomModes>, HistoryError>> {
         self.store.modes()
     }
-    fn put_modes(&self, modes: RoomModes) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn put_modes(&self, modes: RoomModes) -> BoxFuture<'_, Result<(), HistoryError>> {
         if let Err(error) = self.room() {
             return Box::pin(std::future::ready(Err(error)));
         }

@@ -6,9 +6,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use gangline_broker::{Broker, OpenError, OpenOptions};
 use gangline_hub::ircd::history;
 use gangline_os::{clock, dial::own_uid, fsio, lock, paths::Paths};
+use gangline_store::{OpenError, OpenOptions, Store};
 
 use super::sheet::{Check, Mark};
 use crate::{
@@ -199,7 +199,7 @@ pub(super) async fn store(paths: &Paths) -> Check {
         return Check::note("store", "there is none yet; the first start makes it");
     }
     let options = OpenOptions { path: database.clone(), clock: clock::system() };
-    let remedy = match Broker::look(options) {
+    let remedy = match Store::look(options) {
         Ok(_) => return Check::ok("store", database.display().to_string()),
         Err(error) => (store_remedy(&error), Failure::from(error)),
     };

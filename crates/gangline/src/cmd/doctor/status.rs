@@ -2,10 +2,10 @@
 //! a login, or its daemon is not started again.
 
 use gangline_api::status::StatusNote;
-use gangline_broker::AgentRow;
 use gangline_core::AgentName;
 use gangline_hub::about::StandingWord;
 use gangline_os::paths::Paths;
+use gangline_store::AgentRow;
 
 use super::{hub::Hub, sheet::Check};
 use crate::{fleet, show::text::one_line};

@@ -298,7 +298,7 @@ async fn finish(
     let global = Global { state: Some(paths.state.clone()), ..global.clone() };
     let fleet = Fleet {
         paths: paths.clone(),
-        broker: store::existing(paths).await?,
+        store: store::existing(paths).await?,
         loaded: configuration::quiet(&paths.config_file),
     };
     let ready = until_ready(&fleet, patience, |fleet| {

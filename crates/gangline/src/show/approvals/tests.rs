@@ -1,6 +1,6 @@
 use anstream::adapter::strip_str;
-use gangline_broker::ApprovalRow;
 use gangline_core::approval::ApprovalState;
+use gangline_store::ApprovalRow;
 
 use super::{list, title};
 use crate::view::{

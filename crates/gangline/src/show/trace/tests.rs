@@ -1,6 +1,6 @@
 use anstream::adapter::strip_str;
-use gangline_broker::{OutboxRow, OutboxState};
 use gangline_core::MessageState;
+use gangline_store::{OutboxRow, OutboxState};
 use jiff::tz::TimeZone;
 
 use super::screen;

@@ -28,7 +28,7 @@ fn edges_of_the_table_are_accepted() {
     let repo = workspace(&[
         ("gangline-core", &["serde"]),
         ("gangline-os", &["tokio"]),
-        ("gangline-broker", &["gangline-core", "gangline-os", "rusqlite", "gangline-testkit:dev"]),
+        ("gangline-store", &["gangline-core", "gangline-os", "rusqlite", "gangline-testkit:dev"]),
         ("gangline-testkit", &["gangline-os"]),
     ]);
     assert_eq!(said(&check(&repo)), [""; 0]);
@@ -46,13 +46,13 @@ fn a_forbidden_edge_is_named() {
 #[test]
 fn tests_may_use_the_testkit_but_not_another_layer() {
     let repo = workspace(&[
-        ("gangline-irc", &["gangline-testkit:dev", "gangline-broker:dev"]),
-        ("gangline-broker", &[]),
+        ("gangline-irc", &["gangline-testkit:dev", "gangline-store:dev"]),
+        ("gangline-store", &[]),
         ("gangline-testkit", &[]),
     ]);
     assert_eq!(
         said(&check(&repo)),
-        ["crates/gangline-irc/Cargo.toml: fail: gangline-irc must not use gangline-broker"]
+        ["crates/gangline-irc/Cargo.toml: fail: gangline-irc must not use gangline-store"]
     );
 }
 

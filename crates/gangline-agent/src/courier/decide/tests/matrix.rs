@@ -135,7 +135,7 @@ impl Case {
             lab.says(ORI, "oak-ada", "yes 1").await;
             self.first_is(&lab, ApprovalState::Allowed, &told).await;
         }
-        let rules = lab.rig.courier.office.broker.rules(None).await.unwrap();
+        let rules = lab.rig.courier.office.store.rules(None).await.unwrap();
         let stored = usize::from(self.decides() && self.is_always());
         assert_eq!(rules.len(), stored, "{self:?}: {told:?}");
     }
@@ -164,7 +164,7 @@ impl Case {
             note: None,
             say: Some(Redacted::from_store(said)),
         };
-        let mut told = match lab.rig.courier.office.broker.decide(number, ruling).await {
+        let mut told = match lab.rig.courier.office.store.decide(number, ruling).await {
             Ok(_) => Vec::new(),
             Err(error @ (DecideError::Unknown(_) | DecideError::Closed { .. })) => {
                 vec![error.to_string()]
@@ -185,7 +185,7 @@ impl Case {
 
     /// The first approval is so, and the others wait.
     async fn first_is(&self, lab: &Lab, first: ApprovalState, told: &[String]) {
-        let rows = lab.rig.courier.office.broker.approvals(None, false).await.unwrap();
+        let rows = lab.rig.courier.office.store.approvals(None, false).await.unwrap();
         let states: Vec<ApprovalState> = rows.iter().map(|row| row.state).collect();
         let expect = [first, ApprovalState::Open].into_iter().take(self.open);
         assert_eq!(states, expect.collect::<Vec<_>>(), "{self:?}: {told:?}");

@@ -1,0 +1,166 @@
+//! What can go wrong, told by what the caller can do about it.
+
+use std::{path::PathBuf, time::Duration};
+
+use gangline_core::{AgentName, ApprovalNumber, Epoch, MessageId, TurnId, approval::ApprovalState};
+
+/// The cause below, of whatever engine.
+pub(crate) type Source = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why the store could not be opened. The file is kept as it is in every case.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// A newer Gangline wrote it.
+    #[error(
+        "{path} has schema {found}, this program knows {known}; it needs gangline {min_binary} or newer"
+    )]
+    NewerSchema {
+        /// The file.
+        path: PathBuf,
+        /// Its schema.
+        found: i64,
+        /// The newest one that this program knows.
+        known: i64,
+        /// The oldest program that can use it.
+        min_binary: String,
+    },
+    /// The file is damaged.
+    #[error("{path} is damaged; it is kept as it is: move it away or restore a backup")]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// What the engine says.
+        #[source]
+        source: Source,
+    },
+    /// The file is something else.
+    #[error("{path} is not a database; it is kept as it is: move it away")]
+    NotADatabase {
+        /// The file.
+        path: PathBuf,
+        /// What the engine says.
+        #[source]
+        source: Source,
+    },
+    /// The SQLite in this program is one that can corrupt a log shared by processes.
+    #[error("SQLite {found} can damage a shared write-ahead log; at least {wanted} is needed")]
+    TooOldSqlite {
+        /// Its version.
+        found: String,
+        /// The oldest one that is accepted.
+        wanted: &'static str,
+    },
+    /// Another process held the write lock all the time.
+    #[error("{path} was locked for {waited:?} by {holder}")]
+    Busy {
+        /// The file.
+        path: PathBuf,
+        /// How long was waited.
+        waited: Duration,
+        /// What the holder wrote of itself.
+        holder: String,
+    },
+    /// Something below failed.
+    #[error("cannot open {path}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system or the engine says.
+        #[source]
+        source: Source,
+    },
+}
+
+/// What is known of a write that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    /// Nothing of it is in the store.
+    No,
+    /// It may be there, now or after a restart. Repeating it is safe where a key makes it so.
+    Unknown,
+}
+
+/// Why the store did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// A newer daemon of the agent has begun: this one must end.
+    #[error("a newer daemon writes for {agent}: epoch {current}, not {held}")]
+    Fenced {
+        /// Whose.
+        agent: AgentName,
+        /// The epoch of the writer.
+        held: Epoch,
+        /// The epoch that may write.
+        current: Epoch,
+    },
+    /// The turn has ended, or was never opened.
+    #[error("turn {turn} of {agent} is not open")]
+    TurnNotOpen {
+        /// Whose.
+        agent: AgentName,
+        /// The turn.
+        turn: TurnId,
+    },
+    /// There is no such message.
+    #[error("there is no message {0}")]
+    UnknownMessage(MessageId),
+    /// The caller asked for something that has no meaning.
+    #[error("{0}")]
+    Invalid(&'static str),
+    /// Another process held the database all the time. Nothing was written.
+    #[error("the database was busy for {waited:?}")]
+    Busy {
+        /// How long was waited.
+        waited: Duration,
+    },
+    /// Disk full, input/output error, log gone: the store is degraded and may recover.
+    #[error("cannot {op}: {cause}")]
+    Degraded {
+        /// What was asked.
+        op: &'static str,
+        /// What fails, in words.
+        cause: String,
+        /// What is known of the write.
+        written: Written,
+    },
+    /// The database is damaged: the process must end and leave the file as it is.
+    #[error("the database is damaged (seen at {op})")]
+    Corrupt {
+        /// What was asked.
+        op: &'static str,
+        /// What the engine says.
+        #[source]
+        source: Source,
+    },
+    /// A row cannot be read as what it should be, or a statement is wrong.
+    #[error("cannot {op}")]
+    Engine {
+        /// What was asked.
+        op: &'static str,
+        /// What the engine says.
+        #[source]
+        source: Source,
+    },
+    /// The store was closed, or its thread is gone.
+    #[error("the store is closed")]
+    Closed,
+}
+
+/// Why a decision was not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum DecideError {
+    /// There is no such approval.
+    #[error("there is no approval {0}")]
+    Unknown(ApprovalNumber),
+    /// It was decided or withdrawn before.
+    #[error("approval {number} is {state} already")]
+    Closed {
+        /// Which.
+        number: ApprovalNumber,
+        /// Where it stands.
+        state: ApprovalState,
+    },
+    /// The store failed.
+    #[error("cannot decide")]
+    Store(#[from] StoreError),
+}

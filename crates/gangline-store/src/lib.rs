@@ -1,0 +1,33 @@
+//! The durable store: messages, turns, outbox, events, approvals.
+//!
+//! A library over a database, not a process: each process opens [`Store`] for itself. A write
+//! returns after its commit has been synced to disk; what that rests on is
+//! `docs/design/0001-storage.md`. The crate knows neither IRC nor runtimes nor HTTP, nor what a
+//! turn means. The engine is behind [`Store`]; no type of it is public. Callers ring the
+//! doorbells; the store does not. Start at [`Store::open`].
+
+mod error;
+mod op;
+mod sqlite;
+mod store;
+mod types;
+
+pub use error::{DecideError, OpenError, StoreError, Written};
+pub use op::FAILPOINTS;
+pub use store::{Entry, OpenOptions, Store, Tuning};
+pub use types::{
+    Accepted, AccountRow, AgentRow, AgentUpdate, Always, Announce, ApprovalPlace, ApprovalRow,
+    Cancel, CauseEnded, CauseRow, Cursor, CursorError, CursorMove, Decided, Desired, EndTurn,
+    Ended, EpochStart, Event, EventPage, EventQuery, Health, Held, How, LeftSession, LineKind,
+    MessageFilter, MessageRow, NewEvent, NewMessage, NewUsage, OpenApproval, OpenTurn,
+    OpenedApproval, Order, OutboxId, OutboxRow, OutboxState, RULES_MAX, Released, Restart,
+    RestartWhen, RuleRow, Ruling, Said, Send, SendReceipt, SentAs, SessionRow, Settle, Stored,
+    Take, Taken, TakenIn, Trace, TurnMessage, TurnRow, UsageSum, Whose, WithdrawApproval,
+};
+
+/// Stands in an approval's announcement for the number that the store gives. Its control characters
+/// are in no text that was made visible ([`gangline_core::shown`]), so nothing quoted is replaced.
+pub const NUMBER_PLACEHOLDER: &str = "\u{1a}number\u{1a}";
+
+/// The most rows that a read returns at once.
+pub const PAGE_MAX: u32 = 500;

@@ -1,0 +1,346 @@
+//! Statements of agents, epochs, stand-downs, usage and accounts; and the fence.
+
+use gangline_core::{AgentName, Epoch, Principal, TurnId, agent::AgentPhase, word::Stored};
+use gangline_os::clock::UnixMicros;
+use rusqlite::{Connection, Row, params};
+
+use super::{Writer, fault::Fault, rows, sql};
+use crate::{
+    error::StoreError,
+    types::{
+        AccountRow, AgentRow, AgentUpdate, EpochStart, LeftSession, NewUsage, SessionRow, UsageSum,
+        Whose,
+    },
+};
+
+/// So many sessions of an agent are remembered.
+const SESSIONS_KEPT: i64 = 200;
+
+fn current(w: &mut Writer, agent: &AgentName) -> Result<Epoch, Fault> {
+    let sql = "SELECT epoch FROM agents WHERE agent = ?";
+    let epoch: Option<i64> = sql::first(&w.connection, sql, params![agent.folded()], sql::column)?;
+    Ok(Epoch(epoch.unwrap_or(0)))
+}
+
+/// Lets a write through only if the epoch that it names, and the one that this process has begun
+/// for the agent, are the agent's. A write that names none, of a process that began none, passes.
+pub(super) fn fence(w: &mut Writer, agent: &AgentName, named: Option<Epoch>) -> Result<(), Fault> {
+    let bound = w.epochs.get(agent).copied();
+    if named.is_none() && bound.is_none() {
+        return Ok(());
+    }
+    let current = current(w, agent)?;
+    for held in [named, bound].into_iter().flatten() {
+        if held != current {
+            return Err(StoreError::Fenced { agent: agent.clone(), held, current }.into());
+        }
+    }
+    Ok(())
+}
+
+/// As [`fence`], for the end of a turn: a daemon ends lost turns of older epochs as well.
+pub(super) fn fence_end(w: &mut Writer, agent: &AgentName, turn: TurnId) -> Result<(), Fault> {
+    match w.epochs.get(agent) {
+        Some(bound) if turn.epoch <= *bound => fence(w, agent, None),
+        _ => fence(w, agent, Some(turn.epoch)),
+    }
+}
+
+pub(crate) fn begin(
+    w: &mut Writer,
+    agent: &AgentName,
+    (pid, note): (u32, &str),
+    whose: Whose<'_>,
+) -> Result<EpochStart, Fault> {
+    let (session, left) = sessions(w, agent, whose)?;
+    let known_as = match &session {
+        Some(session) => known_as(w, agent, (whose.runtime, session))?,
+        None => None,
+    };
+    let sql = "INSERT INTO agents (agent, installation_id, epoch, pid, note, started_at, \
+               updated_at, runtime, session) \
+               VALUES (?1, ?2, 1, ?3, ?4, ?5, ?5, ?6, ?7) ON CONFLICT (agent) DO UPDATE SET \
+               epoch = epoch + 1, pid = excluded.pid, note = excluded.note, \
+               started_at = excluded.started_at, updated_at = excluded.updated_at, \
+               runtime = excluded.runtime, session = excluded.session, \
+               ready_at = NULL, phase = NULL RETURNING epoch, paused";
+    let with =
+        params![agent.folded(), &w.installation_id, pid, note, w.now.0, whose.runtime, &session];
+    let (epoch, paused) =
+        sql::one(&w.connection, sql, with, |row| Ok((Epoch(row.get(0)?), row.get(1)?)))?;
+    let rooms = "SELECT target FROM stand_downs WHERE agent = ? ORDER BY target";
+    let stood_down = sql::all(&w.connection, rooms, params![agent.folded()], sql::column)?;
+    // Should this commit fail, the process is bound to an epoch that is not there, and fenced.
+    w.epochs.insert(agent.clone(), epoch);
+    Ok(EpochStart { epoch, session, known_as, left, paused, stood_down })
+}
+
+/// Returns the session that the runtime had last, and the one that another had since. Gives one
+/// that has nobody's name to the configured runtime.
+fn sessions(
+    w: &mut Writer,
+    agent: &AgentName,
+    whose: Whose<'_>,
+) -> Result<(Option<String>, Option<LeftSession>), Fault> {
+    let sql = "INSERT OR REPLACE INTO sessions (agent, runtime, installation_id, session, epoch) \
+               SELECT agent, ?2, ?3, session, epoch FROM agents \
+               WHERE agent = ?1 AND runtime IS NULL AND session IS NOT NULL";
+    sql::run(&w.connection, sql, params![agent.folded(), whose.configured, &w.installation_id])?;
+    let sql = "SELECT runtime, session FROM sessions WHERE agent = ? ORDER BY epoch DESC";
+    let kept: Vec<(String, String)> =
+        sql::all(&w.connection, sql, params![agent.folded()], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
+    let own = kept.iter().find(|(runtime, _)| runtime == whose.runtime);
+    let session = own.map(|(_, session)| session.clone());
+    let left = kept.into_iter().next().filter(|(runtime, _)| runtime != whose.runtime);
+    Ok((session, left.map(|(runtime, session)| LeftSession { runtime, session })))
+}
+
+pub(crate) fn update(
+    w: &mut Writer,
+    agent: &AgentName,
+    epoch: Epoch,
+    update: &AgentUpdate,
+) -> Result<(), Fault> {
+    fence(w, agent, Some(epoch))?;
+    let sql = "UPDATE agents SET phase = coalesce(?2, phase), \
+               session = CASE WHEN ?3 THEN ?4 ELSE session END, paused = coalesce(?5, paused), \
+               status_json = coalesce(?6, status_json), \
+               ready_at = CASE WHEN ?7 THEN ?8 ELSE ready_at END, updated_at = ?8 \
+               WHERE agent = ?1";
+    sql::run(
+        &w.connection,
+        sql,
+        params![
+            agent.folded(),
+            update.phase.map(AgentPhase::as_str),
+            update.session.is_some(),
+            update.session.as_ref().and_then(Option::as_ref),
+            update.paused,
+            &update.status_json,
+            update.ready,
+            w.now.0
+        ],
+    )?;
+    if let Some(session) = &update.session {
+        keep(w, agent, session.as_deref())?;
+    }
+    match (&update.session, &update.known_as) {
+        (Some(Some(session)), Some(known_as)) => know(w, agent, session, known_as),
+        _ => Ok(()),
+    }
+}
+
+/// Returns our own id of a session.
+fn known_as(
+    w: &mut Writer,
+    agent: &AgentName,
+    (runtime, session): (&str, &str),
+) -> Result<Option<String>, Fault> {
+    let sql = "SELECT known_as FROM session_ids WHERE agent = ? AND runtime = ? AND session = ?";
+    Ok(sql::first(&w.connection, sql, params![agent.folded(), runtime, session], sql::column)?)
+}
+
+/// Records under which id of ours a session of the epoch's runtime is known. Of each agent the
+/// latest [`SESSIONS_KEPT`] stay.
+fn know(w: &mut Writer, agent: &AgentName, session: &str, known_as: &str) -> Result<(), Fault> {
+    let sql = "INSERT INTO session_ids (agent, runtime, session, installation_id, known_as, \
+               begun_at, used_at) \
+               SELECT agent, runtime, ?2, ?3, ?4, ?5, ?5 FROM agents \
+               WHERE agent = ?1 AND runtime IS NOT NULL \
+               ON CONFLICT (agent, runtime, session) DO UPDATE SET used_at = excluded.used_at";
+    let with = params![agent.folded(), session, &w.installation_id, known_as, w.now.0];
+    sql::run(&w.connection, sql, with)?;
+    let sql = "DELETE FROM session_ids WHERE agent = ?1 AND used_at < \
+               (SELECT used_at FROM session_ids WHERE agent = ?1 \
+               ORDER BY used_at DESC LIMIT 1 OFFSET ?2)";
+    sql::run(&w.connection, sql, params![agent.folded(), SESSIONS_KEPT - 1])?;
+    Ok(())
+}
+
+/// Returns the sessions of an agent, the one that was used last first.
+pub(crate) fn known_sessions(c: &Connection, agent: &AgentName) -> Result<Vec<SessionRow>, Fault> {
+    let sql = "SELECT runtime, session, known_as, begun_at, used_at, EXISTS (SELECT 1 FROM sessions \
+               AS kept WHERE kept.agent = ids.agent AND kept.runtime = ids.runtime \
+               AND kept.session = ids.session) AS kept \
+               FROM session_ids AS ids WHERE agent = ? ORDER BY used_at DESC, begun_at DESC";
+    let row = |row: &Row<'_>| {
+        Ok(SessionRow {
+            runtime: row.get("runtime")?,
+            session: row.get("session")?,
+            known_as: row.get("known_as")?,
+            begun_at: rows::time(row, "begun_at")?,
+            used_at: rows::time(row, "used_at")?,
+            kept: row.get("kept")?,
+        })
+    };
+    Ok(sql::all(c, sql, params![agent.folded()], row)?)
+}
+
+/// Keeps or forgets the session of the epoch's runtime.
+fn keep(w: &mut Writer, agent: &AgentName, session: Option<&str>) -> Result<(), Fault> {
+    let sql = match session {
+        Some(_) => {
+            "INSERT INTO sessions (agent, runtime, installation_id, session, epoch) \
+             SELECT agent, runtime, ?2, ?3, epoch FROM agents \
+             WHERE agent = ?1 AND runtime IS NOT NULL \
+             ON CONFLICT (agent, runtime) DO UPDATE SET session = excluded.session, \
+             epoch = excluded.epoch"
+        }
+        None => {
+            "DELETE FROM sessions WHERE agent = ?1 AND runtime = \
+             (SELECT runtime FROM agents WHERE agent = ?1)"
+        }
+    };
+    match session {
+        Some(session) => {
+            sql::run(&w.connection, sql, params![agent.folded(), &w.installation_id, session])?
+        }
+        None => sql::run(&w.connection, sql, params![agent.folded()])?,
+    };
+    Ok(())
+}
+
+fn agent_row(row: &Row<'_>) -> Result<AgentRow, rusqlite::Error> {
+    Ok(AgentRow {
+        agent: rows::parsed(row, "agent")?,
+        epoch: Epoch(row.get("epoch")?),
+        pid: row.get("pid")?,
+        note: row.get("note")?,
+        phase: row.get::<_, Option<String>>("phase")?.map(Stored::from),
+        runtime: row.get("runtime")?,
+        session: row.get("session")?,
+        paused: row.get("paused")?,
+        status_json: row.get("status_json")?,
+        started_at: rows::time(row, "started_at")?,
+        ready_at: rows::maybe_time(row, "ready_at")?,
+        updated_at: rows::time(row, "updated_at")?,
+    })
+}
+
+pub(crate) fn one(c: &Connection, agent: &AgentName) -> Result<Option<AgentRow>, Fault> {
+    let sql = "SELECT agent, epoch, pid, note, phase, runtime, session, paused, status_json, \
+               started_at, ready_at, updated_at FROM agents WHERE agent = ?";
+    Ok(sql::first(c, sql, params![agent.folded()], agent_row)?)
+}
+
+pub(crate) fn list(c: &Connection) -> Result<Vec<AgentRow>, Fault> {
+    Ok(all(c)?)
+}
+
+pub(crate) fn all(c: &Connection) -> rusqlite::Result<Vec<AgentRow>> {
+    let sql = "SELECT agent, epoch, pid, note, phase, runtime, session, paused, status_json, \
+               started_at, ready_at, updated_at FROM agents ORDER BY agent";
+    sql::all(c, sql, [], agent_row)
+}
+
+pub(crate) fn pause(w: &mut Writer, agent: &AgentName, paused: i64) -> Result<(), Fault> {
+    let sql = "INSERT INTO agents (agent, installation_id, epoch, pid, note, paused, started_at, \
+               updated_at) VALUES (?1, ?2, 0, 0, '', ?3, ?4, ?4) \
+               ON CONFLICT (agent) DO UPDATE SET paused = excluded.paused";
+    sql::run(&w.connection, sql, params![agent.folded(), &w.installation_id, paused, w.now.0])?;
+    Ok(())
+}
+
+pub(crate) fn stand_down(
+    w: &mut Writer,
+    agent: &AgentName,
+    target: &str,
+    by: &str,
+) -> Result<(), Fault> {
+    let sql = "INSERT INTO stand_downs (agent, target, by, at) VALUES (?, ?, ?, ?) \
+               ON CONFLICT (agent, target) DO NOTHING";
+    sql::run(&w.connection, sql, params![agent.folded(), target, by, w.now.0])?;
+    Ok(())
+}
+
+pub(crate) fn lift(w: &mut Writer, agent: &AgentName, target: &str) -> Result<bool, Fault> {
+    let sql = "DELETE FROM stand_downs WHERE agent = ? AND target = ?";
+    let done = sql::run(&w.connection, sql, params![agent.folded(), target])?;
+    Ok(done > 0)
+}
+
+pub(crate) fn add_usage(w: &mut Writer, usage: &NewUsage) -> Result<(), Fault> {
+    fence(w, &usage.agent, usage.turn.map(|turn| turn.epoch))?;
+    let sql = "INSERT INTO usage (installation_id, agent, epoch, turn_epoch, turn_number, model, \
+               input, output, cache_read, cache_write, cost_micros, at) \
+               VALUES (?1, ?2, ?3, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+    sql::run(
+        &w.connection,
+        sql,
+        params![
+            &w.installation_id,
+            usage.agent.folded(),
+            usage.turn.map(|turn| turn.epoch.0),
+            usage.turn.map(|turn| turn.number),
+            &usage.model,
+            usage.input,
+            usage.output,
+            usage.cache_read,
+            usage.cache_write,
+            usage.cost_micros,
+            w.now.0
+        ],
+    )?;
+    Ok(())
+}
+
+pub(crate) fn usage(
+    c: &Connection,
+    agent: Option<&AgentName>,
+    since: UnixMicros,
+) -> Result<UsageSum, Fault> {
+    macro_rules! sum {
+        ($of:literal) => {
+            concat!(
+                "SELECT count(*), coalesce(sum(input), 0), coalesce(sum(output), 0), \
+                 coalesce(sum(cache_read), 0), coalesce(sum(cache_write), 0), \
+                 coalesce(sum(cost_micros), 0) FROM usage WHERE at >= ?1 AND ",
+                $of
+            )
+        };
+    }
+    let sql = if agent.is_some() { sum!("agent = ?2") } else { sum!("?2 IS NULL") };
+    let sum = |row: &Row<'_>| {
+        Ok(UsageSum {
+            calls: row.get(0)?,
+            input: row.get(1)?,
+            output: row.get(2)?,
+            cache_read: row.get(3)?,
+            cache_write: row.get(4)?,
+            cost_micros: row.get(5)?,
+        })
+    };
+    Ok(sql::one(c, sql, params![since.0, agent.map(AgentName::folded)], sum)?)
+}
+
+pub(crate) fn put_account(w: &mut Writer, principal: &Principal) -> Result<(), Fault> {
+    let sql = "INSERT INTO accounts (account, tier, installation_id, created_at) \
+               VALUES (?, ?, ?, ?) ON CONFLICT (account) DO UPDATE SET tier = excluded.tier";
+    sql::run(
+        &w.connection,
+        sql,
+        params![&principal.account, principal.tier.as_str(), &w.installation_id, w.now.0],
+    )?;
+    Ok(())
+}
+
+fn account_row(row: &Row<'_>) -> Result<AccountRow, rusqlite::Error> {
+    Ok(AccountRow {
+        principal: Principal { account: row.get("account")?, tier: rows::parsed(row, "tier")? },
+        created_at: rows::time(row, "created_at")?,
+    })
+}
+
+pub(crate) fn accounts(c: &Connection) -> Result<Vec<AccountRow>, Fault> {
+    let sql = "SELECT account, tier, created_at FROM accounts ORDER BY account";
+    Ok(sql::all(c, sql, [], account_row)?)
+}
+
+pub(crate) fn probe(w: &mut Writer) -> Result<(), Fault> {
+    let sql = "INSERT INTO meta (key, value) VALUES ('probed_at', ?) \
+               ON CONFLICT (key) DO UPDATE SET value = excluded.value";
+    sql::run(&w.connection, sql, params![w.now.0.to_string()])?;
+    Ok(())
+}

@@ -1,0 +1,162 @@
+//! Agents and epochs, pauses, usage, accounts.
+
+use gangline_core::{AgentName, Epoch, Principal};
+use gangline_os::clock::UnixMicros;
+
+use super::Store;
+use crate::{
+    error::StoreError,
+    op,
+    sqlite::{Writer, agents},
+    types::{AccountRow, AgentRow, AgentUpdate, EpochStart, NewUsage, SessionRow, UsageSum, Whose},
+};
+
+impl Store {
+    /// Begins the agent's next epoch. Every older writer is fenced from this commit on; this
+    /// process's writes for the agent, also those that name no epoch, are bound to the new one. The
+    /// session that it returns is one of that runtime's own.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn begin_epoch(
+        &self,
+        agent: &AgentName,
+        (pid, note): (u32, &str),
+        whose: Whose<'_>,
+    ) -> Result<EpochStart, StoreError> {
+        let (agent, note) = (agent.clone(), note.to_owned());
+        let (runtime, configured) = (whose.runtime.to_owned(), whose.configured.to_owned());
+        let work = move |w: &mut Writer| {
+            let whose = Whose { runtime: &runtime, configured: &configured };
+            agents::begin(w, &agent, (pid, &note), whose)
+        };
+        self.sqlite.write(&op::BEGIN_EPOCH, work).await
+    }
+
+    /// Records what a daemon says of itself.
+    ///
+    /// # Errors
+    /// [`StoreError::Fenced`] unless the epoch is the agent's; or the storage's.
+    pub async fn set_agent(
+        &self,
+        agent: &AgentName,
+        epoch: Epoch,
+        update: AgentUpdate,
+    ) -> Result<(), StoreError> {
+        let agent = agent.clone();
+        let work = move |w: &mut Writer| agents::update(w, &agent, epoch, &update);
+        self.sqlite.write(&op::SET_AGENT, work).await
+    }
+
+    /// Returns one agent; none if it never began an epoch and was never paused.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn agent(&self, agent: &AgentName) -> Result<Option<AgentRow>, StoreError> {
+        let agent = agent.clone();
+        self.sqlite.read("read an agent", move |c| agents::one(c, &agent)).await
+    }
+
+    /// Returns the sessions that an agent has had, the one that was used last first.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn sessions(&self, agent: &AgentName) -> Result<Vec<SessionRow>, StoreError> {
+        let agent = agent.clone();
+        self.sqlite.read("list sessions", move |c| agents::known_sessions(c, &agent)).await
+    }
+
+    /// Returns all agents by name.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn agents(&self) -> Result<Vec<AgentRow>, StoreError> {
+        self.sqlite.read("list agents", agents::list).await
+    }
+
+    /// Pauses an agent from outside its daemon, which may be down.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn pause(&self, agent: &AgentName) -> Result<(), StoreError> {
+        let agent = agent.clone();
+        self.sqlite.write(&op::PAUSE, move |w| agents::pause(w, &agent, 1)).await
+    }
+
+    /// Lifts a pause from outside the daemon.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn resume(&self, agent: &AgentName) -> Result<(), StoreError> {
+        let agent = agent.clone();
+        self.sqlite.write(&op::PAUSE, move |w| agents::pause(w, &agent, 0)).await
+    }
+
+    /// Makes an agent stand down in a room, until a human lifts it.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn stand_down(
+        &self,
+        agent: &AgentName,
+        target: &str,
+        by: &str,
+    ) -> Result<(), StoreError> {
+        let (agent, target, by) = (agent.clone(), target.to_owned(), by.to_owned());
+        let work = move |w: &mut Writer| agents::stand_down(w, &agent, &target, &by);
+        self.sqlite.write(&op::STAND_DOWN, work).await
+    }
+
+    /// Lifts a stand-down. Returns whether there was one.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn lift_stand_down(
+        &self,
+        agent: &AgentName,
+        target: &str,
+    ) -> Result<bool, StoreError> {
+        let (agent, target) = (agent.clone(), target.to_owned());
+        let work = move |w: &mut Writer| agents::lift(w, &agent, &target);
+        self.sqlite.write(&op::STAND_DOWN, work).await
+    }
+
+    /// Records what a model call used.
+    ///
+    /// # Errors
+    /// [`StoreError::Fenced`] if a turn is named whose epoch is not the agent's; or the storage's.
+    pub async fn add_usage(&self, usage: NewUsage) -> Result<(), StoreError> {
+        self.sqlite.write(&op::ADD_USAGE, move |w| agents::add_usage(w, &usage)).await
+    }
+
+    /// Adds up usage since a time, of one agent or of all.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn usage(
+        &self,
+        agent: Option<&AgentName>,
+        since: UnixMicros,
+    ) -> Result<UsageSum, StoreError> {
+        let agent = agent.cloned();
+        let work = move |c: &_| agents::usage(c, agent.as_ref(), since);
+        self.sqlite.read("add up usage", work).await
+    }
+
+    /// Makes an account or changes its tier. Names and tiers only: no secret is kept here.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn put_account(&self, principal: Principal) -> Result<(), StoreError> {
+        let work = move |w: &mut Writer| agents::put_account(w, &principal);
+        self.sqlite.write(&op::PUT_ACCOUNT, work).await
+    }
+
+    /// Returns all accounts by name.
+    ///
+    /// # Errors
+    /// The storage's.
+    pub async fn accounts(&self) -> Result<Vec<AccountRow>, StoreError> {
+        self.sqlite.read("list accounts", agents::accounts).await
+    }
+}

@@ -1,0 +1,53 @@
+//! Rules: made by a decision, listed, removed.
+
+use gangline_core::{AgentName, ApprovalNumber, rule::Offer};
+
+use super::Store;
+use crate::{
+    error::{DecideError, StoreError},
+    op,
+    sqlite::{Writer, rules},
+    types::{Always, RuleRow, Ruling},
+};
+
+impl Store {
+    /// Decides an open or a void approval and stores the rules that it offers, in one commit. An
+    /// approval that offers no rule is decided this once.
+    ///
+    /// # Errors
+    /// See [`DecideError`]; nothing is stored then.
+    pub async fn decide_always(
+        &self,
+        number: ApprovalNumber,
+        ruling: Ruling,
+    ) -> Result<Always, DecideError> {
+        let work = move |w: &mut Writer| rules::decide(w, number, &ruling);
+        self.sqlite.write(&op::DECIDE, work).await?
+    }
+
+    /// Returns what an approval offers to make a rule of; `None` if an older program asked.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be read.
+    pub async fn offer(&self, number: ApprovalNumber) -> Result<Option<Offer>, StoreError> {
+        self.sqlite.read("read what an approval offers", move |c| rules::offer(c, number)).await
+    }
+
+    /// Returns the rules of one agent, or all, by number.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be read.
+    pub async fn rules(&self, agent: Option<&AgentName>) -> Result<Vec<RuleRow>, StoreError> {
+        let agent = agent.cloned();
+        self.sqlite.read("list rules", move |c| rules::list(c, agent.as_ref())).await
+    }
+
+    /// Removes a rule and returns it: what it allowed is asked about again. `None` if there is no
+    /// such rule.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be written.
+    pub async fn remove_rule(&self, number: i64) -> Result<Option<RuleRow>, StoreError> {
+        self.sqlite.write(&op::REMOVE_RULE, move |w| rules::remove(w, number)).await
+    }
+}

@@ -1,0 +1,70 @@
+//! Several writes in one commit, for an owner who has them all at hand.
+
+use gangline_core::{AgentName, ApprovalNumber, Epoch};
+
+use super::Store;
+use crate::{
+    error::StoreError,
+    op::{self, Op},
+    sqlite::{Work, Writer, agents, approvals, events, outbox, turns},
+    types::{AgentUpdate, EndTurn, NewEvent, NewUsage, Send},
+};
+
+/// One of the writes of [`Store::together`].
+#[derive(Debug, Clone)]
+pub enum Entry {
+    /// As [`Store::append`].
+    Events(Vec<NewEvent>),
+    /// As [`Store::add_usage`].
+    Usage(NewUsage),
+    /// As [`Store::set_agent`].
+    Agent(AgentName, Epoch, AgentUpdate),
+    /// As [`Store::mark_delivered`].
+    Delivered(ApprovalNumber),
+    /// As [`Store::send`].
+    Send(Box<Send>),
+    /// T3, as [`Store::end_turn`].
+    End(EndTurn),
+}
+
+impl Store {
+    /// Makes the writes in their order, in one commit with one sync. Returns what became of each:
+    /// one that is refused by itself ([`StoreError::Fenced`], [`StoreError::TurnNotOpen`], a
+    /// statement that fails) leaves the others as they are; a storage that cannot write fails all.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] or [`StoreError::Closed`]: none is written.
+    pub async fn together(
+        &self,
+        entries: Vec<Entry>,
+    ) -> Result<Vec<Result<(), StoreError>>, StoreError> {
+        self.sqlite.write_together(entries.into_iter().map(Entry::write).collect()).await
+    }
+}
+
+impl Entry {
+    fn write(self) -> (&'static Op, Work) {
+        match self {
+            Self::Events(events) => {
+                (&op::APPEND, Box::new(move |w: &mut Writer| events::append(w, &events).map(drop)))
+            }
+            Self::Usage(usage) => {
+                (&op::ADD_USAGE, Box::new(move |w: &mut Writer| agents::add_usage(w, &usage)))
+            }
+            Self::Agent(agent, epoch, update) => {
+                let work = move |w: &mut Writer| agents::update(w, &agent, epoch, &update);
+                (&op::SET_AGENT, Box::new(work))
+            }
+            Self::Delivered(number) => {
+                let work = move |w: &mut Writer| approvals::mark_delivered(w, number);
+                (&op::MARK_DELIVERED, Box::new(work))
+            }
+            Self::Send(send) => {
+                (&op::SEND, Box::new(move |w: &mut Writer| outbox::send(w, &send, None).map(drop)))
+            }
+            Self::End(end) => {
+                (&op::END_TURN, Box::new(move |w: &mut Writer| turns::end(w, &end).map(drop)))
+            }
+        }
+    }
+}

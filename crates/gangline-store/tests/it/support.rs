@@ -1,0 +1,199 @@
+//! Stores in temporary folders, and short ways to make what goes into them.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use gangline_core::{
+    AgentName, Epoch, MessageId, MessageState, Origin, Principal, Tier, TurnId, approval::Decision,
+    approval::view::Extent, redact::Redacted,
+};
+use gangline_os::clock;
+use gangline_store::{
+    Announce, EndTurn, LineKind, NUMBER_PLACEHOLDER, NewMessage, NewUsage, OpenApproval,
+    OpenOptions, Ruling, Send, Settle, Store, Take, Tuning, Whose, WithdrawApproval,
+};
+
+/// One installation's store, on the engine that the contract is run for.
+pub(crate) struct Fixture {
+    folder: tempfile::TempDir,
+}
+
+impl Fixture {
+    pub(crate) fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.path().join("state").join("gangline.db")
+    }
+
+    /// Opens the store once more, as another process would.
+    pub(crate) async fn open(&self) -> Store {
+        open(&self.path()).await
+    }
+}
+
+pub(crate) async fn open(path: &Path) -> Store {
+    Store::open(options(path)).await.unwrap()
+}
+
+pub(crate) fn options(path: &Path) -> OpenOptions {
+    OpenOptions { path: path.to_owned(), clock: clock::system() }
+}
+
+pub(crate) fn hasty(lock_wait: Duration) -> Tuning {
+    Tuning { lock_wait, busy_timeout: Duration::from_millis(200), ..Tuning::default() }
+}
+
+pub(crate) fn ada() -> AgentName {
+    "spark-ada".parse().unwrap()
+}
+
+/// A daemon whose configured backend is the one that it has.
+pub(crate) fn claude() -> Whose<'static> {
+    Whose { runtime: "claude", configured: "claude" }
+}
+
+pub(crate) fn bob() -> AgentName {
+    "spark-bob".parse().unwrap()
+}
+
+pub(crate) fn text(text: &str) -> Redacted {
+    Redacted::from_store(text.to_owned())
+}
+
+pub(crate) fn owner() -> Principal {
+    Principal { account: "owner".to_owned(), tier: Tier::Owner }
+}
+
+pub(crate) fn message(agent: &AgentName, body: &str) -> NewMessage {
+    NewMessage {
+        agent: agent.clone(),
+        network_id: "local".to_owned(),
+        intake_key: None,
+        origin: Origin::Direct,
+        principal: owner(),
+        sender: "otto".to_owned(),
+        target: "otto".to_owned(),
+        body: text(body),
+        in_reply_to: None,
+        cause_root: None,
+        hops: 0,
+        state: MessageState::Accepted,
+        cursor: None,
+        not_before: None,
+        msgid: None,
+    }
+}
+
+pub(crate) fn keyed(agent: &AgentName, key: &str) -> NewMessage {
+    NewMessage { intake_key: Some(key.to_owned()), ..message(agent, key) }
+}
+
+pub(crate) fn turn(epoch: Epoch, number: i64) -> TurnId {
+    TurnId { epoch, number }
+}
+
+pub(crate) fn take(agent: &AgentName, turn: TurnId, messages: &[MessageId]) -> Take {
+    Take {
+        agent: agent.clone(),
+        turn,
+        messages: messages.to_vec(),
+        prompt_uuid: format!("uuid-{turn}"),
+        how: gangline_store::How::Woke,
+        turns_per_cause: 30,
+    }
+}
+
+/// Lets one root cause have no more turns than this.
+pub(crate) fn limited(take: Take, turns_per_cause: i64) -> Take {
+    Take { turns_per_cause, ..take }
+}
+
+pub(crate) fn send(agent: &AgentName, key: &str, lines: &[&str]) -> Send {
+    Send {
+        agent: agent.clone(),
+        turn: None,
+        idem_key: key.to_owned(),
+        target: "#room".to_owned(),
+        lines: lines.iter().map(|line| text(line).into()).collect(),
+        kind: LineKind::Privmsg,
+        in_reply_to: None,
+        deliver: None,
+    }
+}
+
+pub(crate) fn settle(message: MessageId, state: MessageState) -> Settle {
+    Settle { message, state, reason: None, answer: None, not_before: None, uncount_attempt: false }
+}
+
+pub(crate) fn end(agent: &AgentName, turn: TurnId, settle: Vec<Settle>) -> EndTurn {
+    EndTurn {
+        agent: agent.clone(),
+        turn,
+        outcome: "completed".to_owned(),
+        settle,
+        sends: Vec::new(),
+        events: Vec::new(),
+        withdraw_approvals: None,
+    }
+}
+
+pub(crate) fn ask(agent: &AgentName, turn: TurnId, message: MessageId) -> OpenApproval {
+    OpenApproval {
+        agent: agent.clone(),
+        turn,
+        message: Some(message),
+        request: format!("request-{turn}"),
+        tool: "Bash".to_owned(),
+        args_hash: "hash-of-rm".to_owned(),
+        summary: text("rm -rf build"),
+        detail: text("{\"command\":\"rm -rf build\"}"),
+        folder: text("/srv/proj"),
+        said_before: text("I clean the build folder."),
+        offer: None,
+        announce: None,
+    }
+}
+
+/// Announces it in a place as a line of this key.
+pub(crate) fn announce(agent: &AgentName, key: &str, place: &str) -> Announce {
+    let line =
+        format!("approval {NUMBER_PLACEHOLDER}: echo {{number}}, say yes {NUMBER_PLACEHOLDER}");
+    let send = Send { target: place.to_owned(), ..send(agent, key, &[&line]) };
+    Announce { send, place: place.to_owned(), extent: Extent::Whole, question: None }
+}
+
+/// The owner's decision, without words.
+pub(crate) fn rules(decision: Decision) -> Ruling {
+    Ruling { decision, by: owner(), known_as: "ori".to_owned(), note: None, say: None }
+}
+
+pub(crate) fn withdraw(agent: &AgentName, turn: TurnId, request: &str) -> WithdrawApproval {
+    WithdrawApproval {
+        agent: agent.clone(),
+        turn,
+        request: request.to_owned(),
+        why: text("taken back"),
+        say: Some(send(
+            agent,
+            &format!("back-{request}"),
+            &[&format!("{NUMBER_PLACEHOLDER} is gone")],
+        )),
+    }
+}
+
+pub(crate) fn usage(turn: Option<TurnId>) -> NewUsage {
+    NewUsage {
+        agent: ada(),
+        turn,
+        model: "m".to_owned(),
+        input: 1,
+        output: 1,
+        cache_read: 0,
+        cache_write: 0,
+        cost_micros: None,
+    }
+}
