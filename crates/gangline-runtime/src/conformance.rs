@@ -3,11 +3,10 @@
 //!
 //! It is shipped, since `gangline runtime doctor --deep` runs it on the operator's machine: no
 //! network, no tokens, every wait has an end. It knows no backend: what differs between them is
-//! data in [`dialect`]. The model is the caller's, behind [`Model`]; it has to follow
-//! [`Dialect::script`]. Start at [`run`]; the rules are [`cells::CELLS`].
+//! data in [`crate::registry::dialect`]. The model is the caller's, behind [`Model`]; it has to
+//! follow [`script`]. Start at [`run`]; the rules are [`cells::CELLS`].
 
 pub mod cells;
-pub mod dialect;
 pub mod report;
 
 mod card;
@@ -28,13 +27,13 @@ mod turn;
 use std::sync::Arc;
 
 pub use cells::Cell;
-pub use dialect::Dialect;
 pub use report::{Outcome, Report, Verdict};
+pub use script::script;
 
 use gangline_os::clock;
 
 use self::card::Card;
-use crate::{McpServer, Runtime, StartOptions};
+use crate::{McpServer, Runtime, StartOptions, registry::dialect::Dialect};
 
 /// The stand-in model behind the backend, as far as the suite asks it.
 pub trait Model: Send + Sync {

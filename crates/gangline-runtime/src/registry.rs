@@ -12,6 +12,7 @@ pub use found::{Found, Lacking};
 pub use item::{Problem, Said, Source};
 pub use places::Places;
 
+pub mod dialect;
 pub mod edit;
 mod forms;
 mod found;

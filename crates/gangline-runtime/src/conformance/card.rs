@@ -15,9 +15,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::{
     Outcome, Progress, Report, Subject, Verdict,
     cells::{self, CELLS},
-    dialect::{How, Known},
 };
-use crate::SessionId;
+use crate::{
+    SessionId,
+    registry::dialect::{How, Known},
+};
 
 /// How many programs start at the same time: a start is work, what comes later is waiting.
 const STARTS: usize = 2;

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use super::{
     card::Card,
-    dialect::How,
     plan::{Fields, Initial, Listed, Plan, Servers},
     script::RETRY_AFTER,
     session::Session,
@@ -12,7 +11,7 @@ use super::{
     tools,
     turn::Why,
 };
-use crate::{FailureKind, Permissions, TurnResult};
+use crate::{FailureKind, Permissions, TurnResult, registry::dialect::How};
 
 /// What is known to say nothing is waited for this long after the model has refused: longer than
 /// what does tell it takes.

@@ -5,8 +5,7 @@
 
 use std::{ffi::OsStr, path::Path};
 
-use super::{ENTRIES, Entry};
-use crate::conformance::dialect;
+use super::{ENTRIES, Entry, dialect};
 pub use crate::program::version::Version;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What is known of programs fits to the backends, and a release is judged by it.
 
 use super::*;
-use crate::{conformance::dialect::DIALECTS, registry::built_in};
+use crate::registry::{built_in, dialect::DIALECTS};
 
 fn judge(backend: &str, version: Version, on_screen: bool) -> Judged {
     let entry = built_in(backend).unwrap();

@@ -12,8 +12,11 @@ use std::{
 use gangline_os::{CancellationToken, clock, mark, secret::Secret, task::TaskGroup};
 use gangline_runtime::{
     McpPlace, McpServer, Mode, Permissions, Runtime, StartOptions,
-    conformance::{self, Dialect, McpProbe, Model, Progress, Report, Subject, dialect::Pace},
-    registry,
+    conformance::{self, McpProbe, Model, Progress, Report, Subject},
+    registry::{
+        self,
+        dialect::{self, Dialect, Pace},
+    },
 };
 use gangline_standin::{Records, Script, StandinOptions, serve};
 use gangline_testkit::mcp;
@@ -61,7 +64,7 @@ pub(crate) struct Bench {
 impl Bench {
     /// A bench for a column of the table; `command` is its program, if it has one.
     pub(crate) async fn new(column: &str, command: Option<PathBuf>) -> Self {
-        let mut dialect = *conformance::dialect::find(column).unwrap();
+        let mut dialect = *dialect::find(column).unwrap();
         // A machine with other work takes minutes to start some of these programs.
         let patience = Duration::from_secs(240);
         dialect.pace = Pace { ready: patience, turn: patience, retries: patience };
@@ -87,7 +90,7 @@ impl Bench {
         let origin = format!("http://{}", listener.local_addr().unwrap());
         let options = StandinOptions {
             listener,
-            script: Some(Script::parse(&dialect.script()).unwrap()),
+            script: Some(Script::parse(&conformance::script(&dialect)).unwrap()),
             record: Some(path("requests")),
             clock: clock::system(),
         };

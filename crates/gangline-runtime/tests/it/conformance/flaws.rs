@@ -6,11 +6,11 @@ use gangline_os::task::{HowEnded, TaskGroup};
 use gangline_runtime::{
     ApprovalAsk, AssistantMessage, Permissions, Runtime, RuntimeEvent, SessionId, ToolCall,
     ToolHost, ToolSpec, TurnResult, Usage,
-    conformance::{
-        Verdict, cells,
+    conformance::{Verdict, cells},
+    registry::{
+        self,
         dialect::{self, How, Known},
     },
-    registry,
 };
 use serde_json::json;
 use tokio::sync::mpsc;

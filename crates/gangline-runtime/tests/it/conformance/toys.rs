@@ -4,7 +4,8 @@ use std::{os::unix::fs::PermissionsExt, path::PathBuf, time::Duration};
 
 use gangline_runtime::{
     Runtime,
-    conformance::{Dialect, Verdict, dialect},
+    conformance::Verdict,
+    registry::dialect::{self, Dialect},
 };
 
 use super::{bench::Bench, toy::Toy};

@@ -5,8 +5,9 @@
 
 use std::{fs, path::PathBuf, time::Duration};
 
-use gangline_runtime::conformance::{
-    Outcome, Report, Verdict, cells, dialect, report, report::Way,
+use gangline_runtime::{
+    conformance::{Outcome, Report, Verdict, cells, report, report::Way},
+    registry::dialect,
 };
 use serde_json::{Value, json};
 

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use gangline_api::config::Process;
-use gangline_runtime::{
-    conformance::{Dialect, dialect},
-    registry::known,
+use gangline_runtime::registry::{
+    dialect::{self, Dialect},
+    known,
 };
 use serde::Serialize;
 

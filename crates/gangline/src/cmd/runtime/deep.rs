@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use gangline_runtime::{
-    conformance::{self, Dialect, Outcome, Progress, Report},
-    registry::Found,
+    conformance::{self, Outcome, Progress, Report},
+    registry::{Found, dialect::Dialect},
 };
 
 use super::{lab::Lab, shown};

@@ -18,7 +18,7 @@ use gangline_os::{
 };
 use gangline_runtime::{
     McpServer, Mode, Permissions, StartOptions, ToolCall, ToolHost, ToolSpec,
-    conformance::{McpProbe, Model, Subject},
+    conformance::{self, McpProbe, Model, Subject},
     toolserver::ToolServer,
 };
 use gangline_standin::{Records, Script, StandinOptions, serve};
@@ -81,7 +81,7 @@ impl Lab {
         for name in ["home", "work"] {
             fsio::private_dir(&path(name)).map_err(Failure::environment)?;
         }
-        let script = Script::parse(&dialect.script()).map_err(Failure::environment)?;
+        let script = Script::parse(&conformance::script(dialect)).map_err(Failure::environment)?;
         let listener = TcpListener::bind("127.0.0.1:0").await.map_err(Failure::environment)?;
         let address = listener.local_addr().map_err(Failure::environment)?;
         let standin = StandinOptions {
