@@ -2,6 +2,7 @@
 //! Steps run in order and the first that fails ends the run. Start at [`run`].
 
 mod setup;
+mod slowest;
 #[cfg(test)]
 mod tests;
 
@@ -39,6 +40,8 @@ struct Report {
     closing: Vec<String>,
     /// What was left out, each with its reason.
     skipped: Vec<String>,
+    /// The slowest tests, slowest first.
+    slowest: Vec<slowest::Timed>,
 }
 
 struct Step {
@@ -124,7 +127,11 @@ fn build_tests(_: &mut Report) -> Result<()> {
 }
 
 fn run_tests(report: &mut Report) -> Result<()> {
-    let folder = Metadata::load()?.target_directory.join("xtask");
+    let target = Metadata::load()?.target_directory;
+    let folder = target.join("xtask");
+    let junit = target.join("nextest/default/junit.xml");
+    // The report of an earlier run says nothing of this one.
+    let _ = fs::remove_file(&junit);
     fs::create_dir_all(&folder).context("cannot make the folder for the list of skipped tests")?;
     let list = folder.join("skipped.txt");
     fs::write(&list, "").context("cannot empty the list of skipped tests")?;
@@ -136,6 +143,8 @@ fn run_tests(report: &mut Report) -> Result<()> {
     let text = fs::read_to_string(&list).context("cannot read the list of skipped tests")?;
     report.skipped.extend(text.lines().map(str::to_owned));
     report.closing.extend(closing_lines(&tail));
+    let junit = fs::read_to_string(&junit).unwrap_or_default();
+    report.slowest = slowest::slowest(&junit, slowest::LISTED);
     if !passed {
         bail!("see the failures above");
     }
@@ -198,6 +207,12 @@ fn print_closing(report: &Report, times: &[(&str, Duration)]) {
     }
     for line in &report.closing {
         println!("{line}");
+    }
+    if !report.slowest.is_empty() {
+        println!("the slowest {} tests:", report.slowest.len());
+    }
+    for test in &report.slowest {
+        println!("{:>9}  {}", seconds(test.took), test.name);
     }
     println!("skipped: {}", report.skipped.len());
     for line in &report.skipped {
