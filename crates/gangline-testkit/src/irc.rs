@@ -5,12 +5,9 @@ use std::{
     net::{TcpListener, TcpStream},
     os::unix::process::CommandExt as _,
     process::{Child, Command, Stdio},
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Condvar, Mutex},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use crate::wait::{PATIENCE, eventually_within};
@@ -18,13 +15,44 @@ use crate::wait::{PATIENCE, eventually_within};
 /// One connection; every line that came is kept in order.
 pub struct IrcPeer {
     stream: TcpStream,
-    seen: Arc<Mutex<Vec<String>>>,
-    gone: Arc<AtomicBool>,
+    heard: Arc<Heard>,
     read_up_to: usize,
     /// Carries the bytes for a peer of another user.
     relay: Option<Child>,
     /// The nick it registered with.
     pub nick: String,
+}
+
+/// What came over a connection; its reader announces every change.
+#[derive(Default)]
+struct Heard {
+    log: Mutex<Log>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Log {
+    lines: Vec<String>,
+    /// Nothing more will come.
+    gone: bool,
+}
+
+impl Heard {
+    fn change(&self, change: impl FnOnce(&mut Log)) {
+        change(&mut self.log.lock().unwrap());
+        self.changed.notify_all();
+    }
+
+    /// Waits for lines beyond the first `known`, and returns them: none when the connection is
+    /// gone, or at the deadline.
+    #[allow(clippy::disallowed_methods, reason = "tests wait in real time")]
+    fn beyond(&self, known: usize, deadline: Instant) -> Vec<String> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let log = self.log.lock().unwrap();
+        let nothing_new = |log: &mut Log| log.lines.len() <= known && !log.gone;
+        let (log, _) = self.changed.wait_timeout_while(log, left, nothing_new).unwrap();
+        log.lines[known..].to_vec()
+    }
 }
 
 /// Joins two connections, byte for byte.
@@ -107,12 +135,10 @@ impl IrcPeer {
     }
 
     fn over(stream: TcpStream, nick: &str) -> Self {
-        let seen = Arc::new(Mutex::new(Vec::new()));
         let reply = stream.try_clone().unwrap();
         let reader = BufReader::new(stream.try_clone().unwrap());
-        let log = Arc::clone(&seen);
-        let gone = Arc::new(AtomicBool::new(false));
-        let ended = Arc::clone(&gone);
+        let heard = Arc::new(Heard::default());
+        let teller = Arc::clone(&heard);
         thread::spawn(move || {
             for line in reader.split(b'\n') {
                 let Ok(line) = line else { break };
@@ -120,11 +146,11 @@ impl IrcPeer {
                 if let Some(token) = line.strip_prefix("PING ") {
                     let _ = put(&reply, &format!("PONG {token}"));
                 }
-                log.lock().unwrap().push(line);
+                teller.change(|log| log.lines.push(line));
             }
-            ended.store(true, Ordering::SeqCst);
+            teller.change(|log| log.gone = true);
         });
-        Self { stream, seen, gone, read_up_to: 0, relay: None, nick: nick.to_owned() }
+        Self { stream, heard, read_up_to: 0, relay: None, nick: nick.to_owned() }
     }
 
     /// Sends one raw line; returns whether the connection took it.
@@ -143,20 +169,19 @@ impl IrcPeer {
         patience: Duration,
         mut pick: impl FnMut(&str) -> Option<T>,
     ) -> Option<T> {
-        let start = std::time::Instant::now();
+        let deadline = Instant::now() + patience;
         loop {
-            let gone = self.gone.load(Ordering::SeqCst);
-            let lines: Vec<String> = self.seen.lock().unwrap()[self.read_up_to..].to_vec();
+            let lines = self.heard.beyond(self.read_up_to, deadline);
+            let nothing_came = lines.is_empty();
             for line in lines {
                 self.read_up_to += 1;
                 if let Some(found) = pick(&line) {
                     return Some(found);
                 }
             }
-            if gone || start.elapsed() > patience {
+            if nothing_came || Instant::now() >= deadline {
                 return None;
             }
-            thread::park_timeout(Duration::from_millis(2));
         }
     }
 
@@ -228,28 +253,18 @@ impl IrcPeer {
     ///
     /// # Panics
     /// When there is none in time.
-    #[allow(clippy::disallowed_methods, reason = "tests wait in real time")]
     pub fn wait_within<T>(
         &mut self,
         patience: Duration,
         what: &str,
-        mut pick: impl FnMut(&str) -> Option<T>,
+        pick: impl FnMut(&str) -> Option<T>,
     ) -> T {
-        let start = std::time::Instant::now();
-        loop {
-            let lines: Vec<String> = self.seen.lock().unwrap()[self.read_up_to..].to_vec();
-            for line in lines {
-                self.read_up_to += 1;
-                if let Some(found) = pick(&line) {
-                    return found;
-                }
-            }
-            if start.elapsed() > patience {
-                let all = self.seen.lock().unwrap().join("\n  ");
-                panic!("{}: not within {patience:?}: {what}; lines:\n  {all}", self.nick);
-            }
-            thread::park_timeout(Duration::from_millis(5));
-        }
+        self.listen(patience, pick).unwrap_or_else(|| {
+            let gone =
+                if self.heard.log.lock().unwrap().gone { "; the server is gone" } else { "" };
+            let all = self.lines().join("\n  ");
+            panic!("{}: not within {patience:?}: {what}{gone}; lines:\n  {all}", self.nick)
+        })
     }
 
     /// Waits for a line said by `from` to `target` that contains `part`; returns its text.
@@ -270,7 +285,7 @@ impl IrcPeer {
     /// When the reader died with the lock.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
-        self.seen.lock().unwrap().clone()
+        self.heard.log.lock().unwrap().lines.clone()
     }
 }
 

@@ -1,10 +1,13 @@
 //! A machine of one's own: a private home, the binary under test, and nothing left behind.
 
+mod changes;
+
 use std::{
     fs::{self, File},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
 };
 
 use nix::{
@@ -14,7 +17,10 @@ use nix::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::wait::{eventually, eventually_seeing};
+use crate::wait::{self, eventually, eventually_seeing};
+
+/// How long the processes of a world may take to be gone after they were killed.
+const ENDING: Duration = Duration::from_secs(2);
 
 /// A private home. Every process started in it carries its path in the environment, by which
 /// all of them are found again, whoever started them.
@@ -329,16 +335,13 @@ impl Drop for World {
             self.logs().iter().for_each(|log| print_tail(log));
         }
         // Parents first may start children anew, so look again until nobody is left.
-        for _ in 0..50 {
+        let _ = wait::within(ENDING, || {
             let left = self.processes();
-            if left.is_empty() {
-                break;
+            for (pid, _) in &left {
+                let _ = kill(Pid::from_raw(*pid), Signal::SIGKILL);
             }
-            for (pid, _) in left {
-                let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
-            }
-            std::thread::park_timeout(std::time::Duration::from_millis(20));
-        }
+            left.is_empty().then_some(())
+        });
     }
 }
 

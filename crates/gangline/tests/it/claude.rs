@@ -103,7 +103,7 @@ impl Rig {
     pub(crate) fn at_work(&self, peer: &mut IrcPeer, text: &str) {
         self.standin.hold();
         peer.say("#general", text);
-        eventually("a turn", || {
+        self.world.eventually("a turn", || {
             let status = self.world.run(&["status", "lab-ada", "--json"]).json();
             (status["phase"] == "working").then_some(())
         });
@@ -349,7 +349,7 @@ rules:
     let told = ori.hears("lab-ada", "#general", "not yet: ");
     assert!(told.contains("your message is stored"), "{told}");
     ori.say("#general", "@lab-ada and you");
-    eventually("the status to say so", || {
+    rig.world.eventually("the status to say so", || {
         let status = rig.world.run(&["status", "lab-ada", "--json"]).json().to_string();
         (status.contains("waits for a login") && status.contains("\"pending\":2")).then_some(())
     });
@@ -381,7 +381,7 @@ fn a_missing_or_old_program_is_named_with_what_to_do() {
         let real = programs::claude().display().to_string();
         fs::write(&rig.config, yaml.replace(&real, &program)).unwrap();
         let hub = rig.world.start(&rig.up_args());
-        eventually("the notice", || {
+        rig.world.eventually("the notice", || {
             let out = rig.world.run(&["logs", "lab-ada"]).stdout;
             (out.contains(expect) && out.contains(&program)).then_some(())
         });

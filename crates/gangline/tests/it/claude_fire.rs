@@ -89,6 +89,7 @@ fn ask(rig: &Rig, n: usize, (accepted, lines): (&Mutex<Vec<String>>, &AtomicUsiz
             None => peer = None,
         }
         lines.fetch_add(1, Ordering::SeqCst);
+        // sleep: people pause between lines, so that the kills fall between them too.
         thread::park_timeout(Duration::from_millis(400));
     }
 }
@@ -119,6 +120,7 @@ fn burn(
 ) {
     let mut dice = Dice(seed);
     while !done.load(Ordering::SeqCst) {
+        // sleep: the random moment of the kill is what is tested.
         thread::park_timeout(Duration::from_millis(700 + dice.roll(1500)));
         if kills.load(Ordering::SeqCst) > lines.load(Ordering::SeqCst) / LINES_A_KILL {
             continue;

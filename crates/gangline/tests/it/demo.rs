@@ -24,7 +24,7 @@ impl Demo {
     fn at_work(&self, peer: &mut IrcPeer, word: &str) {
         world::hold(self.model());
         peer.say("#general", &format!("@demo-guide say exactly {word}"));
-        eventually("the turn", || {
+        self.world.eventually("the turn", || {
             let status = self.run(&["status", GUIDE, "--json"]).json();
             status.to_string().contains("\"working\"").then_some(())
         });
@@ -145,7 +145,7 @@ fn an_approval_is_decided_from_the_command_line_but_not_by_an_agent() {
     let mut alice = demo.member("alice");
     alice.say("#general", "@demo-guide run echo from-the-shell");
     alice.hears(GUIDE, "#general", "wants to run");
-    let open = eventually("the approval to be listed", || {
+    let open = demo.world.eventually("the approval to be listed", || {
         let list = demo.run(&["approvals", "--json"]).json();
         (list.as_array().unwrap().len() == 1).then(|| list[0].clone())
     });
@@ -304,7 +304,7 @@ fn an_owner_aborts_a_turn() {
     let mut alice = demo.member("alice");
     let mut boss = demo.owner("boss");
     alice.say("#general", "@demo-guide sleep 300");
-    eventually("the turn", || {
+    demo.world.eventually("the turn", || {
         let status = demo.run(&["status", GUIDE, "--json"]).json();
         status.to_string().contains("\"working\"").then_some(())
     });

@@ -15,7 +15,7 @@ use std::{
 };
 
 use gangline_testkit::{
-    IrcPeer, Running, World, database, eventually_within, irc, stage::free_port,
+    IrcPeer, Running, World, database, eventually_within, irc, stage::free_port, wait::within,
 };
 use nix::{
     sys::signal::{Signal, kill},
@@ -319,16 +319,15 @@ fn settled(fire: &Fire, accepted: &[String]) {
 
 /// Waits until `open` counts nothing; no longer than `patience` without its counting less.
 pub(crate) fn until_nothing_is_open(patience: Duration, mut open: impl FnMut() -> usize) -> bool {
-    let (mut least, mut begun) = (usize::MAX, Instant::now());
-    while begun.elapsed() < patience {
-        match open() {
-            0 => return true,
-            less if less < least => (least, begun) = (less, Instant::now()),
-            _ => {}
+    let mut least = usize::MAX;
+    loop {
+        let less = || Some(open()).filter(|now| *now < least);
+        match within(patience, less) {
+            Some(0) => return true,
+            Some(now) => least = now,
+            None => return false,
         }
-        thread::park_timeout(Duration::from_millis(100));
     }
-    false
 }
 
 fn check_history(fire: &Fire, accepted: &[String]) {
@@ -390,6 +389,7 @@ fn sender(fire: &Fire, n: usize, (told, lines): (&Mutex<Told>, &AtomicUsize)) {
         }
         drop(told);
         lines.fetch_add(1, Ordering::SeqCst);
+        // sleep: people pause between lines, so that the kills fall between them too.
         thread::park_timeout(Duration::from_millis(100));
     }
     if let Some(last) = peer.take() {
@@ -423,6 +423,7 @@ fn arsonist(
 ) {
     let mut dice = Dice(seed);
     while !done.load(Ordering::SeqCst) {
+        // sleep: the random moment of the kill is what is tested.
         thread::park_timeout(Duration::from_millis(200 + dice.roll(900)));
         if kills.load(Ordering::SeqCst) > lines.load(Ordering::SeqCst) / LINES_A_KILL {
             continue;

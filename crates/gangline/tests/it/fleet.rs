@@ -70,7 +70,7 @@ impl Fleet {
     }
 
     fn becomes(&self, nick: &str, standing: &str) {
-        eventually_seeing(&format!("{nick} to be {standing}"), || {
+        self.world().eventually_seeing(&format!("{nick} to be {standing}"), || {
             let all = self.ps();
             if all[nick]["standing"] == standing { Ok(()) } else { Err(format!("{all:#?}")) }
         });

@@ -112,7 +112,7 @@ fn said_by(peer: &IrcPeer, from: &str, target: &str) -> Vec<String> {
 /// stands for as long as it is so. Returns the log.
 fn tells_its_operator(stage: &Stage, part: &str) -> String {
     let log = told_its_operator(stage, part);
-    eventually(&format!("`{part}` in `gangline status`"), || {
+    stage.world.eventually(&format!("`{part}` in `gangline status`"), || {
         stage.world.run(&["status"]).stdout.contains(part).then_some(())
     });
     log
@@ -126,7 +126,7 @@ fn told_its_operator(stage: &Stage, part: &str) -> String {
         let text = std::fs::read_to_string(agent.path().join("daemon.log")).ok()?;
         text.contains(part).then_some(text)
     });
-    eventually(&format!("`{part}` in `gangline logs`"), || {
+    stage.world.eventually(&format!("`{part}` in `gangline logs`"), || {
         stage.world.run(&["logs"]).stdout.contains(part).then_some(())
     });
     log
@@ -134,7 +134,7 @@ fn told_its_operator(stage: &Stage, part: &str) -> String {
 
 /// Until the status speaks of no trouble with IRC.
 fn tells_of_no_trouble(stage: &Stage) {
-    eventually("a status without a trouble", || {
+    stage.world.eventually("a status without a trouble", || {
         let status = stage.world.run(&["status"]).ok();
         (!status.contains("IRC:")).then_some(())
     });

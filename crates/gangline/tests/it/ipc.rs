@@ -85,7 +85,7 @@ impl Scene {
     /// Waits until a command that asks the store, not the daemon, describes the agent so: the store
     /// knows a moment after the daemon.
     fn is_told_outside(&self, part: &str) {
-        eventually_seeing(&format!("the status `…{part}…`"), || {
+        self.stage.world.eventually_seeing(&format!("the status `…{part}…`"), || {
             let status = ["--config", &self.stage.config, "status", ADA, "--json"];
             let row = self.stage.world.run(&status).json();
             let told = row["description"].as_str().unwrap().contains(part);

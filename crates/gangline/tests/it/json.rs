@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use gangline_testkit::{Stage, eventually};
+use gangline_testkit::Stage;
 use serde_json::Value;
 
 const TABLE: &str = include_str!("../../../../docs/json.md");
@@ -47,7 +47,7 @@ fn what_is_printed_is_what_the_table_says() {
     };
     let asked = run(&["prompt", "ada", "run", "ls"]).ok();
     assert!(asked.contains("\"id\": \"m1\""), "{asked}");
-    eventually("the approval", || {
+    stage.world.eventually("the approval", || {
         (run(&["approvals"]).json().as_array()?.len() == 1).then_some(())
     });
     let of_agent = stage.world.state().join("agents/oak-ada/irc.secret");

@@ -49,7 +49,7 @@ fn told(rig: &Rig, args: &[&str]) -> Value {
 }
 
 fn uses(rig: &Rig, model: &str) {
-    eventually("the model to be used", || {
+    rig.world.eventually("the model to be used", || {
         let status = rig.world.run(&["status", "lab-ada", "--json"]).json();
         (status["model"] == model).then_some(())
     });
@@ -62,7 +62,7 @@ fn daemon_dies(rig: &Rig) {
         (found.len() == 1).then_some(found)
     });
     old.iter().copied().for_each(crate::claude::kill_hard);
-    eventually("another daemon to be idle", || {
+    rig.world.eventually("another daemon to be idle", || {
         let now = rig.world.processes_like("daemon lab-ada");
         let status = rig.world.run(&["status", "lab-ada", "--json"]).json();
         (!now.is_empty() && now != old && status["phase"] == "idle").then_some(())
@@ -172,7 +172,7 @@ fn the_model_that_nobody_named_comes_back() {
         ask(&mut ori, "two");
         assert!(last_model(&rig).contains("haiku"));
         assert_eq!(told(&rig, &["--default"])["model"], Value::Null);
-        eventually("the choice to be gone", || {
+        rig.world.eventually("the choice to be gone", || {
             let status = rig.world.run(&["status", "lab-ada", "--json"]).json();
             (status["model"] != "haiku").then_some(())
         });
@@ -198,7 +198,7 @@ fn a_backend_that_cannot_be_told_its_model_is_started_anew() {
     assert!(last_model(&rig).contains("haiku"));
     assert!(!last_request(&rig).to_string().contains("you were restarted"));
     told(&rig, &["--default"]);
-    eventually("the choice to be gone", || {
+    rig.world.eventually("the choice to be gone", || {
         let status = rig.world.run(&["status", "lab-ada", "--json"]).json();
         (status["model"] != "haiku" && status["phase"] == "idle").then_some(())
     });

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use gangline_testkit::{IrcPeer, Stage, World, eventually};
+use gangline_testkit::{IrcPeer, Stage, World};
 
 use crate::claude::Rig;
 
@@ -102,7 +102,7 @@ impl Case<'_> {
     }
 
     fn open_approval(&self) -> String {
-        eventually("an open approval", || {
+        self.world.eventually("an open approval", || {
             let open = self.world.run(&["approvals", "--json"]).json();
             open.as_array()?.first().map(|it| it["number"].to_string().replace('"', ""))
         })

@@ -330,7 +330,7 @@ fn three_crashes_park_the_agent_until_somebody_resumes_it() {
     let _hub = rig.up();
     let mut eve = rig.eve();
     eve.say("#general", "@lab-ada hello");
-    eventually("it to be parked", || rig.run(&["ps"]).contains("parked").then_some(()));
+    rig.world.eventually("it to be parked", || rig.run(&["ps"]).contains("parked").then_some(()));
     // Who waits is told, once each.
     eve.hears(
         "lab-ada",

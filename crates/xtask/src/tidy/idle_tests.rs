@@ -10,7 +10,11 @@ use super::{Finding, Repo};
 /// Files whose pauses are the way others wait for facts, each with the reason.
 const MAY_SLEEP: &[(&str, &str)] = &[];
 
-const SLEEP: &str = "sleep(";
+/// Calls that only let time pass.
+const PAUSES: [&str; 2] = ["sleep(", "park_timeout("];
+/// A wait for a message or a change whose result is thrown away is a pause as well.
+const TIMED_WAITS: [&str; 2] = ["recv_timeout(", "wait_timeout("];
+const THROWN_AWAY: &str = "let _ = ";
 const REASON: &str = "// sleep: ";
 const IGNORED: &str = concat!("#[", "ignore");
 const UNCHECKED: [&str; 2] = [concat!("/// ```", "ignore"), concat!("//! ```", "ignore")];
@@ -36,7 +40,7 @@ fn check_with(repo: &Repo, may_sleep: &[(&str, &str)]) -> Vec<Finding> {
             }
             let excused = may_sleep
                 || lines[index.saturating_sub(3)..=index].iter().any(|near| near.contains(REASON));
-            if is_test(file.path) && calls_sleep(code) && !excused {
+            if is_test(file.path) && pauses(code) && !excused {
                 let text = "a test waits for a fact, not for time; or says why: `// sleep: …`";
                 findings.push(Finding::fail(file.path, index + 1, text));
             }
@@ -52,9 +56,15 @@ fn is_test(path: &str) -> bool {
     path.ends_with("/tests.rs") || path.contains("/tests/") || path.contains("-testkit/")
 }
 
-/// A call of something named `sleep`, outside comments and string literals.
-fn calls_sleep(code: &str) -> bool {
-    let Some(at) = code.find(SLEEP) else { return false };
+/// Whether a line only lets time pass.
+fn pauses(code: &str) -> bool {
+    let calls_any = |names: &[&str]| names.iter().any(|name| calls(code, name));
+    calls_any(&PAUSES) || (code.starts_with(THROWN_AWAY) && calls_any(&TIMED_WAITS))
+}
+
+/// A call of something with this very name, outside comments and string literals.
+fn calls(code: &str, name: &str) -> bool {
+    let Some(at) = code.find(name) else { return false };
     let before = &code[..at];
     !before.contains("//")
         && before.matches('"').count().is_multiple_of(2)

@@ -113,7 +113,7 @@ fn a_drain_withdraws_an_approval_and_the_next_life_asks_again() {
     assert_eq!(all[0]["state"], "withdrawn", "{all}");
     demo.hub = demo.world.start_ready(&["demo"]);
     let mut boss = demo.owner("boss");
-    let open = eventually("the same approval to be asked again", || {
+    let open = demo.world.eventually("the same approval to be asked again", || {
         let open = demo.run(&["approvals", "--json"]).json();
         (open[0]["number"] == 1).then_some(open)
     });

@@ -1,6 +1,6 @@
 //! `always`: rules made in the room and on the command line, and what they allow.
 
-use gangline_testkit::{IrcPeer, eventually, irc};
+use gangline_testkit::{IrcPeer, irc};
 
 use super::{Demo, GUIDE};
 
@@ -15,7 +15,7 @@ fn asks(boss: &mut IrcPeer, command: &str) -> i64 {
 }
 
 fn decided(demo: &Demo, number: usize) -> (String, String) {
-    eventually("the approval to be decided", || {
+    demo.world.eventually("the approval to be decided", || {
         let all = demo.run(&["approvals", "--all", "--json"]).json();
         let row = all.as_array().unwrap().get(number - 1).cloned()?;
         let text = |key: &str| row[key].as_str().unwrap_or_default().to_owned();
@@ -46,12 +46,12 @@ fn what_was_allowed_for_good_is_not_asked_again() {
     assert!(always.contains("to undo it: `gangline policy remove 1 2`"), "{always}");
     boss.say("#general", "@demo-guide run sh -c 'echo other-words; echo kept-words'");
     assert_eq!(decided(&demo, 3), by_rule("rule 1, 2"));
-    eventually("the log to tell it", || {
+    demo.world.eventually("the log to tell it", || {
         demo.run(&["logs", GUIDE]).ok().contains("allowed by rule 1, 2").then_some(())
     });
 
     // What a killed turn had asked is asked again: this one has ended.
-    eventually("the third turn to end", || {
+    demo.world.eventually("the third turn to end", || {
         demo.run(&["trace", "m3"]).ok().contains("answered").then_some(())
     });
 

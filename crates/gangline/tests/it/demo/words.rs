@@ -1,6 +1,6 @@
 //! What people say to an agent that is no prompt, and what they hear when nothing begins.
 
-use gangline_testkit::{IrcPeer, eventually};
+use gangline_testkit::IrcPeer;
 
 use super::{Demo, GUIDE};
 
@@ -10,7 +10,7 @@ fn is_notice(line: &str, to: &str, part: &str) -> bool {
 
 /// Waits until the guide runs a command, by every status.
 fn runs(demo: &Demo) -> String {
-    eventually("the tool to run", || {
+    demo.world.eventually("the tool to run", || {
         let status = demo.run(&["status", GUIDE, "--json"]).json();
         (status["tool"]["what"].as_str()?.contains("sleep")).then_some(())?;
         Some(status["description"].as_str()?.to_owned())
@@ -54,7 +54,7 @@ fn what_waits_is_listed_and_cancelled_and_every_status_is_the_same() {
     let mut boss = demo.owner("boss");
     let say = |peer: &mut IrcPeer, text: &str| peer.say("#general", &format!("@demo-guide {text}"));
     say(&mut alice, "run sleep 300");
-    let number = eventually("the approval", || {
+    let number = demo.world.eventually("the approval", || {
         demo.run(&["approvals", "--json"]).json()[0]["number"].as_i64()
     });
     let _ = demo.run(&["approve", &number.to_string()]).ok();

@@ -58,7 +58,9 @@ fn orders_are_kept_when_no_hub_runs() {
     assert_eq!(start.code, 0, "{}", start.stderr);
     assert!(start.stderr.contains("no hub runs: one is started"), "{}", start.stderr);
     assert_eq!(fleet.standing("oak-bob"), "idle");
-    eventually("the restart that was kept", || (fleet.epoch("oak-ada") == 2).then_some(()));
+    fleet
+        .world()
+        .eventually("the restart that was kept", || (fleet.epoch("oak-ada") == 2).then_some(()));
     gone(ada);
     let _ = fleet.run(&["down", "--hub-only"]).ok();
     let ran = fleet.run(&["stop", "--all", "--now"]);

@@ -7,7 +7,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use gangline_testkit::eventually;
 use serde_json::json;
 
 use super::Fleet;
@@ -102,7 +101,7 @@ fn a_program_that_ends_by_itself_after_its_work_is_started_again() {
         assert!(told.contains("you said") && told.contains(&text), "{told}");
         file("end");
         let ended = "ended: the backend exited with code 0, and is started again";
-        eventually("its end", || {
+        fleet.world().eventually("its end", || {
             let logs = fleet.run(&["logs", "oak-lee"]).ok();
             (logs.matches(ended).count() == number).then_some(())
         });

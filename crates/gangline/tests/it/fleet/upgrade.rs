@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use gangline_testkit::{IrcPeer, eventually};
+use gangline_testkit::IrcPeer;
 use nix::sys::signal::Signal;
 
 use super::{Fleet, gone, send};
@@ -72,7 +72,9 @@ fn a_fleet_of_eight_loses_nothing_on_a_bad_day() {
         let (pid, epoch) = (fleet.pid(nick), fleet.epoch(nick));
         send(pid, Signal::SIGKILL);
         tell(&mut alice, (&[nick], "while-dead"), &mut told);
-        eventually(&format!("another {nick}"), || (fleet.epoch(nick) > epoch).then_some(()));
+        fleet
+            .world()
+            .eventually(&format!("another {nick}"), || (fleet.epoch(nick) > epoch).then_some(()));
     }
 
     // Stopped and paused ones miss nothing.

@@ -104,7 +104,7 @@ fn a_message_that_is_read_in_a_turn_is_part_of_it() {
     let _ = scene.stage.world.file("work/go", "");
     alice.hears(ADA, "#general", "seen");
     let config = scene.stage.config.clone();
-    let trace = eventually("the end of the turn", || {
+    let trace = scene.stage.world.eventually("the end of the turn", || {
         let trace = scene.stage.world.run(&["--config", &config, "trace", "m2", "--json"]).json();
         (trace["message"]["state"] == "answered").then_some(trace)
     });

@@ -25,6 +25,23 @@ fn a_sleep_is_found_in_tests_only() {
 }
 
 #[test]
+fn every_way_to_let_time_pass_is_found() {
+    let path = "crates/a/tests/it/x.rs";
+    for (line, found) in [
+        ("thread::park_time~out(x);", 1),
+        ("    std::thread::sle~ep(x);", 1),
+        ("let _ = answers.recv_time~out(x);", 1),
+        ("let _ = changed.wait_time~out(guard, x);", 1),
+        ("let answer = answers.recv_time~out(x).unwrap();", 0),
+        ("assert!(answers.recv_time~out(x).is_err());", 0),
+        ("let (log, _) = changed.wait_time~out_while(log, x, full).unwrap();", 0),
+    ] {
+        // Put together here so that this file has none of them.
+        assert_eq!(findings(path, &line.replace('~', "")).len(), found, "{line}");
+    }
+}
+
+#[test]
 fn a_reason_excuses_a_sleep_near_it() {
     let path = "crates/a/src/x/tests.rs";
     let reason = "// sleep: the pause is what is tested\n";
