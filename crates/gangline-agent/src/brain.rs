@@ -5,13 +5,13 @@
 
 mod ask;
 mod effects;
-mod life;
+mod generation;
 mod orders;
+mod progress;
 mod pulse;
 mod restart;
 mod settle;
 mod show;
-mod told;
 pub(crate) use settle::{sends_for, settle};
 pub(crate) mod wire;
 
@@ -42,7 +42,7 @@ use tracing::{debug, info, warn};
 
 use crate::{
     bus::{Care, Hurry, Incoming, Record, SessionCommand},
-    hooks::HookBell,
+    hooks::HookSender,
     inbox::Waiting,
     notes::Notes,
     outgoing::Outgoing,
@@ -70,7 +70,7 @@ pub(crate) struct Doors {
     pub(crate) rescan: Arc<Notify>,
     pub(crate) drained: CancellationToken,
     pub(crate) beat: Arc<AtomicU64>,
-    pub(crate) hooks: HookBell,
+    pub(crate) hooks: HookSender,
     pub(crate) notes: Notes,
 }
 
@@ -106,8 +106,8 @@ pub(crate) struct Brain {
     restart: restart::Restart,
     /// Prompts have no frame.
     bare: bool,
-    hooks: HookBell,
-    told: told::Told,
+    hooks: HookSender,
+    progress: progress::Progress,
     notes: Notes,
     /// The signs of life of the open turn.
     pulse: Pulse,
@@ -161,7 +161,7 @@ impl Brain {
             restart: restart::Restart::default(),
             bare: false,
             hooks: doors.hooks,
-            told: told::Told::default(),
+            progress: progress::Progress::default(),
             notes: doors.notes,
             pulse: Pulse::default(),
             talk: pulse::Talk::default(),
@@ -225,21 +225,21 @@ impl Brain {
                 self.doors.context.send_replace(None);
                 self.think(Input::TakeFailed { turn, gone: Vec::new() });
             }
-            Incoming::Runtime { life, event } => self.runtime(life, event),
+            Incoming::Runtime { generation, event } => self.runtime(generation, event),
             Incoming::KnownAs { session } => self.shown.known_as = Some(session),
-            Incoming::Primes { life } => {
-                self.think(Input::Runtime(RuntimeInput::Primes { life }));
+            Incoming::Primes { generation } => {
+                self.think(Input::Runtime(RuntimeInput::Primes { generation }));
             }
-            Incoming::Exited { life, cause, how } => {
+            Incoming::Exited { generation, cause, how } => {
                 self.gone(cause, &how);
-                self.think(Input::Runtime(RuntimeInput::Exited { life, cause }));
+                self.think(Input::Runtime(RuntimeInput::Exited { generation, cause }));
             }
-            Incoming::Ended { life } => {
-                match self.core.ends_well(self.now(), life) {
+            Incoming::Ended { generation } => {
+                match self.core.ends_well(self.now(), generation) {
                     true => self.ended_well(),
                     false => self.gone(Cause::Theirs, &texts::exited(0)),
                 }
-                self.think(Input::Runtime(RuntimeInput::Ended { life }));
+                self.think(Input::Runtime(RuntimeInput::Ended { generation }));
             }
             Incoming::Sent { turn, to, in_reply_to } => {
                 self.think(Input::Sent { turn, to, in_reply_to });
@@ -321,7 +321,7 @@ impl Brain {
         let view = self.core.view();
         if view.phase == PhaseName::Parked {
             // Parked agents hold nothing: the store does.
-            self.tell_parked(row);
+            self.notify_parked(row);
         } else if !view.messages.contains(&row.id) {
             self.rows.insert(row.id, waiting);
         }
@@ -348,34 +348,34 @@ impl Brain {
         self.think(Input::Taken { turn });
     }
 
-    fn runtime(&mut self, life: gangline_core::agent::Life, event: RuntimeEvent) {
-        self.told.hear(&event);
+    fn runtime(&mut self, generation: gangline_core::agent::Generation, event: RuntimeEvent) {
+        self.progress.hear(&event);
         match event {
             RuntimeEvent::Ready { session } => {
                 info!(%session, "runtime ready");
                 self.restart.ready(&session.0);
                 self.session_is(session);
                 self.session_begins();
-                self.think(Input::Runtime(RuntimeInput::Ready { life }));
+                self.think(Input::Runtime(RuntimeInput::Ready { generation }));
             }
             RuntimeEvent::Session { session } => {
                 info!(%session, "the session has another id");
                 self.restart.session(&session.0);
                 self.session_is(session);
             }
-            RuntimeEvent::Began => self.think(Input::Runtime(RuntimeInput::Started { life })),
+            RuntimeEvent::Began => self.think(Input::Runtime(RuntimeInput::Started { generation })),
             RuntimeEvent::Alive { turn } => {
                 self.think(Input::Runtime(RuntimeInput::Output { turn }));
             }
             RuntimeEvent::NeedsLogin { hint } => {
                 self.shown.login_hint = Some(hint.clone());
                 self.notice(None, "needs_login", hint);
-                self.think(Input::Runtime(RuntimeInput::NeedsLogin { life }));
+                self.think(Input::Runtime(RuntimeInput::NeedsLogin { generation }));
             }
             RuntimeEvent::LoggedIn => {
                 self.notice(None, "logged_in", texts::LOGGED_IN.to_owned());
                 self.shown.login_hint = None;
-                self.think(Input::Runtime(RuntimeInput::LoggedIn { life }));
+                self.think(Input::Runtime(RuntimeInput::LoggedIn { generation }));
             }
             RuntimeEvent::Compacting => {
                 self.shown.compacting = true;
@@ -459,7 +459,7 @@ impl Brain {
             RuntimeEvent::Exited { code } => {
                 debug!(code, "an exit outside the session");
                 let cause = Cause::Theirs;
-                self.think(Input::Runtime(RuntimeInput::Exited { life, cause }));
+                self.think(Input::Runtime(RuntimeInput::Exited { generation, cause }));
             }
         }
     }

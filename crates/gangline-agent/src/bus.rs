@@ -1,7 +1,7 @@
 //! What the tasks of one daemon tell one another.
 
 use gangline_core::{
-    ApprovalNumber, MessageId, TurnId, agent::Life, approval::Decision, model::ModelName,
+    ApprovalNumber, MessageId, TurnId, agent::Generation, approval::Decision, model::ModelName,
     outcome::Cause,
 };
 use gangline_runtime::{Prompt, RuntimeEvent, Verdict};
@@ -34,16 +34,16 @@ pub(crate) enum Incoming {
     Taken { turn: TurnId, attempts: Vec<(MessageId, i64)>, gone: Vec<MessageId> },
     /// T1 could not be committed and is undone.
     TakeFailed { turn: TurnId },
-    /// The backend, in this life.
-    Runtime { life: Life, event: RuntimeEvent },
+    /// The backend, in this generation.
+    Runtime { generation: Generation, event: RuntimeEvent },
     /// The backend is being started: this is our own id of its session, as `GT_SESSION_ID` has it.
     KnownAs { session: String },
     /// The backend's session is empty: its first prompt comes before all messages.
-    Primes { life: Life },
+    Primes { generation: Generation },
     /// The backend is gone; `how` is for people.
-    Exited { life: Life, cause: Cause, how: String },
+    Exited { generation: Generation, cause: Cause, how: String },
     /// It has ended by itself, with code 0.
-    Ended { life: Life },
+    Ended { generation: Generation },
     /// T2 is committed.
     Sent { turn: TurnId, to: String, in_reply_to: Option<MessageId> },
     /// The agent said by tool that no reply is needed.
@@ -142,7 +142,7 @@ pub(crate) enum Hurry {
 #[derive(Debug)]
 pub(crate) enum SessionCommand {
     /// Start the backend, going on with the kept session if there is one.
-    Start { life: Life, resume: bool },
+    Start { generation: Generation, resume: bool },
     /// Hand over a prompt.
     Prompt(Prompt),
     /// What the backend began by itself is this turn.

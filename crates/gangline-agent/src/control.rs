@@ -2,15 +2,15 @@
 //! the daemon (R0-38 … R0-55, R1-12 … R1-25).
 //!
 //! Owns the listener and the table of connections; each connection is a task of its own
-//! (`connection.rs`), and what it asks is answered at the [`desk::Desk`]. Every bound is a constant
-//! here or in [`gangline_api::ipc`]. Start at [`run`].
+//! (`connection.rs`), and what it asks is answered at the [`requests::Requests`]. Every bound is a
+//! constant here or in [`gangline_api::ipc`]. Start at [`run`].
 
 mod connection;
-pub(crate) mod desk;
 mod lines;
 mod mentions;
 mod operate;
 mod places;
+pub(crate) mod requests;
 mod say;
 pub(crate) mod socket;
 pub(crate) mod tokens;
@@ -30,7 +30,7 @@ use tokio::{net::UnixStream, sync::watch};
 use tracing::{debug, info, warn};
 
 use connection::Connection;
-use desk::Desk;
+use requests::Requests;
 use socket::Socket;
 
 /// A connection that is told to end may finish what it answers within this.
@@ -40,7 +40,7 @@ const NO_ROOM_WAIT: Duration = Duration::from_millis(100);
 
 /// What the table knows of one connection while its task serves it.
 #[derive(Debug)]
-pub(super) struct Life {
+pub(super) struct Activity {
     /// A request is under way, or events are being read.
     pub(super) busy: AtomicBool,
     /// Since when it asks nothing: the monotonic time in milliseconds.
@@ -48,7 +48,7 @@ pub(super) struct Life {
 }
 
 struct Entry {
-    life: Arc<Life>,
+    activity: Arc<Activity>,
     end: CancellationToken,
 }
 
@@ -63,7 +63,7 @@ enum Event {
 /// socket is removed when it is dropped too.
 pub(crate) async fn run(
     mut socket: Socket,
-    desk: Arc<Desk>,
+    requests: Arc<Requests>,
     mut ticks: watch::Receiver<u64>,
     stop: CancellationToken,
 ) {
@@ -84,14 +84,14 @@ pub(crate) async fn run(
                 }
                 count += 1;
                 let name = format!("connection {count}");
-                let life = Arc::new(Life {
+                let activity = Arc::new(Activity {
                     busy: AtomicBool::new(false),
-                    idle_since: AtomicU64::new(desk.millis()),
+                    idle_since: AtomicU64::new(requests.millis()),
                 });
                 let end = CancellationToken::new();
-                let entry = Entry { life: Arc::clone(&life), end: end.clone() };
+                let entry = Entry { activity: Arc::clone(&activity), end: end.clone() };
                 table.insert(name.clone(), entry);
-                let connection = Connection::new(stream, Arc::clone(&desk), life);
+                let connection = Connection::new(stream, Arc::clone(&requests), activity);
                 group.spawn(name, async move { connection.run(end).await });
             }
             Event::Came(Err(error)) => {
@@ -138,8 +138,8 @@ fn has_place(table: &mut HashMap<String, Entry>, newcomer: &UnixStream) -> bool 
     if table.len() < CONNECTIONS_MAX {
         return true;
     }
-    let idle = table.iter().filter(|(_, entry)| !entry.life.busy.load(Ordering::Relaxed));
-    let longest = idle.min_by_key(|(_, entry)| entry.life.idle_since.load(Ordering::Relaxed));
+    let idle = table.iter().filter(|(_, entry)| !entry.activity.busy.load(Ordering::Relaxed));
+    let longest = idle.min_by_key(|(_, entry)| entry.activity.idle_since.load(Ordering::Relaxed));
     let Some(name) = longest.map(|(name, _)| name.clone()) else {
         let text = format!("{CONNECTIONS_MAX} connections are busy already; try again");
         let frame = Frame::Response(Response::failed(None, text));

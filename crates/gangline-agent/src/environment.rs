@@ -14,8 +14,8 @@ const SESSION_NAMED_BY: &str = "GT_SESSION_ID_ENV";
 /// The agent's folder for temporary files, in its state folder.
 pub(crate) const TMP: &str = "tmp";
 
-/// Returns the environment without what differs between the backend's lives: its token and its
-/// session ([`with_session`]).
+/// Returns the environment without what differs between the backend's generations: its token and
+/// its session ([`with_session`]).
 pub(crate) fn whole(settings: &Settings, mark: &RunMark) -> Vec<(String, String)> {
     let agent = &settings.agent;
     let nick = agent.nick.to_string();

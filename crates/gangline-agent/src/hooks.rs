@@ -1,8 +1,8 @@
 //! Hooks: a configured program is told what happens to the agent (R3-10, R3-11).
 //!
-//! The brain rings a [`HookBell`], which never waits; the task [`Hooks`] runs the program, one call
-//! after the other, with the payload on its standard input. What becomes of a call is recorded and
-//! has no effect on any turn. Start at [`Hooks::run`].
+//! The brain sends to a [`HookSender`], which never waits; the task [`Hooks`] runs the program, one
+//! call after the other, with the payload on its standard input. What becomes of a call is recorded
+//! and has no effect on any turn. Start at [`Hooks::run`].
 
 use std::{path::PathBuf, time::Duration};
 
@@ -75,15 +75,15 @@ pub(crate) struct Call {
 }
 
 /// The brain's end: takes what happened and never waits.
-pub(crate) struct HookBell {
+pub(crate) struct HookSender {
     about: About,
     calls: Option<mpsc::Sender<Call>>,
     events: Vec<HookEvent>,
     dropped: u64,
 }
 
-impl HookBell {
-    /// Makes a bell, and the end that a [`Hooks`] takes from if a program is configured.
+impl HookSender {
+    /// Makes a sender, and the end that a [`Hooks`] takes from if a program is configured.
     pub(crate) fn new(
         (agent, runtime): (&AgentConfig, &str),
         configured: Option<&Configured>,
@@ -115,7 +115,7 @@ impl HookBell {
     }
 
     /// Rings; a call for which there is no room is dropped and counted.
-    pub(crate) fn ring(&mut self, event: HookEvent, session: Option<String>, json: String) {
+    pub(crate) fn send(&mut self, event: HookEvent, session: Option<String>, json: String) {
         let Some(calls) = self.calls.as_ref().filter(|_| self.events.contains(&event)) else {
             return;
         };
@@ -157,22 +157,22 @@ pub(crate) enum HookError {
 }
 
 impl Hooks {
-    /// Runs the program for each call until the bell is gone. Cancel-safe: yes; a program under
+    /// Runs the program for each call until the sender is gone. Cancel-safe: yes; a program under
     /// way is killed.
     pub(crate) async fn run(self, mut calls: mpsc::Receiver<Call>) {
         while let Some(call) = calls.recv().await {
             if call.dropped > 0 {
-                self.tell("hooks_dropped", texts::hooks_dropped(call.dropped)).await;
+                self.report("hooks_dropped", texts::hooks_dropped(call.dropped)).await;
             }
             let event = call.event.as_str();
             match self.program.run(call.session.as_deref(), &call.json).await {
                 Ok(()) => debug!(event, "hook ran"),
-                Err(error) => self.tell("hook_failed", texts::hook_failed(event, &error)).await,
+                Err(error) => self.report("hook_failed", texts::hook_failed(event, &error)).await,
             }
         }
     }
 
-    async fn tell(&self, code: &str, text: String) {
+    async fn report(&self, code: &str, text: String) {
         // The log is no place for a secret either.
         let text = self.me.redactor.redact(&text).into_string();
         warn!(code, text, "hooks");

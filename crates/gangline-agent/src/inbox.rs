@@ -49,7 +49,7 @@ pub(crate) struct Inbox {
 }
 
 enum Event {
-    Rung,
+    Changed,
     Rescan,
     Tick,
     Due,
@@ -71,7 +71,7 @@ impl Inbox {
             };
             let event = tokio::select! {
                 () = stop.cancelled() => Event::Stop,
-                () = self.bell.rung() => Event::Rung,
+                () = self.bell.rung() => Event::Changed,
                 () = self.rescan.notified() => Event::Rescan,
                 _ = tick.tick() => Event::Tick,
                 () = falls_due => Event::Due,
@@ -87,7 +87,7 @@ impl Inbox {
                     }
                     self.look_at_orders().await;
                 }
-                Event::Rung => {
+                Event::Changed => {
                     // Another process may have put something into the outbox too.
                     self.outbox.notify_one();
                     self.look_at_orders().await;

@@ -7,8 +7,8 @@
 mod brain;
 mod bus;
 pub mod card;
+mod chat;
 mod control;
-mod courier;
 mod environment;
 #[cfg(test)]
 mod hand_clock;

@@ -1,9 +1,9 @@
 //! The rooms: the last lines of each channel and correspondent, kept for the agent to read
 //! (R1-07, R1-27).
 //!
-//! Owns the rings and nothing else. The courier hands over each line once it is in the store, live
-//! or caught up; the control socket reads. How far a channel was read is written at the tick and at
-//! the end, under `read/<channel>`, so that a restart can fill its ring again from there.
+//! Owns the rings and nothing else. The chat task hands over each line once it is in the store,
+//! live or caught up; the control socket reads. How far a channel was read is written at the tick
+//! and at the end, under `read/<channel>`, so that a restart can fill its ring again from there.
 
 mod ring;
 

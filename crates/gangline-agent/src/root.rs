@@ -176,7 +176,7 @@ async fn start(opened: Opened, settings: Settings) -> Result<Ended, Ended> {
     Ok(ended)
 }
 
-/// Returns the tool that the same backend ran unasked in an earlier life, under the same
+/// Returns the tool that the same backend ran unasked in an earlier generation, under the same
 /// permissions: that is told once, and shown on.
 async fn kept_unasked(settings: &Settings, store: &Store) -> Option<String> {
     let row = store.agent(&settings.agent.nick).await.ok().flatten()?;
@@ -217,15 +217,15 @@ async fn notice(store: &Store, me: &Identity, code: &str, text: String) {
     }
 }
 
-/// Removes what earlier backends left in the agent's own temporary folder: nothing of the agent runs
-/// now. Returns what is in the way; it holds nobody up.
+/// Removes what earlier backends left in the agent's own temporary folder: nothing of the agent
+/// runs now. Returns what is in the way; it holds nobody up.
 async fn empty_tmp(settings: &Settings, began: UnixMicros) -> Option<String> {
     let folder = settings.paths.agent_dir(settings.agent.nick.as_str()).join(environment::TMP);
     let mut tasks = TaskGroup::new("tmp");
     let (tell, told) = oneshot::channel();
     tasks.spawn_blocking("tmp", move || {
         let emptied = fsio::empty_dir(&folder, began);
-        let _ = tell.send(emptied.err().map(|error| control::desk::whole(&error)));
+        let _ = tell.send(emptied.err().map(|error| control::requests::whole(&error)));
     });
     told.await.ok().flatten()
 }
@@ -349,9 +349,9 @@ impl Parts {
         let link = settings.paths.culture_link(nick);
         match Socket::bind(&path, &link) {
             Ok(socket) => {
-                let (desk, shut) = (Arc::clone(&self.desk), self.shut.clone());
+                let (requests, shut) = (Arc::clone(&self.requests), self.shut.clone());
                 let ticks = self.ticks.clone();
-                self.tasks.spawn("control", control::run(socket, desk, ticks, shut));
+                self.tasks.spawn("control", control::run(socket, requests, ticks, shut));
                 StepState::Done
             }
             Err(error) => {

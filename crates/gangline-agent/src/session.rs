@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use gangline_core::{TurnId, agent::Life, outcome::Cause};
+use gangline_core::{TurnId, agent::Generation, outcome::Cause};
 use gangline_os::{fsio, secret::Secret};
 use gangline_runtime::{
     Block, EVENT_QUEUE, FailureKind, Prompt, Runtime, RuntimeEvent, SessionId, StartOptions,
@@ -39,7 +39,7 @@ pub(crate) struct Session {
     /// What is to be done once no turn is open. It outlives the backend that it was meant for.
     pub(crate) care: Option<Care>,
     pub(crate) brain: mpsc::Sender<Incoming>,
-    /// What proves that somebody is this life's child (C21); none while there is none.
+    /// What proves that somebody is this generation's child (C21); none while there is none.
     pub(crate) token: watch::Sender<Option<Secret>>,
 }
 
@@ -50,7 +50,7 @@ enum Event {
 
 /// A runtime that was started, and where its events come from.
 struct Open {
-    life: Life,
+    generation: Generation,
     /// The turn that it works on.
     turn: Option<TurnId>,
     /// What the session, being empty, has to be told before anything else.
@@ -111,7 +111,7 @@ impl Session {
     }
 
     async fn pass_on(&mut self, event: RuntimeEvent, open: &mut Option<Open>) {
-        let Some(life) = open.as_ref().map(|running| running.life) else { return };
+        let Some(generation) = open.as_ref().map(|running| running.generation) else { return };
         if let RuntimeEvent::Ready { session } | RuntimeEvent::Session { session } = &event {
             self.options.resume = Some(session.clone());
         }
@@ -120,8 +120,8 @@ impl Session {
             *open = None;
             self.token.send_replace(None);
             match code {
-                0 => drop(self.brain.send(Incoming::Ended { life }).await),
-                _ => self.exited(life, Cause::Theirs, texts::exited(code)).await,
+                0 => drop(self.brain.send(Incoming::Ended { generation }).await),
+                _ => self.exited(generation, Cause::Theirs, texts::exited(code)).await,
             }
             return;
         }
@@ -146,7 +146,7 @@ impl Session {
                 self.primes(running).await;
             }
         }
-        self.tell(life, event).await;
+        self.tell(generation, event).await;
         if let Some(running) = open
             && ended.is_some()
             && running.turn == ended
@@ -184,12 +184,12 @@ impl Session {
             Care::Compact => running.runtime.compact().await,
             Care::Clear => running.runtime.clear().await,
         };
-        let life = running.life;
+        let generation = running.generation;
         match (done, care) {
             (Err(error), _) => {
                 warn!(%error, "the context stays as it is");
                 let failed = Some(error.to_string());
-                self.tell(life, RuntimeEvent::Compacted { failed }).await;
+                self.tell(generation, RuntimeEvent::Compacted { failed }).await;
             }
             // It is empty again, as at the start.
             (Ok(()), Care::Clear) if self.first.is_some() => {
@@ -209,13 +209,15 @@ impl Session {
     /// Tells the brain, once, that a turn of its own comes first.
     async fn primes(&self, running: &mut Open) {
         if !std::mem::replace(&mut running.primes, true) {
-            let _ = self.brain.send(Incoming::Primes { life: running.life }).await;
+            let _ = self.brain.send(Incoming::Primes { generation: running.generation }).await;
         }
     }
 
     async fn obey(&mut self, command: SessionCommand, open: &mut Option<Open>) {
         match command {
-            SessionCommand::Start { life, resume } => self.start((life, resume), open).await,
+            SessionCommand::Start { generation, resume } => {
+                self.start((generation, resume), open).await
+            }
             SessionCommand::Kill => self.end(open, StopReason::Stuck).await,
             SessionCommand::Prompt(mut prompt) => {
                 let Some(running) = open else { return };
@@ -237,8 +239,8 @@ impl Session {
                     Ok(()) => running.turn = Some(turn),
                     Err(error) => {
                         warn!(%error, %turn, "the runtime has no such turn");
-                        let (life, result) = (running.life, TurnResult::Interrupted);
-                        self.tell(life, RuntimeEvent::Finished { turn, result }).await;
+                        let (generation, result) = (running.generation, TurnResult::Interrupted);
+                        self.tell(generation, RuntimeEvent::Finished { turn, result }).await;
                     }
                 }
             }
@@ -305,7 +307,7 @@ impl Session {
         }
     }
 
-    async fn start(&mut self, (life, resume): (Life, bool), open: &mut Option<Open>) {
+    async fn start(&mut self, (generation, resume): (Generation, bool), open: &mut Option<Open>) {
         self.end(open, StopReason::Restart).await;
         // A new session that was promised begins, whatever ended the old one's backend.
         let promised = matches!(self.care, Some(Care::Clear));
@@ -314,13 +316,13 @@ impl Session {
         }
         let (sender, events) = mpsc::channel(EVENT_QUEUE);
         let mut runtime = (self.make)();
-        let known_as = self.session_of_life();
+        let known_as = self.session_of_generation();
         let _ = self.brain.send(Incoming::KnownAs { session: known_as.clone() }).await;
-        match runtime.start(self.options_of_life(&known_as), sender).await {
+        match runtime.start(self.options_of_generation(&known_as), sender).await {
             Ok(handle) => {
                 debug!(runtime = handle.runtime, session = ?handle.session, "runtime started");
                 *open = Some(Open {
-                    life,
+                    generation,
                     turn: None,
                     first: self.first.clone().filter(|_| self.options.resume.is_none()),
                     primes: false,
@@ -336,14 +338,15 @@ impl Session {
             }
             Err(error) => {
                 warn!(%error, "the runtime did not start");
-                self.tell(life, RuntimeEvent::Notice { text: error.to_string() }).await;
-                self.exited(life, Cause::Theirs, error.to_string()).await;
+                self.tell(generation, RuntimeEvent::Notice { text: error.to_string() }).await;
+                self.exited(generation, Cause::Theirs, error.to_string()).await;
             }
         }
     }
 
-    /// Returns our own id of the session that the next life has: a new one for an empty session.
-    fn session_of_life(&mut self) -> String {
+    /// Returns our own id of the session that the next generation has: a new one for an empty
+    /// session.
+    fn session_of_generation(&mut self) -> String {
         let known_as = match (&self.options.resume, self.known_as.take()) {
             (None, _) => Uuid::new_v4().to_string(),
             (Some(_), Some(known_as)) => known_as,
@@ -356,7 +359,7 @@ impl Session {
 
     /// Each life has a token of its own: what is left of an earlier one is not believed. And it
     /// is told which session is its own.
-    fn options_of_life(&self, known_as: &str) -> StartOptions {
+    fn options_of_generation(&self, known_as: &str) -> StartOptions {
         for folder in [&self.options.tmp_dir, &self.options.session_dir] {
             if let Err(error) = fsio::private_dir(folder) {
                 warn!(%error, "the backend has no folder of its own");
@@ -373,14 +376,14 @@ impl Session {
     /// Ends the backend and passes on what it still told, its exit last.
     async fn end(&mut self, open: &mut Option<Open>, reason: StopReason) {
         let Some(mut running) = open.take() else { return };
-        let life = running.life;
+        let generation = running.generation;
         {
             let stopping = running.runtime.stop(reason);
             tokio::pin!(stopping);
             loop {
                 tokio::select! {
                     () = &mut stopping => break,
-                    Some(event) = running.events.recv() => self.tell_unless_exit(life, event).await,
+                    Some(event) = running.events.recv() => self.tell_unless_exit(generation, event).await,
                 }
             }
         }
@@ -388,23 +391,23 @@ impl Session {
         self.token.send_replace(None);
         running.events.close();
         while let Some(event) = running.events.recv().await {
-            self.tell_unless_exit(life, event).await;
+            self.tell_unless_exit(generation, event).await;
         }
-        self.exited(life, Cause::Ours, texts::ENDED_BY_US.to_owned()).await;
+        self.exited(generation, Cause::Ours, texts::ENDED_BY_US.to_owned()).await;
     }
 
-    async fn tell_unless_exit(&self, life: Life, event: RuntimeEvent) {
+    async fn tell_unless_exit(&self, generation: Generation, event: RuntimeEvent) {
         if !matches!(event, RuntimeEvent::Exited { .. }) {
-            self.tell(life, event).await;
+            self.tell(generation, event).await;
         }
     }
 
-    async fn tell(&self, life: Life, event: RuntimeEvent) {
-        let _ = self.brain.send(Incoming::Runtime { life, event }).await;
+    async fn tell(&self, generation: Generation, event: RuntimeEvent) {
+        let _ = self.brain.send(Incoming::Runtime { generation, event }).await;
     }
 
-    async fn exited(&self, life: Life, cause: Cause, how: String) {
-        let _ = self.brain.send(Incoming::Exited { life, cause, how }).await;
+    async fn exited(&self, generation: Generation, cause: Cause, how: String) {
+        let _ = self.brain.send(Incoming::Exited { generation, cause, how }).await;
     }
 }
 

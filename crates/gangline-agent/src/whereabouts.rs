@@ -17,7 +17,7 @@ use tokio::{
 };
 
 use crate::{
-    courier::inquiries::{Answer, Inquiry, Question, Unanswered},
+    chat::inquiries::{Answer, Inquiry, Question, Unanswered},
     speech::Speaker,
 };
 

@@ -17,7 +17,9 @@ use crate::{
 
 pub use care::{WATERMARK_TOKENS, Watermark};
 pub use effect::{Deadline, Effect, Notice, StartWith};
-pub use input::{ApprovalRequestId, Drain, Finish, Input, Life, Operator, Queued, RuntimeInput};
+pub use input::{
+    ApprovalRequestId, Drain, Finish, Generation, Input, Operator, Queued, RuntimeInput,
+};
 pub use options::{AgentOptions, OnCrash, StartMode, WhenBusy};
 pub use view::{AgentPhase, PhaseName, View};
 
@@ -56,8 +58,8 @@ pub struct Agent {
     fell_back: bool,
     /// Whether the last life ended by itself.
     crashed: bool,
-    /// Since when the present life takes prompts, and whether it has done something that it was
-    /// asked for.
+    /// Since when the present generation takes prompts, and whether it has done something that it
+    /// was asked for.
     proven: (Option<Now>, bool),
     /// No start before this time.
     start_after: Option<Now>,
@@ -71,8 +73,8 @@ pub struct Agent {
     buffered_until: Option<Now>,
     /// What is done about a context that becomes full.
     care: Care,
-    /// The life whose session is empty and is told something first, in a turn of its own.
-    primes: Option<Life>,
+    /// The generation whose session is empty and is told something first, in a turn of its own.
+    primes: Option<Generation>,
     turns: i64,
     lives: i64,
 }
@@ -80,8 +82,8 @@ pub struct Agent {
 #[derive(Debug)]
 enum Phase {
     Down,
-    Starting { life: Life, with: StartWith, deadline: Now },
-    Idle { life: Life },
+    Starting { generation: Generation, with: StartWith, deadline: Now },
+    Idle { generation: Generation },
     Turn(Box<Turn>),
     Parked,
 }
@@ -178,7 +180,8 @@ impl Agent {
         out
     }
 
-    /// Returns when the next [`Input::Tick`] is wanted; `None`: only another input changes anything.
+    /// Returns when the next [`Input::Tick`] is wanted; `None`: only another input changes
+    /// anything.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Now> {
         match &self.phase {
@@ -213,11 +216,11 @@ impl Agent {
         }
     }
 
-    /// Returns the life of the runtime that there is.
-    fn life(&self) -> Option<Life> {
+    /// Returns the generation of the runtime that there is.
+    fn generation(&self) -> Option<Generation> {
         match &self.phase {
-            Phase::Starting { life, .. } | Phase::Idle { life } => Some(*life),
-            Phase::Turn(turn) => Some(turn.life),
+            Phase::Starting { generation, .. } | Phase::Idle { generation } => Some(*generation),
+            Phase::Turn(turn) => Some(turn.generation),
             Phase::Down | Phase::Parked => None,
         }
     }
@@ -321,21 +324,21 @@ impl Agent {
 
     fn tick(&mut self, now: Now, out: &mut Vec<Effect>) {
         match &mut self.phase {
-            Phase::Starting { life, deadline, .. } if *deadline <= now => {
-                let life = *life;
+            Phase::Starting { generation, deadline, .. } if *deadline <= now => {
+                let generation = *generation;
                 out.push(Effect::MissedDeadline { deadline: Deadline::Start, turn: None });
-                out.push(Effect::KillRuntime { life });
+                out.push(Effect::KillRuntime { generation });
                 self.start_failed(now, Cause::Theirs, out);
             }
             Phase::Turn(turn) if turn.deadline().is_some_and(|deadline| deadline <= now) => {
                 match turn.step.clone() {
                     Step::Interrupting(outcome) => {
-                        let (life, id) = (turn.life, turn.id);
+                        let (generation, id) = (turn.generation, turn.id);
                         out.push(Effect::MissedDeadline {
                             deadline: Deadline::InterruptGrace,
                             turn: Some(id),
                         });
-                        out.push(Effect::KillRuntime { life });
+                        out.push(Effect::KillRuntime { generation });
                         self.close(now, &Close { outcome, runtime_gone: true }, out);
                     }
                     step @ (Step::Prompting | Step::Working) => {
@@ -373,24 +376,24 @@ impl Agent {
                 self.start(now, out);
             }
             // Before anything that waits (R0-07).
-            Phase::Idle { life } if self.primes == Some(*life) => {
-                let life = *life;
+            Phase::Idle { generation } if self.primes == Some(*generation) => {
+                let generation = *generation;
                 self.primes = None;
-                self.started(life, out);
+                self.started(generation, out);
             }
             // Before what waits: the next turn may need the room.
-            Phase::Idle { life } if self.notes_are_due() => {
-                let life = *life;
-                self.take_notes(life, out);
+            Phase::Idle { generation } if self.notes_are_due() => {
+                let generation = *generation;
+                self.take_notes(generation, out);
             }
-            Phase::Idle { life }
+            Phase::Idle { generation }
                 if self.may_feed()
                     && !self.queue.is_empty()
                     && is_over(self.feed_after, now)
                     && is_over(self.buffer_deadline(), now) =>
             {
-                let life = *life;
-                self.take(life, out);
+                let generation = *generation;
+                self.take(generation, out);
             }
             Phase::Down
             | Phase::Starting { .. }
@@ -402,17 +405,18 @@ impl Agent {
 
     fn start(&mut self, now: Now, out: &mut Vec<Effect>) {
         self.lives += 1;
-        let life = Life(self.lives);
+        let generation = Generation(self.lives);
         let crashed_fresh = self.crashed && self.options.on_crash == OnCrash::Fresh;
         let fall_back = self.failed_resumes >= self.options.max_failed_resumes;
         self.fell_back |= fall_back;
         let with = if crashed_fresh || fall_back { StartWith::Fresh } else { StartWith::Resume };
         self.start_after = None;
         self.proven = (None, false);
-        // One that was under way has ended with the life before.
+        // One that was under way has ended with the generation before.
         self.care.not_shortened();
-        self.phase = Phase::Starting { life, with, deadline: now.plus(self.options.start_timeout) };
-        out.push(Effect::StartRuntime { life, with });
+        self.phase =
+            Phase::Starting { generation, with, deadline: now.plus(self.options.start_timeout) };
+        out.push(Effect::StartRuntime { generation, with });
     }
 
     fn next_turn(&mut self) -> TurnId {
@@ -420,14 +424,14 @@ impl Agent {
         TurnId { epoch: self.options.epoch, number: self.turns }
     }
 
-    fn take(&mut self, life: Life, out: &mut Vec<Effect>) {
+    fn take(&mut self, generation: Generation, out: &mut Vec<Effect>) {
         let id = self.next_turn();
         let count = self.options.messages_per_turn.max(1).min(self.queue.len());
         let taken: Vec<Queued> = self.queue.drain(..count).collect();
         for queued in &taken {
             self.buffered.remove(&queued.id);
         }
-        let turn = Turn::new(id, life, OpenedBy::Us, taken);
+        let turn = Turn::new(id, generation, OpenedBy::Us, taken);
         self.feed_after = None;
         self.rate_limited = false;
         out.push(Effect::Take { turn: id, messages: turn.message_ids() });
@@ -437,7 +441,7 @@ impl Agent {
     /// Ends the open turn: the one place that emits [`Effect::EndTurn`].
     fn close(&mut self, now: Now, close: &Close, out: &mut Vec<Effect>) {
         let Phase::Turn(turn) = std::mem::replace(&mut self.phase, Phase::Down) else { return };
-        let (id, life, notes) = (turn.id, turn.life, turn.notes);
+        let (id, generation, notes) = (turn.id, turn.generation, turn.notes);
         let settle = turn.end(close.outcome.clone(), self.options.rules, out);
         let worked = settle.iter().any(|one| one.state != MessageState::Accepted);
         let returned = settle.iter().any(Settlement::returns_now);
@@ -452,7 +456,7 @@ impl Agent {
             self.down_or_park(now, out);
         } else {
             self.proven.1 |= worked;
-            self.phase = Phase::Idle { life };
+            self.phase = Phase::Idle { generation };
         }
         self.care_after((id, notes), &close.outcome, out);
         if returned && !matches!(self.phase, Phase::Parked) && self.draining == Draining::No {

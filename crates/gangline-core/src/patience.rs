@@ -51,7 +51,7 @@ pub struct Waiting {
 #[derive(Debug, Default)]
 pub struct Patience {
     watched: Vec<(Now, Owed, Waiting)>,
-    told: Told,
+    told: Notified,
 }
 
 impl Patience {
@@ -77,8 +77,8 @@ impl Patience {
         self.watched.iter().map(|(due, ..)| *due).min()
     }
 
-    /// Returns who is owed something now, in the order of their lines, and watches them no longer: at
-    /// most [`AT_ONCE`], the others are due at once.
+    /// Returns who is owed something now, in the order of their lines, and watches them no longer:
+    /// at most [`AT_ONCE`], the others are due at once.
     pub fn due(&mut self, now: Now) -> Vec<(Owed, Waiting)> {
         let mut due = Vec::new();
         self.watched.retain(|(at, owed, waiting)| {
@@ -93,23 +93,23 @@ impl Patience {
 
     /// Returns whether somebody may be told one more reason, without counting one.
     #[must_use]
-    pub fn could_tell(&self, now: Now, nick: &str) -> bool {
+    pub fn could_notify(&self, now: Now, nick: &str) -> bool {
         self.told.could(now, nick, (MINUTE, REASONS_A_MINUTE))
     }
 
     /// Returns whether somebody may be told one more reason, and counts it.
-    pub fn may_tell(&mut self, now: Now, nick: &str) -> bool {
+    pub fn may_notify(&mut self, now: Now, nick: &str) -> bool {
         self.told.may(now, nick, (MINUTE, REASONS_A_MINUTE))
     }
 }
 
 /// Who was told something, and when: at most so often in a window.
 #[derive(Debug, Default)]
-pub struct Told {
+pub struct Notified {
     people: HashMap<String, VecDeque<Now>>,
 }
 
-impl Told {
+impl Notified {
     /// Returns whether [`Self::may`] would say yes to somebody known; somebody new may.
     #[must_use]
     pub fn could(&self, now: Now, nick: &str, (window, most): (Duration, usize)) -> bool {

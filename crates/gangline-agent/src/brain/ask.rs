@@ -173,7 +173,7 @@ impl Brain {
     }
 
     /// Tells the backend what was decided.
-    pub(super) fn tell_decision(&mut self, request: ApprovalRequestId, decision: Decision) {
+    pub(super) fn notify_decision(&mut self, request: ApprovalRequestId, decision: Decision) {
         let reason = self.asks.open.get(&request.0).and_then(|ask| ask.reason.as_deref());
         let answer = match decision {
             Decision::Allow => Answer::Allow,

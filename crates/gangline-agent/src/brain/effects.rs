@@ -24,7 +24,7 @@ use crate::{
 impl Brain {
     pub(super) fn carry_out(&mut self, effect: Effect) {
         match effect {
-            Effect::StartRuntime { life, with } => {
+            Effect::StartRuntime { generation, with } => {
                 let resume = match with {
                     StartWith::Fresh => {
                         // Where there was no session, nothing is forgotten.
@@ -35,10 +35,10 @@ impl Brain {
                     }
                     StartWith::Resume => true,
                 };
-                self.session.push(SessionCommand::Start { life, resume });
+                self.session.push(SessionCommand::Start { generation, resume });
             }
-            Effect::KillRuntime { life } => {
-                debug!(?life, "ending the runtime");
+            Effect::KillRuntime { generation } => {
+                debug!(?generation, "ending the runtime");
                 self.session_ends(texts::ENDED_BY_US);
                 self.session.push(SessionCommand::Kill);
             }
@@ -61,7 +61,7 @@ impl Brain {
                 self.session.push(SessionCommand::Interrupt);
             }
             Effect::AskHuman { turn, request } => self.ask_human(turn, &request),
-            Effect::Decide { request, decision, .. } => self.tell_decision(request, decision),
+            Effect::Decide { request, decision, .. } => self.notify_decision(request, decision),
             Effect::ApprovalTakenBack { turn, request } => self.taken_back(turn, &request),
             Effect::WithdrawApprovals { requests, .. } => {
                 for request in requests {
@@ -79,7 +79,7 @@ impl Brain {
                 self.rows.clear();
                 self.doors.rescan.notify_one();
             }
-            Effect::Notice(notice) => self.told(&notice),
+            Effect::Notice(notice) => self.noticed(&notice),
             Effect::Drained => self.doors.drained.cancel(),
         }
     }
@@ -131,7 +131,7 @@ impl Brain {
         let messages = self.core.view().messages;
         let rows: Vec<_> = messages.iter().filter_map(|id| self.rows.get(id)).collect();
         let Some(first) = rows.first() else { return };
-        let cut_off = self.told.cut_off.remove(&first.row.id);
+        let cut_off = self.progress.cut_off.remove(&first.row.id);
         let text = if self.bare {
             prompt::bare(&first.row)
         } else {
@@ -192,11 +192,11 @@ impl Brain {
         self.notice(turn, code, text.to_owned());
     }
 
-    fn told(&mut self, notice: &Notice) {
+    fn noticed(&mut self, notice: &Notice) {
         match notice {
             Notice::Paused => self.notice(None, "paused", texts::PAUSED.to_owned()),
             Notice::Resumed | Notice::Unparked => {
-                self.told.parked.clear();
+                self.progress.parked.clear();
                 self.notice(None, "resumed", texts::RESUMED.to_owned());
             }
             Notice::WatermarkPassed { turn, tokens } => {
@@ -212,7 +212,9 @@ impl Brain {
             }
             Notice::NothingToInterrupt => debug!("there is no turn to interrupt"),
             Notice::Late { turn } => debug!(%turn, "something came late"),
-            Notice::LateLife { life } => debug!(?life, "something came from an older life"),
+            Notice::LateGeneration { generation } => {
+                debug!(?generation, "something came from an older generation")
+            }
         }
     }
 }

@@ -35,7 +35,7 @@ impl Brain {
             settle: settled.iter().map(|one| settle(one, &self.me.redactor)).collect(),
         };
         self.close_tools(turn);
-        self.turn_told(turn, outcome, &settled);
+        self.turn_reported(turn, outcome, &settled);
         for one in &settled {
             self.rows.remove(&one.message);
         }

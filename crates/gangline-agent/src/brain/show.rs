@@ -91,7 +91,8 @@ impl Brain {
         self
     }
 
-    /// Says how tools are permitted, and which one ran unasked in an earlier life of the daemon.
+    /// Says how tools are permitted, and which one ran unasked in an earlier generation of the
+    /// daemon.
     pub(crate) fn permitted(mut self, permissions: Permissions, unasked: Option<String>) -> Self {
         self.shown.permissions = Some(permissions);
         self.shown.unasked = unasked;

@@ -31,9 +31,9 @@ use tokio::{
 use tracing::{debug, warn};
 
 use super::{
-    Life,
-    desk::{Desk, Done, Order, Then},
+    Activity,
     lines::{Lines, TooLong},
+    requests::{Done, Order, Requests, Then},
 };
 
 /// A line that has begun must be whole within this.
@@ -52,8 +52,8 @@ pub(super) struct Connection {
     stream: UnixStream,
     /// Who is at the other end.
     pid: Option<u32>,
-    desk: Arc<Desk>,
-    life: Arc<Life>,
+    requests: Arc<Requests>,
+    activity: Arc<Activity>,
     lines: Lines,
     /// Until when the line that has begun must be whole; monotonic.
     line_due: Option<Duration>,
@@ -96,14 +96,18 @@ enum Event {
 struct Over;
 
 impl Connection {
-    pub(super) fn new(stream: UnixStream, desk: Arc<Desk>, life: Arc<Life>) -> Self {
+    pub(super) fn new(
+        stream: UnixStream,
+        requests: Arc<Requests>,
+        activity: Arc<Activity>,
+    ) -> Self {
         let pid = stream.peer_cred().ok().and_then(|peer| peer.pid());
         let (done, results) = mpsc::channel(IN_FLIGHT_MAX);
         Self {
             stream,
             pid: pid.and_then(|pid| u32::try_from(pid).ok()),
-            desk,
-            life,
+            requests,
+            activity,
             lines: Lines::default(),
             line_due: None,
             silent: false,
@@ -128,8 +132,8 @@ impl Connection {
                 return;
             }
             let live = self.work.count > 0 || self.subscription.is_some();
-            if self.life.busy.swap(live, Ordering::Relaxed) && !live {
-                self.life.idle_since.store(self.desk.millis(), Ordering::Relaxed);
+            if self.activity.busy.swap(live, Ordering::Relaxed) && !live {
+                self.activity.idle_since.store(self.requests.millis(), Ordering::Relaxed);
             }
             if self.silent && self.work.count == 0 {
                 return;
@@ -139,7 +143,7 @@ impl Connection {
 
     async fn next(&mut self, end: &CancellationToken) -> Event {
         let reads = !self.silent && self.work.count < IN_FLIGHT_MAX;
-        let now = self.desk.monotonic();
+        let now = self.requests.monotonic();
         let late = async {
             match self.line_due.filter(|_| reads) {
                 Some(due) => tokio::time::sleep(due.saturating_sub(now)).await,
@@ -249,7 +253,7 @@ impl Connection {
         if !self.lines.has_begun() || self.work.count >= IN_FLIGHT_MAX {
             self.line_due = None;
         } else if self.line_due.is_none() {
-            self.line_due = Some(self.desk.monotonic() + LINE_WITHIN);
+            self.line_due = Some(self.requests.monotonic() + LINE_WITHIN);
         }
         Ok(())
     }
@@ -285,9 +289,9 @@ impl Connection {
     }
 
     fn start(&mut self, order: Order, request: Request) {
-        let (desk, done, pid) = (Arc::clone(&self.desk), self.work.done.clone(), self.pid);
+        let (requests, done, pid) = (Arc::clone(&self.requests), self.work.done.clone(), self.pid);
         self.work.group.spawn(request.command.name(), async move {
-            let result = desk.serve(pid, request).await;
+            let result = requests.serve(pid, request).await;
             // The connection may be over.
             let _ = done.send((order, result)).await;
         });
@@ -302,7 +306,7 @@ impl Connection {
                 Ok(())
             }
             Then::Shutdown => {
-                self.desk.shutdown();
+                self.requests.shutdown();
                 Ok(())
             }
         }
@@ -317,7 +321,7 @@ impl Connection {
         let Some(reading) = &mut self.subscription else { return Ok(()) };
         // Seen before it is read: what is committed meanwhile wakes us again.
         reading.committed.mark_unchanged();
-        let page = self.desk.events(reading.cursor.clone()).await;
+        let page = self.requests.events(reading.cursor.clone()).await;
         let page = match page {
             Ok(page) => page,
             Err(error) => {

@@ -6,7 +6,7 @@ use gangline_api::ipc::{ModelChoice, ModelData, SetDirectoryData};
 use gangline_core::agent::PhaseName;
 use gangline_os::doorbell;
 
-use super::desk::{Desk, Told, shown, whole};
+use super::requests::{Reply, Requests, shown, whole};
 use crate::{
     bus::{Care, Incoming, Word},
     model,
@@ -25,17 +25,17 @@ const UNREAD_MAX: usize = 200;
 /// F.2: what there is no backend for.
 const NOT_RUNNING: &str = "Agent runner is not running";
 
-impl Desk {
-    pub(super) fn compact(&self) -> Result<Told, String> {
+impl Requests {
+    pub(super) fn compact(&self) -> Result<Reply, String> {
         self.care(Care::Compact, self.can.compact, "shorten its context")
     }
 
-    pub(super) fn clear(&self) -> Result<Told, String> {
+    pub(super) fn clear(&self) -> Result<Reply, String> {
         self.care(Care::Clear, self.can.clear, "begin a new context")
     }
 
     /// Asks for it; it is done once no turn is open, and told as an event.
-    fn care(&self, care: Care, can: bool, what: &str) -> Result<Told, String> {
+    fn care(&self, care: Care, can: bool, what: &str) -> Result<Reply, String> {
         match self.showing.borrow().view.phase {
             PhaseName::Down | PhaseName::Starting | PhaseName::Parked => {
                 return Err(NOT_RUNNING.to_owned());
@@ -49,17 +49,17 @@ impl Desk {
         if !can {
             return Err(format!("this agent's backend cannot {what}"));
         }
-        self.tell(Incoming::Care(care))?;
-        Told::nothing()
+        self.notify(Incoming::Care(care))?;
+        Reply::nothing()
     }
 
-    pub(super) async fn status(&self) -> Result<Told, String> {
+    pub(super) async fn status(&self) -> Result<Reply, String> {
         let showing = self.showing.borrow().clone();
         let around = Around::look(&self.speaker.store, &self.me.agent, &showing).await;
         let mut channels: Vec<_> = self.whereabouts.joined.borrow().iter().cloned().collect();
         channels.sort();
         let around = Around { unread: self.most_unread(), channels, ..around };
-        Told::new(&showing.status((&self.me.agent, self.me.epoch), around))
+        Reply::new(&showing.status((&self.me.agent, self.me.epoch), around))
     }
 
     /// Returns the places with the most unread lines: a response has a length.
@@ -72,30 +72,30 @@ impl Desk {
     }
 
     /// The row first: an order that was confirmed outlives the daemon.
-    pub(super) async fn pause(&self) -> Result<Told, String> {
+    pub(super) async fn pause(&self) -> Result<Reply, String> {
         let kept = self.speaker.store.pause(&self.me.agent).await;
         kept.map_err(|error| whole(&error))?;
-        self.tell(Incoming::Operator(Word::Pause))?;
-        Told::nothing()
+        self.notify(Incoming::Operator(Word::Pause))?;
+        Reply::nothing()
     }
 
-    pub(super) async fn resume(&self) -> Result<Told, String> {
+    pub(super) async fn resume(&self) -> Result<Reply, String> {
         let kept = self.speaker.store.resume(&self.me.agent).await;
         kept.map_err(|error| whole(&error))?;
-        self.tell(Incoming::Operator(Word::Resume))?;
-        Told::nothing()
+        self.notify(Incoming::Operator(Word::Resume))?;
+        Reply::nothing()
     }
 
-    pub(super) fn interrupt(&self) -> Result<Told, String> {
+    pub(super) fn interrupt(&self) -> Result<Reply, String> {
         if self.showing.borrow().view.turn.is_none() {
             return Err("there is no turn to end".to_owned());
         }
-        self.tell(Incoming::Operator(Word::Abort))?;
-        Told::nothing()
+        self.notify(Incoming::Operator(Word::Abort))?;
+        Reply::nothing()
     }
 
     /// Keeps the choice, if there is one; the inbox sees it by the doorbell.
-    pub(super) fn model(&self, choice: Option<ModelChoice>) -> Result<Told, String> {
+    pub(super) fn model(&self, choice: Option<ModelChoice>) -> Result<Reply, String> {
         let (paths, agent) = (&self.speaker.paths, &self.me.agent);
         if let (Some(ModelChoice::To(_)), true) = (&choice, self.can.fixed_model) {
             return Err(texts::FIXED_MODEL.to_owned());
@@ -112,21 +112,21 @@ impl Desk {
                 doorbell::ring(&paths.doorbell(agent.as_str()));
                 // What it uses until then is not what the next turn has.
                 let model = chosen.as_ref().map(ToString::to_string);
-                return Told::new(&ModelData { chosen: model.clone(), model });
+                return Reply::new(&ModelData { chosen: model.clone(), model });
             }
         };
         let chosen = chosen.map(|model| model.to_string());
         let used = self.showing.borrow().note.model.clone();
-        Told::new(&ModelData { model: chosen.clone().or(used), chosen })
+        Reply::new(&ModelData { model: chosen.clone().or(used), chosen })
     }
 
-    fn tell(&self, incoming: Incoming) -> Result<(), String> {
+    fn notify(&self, incoming: Incoming) -> Result<(), String> {
         self.brain.try_send(incoming).map_err(|_| BUSY.to_owned())
     }
 
     /// Confirms the folder and answers with its instructions, if it has any (R1-24); nothing else
     /// changes (C14).
-    pub(super) async fn set_directory(&self, folder: &Path) -> Result<Told, String> {
+    pub(super) async fn set_directory(&self, folder: &Path) -> Result<Reply, String> {
         if !folder.is_absolute() {
             return Err("'path' must be absolute".to_owned());
         }
@@ -141,7 +141,7 @@ impl Desk {
         let found = match tokio::fs::metadata(&path).await {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let text = String::new();
-                return Told::new(&SetDirectoryData { directory, path: None, text });
+                return Reply::new(&SetDirectoryData { directory, path: None, text });
             }
             found => found.map_err(cannot)?,
         };
@@ -156,6 +156,6 @@ impl Desk {
             ));
         }
         let text = tokio::fs::read_to_string(&path).await.map_err(cannot)?;
-        Told::new(&SetDirectoryData { directory, path: Some(shown(&path)), text })
+        Reply::new(&SetDirectoryData { directory, path: Some(shown(&path)), text })
     }
 }

@@ -9,12 +9,12 @@ use gangline_store::LineKind;
 use tokio::sync::oneshot;
 
 use super::{
-    desk::{Desk, Told},
+    requests::{Reply, Requests},
     tokens::Who,
 };
 use crate::{
     bus::Incoming,
-    courier::inquiries::{ANSWER_WITHIN, Answer, Question},
+    chat::inquiries::{ANSWER_WITHIN, Answer, Question},
     rooms::{By, ReadPage, ToRooms, Wanted},
     whereabouts::ENDING,
 };
@@ -22,15 +22,15 @@ use crate::{
 /// Room in a response for what stands around its rows.
 const AROUND_ROWS: usize = 4096;
 
-/// A read of own lines waits at most this long for those on their way to the chat server. A server that
-/// is there takes milliseconds.
+/// A read of own lines waits at most this long for those on their way to the chat server. A server
+/// that is there takes milliseconds.
 const OWN_WITHIN: Duration = Duration::from_secs(1);
 /// How often it looks.
 const OWN_EVERY: Duration = Duration::from_millis(10);
 /// The most lines on their way that it looks at, oldest first.
 const OWN_MAX: u32 = 200;
 
-impl Desk {
+impl Requests {
     /// Reads what was said (C19). What the agent reads in a turn is part of that turn from then on:
     /// the brain knows it before the answer leaves.
     pub(super) async fn read(
@@ -38,11 +38,11 @@ impl Desk {
         who: Who,
         place: Target,
         wanted: Wanted,
-    ) -> Result<Told, String> {
+    ) -> Result<Reply, String> {
         // A daemon of culture's has no lines of such a place, and that is no error.
         if let Err(elsewhere) = self.must_be_in(&place) {
             let nothing = ReadData { messages: Vec::new(), remaining: 0 };
-            return Ok(Told::new(&nothing)?.warning([elsewhere]));
+            return Ok(Reply::new(&nothing)?.warning([elsewhere]));
         }
         if wanted.by == By::Agent {
             self.own_lines_are_said(&place).await;
@@ -57,12 +57,12 @@ impl Desk {
             self.brain.send(read).await.map_err(|_| ENDING.to_owned())?;
         }
         let skipped = (lost > 0).then(|| format!("{lost} older unread lines are no longer kept"));
-        Ok(Told::new(&ReadData { messages: lines, remaining })?.warning(skipped))
+        Ok(Reply::new(&ReadData { messages: lines, remaining })?.warning(skipped))
     }
 
-    /// Waits until the chat server has the agent's own lines to a place, for [`OWN_WITHIN`] at most.
-    /// Who has just spoken expects to read it, and only the server knows where it stands among the
-    /// lines of others.
+    /// Waits until the chat server has the agent's own lines to a place, for [`OWN_WITHIN`] at
+    /// most. Who has just spoken expects to read it, and only the server knows where it stands
+    /// among the lines of others.
     async fn own_lines_are_said(&self, place: &Target) {
         let said = async {
             while self.has_unsaid(place).await {
@@ -81,22 +81,22 @@ impl Desk {
         rows.iter().any(|row| row.kind != LineKind::Notice && is_there(&row.target))
     }
 
-    pub(super) async fn join(&self, channel: ChannelName) -> Result<Told, String> {
+    pub(super) async fn join(&self, channel: ChannelName) -> Result<Reply, String> {
         self.inquire(Question::Join(channel)).await?;
-        Told::nothing()
+        Reply::nothing()
     }
 
-    pub(super) async fn part(&self, channel: ChannelName) -> Result<Told, String> {
+    pub(super) async fn part(&self, channel: ChannelName) -> Result<Reply, String> {
         if !self.is_in(&channel) {
             return Err(ipc::not_joined(&channel));
         }
         self.inquire(Question::Part(channel)).await?;
-        Told::nothing()
+        Reply::nothing()
     }
 
     /// Lists where the agent is and how many are there (R1-22). Where that is not known the server
     /// is asked; what it does not tell in time is left out.
-    pub(super) async fn channels(&self) -> Result<Told, String> {
+    pub(super) async fn channels(&self) -> Result<Reply, String> {
         let mut joined: Vec<ChannelName> =
             self.whereabouts.joined.borrow().iter().cloned().collect();
         joined.sort();
@@ -114,10 +114,10 @@ impl Desk {
         let complete = tokio::time::timeout(ANSWER_WITHIN, counting).await.is_ok();
         let warning = (!complete).then(|| "not every channel was counted in time".to_owned());
         let channels = joined.iter().map(ToString::to_string).collect();
-        Ok(Told::new(&ChannelsData { channels, members })?.warning(warning))
+        Ok(Reply::new(&ChannelsData { channels, members })?.warning(warning))
     }
 
-    pub(super) async fn who(&self, target: Target) -> Result<Told, String> {
+    pub(super) async fn who(&self, target: Target) -> Result<Reply, String> {
         let mut users = match self.inquire(Question::Who(target)).await? {
             Answer::Users(users) => users,
             Answer::Accounts(_) | Answer::Names(_) | Answer::Topic(_) | Answer::Done => Vec::new(),
@@ -133,14 +133,14 @@ impl Desk {
         users.truncate(fits.count());
         let left = all - users.len();
         let warning = (left > 0).then(|| format!("{left} more are there"));
-        Ok(Told::new(&WhoData { users })?.warning(warning))
+        Ok(Reply::new(&WhoData { users })?.warning(warning))
     }
 
     pub(super) async fn topic(
         &self,
         channel: ChannelName,
         topic: Option<String>,
-    ) -> Result<Told, String> {
+    ) -> Result<Reply, String> {
         let question = match topic {
             // One line, whatever was written: no second command gets out.
             Some(topic) => {
@@ -153,7 +153,7 @@ impl Desk {
             Answer::Topic(topic) => topic,
             Answer::Users(_) | Answer::Accounts(_) | Answer::Names(_) | Answer::Done => None,
         };
-        Told::new(&TopicData { topic })
+        Reply::new(&TopicData { topic })
     }
 }
 

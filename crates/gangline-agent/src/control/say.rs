@@ -12,12 +12,12 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::{
-    desk::{Desk, Told, whole},
     mentions,
+    requests::{Reply, Requests, whole},
     tokens::Who,
 };
 use crate::{
-    courier::inquiries::{Answer, Question},
+    chat::inquiries::{Answer, Question},
     speech::{Saying, TurnContext},
     texts,
 };
@@ -28,53 +28,53 @@ const NOT_WAITED: &str = "the question is sent, and nobody waits for the answer 
 
 /// What a client wants said.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wish<'a> {
+pub(super) struct Draft<'a> {
     pub(super) to: &'a Target,
     pub(super) text: &'a str,
     pub(super) in_reply_to: Option<MessageId>,
 }
 
-impl Desk {
+impl Requests {
     pub(super) async fn send(
         &self,
         by: (Who, Option<&RequestId>),
-        wish: Wish<'_>,
+        draft: Draft<'_>,
         absent: IfAbsent,
-    ) -> Result<Told, String> {
-        self.may_speak_in(wish.to, absent).await?;
-        self.must_be_somebody(wish).await?;
-        self.say(by, wish).await?;
-        let warnings = self.unknown_mentions(wish.to, wish.text).await;
-        Ok(Told::nothing()?.warning(warnings))
+    ) -> Result<Reply, String> {
+        self.may_speak_in(draft.to, absent).await?;
+        self.must_be_somebody(draft).await?;
+        self.say(by, draft).await?;
+        let warnings = self.unknown_mentions(draft.to, draft.text).await;
+        Ok(Reply::nothing()?.warning(warnings))
     }
 
     pub(super) async fn ask(
         &self,
         by: (Who, Option<&RequestId>),
-        wish: Wish<'_>,
-    ) -> Result<Told, String> {
-        self.must_be_in(wish.to)?;
-        self.must_be_somebody(wish).await?;
-        self.say(by, wish).await?;
-        let (agent, to, text) = (&self.me.agent, wish.to, wish.text);
+        draft: Draft<'_>,
+    ) -> Result<Reply, String> {
+        self.must_be_in(draft.to)?;
+        self.must_be_somebody(draft).await?;
+        self.say(by, draft).await?;
+        let (agent, to, text) = (&self.me.agent, draft.to, draft.text);
         let question = texts::alert_question(agent, text);
         self.alert(WebhookEvent::AgentQuestion, question).await;
         let warnings = self.unknown_mentions(to, text).await;
-        let told = Told::new(&json!({"asked": true, "answer": null}))?;
+        let told = Reply::new(&json!({"asked": true, "answer": null}))?;
         Ok(told.warning([NOT_WAITED.to_owned()]).warning(warnings))
     }
 
-    async fn say(&self, by: (Who, Option<&RequestId>), wish: Wish<'_>) -> Result<(), String> {
+    async fn say(&self, by: (Who, Option<&RequestId>), draft: Draft<'_>) -> Result<(), String> {
         let (who, id) = by;
         // What the agent says while a turn is open is that turn's; others speak for themselves.
         let context = match who {
             Who::Agent => self.context.borrow().clone(),
             Who::Owner | Who::Somebody => None,
         };
-        if let Some(message) = wish.in_reply_to {
+        if let Some(message) = draft.in_reply_to {
             self.may_answer(context.as_ref(), message).await?;
         }
-        let Wish { to, text, in_reply_to } = wish;
+        let Draft { to, text, in_reply_to } = draft;
         let call = call(id, to, text);
         let saying = Saying { to, text, in_reply_to, call: &call };
         let said = self.speaker.say(context.as_ref(), saying).await;
@@ -99,9 +99,9 @@ impl Desk {
         Err(format!("{message} is not of this turn, which is about {}", known.join(", ")))
     }
 
-    async fn must_be_somebody(&self, wish: Wish<'_>) -> Result<(), String> {
-        let answers = wish.in_reply_to;
-        let somebody = self.whereabouts.must_be_somebody(&self.speaker, wish.to, answers);
+    async fn must_be_somebody(&self, draft: Draft<'_>) -> Result<(), String> {
+        let answers = draft.in_reply_to;
+        let somebody = self.whereabouts.must_be_somebody(&self.speaker, draft.to, answers);
         somebody.await.map_err(|nobody| nobody.to_string())
     }
 

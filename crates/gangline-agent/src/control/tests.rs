@@ -5,8 +5,8 @@ use tokio::{io::AsyncReadExt, net::UnixStream};
 use super::*;
 
 fn entry(busy: bool, idle_since: u64) -> Entry {
-    let life = Life { busy: AtomicBool::new(busy), idle_since: AtomicU64::new(idle_since) };
-    Entry { life: Arc::new(life), end: CancellationToken::new() }
+    let activity = Activity { busy: AtomicBool::new(busy), idle_since: AtomicU64::new(idle_since) };
+    Entry { activity: Arc::new(activity), end: CancellationToken::new() }
 }
 
 /// The bound on connections: who has asked nothing for longest gives way; where all are at work the
@@ -27,7 +27,7 @@ async fn a_full_table_makes_room_by_ending_who_is_idle_longest() {
 
     table.insert("new".to_owned(), entry(true, 0));
     for entry in table.values() {
-        entry.life.busy.store(true, Ordering::Relaxed);
+        entry.activity.busy.store(true, Ordering::Relaxed);
     }
     assert!(!has_place(&mut table, &newcomer));
     drop(newcomer);

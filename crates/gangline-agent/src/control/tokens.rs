@@ -1,6 +1,6 @@
 //! Who somebody on the socket is: the agent itself, the owner, or anybody of this user (C21).
 //!
-//! Without a token a peer has an agent's verbs. The agent's token belongs to one life of its
+//! Without a token a peer has an agent's verbs. The agent's token belongs to one generation of its
 //! backend; the owner's lies in the state folder. A token that is neither is refused.
 
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ const PREFIX: &str = "glt_";
 /// A token's file is one short line.
 const FILE_MAX: u64 = 4096;
 
-/// Returns a new token for a backend's life.
+/// Returns a new token for a backend's generation.
 pub(crate) fn fresh() -> Secret {
     Secret::new(format!("{PREFIX}{}", Uuid::new_v4().simple()))
 }
@@ -47,7 +47,7 @@ pub(super) struct Wrong;
 /// What tokens are compared with.
 #[derive(Clone)]
 pub(crate) struct Tokens {
-    /// The token of the backend's present life.
+    /// The token of the backend's present generation.
     pub(crate) agent: watch::Receiver<Option<Secret>>,
     /// Where the owner's token lies. Read when it is needed: it may be made after our start.
     pub(crate) owner_file: PathBuf,
@@ -56,8 +56,8 @@ pub(crate) struct Tokens {
 }
 
 impl Tokens {
-    /// Returns who shows this token; whoever shows none and descends from the agent's backend is the
-    /// agent, since clients that know no tokens run in its shell as well.
+    /// Returns who shows this token; whoever shows none and descends from the agent's backend is
+    /// the agent, since clients that know no tokens run in its shell as well.
     pub(super) fn who(&self, token: Option<&Token>, pid: Option<u32>) -> Result<Who, Wrong> {
         let Some(token) = token else {
             let ours = pid.and_then(mark::of).is_some_and(|mark| mark == self.mark);

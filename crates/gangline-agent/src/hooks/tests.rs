@@ -8,7 +8,7 @@ use gangline_api::{
 };
 use gangline_os::{clock::UnixMicros, process::base_env};
 
-use super::{HOOK_QUEUE, HookBell, HookError, Program};
+use super::{HOOK_QUEUE, HookError, HookSender, Program};
 
 fn program(folder: &Path, script: &str, limit: Duration) -> Program {
     let env = base_env().into_iter();
@@ -87,22 +87,22 @@ async fn the_queue_is_bounded_and_counts_what_it_dropped() {
         events: vec![HookEvent::OnError],
         timeout_seconds: 1,
     };
-    let (mut bell, calls) = HookBell::new((&agent, "native"), Some(&configured));
+    let (mut sender, calls) = HookSender::new((&agent, "native"), Some(&configured));
     let mut calls = calls.unwrap();
-    bell.ring(HookEvent::OnMessage, None, "not wanted".to_owned());
+    sender.send(HookEvent::OnMessage, None, "not wanted".to_owned());
     for number in 0..HOOK_QUEUE + 3 {
-        bell.ring(HookEvent::OnError, None, number.to_string());
+        sender.send(HookEvent::OnError, None, number.to_string());
     }
     let first = calls.recv().await.unwrap();
     assert_eq!((first.json.as_str(), first.dropped), ("0", 0));
-    bell.ring(HookEvent::OnError, None, "late".to_owned());
+    sender.send(HookEvent::OnError, None, "late".to_owned());
     for _ in 1..HOOK_QUEUE {
         assert_eq!(calls.recv().await.unwrap().dropped, 0);
     }
     let late = calls.recv().await.unwrap();
     assert_eq!((late.json.as_str(), late.dropped), ("late", 3));
-    let (bell, none) = HookBell::new((&agent, "native"), None);
-    assert!(none.is_none() && !bell.wants(HookEvent::OnError));
+    let (sender, none) = HookSender::new((&agent, "native"), None);
+    assert!(none.is_none() && !sender.wants(HookEvent::OnError));
 }
 
 /// R3-11: a hook's `runtime` is the backend that runs, not the configured one.
@@ -110,8 +110,8 @@ async fn the_queue_is_bounded_and_counts_what_it_dropped() {
 fn the_runtime_is_the_one_that_is_there() {
     let agent = AgentConfig::new("oak-ada".parse().unwrap(), "/w".into());
     assert_eq!(agent.agent, None);
-    let (bell, _) = HookBell::new((&agent, "codex"), None);
+    let (sender, _) = HookSender::new((&agent, "codex"), None);
     let data = HookData { message: "m".to_owned(), ..HookData::default() };
-    let payload = bell.payload(HookEvent::OnMessage, None, (UnixMicros(0), data));
+    let payload = sender.payload(HookEvent::OnMessage, None, (UnixMicros(0), data));
     assert_eq!(payload.runtime, "codex");
 }

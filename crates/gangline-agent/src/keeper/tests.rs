@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use super::*;
 
-struct Desk {
+struct Fixture {
     folder: TempDir,
     store: Store,
     keeper: Option<Keeper>,
@@ -94,7 +94,7 @@ async fn rings(what: impl Future<Output = ()>, name: &str) {
     assert!(rung.is_ok(), "{name} is not rung");
 }
 
-impl Desk {
+impl Fixture {
     async fn open() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("gangline.db");
@@ -200,27 +200,27 @@ impl Desk {
 /// between what came before it and after it.
 #[tokio::test]
 async fn records_that_wait_are_written_together_and_in_their_order() {
-    let mut desk = Desk::open().await;
+    let mut fixture = Fixture::open().await;
     let idle = AgentUpdate { phase: Some(AgentPhase::Idle), ..AgentUpdate::default() };
     let records = vec![
         event("a"),
         event("b"),
-        desk.take(),
+        fixture.take(),
         event("c"),
         usage(),
-        desk.end(),
+        fixture.end(),
         Record::Agent(idle),
         event("d"),
     ];
-    assert_eq!(desk.write(records).await, 3);
-    assert_eq!(desk.kinds().await, ["a", "b", "turn_started", "c", "d"]);
-    assert_eq!((desk.state().await, desk.calls().await), (MessageState::Answered, 1));
-    let row = desk.store.agent(&ada()).await.unwrap().unwrap();
+    assert_eq!(fixture.write(records).await, 3);
+    assert_eq!(fixture.kinds().await, ["a", "b", "turn_started", "c", "d"]);
+    assert_eq!((fixture.state().await, fixture.calls().await), (MessageState::Answered, 1));
+    let row = fixture.store.agent(&ada()).await.unwrap().unwrap();
     assert_eq!(row.phase, Some(AgentPhase::Idle.into()));
-    assert!(matches!(desk.brain.try_recv(), Ok(Incoming::Taken { .. })));
-    assert!(desk.brain.try_recv().is_err());
+    assert!(matches!(fixture.brain.try_recv(), Ok(Incoming::Taken { .. })));
+    assert!(fixture.brain.try_recv().is_err());
     // The end of a turn rings for the lines that it may have made.
-    tokio::time::timeout(Duration::from_secs(60), desk.outbox.notified()).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(60), fixture.outbox.notified()).await.unwrap();
 }
 
 /// Who goes on from what was written hears of it: the outbox of lines, the inbox of messages that
@@ -234,17 +234,17 @@ async fn those_who_wait_for_what_was_written_are_rung() {
         ("withdraw", true, false),
         ("ready", false, false),
     ] {
-        let mut desk = Desk::open().await;
-        let keeper = desk.keeper.as_ref().unwrap();
+        let mut fixture = Fixture::open().await;
+        let keeper = fixture.keeper.as_ref().unwrap();
         let (rescan, paths) = (Arc::clone(&keeper.rescan), keeper.paths.clone());
         let colleague = Doorbell::bind(&paths.doorbell(bob.as_str())).unwrap();
         let hub = Doorbell::bind(&paths.doorbell("hub")).unwrap();
         let mut records = Vec::new();
         match kind {
             "end" => {
-                let Record::End(mut end) = desk.end() else { panic!("no end") };
+                let Record::End(mut end) = fixture.end() else { panic!("no end") };
                 end.sends = vec![said("end", Some(message(bob.clone())))];
-                records.extend([desk.take(), Record::End(end)]);
+                records.extend([fixture.take(), Record::End(end)]);
             }
             "say" => records.push(Record::Say(Box::new(said("say", None)))),
             "withdraw" => records.push(Record::Withdraw(Box::new(WithdrawApproval {
@@ -256,9 +256,9 @@ async fn those_who_wait_for_what_was_written_are_rung() {
             }))),
             _ => records.push(Record::Agent(AgentUpdate { ready: true, ..AgentUpdate::default() })),
         }
-        desk.write(records).await;
+        fixture.write(records).await;
         if outbox {
-            rings(desk.outbox.notified(), "the outbox").await;
+            rings(fixture.outbox.notified(), "the outbox").await;
         }
         if inbox {
             rings(rescan.notified(), "the inbox").await;
@@ -273,31 +273,32 @@ async fn those_who_wait_for_what_was_written_are_rung() {
 /// A turn that was ended by an earlier try is no failure, and keeps nothing from being written.
 #[tokio::test]
 async fn the_end_of_a_turn_that_has_ended_is_passed_over() {
-    let mut desk = Desk::open().await;
-    let records = vec![desk.take(), desk.end(), event("a"), desk.end(), event("b")];
-    assert_eq!(desk.write(records).await, 2);
-    assert_eq!(desk.kinds().await, ["turn_started", "a", "b"]);
+    let mut fixture = Fixture::open().await;
+    let records = vec![fixture.take(), fixture.end(), event("a"), fixture.end(), event("b")];
+    assert_eq!(fixture.write(records).await, 2);
+    assert_eq!(fixture.kinds().await, ["turn_started", "a", "b"]);
 }
 
 /// What a turn used waits a moment for the end of that turn, and not longer.
 #[tokio::test]
 async fn what_a_turn_used_is_written_with_its_end_if_that_comes_at_once() {
     for comes in [true, false] {
-        let mut desk = Desk::open().await;
-        desk.store
+        let mut fixture = Fixture::open().await;
+        fixture
+            .store
             .take(Take {
                 agent: ada(),
                 turn: turn(),
-                messages: vec![desk.message],
+                messages: vec![fixture.message],
                 prompt_uuid: "uuid".to_owned(),
                 how: How::Woke,
                 turns_per_cause: 30,
             })
             .await
             .unwrap();
-        let end = desk.end();
+        let end = fixture.end();
         let (records, waiting) = mpsc::channel(8);
-        let keeper = desk.keeper.take().unwrap();
+        let keeper = fixture.keeper.take().unwrap();
         let mut tasks = gangline_os::task::TaskGroup::new("test");
         tasks.spawn("keeper", keeper.run(waiting));
         records.try_send(usage()).unwrap();
@@ -306,49 +307,49 @@ async fn what_a_turn_used_is_written_with_its_end_if_that_comes_at_once() {
         if comes {
             records.try_send(end).unwrap();
         }
-        let written = desk.committed.wait_for(|count| *count > 0);
+        let written = fixture.committed.wait_for(|count| *count > 0);
         tokio::time::timeout(Duration::from_secs(60), written).await.unwrap().unwrap();
         let state = if comes { MessageState::Answered } else { MessageState::InTurn };
-        assert_eq!((desk.state().await, desk.calls().await), (state, 1));
+        assert_eq!((fixture.state().await, fixture.calls().await), (state, 1));
         drop(records);
         tasks.next_end().await;
-        assert_eq!(*desk.committed.borrow(), 1, "one commit");
+        assert_eq!(*fixture.committed.borrow(), 1, "one commit");
     }
 }
 
 /// While the store is locked the brain is told so, and nothing is dropped.
 #[tokio::test]
 async fn what_cannot_be_written_is_tried_again_in_order() {
-    let mut desk = Desk::open().await;
-    let keeper = desk.hasty_keeper().await;
-    let lock = desk.locked();
+    let mut fixture = Fixture::open().await;
+    let keeper = fixture.hasty_keeper().await;
+    let lock = fixture.locked();
     let (records, waiting) = mpsc::channel(8);
     for record in [event("a"), usage(), event("b")] {
         records.try_send(record).unwrap();
     }
     let mut tasks = gangline_os::task::TaskGroup::new("test");
     tasks.spawn("keeper", keeper.run(waiting));
-    let told = tokio::time::timeout(Duration::from_secs(60), desk.brain.recv()).await;
+    let told = tokio::time::timeout(Duration::from_secs(60), fixture.brain.recv()).await;
     assert!(matches!(told, Ok(Some(Incoming::StoreDegraded(_)))), "{told:?}");
     records.try_send(event("c")).unwrap();
     drop(lock);
     drop(records);
     tasks.next_end().await;
-    assert_eq!(desk.kinds().await, ["a", "b", "c"]);
-    assert_eq!(desk.calls().await, 1);
-    let told = std::iter::from_fn(|| desk.brain.try_recv().ok());
+    assert_eq!(fixture.kinds().await, ["a", "b", "c"]);
+    assert_eq!(fixture.calls().await, 1);
+    let told = std::iter::from_fn(|| fixture.brain.try_recv().ok());
     // It may have been tried in vain more than once.
     let mut told = told.skip_while(|it| matches!(it, Incoming::StoreDegraded(_)));
     assert!(matches!(told.next(), Some(Incoming::StoreOk)));
 }
 
-/// A message that is to join the open turn while the store is locked joins it when the lock is gone,
-/// and the brain hears that the store writes again: else it would begin no turn any more.
+/// A message that is to join the open turn while the store is locked joins it when the lock is
+/// gone, and the brain hears that the store writes again: else it would begin no turn any more.
 #[tokio::test]
 async fn a_message_joins_once_the_store_writes_again() {
     for how in [How::Steered, How::Read] {
-        let mut desk = Desk::open().await;
-        let keeper = desk.hasty_keeper().await;
+        let mut fixture = Fixture::open().await;
+        let keeper = fixture.hasty_keeper().await;
         let take = Take {
             agent: ada(),
             turn: turn(),
@@ -357,34 +358,34 @@ async fn a_message_joins_once_the_store_writes_again() {
             how: How::Woke,
             turns_per_cause: 30,
         };
-        desk.store.take(take).await.unwrap();
-        let lock = desk.locked();
+        fixture.store.take(take).await.unwrap();
+        let lock = fixture.locked();
         let (records, waiting) = mpsc::channel(8);
-        let (messages, prompt_uuid) = (vec![desk.message], "uuid".to_owned());
+        let (messages, prompt_uuid) = (vec![fixture.message], "uuid".to_owned());
         records.try_send(Record::Join { turn: turn(), messages, prompt_uuid, how }).unwrap();
         let mut tasks = gangline_os::task::TaskGroup::new("test");
         tasks.spawn("keeper", keeper.run(waiting));
-        let told = tokio::time::timeout(Duration::from_secs(60), desk.brain.recv()).await;
+        let told = tokio::time::timeout(Duration::from_secs(60), fixture.brain.recv()).await;
         assert!(matches!(told, Ok(Some(Incoming::StoreDegraded(_)))), "{told:?}");
         drop(lock);
         drop(records);
         tasks.next_end().await;
         let mut told = Vec::new();
-        while let Ok(incoming) = desk.brain.try_recv() {
+        while let Ok(incoming) = fixture.brain.try_recv() {
             told.push(incoming);
         }
         told.retain(|it| !matches!(it, Incoming::StoreDegraded(_)));
         let told: Vec<&str> = told
             .iter()
             .map(|it| match it {
-                Incoming::Joined { messages, .. } if *messages == [desk.message] => "joined",
+                Incoming::Joined { messages, .. } if *messages == [fixture.message] => "joined",
                 Incoming::StoreOk => "ok",
                 _ => "else",
             })
             .collect();
         let expect: &[&str] = if how == How::Steered { &["joined", "ok"] } else { &["ok"] };
         assert_eq!(told, expect, "{how:?}");
-        assert_eq!(desk.state().await, MessageState::InTurn);
+        assert_eq!(fixture.state().await, MessageState::InTurn);
     }
 }
 
@@ -392,14 +393,14 @@ async fn a_message_joins_once_the_store_writes_again() {
 /// the first try stands after all, which nobody could know: facts may stand twice, none is missing.
 #[tokio::test]
 async fn a_group_that_the_storage_refused_is_tried_again_as_a_whole() {
-    let mut desk = Desk::open().await;
-    let path = desk.folder.path().join("gangline.db");
+    let mut fixture = Fixture::open().await;
+    let path = fixture.folder.path().join("gangline.db");
     // The last one who closes it moves the log into the database, so that nothing is in it.
-    desk.store.close().await.unwrap();
+    fixture.store.close().await.unwrap();
     let options = OpenOptions { path: path.clone(), clock: clock::system() };
-    desk.store = Store::open(options).await.unwrap();
-    let mut keeper = desk.keeper.take().unwrap();
-    keeper.store = desk.store.clone();
+    fixture.store = Store::open(options).await.unwrap();
+    let mut keeper = fixture.keeper.take().unwrap();
+    keeper.store = fixture.store.clone();
     std::fs::remove_file(path.with_extension("db-wal")).unwrap();
     let (records, waiting) = mpsc::channel(8);
     for record in [event("a"), usage(), event("b")] {
@@ -407,8 +408,8 @@ async fn a_group_that_the_storage_refused_is_tried_again_as_a_whole() {
     }
     drop(records);
     keeper.run(waiting).await;
-    assert!(matches!(desk.brain.try_recv(), Ok(Incoming::StoreDegraded(_))));
-    assert!(matches!(desk.brain.try_recv(), Ok(Incoming::StoreOk)));
-    assert_eq!(desk.kinds().await, ["a", "b", "a", "b"]);
-    assert_eq!(desk.calls().await, 2);
+    assert!(matches!(fixture.brain.try_recv(), Ok(Incoming::StoreDegraded(_))));
+    assert!(matches!(fixture.brain.try_recv(), Ok(Incoming::StoreOk)));
+    assert_eq!(fixture.kinds().await, ["a", "b", "a", "b"]);
+    assert_eq!(fixture.calls().await, 2);
 }

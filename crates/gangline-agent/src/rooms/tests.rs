@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use super::*;
 
-struct Desk {
+struct Fixture {
     _folder: TempDir,
     store: Store,
     told: mpsc::Sender<ToRooms>,
@@ -23,7 +23,7 @@ fn ada() -> AgentName {
     "oak-ada".parse().unwrap()
 }
 
-impl Desk {
+impl Fixture {
     async fn open(lines: usize) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("gangline.db");
@@ -45,20 +45,20 @@ impl Desk {
         Self { _folder: folder, store, told, ticks, unread, stop, task }
     }
 
-    async fn tell(&self, told: ToRooms) {
+    async fn send(&self, told: ToRooms) {
         self.told.send(told).await.unwrap();
     }
 
     async fn line(&self, place: &str, number: i64) {
         let line = spoken(number);
-        self.tell(ToRooms::Line { place: place.parse().unwrap(), line }).await;
+        self.send(ToRooms::Line { place: place.parse().unwrap(), line }).await;
     }
 
     async fn read(&self, place: &str, limit: u32) -> ReadPage {
         let (reply, page) = oneshot::channel();
         let place = place.parse().unwrap();
         let wanted = Wanted { limit: limit as usize, order: Order::Oldest, by: By::Others };
-        self.tell(ToRooms::Read { place, wanted, reply }).await;
+        self.send(ToRooms::Read { place, wanted, reply }).await;
         page.await.unwrap()
     }
 
@@ -86,11 +86,11 @@ fn spoken(number: i64) -> Spoken {
 /// R0-40, R1-07, R1-19, R1-27: lines of each place, with their times, and the messages among them.
 #[tokio::test]
 async fn each_place_is_read_by_itself() {
-    let desk = Desk::open(500).await;
-    desk.line("#General", 1).await;
-    desk.line("#general", 2).await;
-    desk.line("alice", 3).await;
-    let page = desk.read("#GENERAL", 50).await;
+    let fixture = Fixture::open(500).await;
+    fixture.line("#General", 1).await;
+    fixture.line("#general", 2).await;
+    fixture.line("alice", 3).await;
+    let page = fixture.read("#GENERAL", 50).await;
     let line = |n: i64, timestamp| ChatLine {
         nick: "alice".into(),
         text: format!("line {n}"),
@@ -104,101 +104,101 @@ async fn each_place_is_read_by_itself() {
         lost: 0,
     };
     assert_eq!(page, expect);
-    assert_eq!(desk.read("Alice", 50).await.lines.len(), 1);
-    assert_eq!(desk.read("#nowhere", 50).await, ReadPage::default());
+    assert_eq!(fixture.read("Alice", 50).await.lines.len(), 1);
+    assert_eq!(fixture.read("#nowhere", 50).await, ReadPage::default());
 }
 
 /// Design §8: what a stranger said is read too, and marked.
 #[tokio::test]
 async fn a_strangers_line_is_marked() {
-    let desk = Desk::open(500).await;
+    let fixture = Fixture::open(500).await;
     for tier in [Tier::Stranger, Tier::Agent] {
         let line = Spoken { msgid: None, tier, ..spoken(1) };
         let place = tier.to_string().parse().unwrap();
-        desk.tell(ToRooms::Line { place, line }).await;
+        fixture.send(ToRooms::Line { place, line }).await;
     }
-    assert_eq!(desk.read("stranger", 9).await.lines[0].tier, Some(Tier::Stranger));
-    assert_eq!(desk.read("agent", 9).await.lines[0].tier, None);
+    assert_eq!(fixture.read("stranger", 9).await.lines[0].tier, Some(Tier::Stranger));
+    assert_eq!(fixture.read("agent", 9).await.lines[0].tier, None);
 }
 
 #[tokio::test]
 async fn what_was_not_read_is_counted_for_all_to_see() {
-    let desk = Desk::open(500).await;
+    let fixture = Fixture::open(500).await;
     for number in 1..6 {
-        desk.line("#general", number).await;
+        fixture.line("#general", number).await;
     }
-    desk.line("alice", 9).await;
-    let page = desk.read("#general", 1).await;
+    fixture.line("alice", 9).await;
+    let page = fixture.read("#general", 1).await;
     assert_eq!((page.lines.len(), page.remaining), (1, 4));
     // Two of them are messages: they come by themselves.
     let counts = [("#general".to_owned(), 2), ("alice".to_owned(), 1)];
-    assert_eq!(*desk.unread.borrow(), Unread::from(counts));
-    desk.read("#general", 9).await;
-    desk.tell(ToRooms::Leave { channel: "#general".parse().unwrap() }).await;
-    assert_eq!(desk.read("alice", 9).await.lines.len(), 1);
-    assert_eq!(*desk.unread.borrow(), Unread::new());
+    assert_eq!(*fixture.unread.borrow(), Unread::from(counts));
+    fixture.read("#general", 9).await;
+    fixture.send(ToRooms::Leave { channel: "#general".parse().unwrap() }).await;
+    assert_eq!(fixture.read("alice", 9).await.lines.len(), 1);
+    assert_eq!(*fixture.unread.borrow(), Unread::new());
 }
 
 /// The store and the chat tell of a message in any order.
 #[tokio::test]
 async fn what_the_agent_was_given_is_not_read_whoever_tells_first() {
-    let desk = Desk::open(500).await;
+    let fixture = Fixture::open(500).await;
     let given = |number| {
         let place = "#general".parse().unwrap();
         ToRooms::Given { place, message: MessageId(number) }
     };
-    desk.tell(given(2)).await;
+    fixture.send(given(2)).await;
     for number in 1..6 {
-        desk.line("#general", number).await;
+        fixture.line("#general", number).await;
     }
-    desk.tell(given(4)).await;
-    let page = desk.read("#general", 50).await;
+    fixture.send(given(4)).await;
+    let page = fixture.read("#general", 50).await;
     let texts: Vec<_> = page.lines.iter().map(|line| line.text.as_str()).collect();
     assert_eq!((texts, page.messages), (vec!["line 1", "line 3", "line 5"], vec![]));
     // So many are remembered, and no more.
     for number in 0..=GIVEN_MAX {
-        desk.tell(given(1_000 + 2 * i64::try_from(number).unwrap())).await;
+        fixture.send(given(1_000 + 2 * i64::try_from(number).unwrap())).await;
     }
-    desk.line("#general", 1_000).await;
-    desk.line("#general", 1_002).await;
-    assert_eq!(desk.read("#general", 50).await.messages, [MessageId(1_000)]);
+    fixture.line("#general", 1_000).await;
+    fixture.line("#general", 1_002).await;
+    assert_eq!(fixture.read("#general", 50).await.messages, [MessageId(1_000)]);
 }
 
 /// R1-21: a channel that was left has no lines any more.
 #[tokio::test]
 async fn a_channel_that_was_left_is_forgotten() {
-    let desk = Desk::open(500).await;
-    desk.line("#general", 1).await;
-    desk.tell(ToRooms::Leave { channel: "#general".parse().unwrap() }).await;
-    assert_eq!(desk.read("#general", 9).await, ReadPage::default());
-    desk.tell(ToRooms::Enter { channel: "#general".parse().unwrap() }).await;
-    desk.line("#general", 2).await;
-    assert_eq!(desk.read("#general", 9).await.lines.len(), 1);
+    let fixture = Fixture::open(500).await;
+    fixture.line("#general", 1).await;
+    fixture.send(ToRooms::Leave { channel: "#general".parse().unwrap() }).await;
+    assert_eq!(fixture.read("#general", 9).await, ReadPage::default());
+    fixture.send(ToRooms::Enter { channel: "#general".parse().unwrap() }).await;
+    fixture.line("#general", 2).await;
+    assert_eq!(fixture.read("#general", 9).await.lines.len(), 1);
 }
 
 /// C19: how far a channel was read is kept, at the tick and at the end; a nick's is not.
 #[tokio::test]
 async fn how_far_was_read_is_kept() {
-    let desk = Desk::open(500).await;
+    let fixture = Fixture::open(500).await;
     let place: Target = "#general".parse().unwrap();
     let cursor = "msgid=id0".parse().unwrap();
-    desk.tell(ToRooms::ReadBefore { place, cursor }).await;
+    fixture.send(ToRooms::ReadBefore { place, cursor }).await;
     for number in 1..4 {
-        desk.line("#general", number).await;
-        desk.line("alice", number).await;
+        fixture.line("#general", number).await;
+        fixture.line("alice", number).await;
     }
-    desk.read("alice", 1).await;
-    desk.ticks.send_modify(|tick| *tick += 1);
-    assert_eq!(desk.kept().await, [], "nothing was read");
-    desk.read("#general", 1).await;
-    desk.ticks.send_modify(|tick| *tick += 1);
-    while desk.kept().await.is_empty() {
+    fixture.read("alice", 1).await;
+    fixture.ticks.send_modify(|tick| *tick += 1);
+    assert_eq!(fixture.kept().await, [], "nothing was read");
+    fixture.read("#general", 1).await;
+    fixture.ticks.send_modify(|tick| *tick += 1);
+    while fixture.kept().await.is_empty() {
         tokio::task::yield_now().await;
     }
-    assert_eq!(desk.kept().await, [("read/#general".to_owned(), "msgid=id1".to_owned())]);
-    desk.read("#general", 1).await;
-    desk.stop.cancel();
-    let (store, task) = (desk.store.clone(), desk.task);
+    assert_eq!(fixture.kept().await, [("read/#general".to_owned(), "msgid=id1".to_owned())]);
+    fixture.read("#general", 1).await;
+    fixture.stop.cancel();
+    let (store, task) = (fixture.store.clone(), fixture.task);
     task.stop(Duration::from_secs(9)).await;
     let kept = store.cursors(&ada(), "net").await.unwrap();
     assert_eq!(kept, [("read/#general".to_owned(), "msgid=id2".to_owned())]);
@@ -208,19 +208,19 @@ async fn how_far_was_read_is_kept() {
 /// can read.
 #[tokio::test]
 async fn a_page_is_masked_and_bounded() {
-    let desk = Desk::open(500).await;
+    let fixture = Fixture::open(500).await;
     let place: Target = "#general".parse().unwrap();
     let line = Spoken { text: "key hunter2-hunter2".into(), ..spoken(0) };
-    desk.tell(ToRooms::Line { place: place.clone(), line }).await;
-    let page = desk.read("#general", 9).await;
+    fixture.send(ToRooms::Line { place: place.clone(), line }).await;
+    let page = fixture.read("#general", 9).await;
     assert_eq!(page.lines[0].text, "key [masked]");
     for number in 1..400 {
         let line = Spoken { text: "\u{1}".repeat(350), ..spoken(number) };
-        desk.tell(ToRooms::Line { place: place.clone(), line }).await;
+        fixture.send(ToRooms::Line { place: place.clone(), line }).await;
     }
     let mut read = 0;
     while read < 399 {
-        let page = desk.read("#general", 500).await;
+        let page = fixture.read("#general", 500).await;
         assert!(
             !page.lines.is_empty() && serde_json::to_vec(&page.lines).unwrap().len() < LINE_MAX
         );
@@ -232,14 +232,14 @@ async fn a_page_is_masked_and_bounded() {
 /// Nobody fills the memory by being many.
 #[tokio::test]
 async fn the_place_that_was_silent_longest_gives_way() {
-    let desk = Desk::open(5).await;
-    desk.line("#kept", 0).await;
+    let fixture = Fixture::open(5).await;
+    fixture.line("#kept", 0).await;
     for number in 0..PLACES_MAX as i64 {
-        desk.line(&format!("n{number}"), number).await;
-        desk.line("#kept", number + 1).await;
+        fixture.line(&format!("n{number}"), number).await;
+        fixture.line("#kept", number + 1).await;
     }
-    assert_eq!(desk.read("n0", 9).await, ReadPage::default());
-    assert_eq!(desk.read("n1", 9).await.lines.len(), 1);
-    assert_eq!(desk.read("#kept", 9).await.lines.len(), 5);
-    assert!(desk.unread.borrow().len() <= PLACES_MAX);
+    assert_eq!(fixture.read("n0", 9).await, ReadPage::default());
+    assert_eq!(fixture.read("n1", 9).await.lines.len(), 1);
+    assert_eq!(fixture.read("#kept", 9).await.lines.len(), 5);
+    assert!(fixture.unread.borrow().len() <= PLACES_MAX);
 }

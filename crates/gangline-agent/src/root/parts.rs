@@ -30,10 +30,10 @@ use crate::{
         BRAIN_QUEUE, Fatal, Incoming, KEEPER_QUEUE, LINK_QUEUE, Record, SESSION_QUEUE,
         SessionCommand, Word,
     },
-    control::{desk::Desk, tokens::Tokens},
-    courier::{Counts, Courier, Office, inquiries::Inquiry},
+    chat::{Chat, ChatDeps, Counts, inquiries::Inquiry},
+    control::{requests::Requests, tokens::Tokens},
     environment,
-    hooks::{Call, HookBell, Hooks, Program},
+    hooks::{Call, HookSender, Hooks, Program},
     inbox::Inbox,
     keeper::Keeper,
     model,
@@ -46,7 +46,7 @@ use crate::{
     whereabouts::Whereabouts,
 };
 
-/// Room for questions that wait for the courier.
+/// Room for questions that wait for the chat task.
 const INQUIRY_QUEUE: usize = 64;
 /// The task that runs hooks.
 pub(super) const HOOKS: &str = "hooks";
@@ -75,7 +75,7 @@ pub(super) struct Parts {
     /// Somebody asked by the socket that the daemon end.
     pub(super) asked_to_end: CancellationToken,
     /// What the socket's requests need.
-    pub(super) desk: Arc<Desk>,
+    pub(super) requests: Arc<Requests>,
     /// A signal came before everything was up.
     pub(super) asked: bool,
     /// Tasks whose end was seen.
@@ -120,7 +120,7 @@ struct Shared {
     inquiries: mpsc::Sender<Inquiry>,
     token: watch::Receiver<Option<Secret>>,
     flush: CancellationToken,
-    /// The tool that ran unasked in an earlier life of the daemon.
+    /// The tool that ran unasked in an earlier generation of the daemon.
     unasked: Option<String>,
     /// The model that somebody had chosen when the daemon started.
     model: Option<ModelName>,
@@ -189,7 +189,7 @@ impl Parts {
             ),
         };
         let (bell_of_hooks, hook_calls) =
-            HookBell::new((&settings.agent, &settings.backend.name), settings.hooks.as_ref());
+            HookSender::new((&settings.agent, &settings.backend.name), settings.hooks.as_ref());
         let doors = Doors {
             session: shared.session.clone(),
             keeper: shared.keeper.clone(),
@@ -247,7 +247,7 @@ impl Parts {
             let _ = brain.try_send(Incoming::Operator(Word::Pause));
         }
         let asked_to_end = CancellationToken::new();
-        let desk = Arc::new(desk(settings, &shared, (can, asked_to_end.clone())));
+        let requests = Arc::new(requests(settings, &shared, (can, asked_to_end.clone())));
         Self {
             store,
             agent: settings.agent.nick.clone(),
@@ -266,7 +266,7 @@ impl Parts {
             flush,
             shut: CancellationToken::new(),
             asked_to_end,
-            desk,
+            requests,
             asked: false,
             seen: HashSet::new(),
             has_hooks: settings.hooks.is_some(),
@@ -362,11 +362,10 @@ fn spawn_outer(tasks: &mut TaskGroup, settings: &Settings, shared: &Shared, oute
         let end = Link::run(config, commands, told, stop).await;
         tracing::info!(?end, "link ended");
     });
-    let courier =
-        Courier::new(office(settings, shared, outer.said, (outer.intake.clone(), opened)));
+    let chat = Chat::new(deps(settings, shared, outer.said, (outer.intake.clone(), opened)));
     let (ends, ticks, carried) =
         ((events, outer.asked), shared.ticks.clone(), shared.flush.clone());
-    tasks.spawn("courier", async move { courier.run(ends, ticks, carried).await });
+    tasks.spawn("chat", async move { chat.run(ends, ticks, carried).await });
     let inbox = Inbox {
         agent: settings.agent.nick.clone(),
         epoch: shared.epoch,
@@ -388,14 +387,14 @@ fn spawn_outer(tasks: &mut TaskGroup, settings: &Settings, shared: &Shared, oute
 
 type Channels = watch::Sender<HashSet<ChannelName>>;
 
-fn office(
+fn deps(
     settings: &Settings,
     shared: &Shared,
     (joined, wanted, kept_out): (Channels, Channels, Channels),
     (closed, opened): (CancellationToken, CancellationToken),
-) -> Office {
+) -> ChatDeps {
     let own = settings.irc.is_own();
-    Office {
+    ChatDeps {
         agent: settings.agent.nick.clone(),
         epoch: shared.epoch,
         store: shared.store.clone(),
@@ -428,12 +427,12 @@ fn office(
 }
 
 /// Returns what the socket's requests need.
-fn desk(
+fn requests(
     settings: &Settings,
     shared: &Shared,
     (can, asked_to_end): (Capabilities, CancellationToken),
-) -> Desk {
-    Desk {
+) -> Requests {
+    Requests {
         me: Arc::new(read::identity(settings, shared.epoch)),
         everybody: settings.everybody.clone(),
         speaker: speaker(settings, shared),

@@ -35,14 +35,14 @@ impl Session {
                         // Nor is the shortening itself.
                         let of_size = matches!(&end, RuntimeEvent::Finished { result, .. } if is_overflow(result));
                         running.too_long |= failed.is_some() && of_size;
-                        let life = running.life;
-                        self.tell(life, event).await;
+                        let generation = running.generation;
+                        self.tell(generation, event).await;
                         return Some(end);
                     }
                 };
-                let life = running.life;
+                let generation = running.generation;
                 running.again = Again::Done;
-                self.tell(life, event).await;
+                self.tell(generation, event).await;
                 match given {
                     Ok(()) => None,
                     Err(error) => {
@@ -88,8 +88,8 @@ impl Session {
             Some(_) | None => false,
         };
         let text = texts::model(self.options.model.as_deref());
-        let life = running.life;
-        self.tell(life, RuntimeEvent::Notice { text }).await;
+        let generation = running.generation;
+        self.tell(generation, RuntimeEvent::Notice { text }).await;
         self.tell_model().await;
         if told {
             // What else waits for the turn's end.

@@ -10,7 +10,7 @@ use crate::{
 };
 
 use super::{
-    Agent, Draining, Effect, Life, Notice, Phase,
+    Agent, Draining, Effect, Generation, Notice, Phase,
     turn::{OpenedBy, Turn},
 };
 
@@ -162,20 +162,20 @@ impl Care {
 
 impl Agent {
     /// Opens a turn of the agent's own, in which it is asked for its notes.
-    pub(super) fn take_notes(&mut self, life: Life, out: &mut Vec<Effect>) {
+    pub(super) fn take_notes(&mut self, generation: Generation, out: &mut Vec<Effect>) {
         let id = self.next_turn();
         self.care.stage = Stage::Asked;
         out.push(Effect::Notice(Notice::WatermarkPassed { turn: id, tokens: self.care.tokens }));
         out.push(Effect::Take { turn: id, messages: Vec::new() });
-        self.phase = Phase::Turn(Box::new(Turn::new(id, life, OpenedBy::Notes, Vec::new())));
+        self.phase = Phase::Turn(Box::new(Turn::new(id, generation, OpenedBy::Notes, Vec::new())));
     }
 
     pub(super) fn notes_are_due(&self) -> bool {
         self.may_feed() && self.care.is_due()
     }
 
-    /// The turn for the notes could not be recorded: they are still due, unless the passage was over
-    /// before that was known.
+    /// The turn for the notes could not be recorded: they are still due, unless the passage was
+    /// over before that was known.
     pub(super) fn notes_not_taken(&mut self) {
         if self.care.stage == Stage::Asked {
             self.care.stage = Stage::Due;

@@ -7,7 +7,7 @@ use crate::{
     outcome::Outcome,
 };
 
-use super::{ApprovalRequestId, Life};
+use super::{ApprovalRequestId, Generation};
 
 /// How a runtime is started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -64,27 +64,27 @@ pub enum Notice {
         /// How many tokens the context holds.
         tokens: u64,
     },
-    /// Something came from a life of the runtime that is over, or did not fit; dropped.
-    LateLife {
-        /// The life it was from.
-        life: Life,
+    /// Something came from a generation of the runtime that is over, or did not fit; dropped.
+    LateGeneration {
+        /// The generation it was from.
+        generation: Generation,
     },
 }
 
 /// What the agent asks of the shell.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Effect {
-    /// Start the runtime; answered by `Ready` or `Exited` of this life.
+    /// Start the runtime; answered by `Ready` or `Exited` of this generation.
     StartRuntime {
-        /// The life that begins.
-        life: Life,
+        /// The generation that begins.
+        generation: Generation,
         /// With which session.
         with: StartWith,
     },
     /// End the runtime (kill ladder). The agent counts it as gone at once.
     KillRuntime {
-        /// The life that ends.
-        life: Life,
+        /// The generation that ends.
+        generation: Generation,
     },
     /// T1: record the turn and these messages as `in_turn`, woken. Answered by `Taken` or
     /// `TakeFailed`.
@@ -98,8 +98,8 @@ pub enum Effect {
     AdoptTurn {
         /// The turn.
         turn: TurnId,
-        /// The life that does it.
-        life: Life,
+        /// The generation that does it.
+        generation: Generation,
     },
     /// Record these messages as `in_turn`, read. Answered by `JoinFailed` or not at all.
     Join {

@@ -11,9 +11,9 @@ use crate::{
     time::WallMicros,
 };
 
-/// One life of the runtime, counted from 1: what an old one still says is told apart by it.
+/// One generation of the runtime, counted from 1: what an old one still says is told apart by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Life(pub i64);
+pub struct Generation(pub i64);
 
 /// The runtime's own id of a permission request.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -159,7 +159,7 @@ pub enum Finish {
         wait: Duration,
     },
     /// Its backend has no login (R2-43): nothing is fed until [`RuntimeInput::LoggedIn`], a
-    /// [`Operator::Resume`] or the end of this life.
+    /// [`Operator::Resume`] or the end of this generation.
     NeedsLogin,
     /// It ended because of an interrupt.
     Interrupted,
@@ -170,19 +170,19 @@ pub enum Finish {
 pub enum RuntimeInput {
     /// It takes prompts now.
     Ready {
-        /// Which life.
-        life: Life,
+        /// Which generation.
+        generation: Generation,
     },
     /// Its session is empty and is told something first: a turn of its own begins before the next
     /// message is taken (R0-07). Answered as [`Self::Started`].
     Primes {
-        /// Which life.
-        life: Life,
+        /// Which generation.
+        generation: Generation,
     },
     /// It started a turn by itself. Answered with [`super::Effect::AdoptTurn`].
     Started {
-        /// Which life.
-        life: Life,
+        /// Which generation.
+        generation: Generation,
     },
     /// It took the prompt.
     Accepted {
@@ -249,24 +249,24 @@ pub enum RuntimeInput {
     NotShortened,
     /// Its backend found out at its start that it has no login (R2-43): nothing is fed.
     NeedsLogin {
-        /// Which life.
-        life: Life,
+        /// Which generation.
+        generation: Generation,
     },
     /// Its backend has a login again.
     LoggedIn {
-        /// Which life.
-        life: Life,
+        /// Which generation.
+        generation: Generation,
     },
     /// The program ended by itself and says that all is well: code 0 (R0-20). After work, and with
     /// no turn open, that is no death.
     Ended {
-        /// Which life.
-        life: Life,
+        /// Which generation.
+        generation: Generation,
     },
     /// The program is gone.
     Exited {
-        /// Which life.
-        life: Life,
+        /// Which generation.
+        generation: Generation,
         /// Whose doing it was.
         cause: Cause,
     },

@@ -55,8 +55,8 @@ impl Agent {
 
     pub(super) fn finish_drain(&mut self, out: &mut Vec<Effect>) {
         match &self.phase {
-            Phase::Starting { life, .. } | Phase::Idle { life } => {
-                out.push(Effect::KillRuntime { life: *life });
+            Phase::Starting { generation, .. } | Phase::Idle { generation } => {
+                out.push(Effect::KillRuntime { generation: *generation });
             }
             Phase::Down | Phase::Turn(_) | Phase::Parked => {}
         }

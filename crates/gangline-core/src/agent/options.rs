@@ -71,7 +71,7 @@ pub struct AgentOptions {
     pub breaker_window: Duration,
     /// A clean end sooner than this after a start counts as a death, unless a message was done
     /// (60 s): else a program that ends at once would be started for ever.
-    pub short_life: Duration,
+    pub short_generation: Duration,
     /// After so many failed resumes in a row the session is a new one (2; C7).
     pub max_failed_resumes: u32,
     /// How full the context may become before the agent is asked for its notes, after which it is
@@ -100,7 +100,7 @@ impl Default for AgentOptions {
             restart_delay: Duration::from_secs(5),
             breaker_deaths: 3,
             breaker_window: Duration::from_secs(300),
-            short_life: Duration::from_secs(60),
+            short_generation: Duration::from_secs(60),
             max_failed_resumes: 2,
             watermark: None,
             rate_limit_pause: Duration::from_secs(30),

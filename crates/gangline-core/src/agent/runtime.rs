@@ -10,7 +10,7 @@ use crate::{
 };
 
 use super::{
-    Agent, Draining, Effect, Finish, Life, Notice, Phase, RuntimeInput, StartWith,
+    Agent, Draining, Effect, Finish, Generation, Notice, Phase, RuntimeInput, StartWith,
     turn::{Close, OpenedBy, Step, Taking, Turn},
 };
 
@@ -20,29 +20,31 @@ const RATE_LIMIT_LEAST: Duration = Duration::from_secs(1);
 impl Agent {
     pub(super) fn runtime(&mut self, now: Now, input: RuntimeInput, out: &mut Vec<Effect>) {
         match input {
-            RuntimeInput::Ready { life } => self.ready(now, life, out),
-            RuntimeInput::Started { life } => self.started(life, out),
-            RuntimeInput::NeedsLogin { life } if self.life() == Some(life) => {
+            RuntimeInput::Ready { generation } => self.ready(now, generation, out),
+            RuntimeInput::Started { generation } => self.started(generation, out),
+            RuntimeInput::NeedsLogin { generation } if self.generation() == Some(generation) => {
                 self.needs_login = true;
             }
-            RuntimeInput::Primes { life } if self.life() == Some(life) => self.primes = Some(life),
-            RuntimeInput::Primes { life } => {
-                out.push(Effect::Notice(Notice::LateLife { life }));
+            RuntimeInput::Primes { generation } if self.generation() == Some(generation) => {
+                self.primes = Some(generation)
             }
-            RuntimeInput::LoggedIn { life } if self.life() == Some(life) => {
+            RuntimeInput::Primes { generation } => {
+                out.push(Effect::Notice(Notice::LateGeneration { generation }));
+            }
+            RuntimeInput::LoggedIn { generation } if self.generation() == Some(generation) => {
                 self.needs_login = false;
             }
-            RuntimeInput::NeedsLogin { life } | RuntimeInput::LoggedIn { life } => {
-                out.push(Effect::Notice(Notice::LateLife { life }));
+            RuntimeInput::NeedsLogin { generation } | RuntimeInput::LoggedIn { generation } => {
+                out.push(Effect::Notice(Notice::LateGeneration { generation }));
             }
-            RuntimeInput::Ended { life } if self.ends_well(now, life) => {
+            RuntimeInput::Ended { generation } if self.ends_well(now, generation) => {
                 self.needs_login = false;
                 // As after a death: whatever it does, it is not started in a hot loop.
                 self.start_after = Some(now.plus(self.options.restart_delay));
                 self.phase = Phase::Down;
             }
-            RuntimeInput::Ended { life } => self.gone(now, life, Cause::Theirs, out),
-            RuntimeInput::Exited { life, cause } => self.gone(now, life, cause, out),
+            RuntimeInput::Ended { generation } => self.gone(now, generation, Cause::Theirs, out),
+            RuntimeInput::Exited { generation, cause } => self.gone(now, generation, cause, out),
             RuntimeInput::Accepted { turn } | RuntimeInput::Output { turn } => {
                 self.in_turn(now, turn, out, |_| {});
             }
@@ -100,67 +102,68 @@ impl Agent {
         }
     }
 
-    fn ready(&mut self, now: Now, life: Life, out: &mut Vec<Effect>) {
+    fn ready(&mut self, now: Now, generation: Generation, out: &mut Vec<Effect>) {
         match self.phase {
-            Phase::Starting { life: starting, .. } if starting == life => {
+            Phase::Starting { generation: starting, .. } if starting == generation => {
                 self.failed_resumes = 0;
                 self.fell_back = false;
                 self.crashed = false;
                 self.proven = (Some(now), false);
-                self.phase = Phase::Idle { life };
+                self.phase = Phase::Idle { generation };
             }
             Phase::Starting { .. }
             | Phase::Down
             | Phase::Idle { .. }
             | Phase::Turn(_)
-            | Phase::Parked => out.push(Effect::Notice(Notice::LateLife { life })),
+            | Phase::Parked => out.push(Effect::Notice(Notice::LateGeneration { generation })),
         }
     }
 
-    pub(super) fn started(&mut self, life: Life, out: &mut Vec<Effect>) {
+    pub(super) fn started(&mut self, generation: Generation, out: &mut Vec<Effect>) {
         match self.phase {
-            Phase::Idle { life: idle } if idle == life => {
+            Phase::Idle { generation: idle } if idle == generation => {
                 let id = self.next_turn();
-                let turn = Turn::new(id, life, OpenedBy::Runtime, Vec::new());
+                let turn = Turn::new(id, generation, OpenedBy::Runtime, Vec::new());
                 out.push(Effect::Take { turn: id, messages: Vec::new() });
-                out.push(Effect::AdoptTurn { turn: id, life });
+                out.push(Effect::AdoptTurn { turn: id, generation });
                 self.phase = Phase::Turn(Box::new(turn));
             }
             Phase::Idle { .. }
             | Phase::Starting { .. }
             | Phase::Down
             | Phase::Turn(_)
-            | Phase::Parked => out.push(Effect::Notice(Notice::LateLife { life })),
+            | Phase::Parked => out.push(Effect::Notice(Notice::LateGeneration { generation })),
         }
     }
 
-    /// Returns whether a clean end of this life would be none of the deaths that park the agent
-    /// (R0-20, R0-22): nothing is under way, and it has done something or lived for a while.
+    /// Returns whether a clean end of this generation would be none of the deaths that park the
+    /// agent (R0-20, R0-22): nothing is under way, and it has done something or lived for a while.
     #[must_use]
-    pub fn ends_well(&self, now: Now, life: Life) -> bool {
+    pub fn ends_well(&self, now: Now, generation: Generation) -> bool {
         let (ready_at, worked) = self.proven;
-        let lived = ready_at.is_some_and(|at| now.since(at) >= self.options.short_life);
-        matches!(self.phase, Phase::Idle { life: idle } if idle == life) && (worked || lived)
+        let lived = ready_at.is_some_and(|at| now.since(at) >= self.options.short_generation);
+        matches!(self.phase, Phase::Idle { generation: idle } if idle == generation)
+            && (worked || lived)
     }
 
-    fn gone(&mut self, now: Now, life: Life, cause: Cause, out: &mut Vec<Effect>) {
-        if self.life() == Some(life) {
-            // The next life finds out for itself.
+    fn gone(&mut self, now: Now, generation: Generation, cause: Cause, out: &mut Vec<Effect>) {
+        if self.generation() == Some(generation) {
+            // The next generation finds out for itself.
             self.needs_login = false;
         }
-        self.exited(now, life, cause, out);
+        self.exited(now, generation, cause, out);
     }
 
-    fn exited(&mut self, now: Now, life: Life, cause: Cause, out: &mut Vec<Effect>) {
+    fn exited(&mut self, now: Now, generation: Generation, cause: Cause, out: &mut Vec<Effect>) {
         match &mut self.phase {
-            Phase::Starting { life: current, .. } if *current == life => {
+            Phase::Starting { generation: current, .. } if *current == generation => {
                 self.start_failed(now, cause, out);
             }
-            Phase::Idle { life: current } if *current == life => {
+            Phase::Idle { generation: current } if *current == generation => {
                 self.died(now, cause, Vec::new());
                 self.down_or_park(now, out);
             }
-            Phase::Turn(turn) if turn.life == life => match &mut turn.step {
+            Phase::Turn(turn) if turn.generation == generation => match &mut turn.step {
                 Step::Taking(taking) if !taking.runtime_gone => {
                     taking.runtime_gone = true;
                     // Whoever opened it, the prompt of ours was not given.
@@ -190,7 +193,7 @@ impl Agent {
             | Phase::Idle { .. }
             | Phase::Turn(_)
             | Phase::Down
-            | Phase::Parked => out.push(Effect::Notice(Notice::LateLife { life })),
+            | Phase::Parked => out.push(Effect::Notice(Notice::LateGeneration { generation })),
         }
     }
 
@@ -247,7 +250,7 @@ impl Agent {
                 // The prompt was taken back and never reached it: the next one would not either.
                 let hangs = outcome == Outcome::TimedOut && open.not_taken;
                 if hangs {
-                    out.push(Effect::KillRuntime { life: open.life });
+                    out.push(Effect::KillRuntime { generation: open.generation });
                 }
                 self.close(now, &Close { outcome, runtime_gone: hangs }, out);
             }
@@ -300,7 +303,7 @@ impl Agent {
         }
         let Phase::Turn(mut open) = std::mem::replace(&mut self.phase, Phase::Down) else { return };
         let Step::Taking(taking) = open.step.clone() else { return };
-        let life = open.life;
+        let generation = open.generation;
         open.withdraw(out);
         if gone.is_empty() {
             self.degraded = true;
@@ -317,9 +320,9 @@ impl Agent {
             self.down_or_park(now, out);
         } else if taking.by == OpenedBy::Runtime && taking.ended.is_none() {
             // It works on something that cannot be recorded.
-            out.push(Effect::KillRuntime { life });
+            out.push(Effect::KillRuntime { generation });
         } else {
-            self.phase = Phase::Idle { life };
+            self.phase = Phase::Idle { generation };
         }
     }
 }

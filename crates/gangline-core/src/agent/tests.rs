@@ -44,8 +44,8 @@ fn ids(messages: &[MessageId]) -> String {
 
 fn short(effect: &Effect) -> String {
     match effect {
-        Effect::StartRuntime { life, with } => format!("start {} {with:?}", life.0),
-        Effect::KillRuntime { life } => format!("kill {}", life.0),
+        Effect::StartRuntime { generation, with } => format!("start {} {with:?}", generation.0),
+        Effect::KillRuntime { generation } => format!("kill {}", generation.0),
         Effect::Take { turn, messages } => format!("take {turn}{}", ids(messages)),
         Effect::AdoptTurn { turn, .. } => format!("adopt {turn}"),
         Effect::Join { turn, messages } => format!("join {turn}{}", ids(messages)),
@@ -102,7 +102,7 @@ impl Story {
     pub(super) fn working_with(options: AgentOptions) -> Self {
         let mut story = Self::with(options);
         story.is(Input::Message(queued(1)), "start 1 Resume");
-        story.runtime(RuntimeInput::Ready { life: Life(1) }, "take t1.1 m1");
+        story.runtime(RuntimeInput::Ready { generation: Generation(1) }, "take t1.1 m1");
         story.is(Input::Taken { turn: turn(1) }, "prompt t1.1");
         story.runtime(RuntimeInput::Accepted { turn: turn(1) }, "");
         story
@@ -136,13 +136,14 @@ impl Story {
         self.runtime(asked, &format!("ask t1.1 {name}"));
     }
 
-    pub(super) fn exits(&mut self, life: i64, expect: &str) {
-        let exited = RuntimeInput::Exited { life: Life(life), cause: Cause::Theirs };
+    pub(super) fn exits(&mut self, generation: i64, expect: &str) {
+        let exited =
+            RuntimeInput::Exited { generation: Generation(generation), cause: Cause::Theirs };
         self.runtime(exited, expect);
     }
 
-    pub(super) fn ends(&mut self, life: i64, expect: &str) {
-        self.runtime(RuntimeInput::Ended { life: Life(life) }, expect);
+    pub(super) fn ends(&mut self, generation: i64, expect: &str) {
+        self.runtime(RuntimeInput::Ended { generation: Generation(generation) }, expect);
     }
 
     fn deadline(&self) -> Option<u64> {
@@ -216,7 +217,7 @@ fn a_turn_without_a_sign_of_life_is_interrupted_and_then_killed() {
     let expect = "missed InterruptGrace; kill 1; end t1.1 timed_out m1=failed";
     story.after(10).is(Input::Tick, expect);
     story.is(Input::Message(queued(2)), "start 2 Resume");
-    let late = format!("({:?})", Notice::LateLife { life: Life(1) });
+    let late = format!("({:?})", Notice::LateGeneration { generation: Generation(1) });
     story.exits(1, &late);
 }
 
@@ -228,7 +229,7 @@ fn a_runtime_that_took_no_prompt_in_all_the_time_is_ended() {
     for taken in [false, true] {
         let mut story = Story::new();
         story.is(Input::Message(queued(1)), "start 1 Resume");
-        story.runtime(RuntimeInput::Ready { life: Life(1) }, "take t1.1 m1");
+        story.runtime(RuntimeInput::Ready { generation: Generation(1) }, "take t1.1 m1");
         story.is(Input::Taken { turn: turn(1) }, "prompt t1.1");
         if taken {
             story.runtime(RuntimeInput::Accepted { turn: turn(1) }, "");
@@ -366,8 +367,8 @@ fn a_text_that_is_too_long_says_where_it_was_cut() {
 fn a_turn_that_the_runtime_starts_by_itself_is_recorded_with_no_message() {
     let mut story = Story::with(AgentOptions { start: StartMode::Eager, ..Default::default() });
     story.is(Input::Tick, "start 1 Resume");
-    story.runtime(RuntimeInput::Ready { life: Life(1) }, "");
-    story.runtime(RuntimeInput::Started { life: Life(1) }, "take t1.1; adopt t1.1");
+    story.runtime(RuntimeInput::Ready { generation: Generation(1) }, "");
+    story.runtime(RuntimeInput::Started { generation: Generation(1) }, "take t1.1; adopt t1.1");
     story.text("by myself");
     story.asks("a");
     story.is(Input::Taken { turn: turn(1) }, "");
@@ -381,8 +382,8 @@ fn a_turn_that_the_runtime_starts_by_itself_is_recorded_with_no_message() {
 fn the_first_prompt_of_a_session_goes_before_all_that_waits() {
     let mut story = Story::new();
     story.is(Input::Message(queued(1)), "start 1 Resume");
-    story.runtime(RuntimeInput::Primes { life: Life(1) }, "");
-    story.runtime(RuntimeInput::Ready { life: Life(1) }, "take t1.1; adopt t1.1");
+    story.runtime(RuntimeInput::Primes { generation: Generation(1) }, "");
+    story.runtime(RuntimeInput::Ready { generation: Generation(1) }, "take t1.1; adopt t1.1");
     story.is(Input::Taken { turn: turn(1) }, "");
     story.text("primed");
     story.is(Input::Message(queued(2)), "");
@@ -390,21 +391,24 @@ fn the_first_prompt_of_a_session_goes_before_all_that_waits() {
     story.is(Input::Taken { turn: turn(2) }, "prompt t1.2");
     story.runtime(RuntimeInput::Accepted { turn: turn(2) }, "");
     story.runtime(RuntimeInput::Text { turn: turn(2), text: "one".to_owned() }, "");
-    story.runtime(RuntimeInput::Primes { life: Life(1) }, "");
+    story.runtime(RuntimeInput::Primes { generation: Generation(1) }, "");
     story.finish(
         2,
         Finish::Completed,
         "end t1.2 completed m1=answered `one`; take t1.3; adopt t1.3",
     );
-    story.runtime(RuntimeInput::Primes { life: Life(2) }, "(LateLife { life: Life(2) })");
+    story.runtime(
+        RuntimeInput::Primes { generation: Generation(2) },
+        "(LateGeneration { generation: Generation(2) })",
+    );
 }
 
 #[test]
 fn a_self_started_turn_that_ends_before_it_is_recorded_ends_after_it() {
     let mut story = Story::with(AgentOptions { start: StartMode::Eager, ..Default::default() });
     story.is(Input::Tick, "start 1 Resume");
-    story.runtime(RuntimeInput::Ready { life: Life(1) }, "");
-    story.runtime(RuntimeInput::Started { life: Life(1) }, "take t1.1; adopt t1.1");
+    story.runtime(RuntimeInput::Ready { generation: Generation(1) }, "");
+    story.runtime(RuntimeInput::Started { generation: Generation(1) }, "take t1.1; adopt t1.1");
     story.asks("a");
     story.finish(1, Finish::Completed, "withdraw a");
     story.is(Input::Taken { turn: turn(1) }, "end t1.1 completed");
@@ -415,7 +419,7 @@ fn a_self_started_turn_that_ends_before_it_is_recorded_ends_after_it() {
 fn an_exit_while_a_turn_is_recorded_ends_it_without_using_up_an_attempt() {
     let mut story = Story::new();
     story.is(Input::Message(queued(1)), "start 1 Resume");
-    story.runtime(RuntimeInput::Ready { life: Life(1) }, "take t1.1 m1");
+    story.runtime(RuntimeInput::Ready { generation: Generation(1) }, "take t1.1 m1");
     story.exits(1, "");
     let effects = story.agent.handle(story.now, Input::Taken { turn: turn(1) });
     let Some(Effect::EndTurn { settle, .. }) = effects.first() else { panic!("{effects:?}") };
@@ -452,7 +456,7 @@ fn a_full_queue_leaves_the_rest_in_the_store_and_asks_for_it_later() {
         story.is(Input::Message(queued(id)), "");
     }
     assert_eq!(story.agent.view().waiting, 2);
-    story.runtime(RuntimeInput::Ready { life: Life(1) }, "take t1.1 m1");
+    story.runtime(RuntimeInput::Ready { generation: Generation(1) }, "take t1.1 m1");
     // m3 came after one that was passed over: it must not overtake it.
     story.is(Input::Message(queued(5)), "");
     story.is(Input::Taken { turn: turn(1) }, "prompt t1.1");
@@ -466,7 +470,7 @@ fn a_long_turn_keeps_only_its_last_words() {
     let rules = Rules { reply: ReplyMode::Relay, ..Rules::default() };
     let mut story = Story::with(AgentOptions::new(Epoch(1), rules));
     story.is(Input::Message(queued(1)), "start 1 Resume");
-    story.runtime(RuntimeInput::Ready { life: Life(1) }, "take t1.1 m1");
+    story.runtime(RuntimeInput::Ready { generation: Generation(1) }, "take t1.1 m1");
     story.is(Input::Taken { turn: turn(1) }, "prompt t1.1");
     for _ in 0..3 {
         story.text(&"x".repeat(200 * 1024));

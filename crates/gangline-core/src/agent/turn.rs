@@ -12,7 +12,7 @@ use crate::{
     time::Now,
 };
 
-use super::{ApprovalRequestId, Effect, Life, Queued};
+use super::{ApprovalRequestId, Effect, Generation, Queued};
 
 /// Text that a turn keeps for its final words, in bytes.
 pub(super) const TEXT_MAX: usize = 256 * 1024;
@@ -63,7 +63,7 @@ pub(super) struct Close {
 #[derive(Debug)]
 pub(super) struct Turn {
     pub(super) id: TurnId,
-    pub(super) life: Life,
+    pub(super) generation: Generation,
     pub(super) step: Step,
     /// It is for the agent's notes.
     pub(super) notes: bool,
@@ -79,11 +79,16 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    pub(super) fn new(id: TurnId, life: Life, by: OpenedBy, messages: Vec<Queued>) -> Self {
+    pub(super) fn new(
+        id: TurnId,
+        generation: Generation,
+        by: OpenedBy,
+        messages: Vec<Queued>,
+    ) -> Self {
         let taking = Taking { by, wanted: None, ended: None, runtime_gone: false };
         Self {
             id,
-            life,
+            generation,
             step: Step::Taking(taking),
             notes: by == OpenedBy::Notes,
             not_taken: false,

@@ -44,27 +44,27 @@ fn lines_beyond_the_bound_are_not_watched() {
 fn somebody_is_told_five_reasons_a_minute() {
     let mut patience = Patience::default();
     let told: Vec<bool> =
-        (0..7).map(|second| patience.may_tell(at(second * 1000), "Ori")).collect();
+        (0..7).map(|second| patience.may_notify(at(second * 1000), "Ori")).collect();
     assert_eq!(told, [true, true, true, true, true, false, false]);
-    assert!(patience.may_tell(at(6_000), "bob"));
-    assert!(!patience.may_tell(at(59_999), "ori"));
-    assert!(!patience.could_tell(at(59_999), "ori") && patience.could_tell(at(59_999), "bob"));
-    assert!(patience.could_tell(at(60_000), "ori") && patience.could_tell(at(60_000), "new"));
+    assert!(patience.may_notify(at(6_000), "bob"));
+    assert!(!patience.may_notify(at(59_999), "ori"));
+    assert!(!patience.could_notify(at(59_999), "ori") && patience.could_notify(at(59_999), "bob"));
+    assert!(patience.could_notify(at(60_000), "ori") && patience.could_notify(at(60_000), "new"));
     // The first one is a minute old now; the second is not.
-    assert!(patience.may_tell(at(60_000), "ori"));
-    assert!(!patience.may_tell(at(60_001), "ori"));
+    assert!(patience.may_notify(at(60_000), "ori"));
+    assert!(!patience.may_notify(at(60_001), "ori"));
 }
 
 #[test]
 fn a_stranger_is_told_once_an_hour() {
-    let mut told = Told::default();
+    let mut told = Notified::default();
     let mut may = |minute: u64| told.may(at(minute * 60_000), "eve", (STRANGER_EVERY, 1));
     assert_eq!([may(0), may(1), may(59), may(60), may(61)], [true, false, false, true, false]);
 }
 
 #[test]
 fn people_beyond_the_bound_are_told_nothing_until_others_are_forgotten() {
-    let mut told = Told::default();
+    let mut told = Notified::default();
     let limit = (MINUTE, 1);
     for number in 0..PEOPLE_MAX {
         assert!(told.may(at(0), &format!("n{number}"), limit));

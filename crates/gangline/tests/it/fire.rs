@@ -107,11 +107,11 @@ fn answers(history: &[String]) -> BTreeMap<String, usize> {
     count
 }
 
-/// Landing 6, F1, F4: a daemon is killed once at each failpoint of the store and of the courier;
+/// Landing 6, F1, F4: a daemon is killed once at each failpoint of the store and of the chat task;
 /// its successor answers each message once.
 #[test]
 fn a_daemon_killed_at_any_failpoint_answers_every_message_once() {
-    let own = ["courier.before_say", "courier.after_say", "courier.before_confirm"];
+    let own = ["chat.before_say", "chat.after_say", "chat.before_confirm"];
     let points: Vec<&str> = gangline_store::FAILPOINTS.iter().copied().chain(own).collect();
     let agents: Vec<(String, String)> =
         (0..points.len()).map(|n| (format!("fire-p{n}"), format!("#p{n}"))).collect();

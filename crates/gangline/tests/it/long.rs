@@ -13,9 +13,9 @@ const POINTS: [&str; 9] = [
     "mark_sent.before_commit",
     "mark_sent.after_commit",
     "mark_sent.after_sync",
-    "courier.before_say",
-    "courier.after_say",
-    "courier.before_confirm",
+    "chat.before_say",
+    "chat.after_say",
+    "chat.before_confirm",
     "confirm.before_commit",
     "confirm.after_commit",
     "confirm.after_sync",
@@ -42,7 +42,8 @@ fn comes(stage: &Stage, nick: &str, caps: &str) -> IrcPeer {
     peer
 }
 
-/// Returns the next message of several lines that an agent says: the line that begins it, and its text.
+/// Returns the next message of several lines that an agent says: the line that begins it, and its
+/// text.
 fn whole(peer: &mut IrcPeer, agent: &str) -> (String, String) {
     let start = peer.wait("a message of several lines", |line| {
         let begins = line.contains(&format!(":{agent}!")) && line.contains(" draft/multiline ");

@@ -83,8 +83,8 @@ fn a_peer_of_another_user_is_told_once_and_starts_no_turn() {
     assert_eq!(room.stage.query("SELECT DISTINCT sender FROM messages"), ["alice"]);
 }
 
-/// Without a word in the configuration nobody of another user gets in, not even to read; and what the
-/// owner then writes lets them in without a restart.
+/// Without a word in the configuration nobody of another user gets in, not even to read; and what
+/// the owner then writes lets them in without a restart.
 #[test]
 fn a_guest_of_another_user_is_refused_and_told_what_would_let_it_in() {
     if !stage::is_root() {
@@ -178,7 +178,7 @@ fn the_id_of_anothers_line_neither_confirms_nor_doubles_it() {
     // In advance: the agent stops with its answer in the outbox, and mallory takes its id first.
     drop(room._hub);
     room.stage.world.processes_like("daemon").into_iter().for_each(kill_hard);
-    let env = [("GANGLINE_FAILPOINTS", "courier.before_say=stop")];
+    let env = [("GANGLINE_FAILPOINTS", "chat.before_say=stop")];
     let _hub = room.stage.start(&env);
     let mut alice = room.stage.member("alice");
     let mut mallory = room.stage.member("mallory");

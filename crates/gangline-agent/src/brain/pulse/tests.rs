@@ -8,7 +8,7 @@ use std::{
 use gangline_api::config::AgentConfig;
 use gangline_core::{
     Epoch, MessageId, MessageState, Origin, Principal, Redactor,
-    agent::{Agent, AgentOptions, Effect, Life, StartWith},
+    agent::{Agent, AgentOptions, Effect, Generation, StartWith},
     patience::{MINUTE, REASONS_A_MINUTE},
     pulse::{PROGRESS_AFTER, PROGRESS_EVERY, TYPING_EVERY},
 };
@@ -24,13 +24,13 @@ use crate::{
     brain::{Doors, Identity},
     bus::{Incoming, KEEPER_QUEUE, LINK_QUEUE, SESSION_QUEUE},
     hand_clock::ManualClock,
-    hooks::HookBell,
+    hooks::HookSender,
     inbox::Waiting,
     notes::Notes,
     showing::Showing,
 };
 
-const LIFE: Life = Life(1);
+const GENERATION: Generation = Generation(1);
 
 struct Rig {
     brain: Brain,
@@ -106,7 +106,7 @@ impl Rig {
             rescan: Arc::new(Notify::new()),
             drained: CancellationToken::new(),
             beat: Arc::new(AtomicU64::new(0)),
-            hooks: HookBell::new((&config, "native"), None).0,
+            hooks: HookSender::new((&config, "native"), None).0,
             notes: Notes::new("/n".into()),
         };
         let me = Identity {
@@ -124,7 +124,7 @@ impl Rig {
     }
 
     fn hears(&mut self, event: RuntimeEvent) {
-        self.brain.take(Incoming::Runtime { life: LIFE, event });
+        self.brain.take(Incoming::Runtime { generation: GENERATION, event });
     }
 
     fn says(&mut self, content: Vec<Block>) {
@@ -245,8 +245,8 @@ fn the_running_tool_is_shown_with_its_command_at_once() {
     assert_eq!((tool.name.as_str(), tool.what.as_str()), ("Bash", "npm test"));
 }
 
-/// A person who asks a parked agent gets the reason at once, at most five times a minute; agents get
-/// none.
+/// A person who asks a parked agent gets the reason at once, at most five times a minute; agents
+/// get none.
 #[test]
 fn a_parked_agent_says_so_to_people() {
     let mut rig = Rig::starting(false);
@@ -254,9 +254,9 @@ fn a_parked_agent_says_so_to_people() {
         rig.brain.take(Incoming::Message(Box::new(Waiting { row, said: Vec::new() })));
     };
     give(&mut rig, row(1, ("ori", Tier::Owner), "#lab"));
-    for life in 1..=3 {
-        let (life, cause) = (Life(life), gangline_core::outcome::Cause::Theirs);
-        rig.brain.take(Incoming::Exited { life, cause, how: "no such file".to_owned() });
+    for generation in 1..=3 {
+        let (generation, cause) = (Generation(generation), gangline_core::outcome::Cause::Theirs);
+        rig.brain.take(Incoming::Exited { generation, cause, how: "no such file".to_owned() });
         rig.clock.forward(Duration::from_secs(5));
         rig.brain.think(gangline_core::agent::Input::Tick);
     }
@@ -281,7 +281,8 @@ fn a_parked_agent_says_so_to_people() {
 fn only_an_agent_that_had_a_session_is_told_to_have_a_new_one() {
     let mut rig = Rig::starting(true);
     let told = |rig: &mut Rig| {
-        rig.brain.carry_out(Effect::StartRuntime { life: LIFE, with: StartWith::Fresh });
+        rig.brain
+            .carry_out(Effect::StartRuntime { generation: GENERATION, with: StartWith::Fresh });
         let records = std::iter::from_fn(|| rig.keeper.try_recv().ok());
         records.filter(|it| format!("{it:?}").contains("fresh_session")).count()
     };

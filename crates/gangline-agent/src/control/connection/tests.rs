@@ -22,11 +22,11 @@ use super::*;
 use crate::{
     brain::Identity,
     bus::Incoming,
-    control::tokens::Tokens,
-    courier::{
+    chat::{
         Counts,
         inquiries::{Answer, Inquiry, Question},
     },
+    control::tokens::Tokens,
     rooms::{Became, By, Rooms, Spoken, ToRooms, Unread},
     showing::Showing,
     speech::Speaker,
@@ -37,7 +37,7 @@ mod events;
 
 struct Door {
     folder: TempDir,
-    desk: Arc<Desk>,
+    requests: Arc<Requests>,
     brain: mpsc::Receiver<Incoming>,
     inquiries: mpsc::Receiver<Inquiry>,
     members: watch::Sender<Counts>,
@@ -82,7 +82,7 @@ impl Door {
             unread: unread_sender,
         };
         tasks.spawn("rooms", kept.run(rooms_end, ticks, CancellationToken::new()));
-        let desk = Desk {
+        let requests = Requests {
             me: Arc::new(Identity {
                 agent: ada(),
                 epoch: Epoch(1),
@@ -128,13 +128,22 @@ impl Door {
             asked_to_end: CancellationToken::new(),
         };
         let _held = (token, rooms, tick_sender);
-        Self { folder, desk: Arc::new(desk), brain, inquiries, members, committed, tasks, _held }
+        Self {
+            folder,
+            requests: Arc::new(requests),
+            brain,
+            inquiries,
+            members,
+            committed,
+            tasks,
+            _held,
+        }
     }
 
     fn connect(&mut self) -> (Client, CancellationToken) {
         let (ours, theirs) = UnixStream::pair().unwrap();
-        let life = Life { busy: false.into(), idle_since: 0.into() };
-        let connection = Connection::new(theirs, Arc::clone(&self.desk), Arc::new(life));
+        let activity = Activity { busy: false.into(), idle_since: 0.into() };
+        let connection = Connection::new(theirs, Arc::clone(&self.requests), Arc::new(activity));
         let end = CancellationToken::new();
         self.tasks.spawn("connection", connection.run(end.clone()));
         (Client { stream: BufReader::new(ours) }, end)
@@ -292,14 +301,14 @@ async fn what_is_said_on_a_connection_keeps_its_order() {
     for number in 0..20 {
         assert!(client.line().await.contains(&format!("\"id\":\"{number}\"")));
     }
-    let rows = door.desk.speaker.store.outbox_pending(&ada(), 500).await.unwrap();
+    let rows = door.requests.speaker.store.outbox_pending(&ada(), 500).await.unwrap();
     let said: Vec<String> = rows.iter().map(|row| row.body.to_string()).collect();
     let expect: Vec<String> = (0..20).map(|number| format!("line {number}")).collect();
     assert_eq!(said, expect);
 }
 
-/// A read right after the `ok` of a line finds it, however long the chat server takes. If the server
-/// never takes the line, the read is answered all the same.
+/// A read right after the `ok` of a line finds it, however long the chat server takes. If the
+/// server never takes the line, the read is answered all the same.
 #[tokio::test]
 async fn an_own_line_is_there_when_it_is_read_right_after_it_was_said() {
     let mut door = Door::open().await;
@@ -307,28 +316,28 @@ async fn an_own_line_is_there_when_it_is_read_right_after_it_was_said() {
     let send = r##""type":"irc_send","channel":"#general","message":"mine""##;
     assert!(client.ask(send).await.contains("\"ok\":true"));
     let read = r##""type":"irc_read","channel":"#general","peek":true,"own":true"##;
-    let clock = door.desk.me.clock.clone();
+    let clock = door.requests.me.clock.clone();
     let asked = clock.monotonic();
     client.send(&format!("{{\"id\":\"x\",{read}}}\n")).await;
     for _ in 0..10_000 {
         // The request is taken meanwhile.
         tokio::task::yield_now().await;
     }
-    // What the courier does once the server has it.
-    let store = door.desk.speaker.store.clone();
+    // What the chat task does once the server has it.
+    let store = door.requests.speaker.store.clone();
     let row = store.outbox_pending(&ada(), 9).await.unwrap().remove(0);
     let place: Target = "#general".parse().unwrap();
     let line = Spoken {
         nick: "oak-ada".into(),
         text: row.body.as_str().to_owned(),
-        at: door.desk.me.clock.now(),
+        at: door.requests.me.clock.now(),
         msgid: Some("id1".into()),
         cursor: None,
         became: Became::Nothing,
         tier: Tier::Agent,
         by: By::Agent,
     };
-    door.desk.rooms.send(ToRooms::Line { place, line }).await.unwrap();
+    door.requests.rooms.send(ToRooms::Line { place, line }).await.unwrap();
     store.confirm(&[row.id], Said { msgid: Some("id1".into()), at: None }).await.unwrap();
     let page = client.line().await;
     let waited = clock.monotonic().saturating_sub(asked);
@@ -359,7 +368,7 @@ async fn a_repeated_request_says_it_once() {
         client.send(&send(id, text)).await;
         assert!(client.line().await.contains("\"ok\":true"));
     }
-    let rows = door.desk.speaker.store.outbox_pending(&ada(), 500).await.unwrap();
+    let rows = door.requests.speaker.store.outbox_pending(&ada(), 500).await.unwrap();
     let said: Vec<String> = rows.iter().map(|row| row.body.to_string()).collect();
     assert_eq!(said, ["a", "b", "c", "c"]);
 }
@@ -379,7 +388,7 @@ async fn only_the_owner_pauses_resumes_interrupts_and_shuts_down() {
     for verb in ["pause", "hello", "status"] {
         assert_eq!(client.ask(&format!("\"type\":\"{verb}\",\"token\":\"glt_0\"")).await, wrong);
     }
-    assert!(door.brain.try_recv().is_err() && !door.desk.asked_to_end.is_cancelled());
+    assert!(door.brain.try_recv().is_err() && !door.requests.asked_to_end.is_cancelled());
     let none = r#""ok":false,"error":"there is no turn to end"}"#;
     let owner = |verb: &str| format!("\"type\":\"{verb}\",\"token\":\"the owner\"");
     assert_eq!(client.ask(&owner("interrupt")).await, none);
@@ -388,7 +397,7 @@ async fn only_the_owner_pauses_resumes_interrupts_and_shuts_down() {
     }
     assert!(matches!(door.brain.recv().await, Some(Incoming::Operator(crate::bus::Word::Pause))));
     assert!(matches!(door.brain.recv().await, Some(Incoming::Operator(crate::bus::Word::Resume))));
-    door.desk.asked_to_end.cancelled().await;
+    door.requests.asked_to_end.cancelled().await;
 }
 
 /// R0-43, R1-25, F.2: without a running backend there is no context.

@@ -6,7 +6,7 @@ use super::*;
 #[test]
 fn a_token_tells_who_somebody_is() {
     let folder = tempfile::tempdir().unwrap();
-    let (life, agent) = watch::channel(None);
+    let (generation, agent) = watch::channel(None);
     let mark = RunMark { installation: "i".into(), agent: "oak-ada".into(), epoch: 1 };
     let tokens = Tokens { agent, owner_file: folder.path().join("owner.token"), mark };
     let who = |text: &str| tokens.who(Some(&Token::new(text).unwrap()), None);
@@ -15,12 +15,12 @@ fn a_token_tells_who_somebody_is() {
     assert_eq!(tokens.who(None, None), Ok(Who::Somebody));
     assert_eq!(who(first.expose()), Err(Wrong));
 
-    life.send_replace(Some(first.clone()));
+    generation.send_replace(Some(first.clone()));
     assert_eq!(who(first.expose()), Ok(Who::Agent));
-    life.send_replace(Some(second.clone()));
-    assert_eq!(who(first.expose()), Err(Wrong), "a later life has another token");
+    generation.send_replace(Some(second.clone()));
+    assert_eq!(who(first.expose()), Err(Wrong), "a later generation has another token");
     assert_eq!(who(second.expose()), Ok(Who::Agent));
-    life.send_replace(None);
+    generation.send_replace(None);
     assert_eq!(who(second.expose()), Err(Wrong), "the backend is gone");
 
     for wrong in ["", "x", "owner"] {

@@ -145,7 +145,7 @@ fn notes_that_were_lost_are_not_asked_for_again() {
     story.exits(1, &format!("end t1.2 lost; {told}"));
     story.is(Input::Message(queued(3)), "");
     story.after(5).is(Input::Tick, "start 2 Resume");
-    story.runtime(RuntimeInput::Ready { life: Life(2) }, "take t1.3 m3");
+    story.runtime(RuntimeInput::Ready { generation: Generation(2) }, "take t1.3 m3");
     story.is(Input::Taken { turn: turn(3) }, "prompt t1.3");
     ends(&mut story, 3, 950, "end t1.3 completed m3=answered `done`; shorten");
 }
@@ -209,16 +209,16 @@ fn a_shortening_that_failed_is_forgotten_with_its_passage() {
     ends(&mut story, 3, 700, &answered(3));
 }
 
-/// R2-09: a shortening that the backend's death cut off is tried once more by the next life.
+/// R2-09: a shortening that the backend's death cut off is tried once more by the next generation.
 #[test]
 fn a_shortening_that_was_cut_off_is_tried_once_more() {
     let mut story = being_shortened();
-    for (life, number, then) in [(1, 3, "; shorten"), (2, 4, "")] {
-        story.exits(life, "");
+    for (generation, number, then) in [(1, 3, "; shorten"), (2, 4, "")] {
+        story.exits(generation, "");
         story.is(Input::Message(queued(number)), "");
-        story.after(5).is(Input::Tick, &format!("start {} Resume", life + 1));
+        story.after(5).is(Input::Tick, &format!("start {} Resume", generation + 1));
         let take = format!("take t1.{number} m{number}");
-        story.runtime(RuntimeInput::Ready { life: Life(life + 1) }, &take);
+        story.runtime(RuntimeInput::Ready { generation: Generation(generation + 1) }, &take);
         story.is(Input::Taken { turn: turn(number) }, &format!("prompt t1.{number}"));
         ends(&mut story, number, 950, &format!("{}{then}", answered(number)));
     }
@@ -260,7 +260,7 @@ fn what_is_about_to_end_is_not_shortened() {
     story.exits(1, &format!("end t1.2 lost; {told}"));
     story.is(Input::Message(queued(3)), "");
     story.after(5).is(Input::Tick, "start 2 Resume");
-    story.runtime(RuntimeInput::Ready { life: Life(2) }, "take t1.3 m3");
+    story.runtime(RuntimeInput::Ready { generation: Generation(2) }, "take t1.3 m3");
     story.is(Input::Taken { turn: turn(3) }, "prompt t1.3");
     story.is(Input::Drain(crate::agent::Drain::Soft), "");
     ends(&mut story, 3, 950, "end t1.3 completed m3=answered `done`; kill 2; drained");

@@ -18,7 +18,7 @@ fn messages_that_are_read_join_the_turn() {
 fn busy(when_busy: WhenBusy) -> Story {
     let mut story = Story::with(AgentOptions { when_busy, ..AgentOptions::default() });
     story.is(Input::Message(queued(1)), "start 1 Resume");
-    story.runtime(RuntimeInput::Ready { life: Life(1) }, "take t1.1 m1");
+    story.runtime(RuntimeInput::Ready { generation: Generation(1) }, "take t1.1 m1");
     story.is(Input::Taken { turn: turn(1) }, "prompt t1.1");
     story.runtime(RuntimeInput::Accepted { turn: turn(1) }, "");
     story

@@ -21,7 +21,7 @@ fn three_deaths_in_300_seconds_park_the_agent_and_a_resume_half_opens() {
     story.exits(1, "end t1.1 lost m1=accepted; rescan");
     story.is(Input::Message(queued(2)), "");
     story.after(5).is(Input::Tick, "start 2 Resume");
-    story.runtime(RuntimeInput::Ready { life: Life(2) }, "take t1.2 m2");
+    story.runtime(RuntimeInput::Ready { generation: Generation(2) }, "take t1.2 m2");
     story.is(Input::Taken { turn: turn(2) }, "prompt t1.2");
     story.exits(2, "end t1.2 lost m2=accepted; rescan");
     story.is(Input::Message(queued(2)), "");
@@ -43,10 +43,13 @@ fn three_deaths_in_300_seconds_park_the_agent_and_a_resume_half_opens() {
 #[test]
 fn a_message_that_ends_the_backend_each_time_parks_the_agent_once() {
     let mut story = Story::new();
-    let dies = |story: &mut Story, life: i64, expect: &str| {
-        story.runtime(RuntimeInput::Ready { life: Life(life) }, &format!("take t1.{life} m1"));
-        story.is(Input::Taken { turn: turn(life) }, &format!("prompt t1.{life}"));
-        story.exits(life, &format!("end t1.{life} lost {expect}"));
+    let dies = |story: &mut Story, generation: i64, expect: &str| {
+        story.runtime(
+            RuntimeInput::Ready { generation: Generation(generation) },
+            &format!("take t1.{generation} m1"),
+        );
+        story.is(Input::Taken { turn: turn(generation) }, &format!("prompt t1.{generation}"));
+        story.exits(generation, &format!("end t1.{generation} lost {expect}"));
     };
     let again = |attempt| Input::Message(Queued { attempt, ..queued(1) });
     story.is(again(0), "start 1 Resume");
@@ -66,28 +69,31 @@ fn a_message_that_ends_the_backend_each_time_parks_the_agent_once() {
     story.after(5).is(Input::Tick, "start 5 Resume");
     dies(&mut story, 5, "m1=dead_letter");
     story.after(5).is(Input::Tick, "start 6 Resume");
-    story.runtime(RuntimeInput::Ready { life: Life(6) }, "take t1.6 m2");
+    story.runtime(RuntimeInput::Ready { generation: Generation(6) }, "take t1.6 m2");
 }
 
 /// R0-22: a suspected message excuses no other death: one more parks again.
 #[test]
 fn deaths_of_other_messages_still_park_after_a_resume() {
     let mut story = Story::working();
-    for life in 1..3 {
-        story.exits(life, &format!("end t1.{life} lost m1=accepted; rescan"));
+    for generation in 1..3 {
+        story.exits(generation, &format!("end t1.{generation} lost m1=accepted; rescan"));
         story.is(Input::Message(queued(1)), "");
-        story.after(5).is(Input::Tick, &format!("start {} Resume", life + 1));
+        story.after(5).is(Input::Tick, &format!("start {} Resume", generation + 1));
         story.runtime(
-            RuntimeInput::Ready { life: Life(life + 1) },
-            &format!("take t1.{} m1", life + 1),
+            RuntimeInput::Ready { generation: Generation(generation + 1) },
+            &format!("take t1.{} m1", generation + 1),
         );
-        story.is(Input::Taken { turn: turn(life + 1) }, &format!("prompt t1.{}", life + 1));
+        story.is(
+            Input::Taken { turn: turn(generation + 1) },
+            &format!("prompt t1.{}", generation + 1),
+        );
     }
     story.exits(3, "end t1.3 lost m1=accepted; parked 3 by m1");
     let unparked = format!("({:?}); rescan", Notice::Unparked);
     story.is(Input::Operator(Operator::Resume), &unparked);
     story.after(5).is(Input::Message(queued(2)), "start 4 Resume");
-    story.runtime(RuntimeInput::Ready { life: Life(4) }, "take t1.4 m2");
+    story.runtime(RuntimeInput::Ready { generation: Generation(4) }, "take t1.4 m2");
     story.is(Input::Taken { turn: turn(4) }, "prompt t1.4");
     story.exits(4, "end t1.4 lost m2=accepted; parked 3");
 }
@@ -99,9 +105,9 @@ fn refused_resumes_do_not_park_before_a_new_session_was_tried() {
     let mut story = Story::working();
     story.exits(1, "end t1.1 lost m1=accepted; rescan");
     story.is(Input::Message(queued(1)), "");
-    for life in [2, 3] {
-        story.after(5).is(Input::Tick, &format!("start {life} Resume"));
-        story.exits(life, "");
+    for generation in [2, 3] {
+        story.after(5).is(Input::Tick, &format!("start {generation} Resume"));
+        story.exits(generation, "");
     }
     story.after(5).is(Input::Tick, "start 4 Fresh");
     story.exits(4, "parked 3");
@@ -113,11 +119,14 @@ fn deaths_that_are_far_apart_do_not_park() {
     let mut story = Story::working();
     story.exits(1, "end t1.1 lost m1=accepted; rescan");
     story.is(Input::Message(queued(2)), "");
-    for life in 2..6 {
-        story.after(150).is(Input::Tick, &format!("start {life} Resume"));
-        story.runtime(RuntimeInput::Ready { life: Life(life) }, &format!("take t1.{life} m2"));
-        story.is(Input::Taken { turn: turn(life) }, &format!("prompt t1.{life}"));
-        story.exits(life, &format!("end t1.{life} lost m2=accepted; rescan"));
+    for generation in 2..6 {
+        story.after(150).is(Input::Tick, &format!("start {generation} Resume"));
+        story.runtime(
+            RuntimeInput::Ready { generation: Generation(generation) },
+            &format!("take t1.{generation} m2"),
+        );
+        story.is(Input::Taken { turn: turn(generation) }, &format!("prompt t1.{generation}"));
+        story.exits(generation, &format!("end t1.{generation} lost m2=accepted; rescan"));
         story.is(Input::Message(queued(2)), "");
     }
 }
@@ -127,10 +136,11 @@ fn deaths_that_are_far_apart_do_not_park() {
 fn deaths_that_we_caused_do_not_count() {
     let mut story = Story::with(AgentOptions { start: StartMode::Eager, ..Default::default() });
     story.is(Input::Tick, "start 1 Resume");
-    for life in 1..8 {
-        story.runtime(RuntimeInput::Ready { life: Life(life) }, "");
-        let exited = RuntimeInput::Exited { life: Life(life), cause: Cause::Ours };
-        story.runtime(exited, &format!("start {} Resume", life + 1));
+    for generation in 1..8 {
+        story.runtime(RuntimeInput::Ready { generation: Generation(generation) }, "");
+        let exited =
+            RuntimeInput::Exited { generation: Generation(generation), cause: Cause::Ours };
+        story.runtime(exited, &format!("start {} Resume", generation + 1));
     }
 }
 
@@ -141,18 +151,21 @@ fn a_clean_end_after_work_does_not_count() {
     let options = AgentOptions { on_crash: OnCrash::Fresh, ..AgentOptions::default() };
     let mut story = Story::with(options);
     story.is(Input::Message(queued(1)), "start 1 Resume");
-    for life in 1..9 {
-        story.runtime(RuntimeInput::Ready { life: Life(life) }, &format!("take t1.{life} m1"));
-        story.is(Input::Taken { turn: turn(life) }, &format!("prompt t1.{life}"));
-        story.finish(
-            life,
-            Finish::Failed("x".to_owned()),
-            &format!("end t1.{life} failed:x m1=failed"),
+    for generation in 1..9 {
+        story.runtime(
+            RuntimeInput::Ready { generation: Generation(generation) },
+            &format!("take t1.{generation} m1"),
         );
-        story.ends(life, "");
+        story.is(Input::Taken { turn: turn(generation) }, &format!("prompt t1.{generation}"));
+        story.finish(
+            generation,
+            Finish::Failed("x".to_owned()),
+            &format!("end t1.{generation} failed:x m1=failed"),
+        );
+        story.ends(generation, "");
         story.is(Input::Message(queued(1)), "");
-        assert_eq!(story.deadline(), Some(5 * u64::try_from(life).unwrap()));
-        story.after(5).is(Input::Tick, &format!("start {} Resume", life + 1));
+        assert_eq!(story.deadline(), Some(5 * u64::try_from(generation).unwrap()));
+        story.after(5).is(Input::Tick, &format!("start {} Resume", generation + 1));
     }
 }
 
@@ -163,12 +176,12 @@ fn a_clean_end_right_after_a_start_counts() {
     let lives = |seconds: u64| {
         let mut story = Story::with(eager.clone());
         story.is(Input::Tick, "start 1 Resume");
-        for life in 1..3 {
-            story.runtime(RuntimeInput::Ready { life: Life(life) }, "");
-            story.after(seconds).ends(life, "");
-            story.after(5).is(Input::Tick, &format!("start {} Resume", life + 1));
+        for generation in 1..3 {
+            story.runtime(RuntimeInput::Ready { generation: Generation(generation) }, "");
+            story.after(seconds).ends(generation, "");
+            story.after(5).is(Input::Tick, &format!("start {} Resume", generation + 1));
         }
-        story.runtime(RuntimeInput::Ready { life: Life(3) }, "");
+        story.runtime(RuntimeInput::Ready { generation: Generation(3) }, "");
         story.after(seconds);
         story
     };
@@ -189,19 +202,19 @@ fn a_clean_end_right_after_a_start_counts() {
     story.ends(4, "parked 3");
 }
 
-/// R0-22: what it does by itself is no work: a first prompt in each life would be a loop.
+/// R0-22: what it does by itself is no work: a first prompt in each generation would be a loop.
 #[test]
 fn a_turn_that_nobody_asked_for_does_not_make_an_end_a_good_one() {
     let options = AgentOptions { start: StartMode::Eager, ..AgentOptions::default() };
     let mut story = Story::with(options);
     story.is(Input::Tick, "start 1 Resume");
-    story.runtime(RuntimeInput::Ready { life: Life(1) }, "");
-    story.runtime(RuntimeInput::Started { life: Life(1) }, "take t1.1; adopt t1.1");
+    story.runtime(RuntimeInput::Ready { generation: Generation(1) }, "");
+    story.runtime(RuntimeInput::Started { generation: Generation(1) }, "take t1.1; adopt t1.1");
     story.is(Input::Taken { turn: turn(1) }, "");
     story.finish(1, Finish::Completed, "end t1.1 completed");
-    assert!(!story.agent.ends_well(story.now, Life(1)));
-    assert!(story.agent.ends_well(story.now.plus(Duration::from_secs(60)), Life(1)));
-    assert!(!story.agent.ends_well(story.now.plus(Duration::from_secs(60)), Life(2)));
+    assert!(!story.agent.ends_well(story.now, Generation(1)));
+    assert!(story.agent.ends_well(story.now.plus(Duration::from_secs(60)), Generation(1)));
+    assert!(!story.agent.ends_well(story.now.plus(Duration::from_secs(60)), Generation(2)));
 }
 
 /// C7: two failed resumes in a row fall back to a new session.
@@ -214,7 +227,7 @@ fn two_failed_resumes_fall_back_to_a_new_session() {
     story.after(5).is(Input::Tick, "start 2 Resume");
     story.exits(2, "");
     story.after(5).is(Input::Tick, "start 3 Fresh");
-    story.runtime(RuntimeInput::Ready { life: Life(3) }, "take t1.1 m1");
+    story.runtime(RuntimeInput::Ready { generation: Generation(3) }, "take t1.1 m1");
     story.is(Input::Taken { turn: turn(1) }, "prompt t1.1");
     story.exits(3, "end t1.1 lost m1=accepted; rescan");
     story.is(Input::Message(queued(1)), "");
@@ -226,10 +239,13 @@ fn two_failed_resumes_fall_back_to_a_new_session() {
 fn a_backend_without_a_login_at_its_start_is_not_fed() {
     let mut story = Story::new();
     story.is(Input::Message(queued(1)), "start 1 Resume");
-    story.runtime(RuntimeInput::NeedsLogin { life: Life(7) }, "(LateLife { life: Life(7) })");
-    story.runtime(RuntimeInput::NeedsLogin { life: Life(1) }, "");
-    story.runtime(RuntimeInput::Ready { life: Life(1) }, "");
+    story.runtime(
+        RuntimeInput::NeedsLogin { generation: Generation(7) },
+        "(LateGeneration { generation: Generation(7) })",
+    );
+    story.runtime(RuntimeInput::NeedsLogin { generation: Generation(1) }, "");
+    story.runtime(RuntimeInput::Ready { generation: Generation(1) }, "");
     assert!(story.agent.view().needs_login);
-    story.runtime(RuntimeInput::LoggedIn { life: Life(1) }, "take t1.1 m1");
+    story.runtime(RuntimeInput::LoggedIn { generation: Generation(1) }, "take t1.1 m1");
     assert!(!story.agent.view().needs_login);
 }

@@ -11,8 +11,11 @@ fn without_a_login_nothing_is_fed_until_there_is_one() {
     assert!(story.agent.view().needs_login);
     assert_eq!(story.deadline(), None);
     story.after(600).is(Input::Tick, "");
-    story.runtime(RuntimeInput::LoggedIn { life: Life(7) }, "(LateLife { life: Life(7) })");
-    story.runtime(RuntimeInput::LoggedIn { life: Life(1) }, "take t1.2 m2");
+    story.runtime(
+        RuntimeInput::LoggedIn { generation: Generation(7) },
+        "(LateGeneration { generation: Generation(7) })",
+    );
+    story.runtime(RuntimeInput::LoggedIn { generation: Generation(1) }, "take t1.2 m2");
     assert!(!story.agent.view().needs_login);
 }
 
@@ -30,6 +33,6 @@ fn a_human_s_resume_tries_again_without_a_login() {
 fn the_next_life_finds_out_by_itself_whether_there_is_a_login() {
     let mut story = Story::working();
     story.finish(1, Finish::NeedsLogin, "end t1.1 needs_login m1=accepted; rescan");
-    story.runtime(RuntimeInput::Exited { life: Life(1), cause: Cause::Theirs }, "");
+    story.runtime(RuntimeInput::Exited { generation: Generation(1), cause: Cause::Theirs }, "");
     assert!(!story.agent.view().needs_login);
 }

@@ -22,9 +22,9 @@ fn step() -> impl Strategy<Value = Step> {
     })
 }
 
-fn ids_of(world: &World, step: &Step) -> (TurnId, Life) {
+fn ids_of(world: &World, step: &Step) -> (TurnId, Generation) {
     let number = world.open.as_ref().map_or(1, |open| open.turn.number);
-    let life = world.alive.map_or(1, |(life, _)| life.0);
+    let generation = world.alive.map_or(1, |(generation, _)| generation.0);
     let shift = if !step.stale {
         0
     } else if step.arg.is_multiple_of(2) {
@@ -32,11 +32,11 @@ fn ids_of(world: &World, step: &Step) -> (TurnId, Life) {
     } else {
         3
     };
-    (turn(number + shift), Life(life + shift))
+    (turn(number + shift), Generation(generation + shift))
 }
 
 fn play(world: &mut World, step: &Step) {
-    let (turn, life) = ids_of(world, step);
+    let (turn, generation) = ids_of(world, step);
     let arg = step.arg;
     let message = MessageId(i64::from(arg % 12) + 1);
     let request = request(["a", "b", "c"][usize::from(arg % 3)]);
@@ -51,11 +51,11 @@ fn play(world: &mut World, step: &Step) {
                 world.serve(!arg.is_multiple_of(8));
             }
         }
-        26..36 => world.give(runtime(RuntimeInput::Ready { life })),
-        37 if arg < 100 => world.give(runtime(RuntimeInput::LoggedIn { life })),
-        37 if arg < 120 => world.give(runtime(RuntimeInput::NeedsLogin { life })),
-        37 if arg < 150 => world.give(runtime(RuntimeInput::Primes { life })),
-        36..38 => world.give(runtime(RuntimeInput::Started { life })),
+        26..36 => world.give(runtime(RuntimeInput::Ready { generation })),
+        37 if arg < 100 => world.give(runtime(RuntimeInput::LoggedIn { generation })),
+        37 if arg < 120 => world.give(runtime(RuntimeInput::NeedsLogin { generation })),
+        37 if arg < 150 => world.give(runtime(RuntimeInput::Primes { generation })),
+        36..38 => world.give(runtime(RuntimeInput::Started { generation })),
         38 if arg < 200 => {
             let tokens = if arg < 120 { 100 } else { 99 };
             world.give(runtime(RuntimeInput::Holds { tokens, window: None }));
@@ -77,8 +77,8 @@ fn play(world: &mut World, step: &Step) {
             world.give(Input::Decision { turn, request, decision });
         }
         61..69 => world.give(runtime(RuntimeInput::Finished { turn, how: finish(arg) })),
-        69 if arg.is_multiple_of(2) => world.give(runtime(RuntimeInput::Ended { life })),
-        69..74 => world.give(runtime(RuntimeInput::Exited { life, cause })),
+        69 if arg.is_multiple_of(2) => world.give(runtime(RuntimeInput::Ended { generation })),
+        69..74 => world.give(runtime(RuntimeInput::Exited { generation, cause })),
         74..77 => {
             let to = ["#lab", "ori", "#else"][usize::from(arg % 3)].to_owned();
             world.give(Input::Sent { turn, to, in_reply_to: (arg < 40).then_some(message) });
@@ -165,8 +165,8 @@ fn settle_all(world: &mut World) {
         if world.agent.view().phase == PhaseName::Parked {
             // A death that was under way parked it once more.
             world.give(Input::Operator(Operator::Resume));
-        } else if let Some((life, false)) = world.alive {
-            world.give(Input::Runtime(RuntimeInput::Ready { life }));
+        } else if let Some((generation, false)) = world.alive {
+            world.give(Input::Runtime(RuntimeInput::Ready { generation }));
         } else if let Some(turn) = world.open.as_ref().map(|open| open.turn) {
             let text = "done".to_owned();
             world.give(Input::Runtime(RuntimeInput::Text { turn, text }));
@@ -192,8 +192,8 @@ fn one_turn(world: &mut World, message: MessageId, tokens: u64) {
     world.message(message);
     for _ in 0..10 {
         world.serve(true);
-        if let Some((life, false)) = world.alive {
-            world.give(Input::Runtime(RuntimeInput::Ready { life }));
+        if let Some((generation, false)) = world.alive {
+            world.give(Input::Runtime(RuntimeInput::Ready { generation }));
         } else if let Some(turn) = world.open.as_ref().map(|open| open.turn) {
             let (text, how) = ("done".to_owned(), Finish::Completed);
             world.give(Input::Runtime(RuntimeInput::Holds { tokens, window: None }));
@@ -264,9 +264,9 @@ proptest! {
             match (word, world.alive) {
                 (1, _) => world.give(Input::Runtime(RuntimeInput::Shortened)),
                 (2..6, _) => world.give(Input::Runtime(RuntimeInput::NotShortened)),
-                (6, Some((life, _))) => {
+                (6, Some((generation, _))) => {
                     let cause = Cause::Theirs;
-                    world.give(Input::Runtime(RuntimeInput::Exited { life, cause }));
+                    world.give(Input::Runtime(RuntimeInput::Exited { generation, cause }));
                 }
                 _ => {}
             }

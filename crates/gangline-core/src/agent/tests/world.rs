@@ -23,9 +23,9 @@ pub(super) struct World {
     pub(super) rows: BTreeMap<MessageId, (MessageState, i64)>,
     pub(super) open: Option<Open>,
     asked: BTreeSet<(TurnId, ApprovalRequestId)>,
-    /// The life that runs, and whether it is ready.
-    pub(super) alive: Option<(Life, bool)>,
-    /// When the life got ready, and whether a turn with messages has ended in it.
+    /// The generation that runs, and whether it is ready.
+    pub(super) alive: Option<(Generation, bool)>,
+    /// When the generation got ready, and whether a turn with messages has ended in it.
     proven: (Now, bool),
     lives: i64,
     deaths: VecDeque<Now>,
@@ -177,9 +177,9 @@ impl World {
 
     fn note_report(&mut self, report: &RuntimeInput) {
         match report {
-            RuntimeInput::Ready { life } => {
+            RuntimeInput::Ready { generation } => {
                 if let Some((alive, ready)) = &mut self.alive
-                    && alive == life
+                    && alive == generation
                 {
                     if !*ready {
                         self.proven = (self.now, false);
@@ -187,9 +187,9 @@ impl World {
                     *ready = true;
                 }
             }
-            RuntimeInput::Ended { life } => {
+            RuntimeInput::Ended { generation } => {
                 if let Some((alive, ready)) = self.alive
-                    && alive == *life
+                    && alive == *generation
                 {
                     self.alive = None;
                     let lived = self.now.since(self.proven.0) >= Duration::from_secs(60);
@@ -199,8 +199,8 @@ impl World {
                     }
                 }
             }
-            RuntimeInput::Exited { life, cause } => {
-                if self.alive.is_some_and(|(alive, _)| alive == *life) {
+            RuntimeInput::Exited { generation, cause } => {
+                if self.alive.is_some_and(|(alive, _)| alive == *generation) {
                     self.alive = None;
                     if *cause == Cause::Theirs && !self.interrupting {
                         self.died();
@@ -258,15 +258,15 @@ impl World {
     fn obey(&mut self, effect: Effect, deadline: Option<Now>) {
         assert!(!self.drained, "{effect:?} after Drained");
         match effect {
-            Effect::StartRuntime { life, .. } => {
-                assert!(self.alive.is_none() && life.0 > self.lives, "two runtimes");
+            Effect::StartRuntime { generation, .. } => {
+                assert!(self.alive.is_none() && generation.0 > self.lives, "two runtimes");
                 assert!(!self.parked && !self.draining && !self.degraded && !self.paused);
-                self.lives = life.0;
-                self.alive = Some((life, false));
+                self.lives = generation.0;
+                self.alive = Some((generation, false));
                 self.orders.1 = true;
             }
-            Effect::KillRuntime { life } => {
-                assert_eq!(self.alive.map(|(alive, _)| alive), Some(life));
+            Effect::KillRuntime { generation } => {
+                assert_eq!(self.alive.map(|(alive, _)| alive), Some(generation));
                 self.alive = None;
             }
             Effect::Take { turn, messages } => {

@@ -11,7 +11,7 @@ async fn append(door: &Door, from: i64, to: i64, bytes: usize) {
         payload: Redactor::default()
             .redact(&format!("{{\"code\":\"n{number}\",\"text\":\"{}\"}}", "x".repeat(bytes))),
     });
-    door.desk.speaker.store.append(events.collect()).await.unwrap();
+    door.requests.speaker.store.append(events.collect()).await.unwrap();
     door.committed.send_modify(|count| *count += 1);
 }
 

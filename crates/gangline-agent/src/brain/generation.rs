@@ -1,0 +1,77 @@
+//! What the backend says of its session, and of a turn's end and cost.
+
+use std::time::Duration;
+
+use gangline_core::{
+    TurnId,
+    agent::{Finish, Input, RuntimeInput},
+    time::WallMicros,
+};
+use gangline_runtime::TurnResult;
+use gangline_store::NewUsage;
+
+use super::Brain;
+use crate::bus::Record;
+
+/// How long a backend rests that did not say how long.
+const RATE_LIMIT_DEFAULT_S: u64 = 30;
+
+impl Brain {
+    pub(super) fn session_is(&mut self, session: gangline_runtime::SessionId) {
+        let session = session.is_session().then_some(session.0);
+        self.shown.session = session.clone();
+        self.keep_session(session);
+    }
+
+    /// Has this session kept for the next daemon; none = it begins a new one.
+    pub(super) fn keep_session(&mut self, session: Option<String>) {
+        self.keeper.push(Record::Agent(gangline_store::AgentUpdate {
+            session: Some(session),
+            known_as: self.shown.known_as.clone(),
+            ..Default::default()
+        }));
+    }
+
+    pub(super) fn finish(&mut self, turn: TurnId, result: TurnResult) -> Finish {
+        match result {
+            TurnResult::Completed => Finish::Completed,
+            TurnResult::Interrupted => Finish::Interrupted,
+            TurnResult::Failed { kind, why } => {
+                self.progress.failure = Some(why.clone());
+                self.notice(Some(turn), kind.as_str(), why);
+                Finish::Failed(kind.as_str().to_owned())
+            }
+            TurnResult::NeedsLogin { hint } => {
+                self.shown.login_hint = Some(hint.clone());
+                self.progress.failure = Some(hint.clone());
+                self.notice(Some(turn), "needs_login", hint);
+                Finish::NeedsLogin
+            }
+            TurnResult::RateLimited { retry_after } => {
+                let wait = Duration::from_secs(retry_after.unwrap_or(RATE_LIMIT_DEFAULT_S));
+                let until = self.me.clock.now().plus(wait);
+                Finish::RateLimited { until: WallMicros(until.0), wait }
+            }
+        }
+    }
+
+    pub(super) fn usage(&mut self, turn: TurnId, usage: &gangline_runtime::Usage) {
+        let count = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
+        if let Some(tokens) = usage.context_tokens {
+            let window = usage.context_window;
+            self.shown.context = (Some(tokens), window);
+            self.think(Input::Runtime(RuntimeInput::Holds { tokens, window }));
+        }
+        let usage = NewUsage {
+            agent: self.me.agent.clone(),
+            turn: Some(turn),
+            model: usage.model.clone(),
+            input: count(usage.input_tokens),
+            output: count(usage.output_tokens),
+            cache_read: count(usage.cache_read_tokens),
+            cache_write: count(usage.cache_write_tokens),
+            cost_micros: usage.cost_micros.map(count),
+        };
+        self.keeper.push(Record::Usage(Box::new(usage)));
+    }
+}

@@ -1,0 +1,254 @@
+//! What is told beyond the room: hooks (R3-10) and alerts (R1-39), each recorded as an event too.
+
+use std::collections::{HashMap, HashSet};
+
+use gangline_api::{
+    config::{HookEvent, Permissions, WebhookEvent},
+    event::{self, HookData},
+    status::cut,
+};
+use gangline_core::{
+    MessageId, MessageState, Tier, TurnId,
+    answer::Settlement,
+    outcome::{Cause, Outcome},
+    patience::{self, MINUTE, REASONS_A_MINUTE},
+};
+use gangline_irc::{client::LinkCommand, wire::Message};
+use gangline_runtime::RuntimeEvent;
+use gangline_store::{LineKind, MessageRow, Send as StoreSend};
+
+use super::Brain;
+use crate::{bus::Record, texts};
+
+/// So much of a message or an error is told, in bytes.
+const MESSAGE_MAX: usize = 16 * 1024;
+/// The cut-off attempts of so many messages are remembered; an old one is a courtesy only.
+const CUT_OFF_MAX: usize = 64;
+/// So much of the reason for a park is kept, in characters.
+const DEATH_MAX: usize = 300;
+/// So much of a tool that ran unasked is shown, in characters.
+const UNASKED_MAX: usize = 120;
+/// So much of a task is quoted in an alert, in bytes.
+const TASK_MAX: usize = 80;
+
+/// What was told of the backend's generations and turns so far.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    /// A start was told whose end was not.
+    session_open: bool,
+    /// What the backend said about the failure that the open turn ends with.
+    pub(super) failure: Option<String>,
+    /// Messages whose askers were told that the agent is parked.
+    pub(super) parked: HashSet<MessageId>,
+    /// How often each of them was.
+    reasons: patience::Notified,
+    /// What the backend said last, if nothing else has come from it since.
+    last_words: Option<String>,
+    /// How the last attempt at a message was cut off, until the next one is prompted.
+    pub(super) cut_off: HashMap<MessageId, String>,
+}
+
+impl Progress {
+    /// Notes what the backend said, if it was words for people.
+    pub(super) fn hear(&mut self, event: &RuntimeEvent) {
+        self.last_words = None;
+        if let RuntimeEvent::Notice { text } = event {
+            self.last_words = Some(text.clone());
+        }
+    }
+}
+
+impl Brain {
+    pub(super) fn session_begins(&mut self) {
+        if !std::mem::replace(&mut self.progress.session_open, true) {
+            self.hook(None, HookEvent::SessionStart, HookData::default());
+        }
+    }
+
+    /// Tells once that the session that was begun is over.
+    pub(super) fn session_ends(&mut self, how: &str) {
+        if std::mem::take(&mut self.progress.session_open) {
+            let data = HookData { message: how.to_owned(), ..HookData::default() };
+            self.hook(None, HookEvent::SessionStop, data);
+        }
+    }
+
+    /// The backend is gone.
+    pub(super) fn gone(&mut self, cause: Cause, how: &str) {
+        if std::mem::take(&mut self.shown.compacting) {
+            self.notice(None, "compacted", texts::NOT_COMPACTED.to_owned());
+        }
+        match cause {
+            Cause::Ours => {}
+            Cause::Theirs => {
+                if self.progress.cut_off.len() >= CUT_OFF_MAX {
+                    self.progress.cut_off.clear();
+                }
+                let lost = self.core.view().messages;
+                self.progress.cut_off.extend(lost.into_iter().map(|id| (id, how.to_owned())));
+                self.error(None, how.to_owned());
+                let words = self.progress.last_words.take();
+                let death = texts::death(how, words.as_deref(), self.core.view().phase);
+                self.died(&death);
+                // Without a code only the backend's own words say how it ended.
+                let how = if how == texts::exited(-1) { &death } else { how };
+                let text = texts::alert_crashed(&self.me.agent, how);
+                self.alert(WebhookEvent::AgentError, text);
+            }
+        }
+        self.session_ends(how);
+    }
+
+    /// The backend has ended by itself, with nothing under way and no trouble (R0-20).
+    pub(super) fn ended_well(&mut self) {
+        if std::mem::take(&mut self.shown.compacting) {
+            self.notice(None, "compacted", texts::NOT_COMPACTED.to_owned());
+        }
+        self.notice(None, "ended", texts::ENDED_WELL.to_owned());
+        self.session_ends(texts::ENDED_WELL);
+    }
+
+    /// Keeps how the backend ended, or why it did not start, for those who ask why it is parked.
+    pub(super) fn died(&mut self, how: &str) {
+        let masked = self.me.redactor.redact(how).into_string();
+        self.shown.death = Some(cut(&masked, DEATH_MAX));
+    }
+
+    pub(super) fn parked(&mut self, deaths: usize, suspects: &[MessageId]) {
+        let why = self.shown.death.clone().unwrap_or_default();
+        let suspected = texts::suspected(suspects);
+        self.notice(None, "circuit_open", texts::circuit_open(deaths, &why) + &suspected);
+        let text = texts::alert_parked(&self.me.agent, deaths, &why) + &suspected;
+        self.alert(WebhookEvent::AgentError, text);
+    }
+
+    /// Tells an asker, once for each message, that it waits until somebody fixes the agent.
+    /// Somebody who asks often gets the first few of these only.
+    pub(super) fn notify_parked(&mut self, row: &MessageRow) {
+        let program = row.target.is_empty() || row.principal.tier == Tier::Agent;
+        if program || self.progress.parked.contains(&row.id) {
+            return;
+        }
+        let now = self.now();
+        if !self.progress.reasons.may(now, &row.sender, (MINUTE, REASONS_A_MINUTE)) {
+            return;
+        }
+        self.progress.parked.insert(row.id);
+        let text = format!("{}: {} ({})", row.sender, texts::PARKED, row.id);
+        self.keeper.push(Record::Say(Box::new(StoreSend {
+            agent: self.me.agent.clone(),
+            turn: None,
+            idem_key: format!("k-{}-{:x}-{}", row.id, row.accepted_at.0, row.takes),
+            target: row.target.clone(),
+            lines: vec![self.me.redactor.redact(&text).into()],
+            // A notice never wakes.
+            kind: LineKind::Notice,
+            in_reply_to: Some(row.id),
+            deliver: None,
+        })));
+    }
+
+    /// A tool ran that should have been asked about: the owner hears of it once, in an alert and in
+    /// the place where the turn was asked for; `ps` and WHOIS show it from now on (C5).
+    pub(super) fn ran_unasked(&mut self, turn: TurnId, tool: &str, input: &serde_json::Value) {
+        if self.shown.unasked.is_some() {
+            return;
+        }
+        let summary = self.summary_of(tool, input);
+        let ran = cut(&format!("{tool} `{summary}`"), UNASKED_MAX);
+        let mode = self.shown.permissions.map_or("ask", Permissions::as_str);
+        let text = texts::ran_unasked((&self.me.agent, mode), &ran);
+        self.shown.unasked = Some(ran.clone());
+        self.notice(Some(turn), "unasked", text.clone());
+        self.alert(WebhookEvent::AgentError, text.clone());
+        if let Some(row) = self.asker() {
+            let key = format!("unasked-{turn}");
+            let mut say = self.say_there(row, turn, key, &text);
+            // A notice never wakes.
+            say.kind = LineKind::Notice;
+            self.keeper.push(Record::Say(Box::new(say)));
+        }
+        self.rename();
+        self.show();
+    }
+
+    /// Tells the network, as far as it can be told now, what WHOIS shows; a new connection has it
+    /// from the next start on.
+    fn rename(&self) {
+        let backend = self.shown.runtime.as_deref().unwrap_or_default();
+        let unasked = self.shown.unasked.as_deref();
+        let Some(permissions) = self.shown.permissions else { return };
+        let name = texts::realname(backend, permissions, unasked);
+        let line = Message::new("SETNAME").trailing(name);
+        let _ = self.doors.link.try_send(LinkCommand::Raw(line));
+    }
+
+    /// Messages are in the turn now.
+    pub(super) fn messages_taken(&mut self, turn: TurnId, ids: &[MessageId]) {
+        for id in ids {
+            let Some(row) = self.rows.get(id).map(|waiting| &waiting.row) else { continue };
+            let data = HookData {
+                message: row.body.as_str().to_owned(),
+                id: Some(*id),
+                sender: Some(row.sender.clone()),
+            };
+            self.hook(Some(turn), HookEvent::OnMessage, data);
+        }
+    }
+
+    /// The turn is over; its rows are still known.
+    pub(super) fn turn_reported(
+        &mut self,
+        turn: TurnId,
+        outcome: &Outcome,
+        settled: &[Settlement],
+    ) {
+        let failure = self.progress.failure.take();
+        match outcome {
+            Outcome::Failed(kind) => {
+                self.error(Some(turn), failure.unwrap_or_else(|| kind.clone()))
+            }
+            Outcome::NeedsLogin => self.error(Some(turn), failure.unwrap_or_default()),
+            Outcome::TimedOut => self.error(Some(turn), texts::TURN_TIMEOUT.to_owned()),
+            Outcome::Completed => self.completed(settled),
+            // A crash is told when the backend is gone; the others are nobody's fault.
+            Outcome::Lost(_) | Outcome::RateLimited(_) | Outcome::Interrupted(_) => {}
+        }
+    }
+
+    /// Nothing waits any more, and nothing went back.
+    fn completed(&mut self, settled: &[Settlement]) {
+        let open = settled.iter().any(|one| one.state == MessageState::Accepted);
+        let Some(last) = settled.last().filter(|_| !open && self.core.view().waiting == 0) else {
+            return;
+        };
+        let Some(row) = self.rows.get(&last.message).map(|waiting| &waiting.row) else { return };
+        let task = row.body.head(TASK_MAX).into_string();
+        let task = task.lines().next().unwrap_or_default().trim();
+        let text = texts::alert_complete(&self.me.agent, task, &row.target);
+        self.alert(WebhookEvent::AgentComplete, text);
+    }
+
+    fn error(&mut self, turn: Option<TurnId>, message: String) {
+        self.hook(turn, HookEvent::OnError, HookData { message, ..HookData::default() });
+    }
+
+    fn alert(&mut self, event: WebhookEvent, text: String) {
+        let severity = event.severity().to_owned();
+        self.record(None, event::Alert { event, severity, text });
+    }
+
+    fn hook(&mut self, turn: Option<TurnId>, event: HookEvent, mut data: HookData) {
+        // Masked before it is cut: half a secret is one too.
+        data.message = self.me.redactor.redact(&data.message).head(MESSAGE_MAX).into_string();
+        // As its shells know it (C22), and not before there is one.
+        let session = self.shown.session.as_ref().and(self.shown.known_as.clone());
+        let payload = self.hooks.payload(event, session.clone(), (self.me.clock.now(), data));
+        if self.hooks.wants(event)
+            && let Ok(json) = serde_json::to_string(&payload)
+        {
+            self.hooks.send(event, session, self.me.redactor.redact(&json).into_string());
+        }
+        self.record(turn, payload);
+    }
+}

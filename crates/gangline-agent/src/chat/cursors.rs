@@ -1,0 +1,386 @@
+//! How far each target's history was taken in.
+//!
+//! A cursor moves only with the lines before it in the store: by a page, in the intake's commit,
+//! or, once a target is caught up, by its live lines. Lines that concern nobody move it in memory
+//! only and are written at the next tick: reading them again after a crash changes nothing.
+
+use std::collections::{HashMap, HashSet};
+
+use gangline_core::{MessageState, name::Target};
+use gangline_irc::client::{Line, LinkCommand, cursor::Cursor};
+use gangline_os::clock;
+use gangline_store::{CursorMove, TakenIn};
+use tracing::warn;
+
+use super::{
+    Chat,
+    intake::{self, intake_key},
+};
+use crate::rooms::{self, Became, ToRooms};
+
+/// A room is filled again with at most so many pages of history.
+const REFILL_PAGES: u32 = 20;
+/// The key under which the time of the last look for direct lines is kept.
+const TARGETS: &str = "*";
+
+#[derive(Default)]
+struct Place {
+    cursor: Option<Cursor>,
+    caught_up: bool,
+    /// From where the room is filled again before history is taken in: what was taken in and not
+    /// read when the last daemon ended.
+    refill: Option<Refill>,
+    /// The room has all that was not read: what history tells now was read before, or is there.
+    refilled: bool,
+    /// A page was asked for: until the answer, lines before it may be missing.
+    asked: bool,
+    dirty: bool,
+}
+
+/// How far a room was filled again.
+struct Refill {
+    after: Cursor,
+    /// Pages that may follow.
+    pages: u32,
+}
+
+/// Whether a place is in the store already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Written {
+    Yes,
+    No,
+}
+
+/// The places, by folded target.
+#[derive(Default)]
+pub(super) struct Cursors {
+    places: HashMap<String, Place>,
+    failed: HashSet<Target>,
+    /// Up to when direct lines were looked for; kept in the store.
+    looked_at: Option<String>,
+    /// From when the look under way began: a nick without a place begins there.
+    since: Option<String>,
+    /// Whether this connection's look for direct lines was answered.
+    targets_known: bool,
+}
+
+impl Cursors {
+    pub(super) fn forget_progress(&mut self) {
+        self.targets_known = false;
+        for place in self.places.values_mut() {
+            place.caught_up = false;
+            place.refilled = false;
+        }
+    }
+
+    /// We are no longer in the channel: what is said there now is history's when we come back.
+    pub(super) fn left(&mut self, target: &Target) {
+        if let Some(place) = self.places.get_mut(target.folded()) {
+            place.caught_up = false;
+            place.refilled = false;
+        }
+    }
+
+    /// The agent enters a place by its own wish: what was said there before is not for it (R1-21).
+    pub(super) fn begin_anew(&mut self, target: &Target, now: &str) {
+        let place = Place { cursor: Cursor::timestamp(now).ok(), dirty: true, ..Place::default() };
+        self.places.insert(target.folded().to_owned(), place);
+    }
+
+    /// Returns whether a line of history is none to be read: the room was filled again with all
+    /// that was not read, and what was said since then has come live.
+    pub(super) fn is_refilled(&self, target: &Target) -> bool {
+        self.places.get(target.folded()).is_some_and(|place| place.refilled)
+    }
+
+    pub(super) fn is_caught_up(&self, target: &Target) -> bool {
+        self.places.get(target.folded()).is_some_and(|place| place.caught_up)
+    }
+
+    /// Returns whether everything said directly before now is taken in.
+    fn direct_is_caught_up(&self) -> bool {
+        let behind = |(target, place): (&String, &Place)| {
+            place.asked && !place.caught_up && !target.starts_with('#')
+        };
+        self.targets_known && !self.places.iter().any(behind)
+    }
+
+    pub(super) fn failed(&mut self, target: &Target) {
+        self.failed.insert(target.clone());
+    }
+
+    /// Returns the move for a live line's commit, if the target is caught up. Changes nothing:
+    /// only what is committed moves the place.
+    pub(super) fn after(&self, conversation: &Target, line: &Line) -> Option<CursorMove> {
+        let cursor = line.cursor.clone()?;
+        let caught_up = self.places.get(conversation.folded())?.caught_up;
+        caught_up.then(|| CursorMove {
+            target: conversation.folded().to_owned(),
+            cursor: cursor.as_str().to_owned(),
+        })
+    }
+
+    /// Moves past a live line, which was committed with its cursor or concerns nobody.
+    pub(super) fn pass(&mut self, conversation: &Target, line: &Line, written: Written) {
+        let cursor = line.cursor.clone();
+        let place = self.places.get_mut(conversation.folded());
+        if let (Some(cursor), Some(place)) = (cursor, place)
+            && place.caught_up
+        {
+            place.cursor = Some(cursor);
+            place.dirty = written == Written::No;
+        }
+    }
+
+    /// A live line could not be committed: what follows is taken from history again.
+    pub(super) fn lost(&mut self, conversation: &Target) {
+        let place = self.places.entry(conversation.folded().to_owned()).or_default();
+        place.caught_up = false;
+        place.refilled = false;
+        place.asked = true;
+        self.failed.insert(conversation.clone());
+    }
+}
+
+impl Chat {
+    /// Reads the places, and gives what has none the present as its place; returns whether it
+    /// could. Before the link is up: what is said from the first JOIN on is ours to take in,
+    /// whenever we die.
+    pub(super) async fn load_cursors(&mut self) -> bool {
+        let deps = &self.deps;
+        let kept = match deps.store.cursors(&deps.agent, &deps.network_id).await {
+            Ok(kept) => kept,
+            Err(error) => {
+                warn!(%error, "cannot read how far history was taken in");
+                return false;
+            }
+        };
+        let mut read = HashMap::new();
+        for (target, text) in kept {
+            if target == TARGETS {
+                self.cursors.looked_at = Some(text);
+            } else if let Some(place) = rooms::target_of_key(&target) {
+                if let Ok(cursor) = text.parse::<Cursor>() {
+                    read.insert(place, cursor);
+                }
+            } else if let Ok(cursor) = text.parse() {
+                let place = Place { cursor: Some(cursor), ..Place::default() };
+                self.cursors.places.insert(target, place);
+            }
+        }
+        let now = clock::rfc3339(self.deps.clock.now());
+        if self.cursors.looked_at.is_none() {
+            self.looked(&now).await;
+        }
+        for channel in self.deps.home.iter().map(|channel| channel.folded().to_owned()) {
+            let place = self.cursors.places.entry(channel).or_default();
+            if place.cursor.is_none() {
+                place.cursor = Cursor::timestamp(&now).ok();
+                place.dirty = true;
+            }
+        }
+        self.keep_cursors().await;
+        let kept = self.cursors.places.values().all(|place| !place.dirty);
+        kept && self.cursors.looked_at.is_some() && self.enter_rooms(&read).await
+    }
+
+    /// Tells the rooms how far they were read; returns whether it is known for each. One without a
+    /// place was read up to now.
+    async fn enter_rooms(&mut self, read: &HashMap<Target, Cursor>) -> bool {
+        for channel in self.deps.home.clone() {
+            let target = Target::Channel(channel);
+            let Some(place) = self.cursors.places.get_mut(target.folded()) else { continue };
+            let Some(taken) = place.cursor.clone() else { continue };
+            let cursor = match read.get(&target) {
+                Some(cursor) => cursor.clone(),
+                None => {
+                    let (deps, key) = (&self.deps, rooms::read_key(&target));
+                    let kept =
+                        deps.store.move_cursor(&deps.agent, &deps.network_id, &key, taken.as_str());
+                    if let Err(error) = kept.await {
+                        warn!(%error, "cannot keep how far lines were read");
+                        return false;
+                    }
+                    taken.clone()
+                }
+            };
+            if cursor != taken {
+                place.refill = Some(Refill { after: cursor.clone(), pages: REFILL_PAGES });
+            }
+            let _ = self.deps.rooms.send(ToRooms::ReadBefore { place: target, cursor }).await;
+        }
+        true
+    }
+
+    /// Writes the places that moved in memory only.
+    pub(super) async fn keep_cursors(&mut self) {
+        let dirty: Vec<(String, Cursor)> = self
+            .cursors
+            .places
+            .iter()
+            .filter(|(_, place)| place.dirty)
+            .filter_map(|(target, place)| Some((target.clone(), place.cursor.clone()?)))
+            .collect();
+        for (target, cursor) in dirty {
+            let deps = &self.deps;
+            let moved = deps
+                .store
+                .move_cursor(&deps.agent, &deps.network_id, &target, cursor.as_str())
+                .await;
+            match moved {
+                Ok(()) => {
+                    if let Some(place) = self.cursors.places.get_mut(&target) {
+                        place.dirty = false;
+                    }
+                }
+                Err(error) => return warn!(%error, "cannot keep how far history was taken in"),
+            }
+        }
+    }
+
+    pub(super) fn catch_up(&mut self, target: Target) {
+        let place = self.cursors.places.entry(target.folded().to_owned()).or_default();
+        if place.caught_up {
+            return;
+        }
+        place.asked = true;
+        // A nick without a place begins where the look for direct lines began, never at its
+        // newest line: that one may be unread.
+        if place.cursor.is_none() && matches!(target, Target::Nick(_)) {
+            let since = self.cursors.since.as_deref();
+            place.cursor = since.and_then(|time| Cursor::timestamp(time).ok());
+        }
+        let refill = place.refill.as_ref().map(|refill| refill.after.clone());
+        let after = refill.or_else(|| place.cursor.clone());
+        if !self.command(LinkCommand::CatchUp { target: target.clone(), after }) {
+            self.cursors.failed.insert(target);
+        }
+    }
+
+    /// There is nothing after the cursor.
+    pub(super) fn caught_up(&mut self, target: &Target) {
+        let place = self.cursors.places.entry(target.folded().to_owned()).or_default();
+        if place.refill.take().is_some() {
+            place.refilled = true;
+            return self.catch_up(target.clone());
+        }
+        place.refilled = false;
+        place.caught_up = true;
+    }
+
+    /// The page could not be had. A room that cannot be filled again holds up nothing.
+    pub(super) fn catch_up_failed(&mut self, target: &Target) {
+        let place = self.cursors.places.entry(target.folded().to_owned()).or_default();
+        if self.up && place.refill.take().is_some() {
+            return self.catch_up(target.clone());
+        }
+        self.cursors.failed(target);
+    }
+
+    pub(super) fn retry_catch_up(&mut self) {
+        if self.up {
+            if !self.cursors.targets_known {
+                self.find_targets();
+            }
+            for target in std::mem::take(&mut self.cursors.failed) {
+                self.catch_up(target);
+            }
+        }
+    }
+
+    /// Asks who wrote directly while we were away.
+    pub(super) fn find_targets(&mut self) {
+        if let Some(after) = self.cursors.looked_at.clone() {
+            self.cursors.since = Some(after.clone());
+            self.command(LinkCommand::FindTargets { after });
+        }
+    }
+
+    pub(super) fn found_targets(&mut self, targets: Vec<(Target, String)>) {
+        self.cursors.targets_known = true;
+        for (target, _) in targets {
+            if let Target::Nick(_) = target {
+                self.catch_up(target);
+            }
+        }
+    }
+
+    /// Takes in a page of history; its last commit moves the cursor.
+    pub(super) async fn page(&mut self, target: Target, lines: Vec<Line>, cursor: Cursor) {
+        if self.is_refilling(&target) {
+            return self.refill(target, &lines, cursor).await;
+        }
+        for line in lines {
+            if let intake::Taken::NotNow = self.take_in(&line, None).await {
+                return self.cursors.lost(&target);
+            }
+        }
+        let deps = &self.deps;
+        let moved = deps
+            .store
+            .move_cursor(&deps.agent, &deps.network_id, target.folded(), cursor.as_str())
+            .await;
+        if let Err(error) = moved {
+            warn!(%error, "cannot keep how far history was taken in");
+            return self.cursors.lost(&target);
+        }
+        let place = self.cursors.places.entry(target.folded().to_owned()).or_default();
+        place.cursor = Some(cursor);
+        self.catch_up(target);
+    }
+
+    fn is_refilling(&self, target: &Target) -> bool {
+        self.cursors.places.get(target.folded()).is_some_and(|place| place.refill.is_some())
+    }
+
+    /// Keeps a page's lines to be read, and does nothing else about them: they were taken in
+    /// before, or will be. Those that became messages are known by their ids.
+    async fn refill(&mut self, target: Target, lines: &[Line], cursor: Cursor) {
+        let keys = lines.iter().map(intake_key).collect();
+        let (store, deps) = (&self.deps.store, &self.deps);
+        let known = store.taken_in(&deps.agent, &deps.network_id, keys).await;
+        // Without an answer a line is read once more.
+        let known = known.unwrap_or_default().into_iter();
+        let known: HashMap<String, Became> =
+            known.map(|it| (it.key.clone(), became(&it))).collect();
+        for line in lines {
+            let became = known.get(&intake_key(line)).copied().unwrap_or(Became::Nothing);
+            let tier = self.deps.principal(line).await.tier;
+            self.hand_to_rooms(line, became, tier).await;
+        }
+        let place = self.cursors.places.entry(target.folded().to_owned()).or_default();
+        let left = place.refill.take().map_or(0, |refill| refill.pages.saturating_sub(1));
+        place.refill = (left > 0).then_some(Refill { after: cursor, pages: left });
+        self.catch_up(target);
+    }
+
+    /// A direct line was taken in: the next look begins behind it, if nothing before it is open.
+    pub(super) async fn looked_past(&mut self, time: &str) {
+        if self.cursors.direct_is_caught_up() {
+            self.looked(time).await;
+        }
+    }
+
+    async fn looked(&mut self, time: &str) {
+        let deps = &self.deps;
+        let kept = deps.store.move_cursor(&deps.agent, &deps.network_id, TARGETS, time).await;
+        if kept.is_ok() {
+            self.cursors.looked_at = Some(time.to_owned());
+        }
+    }
+}
+
+/// Returns what an earlier daemon has made of a line.
+fn became(taken: &TakenIn) -> Became {
+    match taken.state {
+        MessageState::Accepted | MessageState::InTurn => Became::Message(taken.id),
+        // The agent gets it by reading only.
+        MessageState::Held | MessageState::Refused => Became::Nothing,
+        MessageState::Answered
+        | MessageState::NoReply
+        | MessageState::Failed
+        | MessageState::Expired
+        | MessageState::Cancelled
+        | MessageState::DeadLetter => Became::Given(taken.id),
+    }
+}

@@ -1,0 +1,416 @@
+//! What people say to the agent in the chat that is no prompt: room words, and lines that may have
+//! been meant as one. Start at [`Chat::words`].
+
+use gangline_core::{
+    ApprovalNumber, MessageState, Principal, Target, Tier, TurnId,
+    agent::PhaseName,
+    approval::{Addressed, ApprovalState},
+    cause,
+    model::ModelName,
+    name::{ChannelName, fold},
+    trust::{self, Action},
+    words::{self, Asked, LATELY, Miss, OperatorWord, Reading, Reply},
+};
+use gangline_irc::client::Line;
+use gangline_os::doorbell;
+use gangline_store::{Cancel, MessageFilter, MessageRow};
+use tracing::{info, warn};
+
+use super::{Chat, answer::place_of, decide::Handled};
+use crate::{
+    bus::{Care, Incoming, Word},
+    model,
+    showing::Around,
+    texts::{self, approvals},
+};
+
+/// So many of the last messages are looked at for the turn that ended last.
+const LAST_MESSAGES: u32 = 32;
+
+const NO_TURN: &str = "there is no turn to end";
+const NOT_YOUR_TURN: &str =
+    "only an owner may end this turn: not all that it works on was asked by you";
+
+/// The agent's approvals, as far as a line that looks like a decision may be meant for them.
+struct Lately {
+    open: Vec<ApprovalNumber>,
+    /// What became of the one that was closed last, within [`LATELY`].
+    ended: Option<String>,
+}
+
+impl Lately {
+    fn reply<'a>(&'a self, said: &'a str, to: &'a str) -> Reply<'a> {
+        Reply { said, to, open: &self.open, ended: self.ended.as_deref() }
+    }
+}
+
+impl Chat {
+    /// Takes the line as a room word, a decision or a near miss, if it is one. `text` is without
+    /// the mention.
+    pub(super) async fn words(
+        &mut self,
+        line: &Line,
+        who: &Principal,
+        text: &str,
+        addressed: Addressed,
+    ) -> Handled {
+        // Whatever a stranger says is answered as a prompt of theirs is: in private, once an hour.
+        if who.tier == Tier::Stranger {
+            return Handled::No;
+        }
+        if let Some(id) = cause::parse_go_on(text) {
+            return self.go_on(line, who, id).await;
+        }
+        let reading = words::read(text, Asked::Not);
+        let asked = match who.tier {
+            Tier::Owner | Tier::Member => words::read(text, Asked::Lately),
+            Tier::Agent | Tier::Stranger => reading.clone(),
+        };
+        let reading = if asked == reading {
+            reading
+        } else {
+            match self.asked_lately().await {
+                Some(Asked::Lately) => asked,
+                Some(Asked::Not) => reading,
+                None => return Handled::NotNow,
+            }
+        };
+        match reading {
+            Reading::Decision(word) => self.decision(line, who, (&word, text), addressed).await,
+            Reading::Word(word) => self.operator(line, who, word).await,
+            Reading::Miss(miss) => self.missed(line, who, (text, miss)).await,
+            Reading::Prompt => Handled::No,
+        }
+    }
+
+    /// Returns whether an approval is open or was closed a short while ago; `None` if the store
+    /// does not say.
+    pub(super) async fn asked_lately(&self) -> Option<Asked> {
+        let lately = self.lately().await?;
+        let any = !lately.open.is_empty() || lately.ended.is_some();
+        Some(if any { Asked::Lately } else { Asked::Not })
+    }
+
+    /// Returns what is open, and what became of the approval that was closed last; `None` if the
+    /// store does not say.
+    async fn lately(&self) -> Option<Lately> {
+        let rows = self.deps.store.approvals(Some(&self.deps.agent), false).await;
+        let rows = rows.inspect_err(|error| warn!(%error, "cannot read approvals")).ok()?;
+        let now = self.deps.clock.now();
+        // What rules decided, nobody was asked.
+        let ended = rows.iter().filter(|row| !row.is_by_rules()).filter_map(|row| {
+            let ago = now.since(row.closed_at?);
+            (ago < LATELY).then_some((ago, row))
+        });
+        let ended = ended.min_by_key(|(ago, _)| *ago);
+        let ended = ended.map(|(ago, row)| approvals::ended(row, ago));
+        let open = rows.iter().filter(|row| row.state == ApprovalState::Open);
+        Some(Lately { open: open.map(|row| row.number).collect(), ended })
+    }
+
+    /// Answers a line that may have been meant as a word. An agent's line is never one.
+    async fn missed(&self, line: &Line, who: &Principal, (text, miss): (&str, Miss)) -> Handled {
+        if who.tier == Tier::Agent || self.deps.policy.may(who, Action::Prompt, 0).is_err() {
+            return Handled::No;
+        }
+        let Some(lately) = self.lately().await else { return Handled::NotNow };
+        let to = match line.target {
+            Target::Channel(_) => format!("@{} ", self.deps.agent.short()),
+            Target::Nick(_) => String::new(),
+        };
+        self.answer(line, &lately.reply(text, &to).missed(&miss)).await;
+        Handled::Yes
+    }
+
+    /// A bare `yes` or `no` finds no open approval: it is a prompt if it replies to the agent's
+    /// last turn, which answered this person in this place. Shortly after an approval it is none:
+    /// it may have been meant for that one.
+    pub(super) async fn nothing_to_decide(
+        &self,
+        line: &Line,
+        who: &Principal,
+        text: &str,
+    ) -> Handled {
+        if who.tier == Tier::Agent || self.deps.policy.may(who, Action::Prompt, 0).is_err() {
+            return Handled::No;
+        }
+        let Some(lately) = self.lately().await else { return Handled::NotNow };
+        if lately.ended.is_none() {
+            match self.answered_last(line, who).await {
+                Some(true) => return Handled::No,
+                Some(false) => {}
+                None => return Handled::NotNow,
+            }
+        }
+        self.answer(line, &lately.reply(text, "").nothing_to_decide()).await;
+        Handled::Yes
+    }
+
+    /// Returns whether the agent's last turn answered this person in this place. An open turn has
+    /// answered nobody yet.
+    async fn answered_last(&self, line: &Line, who: &Principal) -> Option<bool> {
+        let filter =
+            MessageFilter { agent: Some(self.deps.agent.clone()), ..MessageFilter::default() };
+        let rows = self.deps.store.messages(filter, LAST_MESSAGES).await;
+        let rows = rows.inspect_err(|error| warn!(%error, "cannot read messages")).ok()?;
+        if rows.iter().any(|row| row.state == MessageState::InTurn) {
+            return Some(false);
+        }
+        let place = fold(&place_of(line));
+        let taken = rows.iter().filter(|row| row.turn.is_some());
+        let last = taken.clone().filter_map(|row| row.turn).max();
+        Some(taken.filter(|row| row.turn == last).any(|row| {
+            row.state == MessageState::Answered
+                && row.principal.account == who.account
+                && fold(&row.target) == place
+        }))
+    }
+
+    async fn operator(&mut self, line: &Line, who: &Principal, word: OperatorWord) -> Handled {
+        let action = match word {
+            OperatorWord::Help
+            | OperatorWord::Status
+            | OperatorWord::Queue
+            | OperatorWord::Cancel(_)
+            | OperatorWord::Show(_)
+            | OperatorWord::More
+            | OperatorWord::Model => Action::Prompt,
+            OperatorWord::Pause
+            | OperatorWord::Resume
+            | OperatorWord::Abort
+            | OperatorWord::StandDown
+            | OperatorWord::SetModel(_)
+            | OperatorWord::NewSession
+            | OperatorWord::Compact => Action::Operate,
+        };
+        let no_turn = self.deps.showing.borrow().view.turn.is_none();
+        // An agent gives no orders and asks by its tools: "compact", or "more", may be its whole
+        // answer to a question.
+        if who.tier == Tier::Agent && !matches!(word, OperatorWord::Status | OperatorWord::Model) {
+            return Handled::No;
+        }
+        if let Err(refusal) = self.deps.policy.may(who, action, 0) {
+            let asks = self.deps.policy.may(who, Action::Prompt, 0).is_ok();
+            // The author of all that the turn works on may end it.
+            let abort = word == OperatorWord::Abort;
+            let own = if abort { self.own_turn(who).await } else { None };
+            if let Some(turn) = own {
+                self.end_own(line, turn).await;
+            } else if abort && asks {
+                let text = if no_turn { NO_TURN } else { NOT_YOUR_TURN };
+                self.answer(line, text).await;
+            } else {
+                self.answer(line, &refusal.to_string()).await;
+            }
+            return Handled::Yes;
+        }
+        match word {
+            OperatorWord::Help => {
+                let lines = words::help(self.deps.agent.short());
+                self.answer_lines(line, &lines).await;
+            }
+            OperatorWord::Status => {
+                let text = self.status(&place_of(line)).await;
+                self.answer(line, &text).await;
+            }
+            OperatorWord::Model => {
+                let text = self.model();
+                self.answer(line, &text).await;
+            }
+            OperatorWord::Queue => return self.queue(line, who).await,
+            OperatorWord::Cancel(message) => return self.cancel(line, who, message).await,
+            OperatorWord::Show(number) => return self.show(line, who, number).await,
+            OperatorWord::More => return self.more(line, who).await,
+            OperatorWord::StandDown => return self.stand_down(line, who).await,
+            OperatorWord::SetModel(model) => return self.choose(line, model).await,
+            OperatorWord::NewSession => return self.care(line, Care::Clear).await,
+            OperatorWord::Compact => return self.care(line, Care::Compact).await,
+            OperatorWord::Pause => self.pause(line).await,
+            OperatorWord::Resume => self.resume(line).await,
+            OperatorWord::Abort if no_turn => self.answer(line, NO_TURN).await,
+            OperatorWord::Abort => self.order(line, Word::Abort, "ending the turn").await,
+        }
+        Handled::Yes
+    }
+
+    async fn pause(&self, line: &Line) {
+        let text = match self.deps.showing.borrow().view.paused {
+            true => "I am paused already; `resume` ends that",
+            false => "paused: I store what comes and start nothing until `resume`",
+        };
+        self.order(line, Word::Pause, text).await;
+    }
+
+    /// Also what is parked, or waits for a login, tries again.
+    async fn resume(&self, line: &Line) {
+        let view = self.deps.showing.borrow().view.clone();
+        let waits = view.paused || view.needs_login || view.phase == PhaseName::Parked;
+        let text = match waits {
+            true => "resumed",
+            false => "I am not paused, so nothing changes; `status` says what I do",
+        };
+        self.order(line, Word::Resume, text).await;
+    }
+
+    /// Returns the open turn, if every message of it is this person's.
+    async fn own_turn(&self, who: &Principal) -> Option<TurnId> {
+        if who.tier != Tier::Member {
+            return None;
+        }
+        let view = self.deps.showing.borrow().view.clone();
+        let mut authors = Vec::new();
+        for message in view.messages {
+            // Of one that is not known nobody is the author.
+            authors.push(self.deps.store.message(message).await.ok()??.principal);
+        }
+        view.turn.filter(|_| trust::owns_turn(who, &authors))
+    }
+
+    /// Ends a turn for its author, and none that has begun since.
+    async fn end_own(&self, line: &Line, turn: TurnId) {
+        // A word from history was said to another state of things.
+        if !line.from_history {
+            self.notify_brain(Incoming::EndTurn { turn }).await;
+            self.answer(line, "ending the turn: it is all yours").await;
+        }
+    }
+
+    /// Tells the brain, and says so. A word from history was said to another state of things.
+    async fn order(&self, line: &Line, word: Word, text: &str) {
+        if !line.from_history {
+            self.notify_brain(Incoming::Operator(word)).await;
+            self.answer(line, text).await;
+        }
+    }
+
+    /// In this room agents start nothing with the agent until a person mentions it again; what
+    /// waits of them there is taken back.
+    async fn stand_down(&mut self, line: &Line, who: &Principal) -> Handled {
+        let Target::Channel(channel) = line.target.clone() else {
+            self.answer(line, "say that in a room: in private nobody but you starts anything")
+                .await;
+            return Handled::Yes;
+        };
+        if line.from_history {
+            return Handled::Yes;
+        }
+        if let Err(error) = self.stood_down.add(&channel) {
+            warn!(%error, "cannot write where the agent stands down");
+            self.answer(line, &format!("I could not store it, so nothing has changed: {error}"))
+                .await;
+            return Handled::Yes;
+        }
+        let Some(rows) = self.pending().await else { return Handled::NotNow };
+        let theirs = |row: &MessageRow| {
+            row.principal.tier == Tier::Agent && fold(&row.target) == channel.folded()
+        };
+        for row in rows.iter().filter(|row| theirs(row)) {
+            if let Ok(Cancel::Done) = self.deps.store.cancel(row.id, &who.account).await {
+                self.notify_brain(Incoming::Cancelled { message: row.id }).await;
+            }
+        }
+        info!(%channel, by = who.account, "stands down");
+        let mut text = format!(
+            "I start nothing for agents in {channel} until a person mentions me here again"
+        );
+        if self.deps.showing.borrow().view.turn.is_some() {
+            text.push_str("; my open turn continues, `stop` ends it");
+        }
+        self.answer(line, &text).await;
+        Handled::Yes
+    }
+
+    /// Returns which model the agent uses.
+    fn model(&self) -> String {
+        let used = self.deps.showing.borrow().note.model.clone();
+        match used {
+            Some(model) => format!("I use `{model}`; the owner changes it by `model NAME`"),
+            None => "I use my backend's own model; the owner changes it by `model NAME`".to_owned(),
+        }
+    }
+
+    /// Keeps the choice, then has the inbox look at it, as it does when another process chose.
+    async fn choose(&self, line: &Line, model: Option<ModelName>) -> Handled {
+        // A word from history was said to another state of things.
+        if line.from_history {
+            return Handled::Yes;
+        }
+        let deps = &self.deps;
+        if model.is_some() && deps.can.fixed_model {
+            self.answer(line, texts::FIXED_MODEL).await;
+            return Handled::Yes;
+        }
+        let text = match model::choose(&deps.paths, &deps.agent, &deps.model_owner, model.as_ref())
+        {
+            Ok(()) => {
+                doorbell::ring(&deps.paths.doorbell(deps.agent.as_str()));
+                info!(?model, "a model was chosen");
+                match model {
+                    Some(model) => format!("from the next turn on I use `{model}`"),
+                    None => "from the next turn on I use the model of the configuration".to_owned(),
+                }
+            }
+            Err(error) => {
+                warn!(%error, "cannot keep the choice of a model");
+                format!("the model stays as it is: {error}")
+            }
+        };
+        self.answer(line, &text).await;
+        Handled::Yes
+    }
+
+    /// Has the context shortened or emptied once no turn is open.
+    async fn care(&self, line: &Line, care: Care) -> Handled {
+        if line.from_history {
+            return Handled::Yes;
+        }
+        let can = self.deps.can;
+        let (can, text, cannot) = match care {
+            Care::Compact => (can.compact, "I shorten my context", "shorten my context"),
+            Care::Clear => (can.clear, "the next turn begins a new session", "begin a new session"),
+        };
+        let phase = self.deps.showing.borrow().view.phase;
+        let text = match phase {
+            PhaseName::Down | PhaseName::Starting | PhaseName::Parked => {
+                "my backend is not running; try again".to_owned()
+            }
+            PhaseName::Idle
+            | PhaseName::Taking
+            | PhaseName::Prompting
+            | PhaseName::Working
+            | PhaseName::Interrupting
+                if can =>
+            {
+                self.notify_brain(Incoming::Care(care)).await;
+                text.to_owned()
+            }
+            PhaseName::Idle
+            | PhaseName::Taking
+            | PhaseName::Prompting
+            | PhaseName::Working
+            | PhaseName::Interrupting => format!("my backend cannot {cannot}"),
+        };
+        self.answer(line, &text).await;
+        Handled::Yes
+    }
+
+    /// Returns what the agent does, in the words of every other surface (C28).
+    /// In another place nothing is quoted of a private turn.
+    pub(super) async fn status(&self, place: &str) -> String {
+        let mut showing = self.deps.showing.borrow().clone();
+        if let Some(task) = &mut showing.note.task
+            && task.place.parse::<ChannelName>().is_err()
+            && fold(&task.place) != fold(place)
+        {
+            task.text.clear();
+            if let Some(tool) = &mut showing.tool {
+                tool.what.clear();
+            }
+        }
+        let around = Around::look(&self.deps.store, &self.deps.agent, &showing).await;
+        showing.describe(&around)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,305 @@
+//! Requests: what each one does, and with whose rights. Owns nothing but its ends of queues.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use gangline_api::{
+    config::WebhookEvent,
+    event,
+    ipc::{self, Command, HelloData, Lines, NoData, Request, RequestId, Response, SubscribeData},
+};
+use gangline_core::{
+    AgentName,
+    name::{ChannelName, Target},
+};
+use gangline_os::CancellationToken;
+use gangline_runtime::Capabilities;
+use gangline_store::{Cursor, EventPage, EventQuery, StoreError};
+use serde::Serialize;
+use serde_json::Value;
+use tokio::sync::{mpsc, watch};
+use tracing::warn;
+
+use super::{
+    say::Draft,
+    tokens::{Tokens, Who},
+};
+use crate::{
+    brain::{Identity, wire::new_event},
+    bus::Incoming,
+    chat::{
+        Counts,
+        inquiries::{Answer, Question},
+    },
+    rooms::{By, Order as LineOrder, ToRooms, Unread, Wanted},
+    showing::{Showing, VERSION},
+    speech::{Speaker, TurnContext},
+    whereabouts::Whereabouts,
+};
+
+/// A verb that is the owner's only.
+const OWNERS: &str = "this needs the owner's token";
+
+/// The ends that requests need of the daemon's parts.
+pub(crate) struct Requests {
+    pub(crate) me: Arc<Identity>,
+    /// Every agent of the installation, this one too.
+    pub(crate) everybody: Vec<AgentName>,
+    pub(crate) speaker: Speaker,
+    pub(crate) context: watch::Receiver<Option<TurnContext>>,
+    pub(crate) showing: watch::Receiver<Showing>,
+    pub(crate) unread: watch::Receiver<Unread>,
+    /// Where the agent is, and who the server knows.
+    pub(crate) whereabouts: Whereabouts,
+    /// How many are where, as far as it is known.
+    pub(crate) members: watch::Receiver<Counts>,
+    pub(crate) brain: mpsc::Sender<Incoming>,
+    pub(crate) rooms: mpsc::Sender<ToRooms>,
+    pub(crate) committed: watch::Receiver<u64>,
+    /// Whose model is chosen.
+    pub(crate) model_owner: String,
+    /// What the backend can do.
+    pub(crate) can: Capabilities,
+    pub(crate) tokens: Tokens,
+    /// Cancelled when somebody asks the daemon to end.
+    pub(crate) asked_to_end: CancellationToken,
+}
+
+/// Whether a connection's requests of this kind keep their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// One after the other: what is said, and what is read.
+    Kept,
+    /// All at once.
+    Any,
+}
+
+impl Order {
+    pub(super) fn of(command: &Command) -> Self {
+        match command {
+            Command::Send { .. } | Command::Ask { .. } | Command::Read { .. } => Self::Kept,
+            Command::Hello { .. }
+            | Command::Join { .. }
+            | Command::Part { .. }
+            | Command::Channels
+            | Command::Who { .. }
+            | Command::Topic { .. }
+            | Command::Compact
+            | Command::Clear
+            | Command::Model { .. }
+            | Command::Status { .. }
+            | Command::Pause
+            | Command::Resume
+            | Command::Interrupt
+            | Command::Shutdown
+            | Command::SetDirectory { .. }
+            | Command::Subscribe { .. } => Self::Any,
+        }
+    }
+}
+
+/// What came of a request.
+#[derive(Debug)]
+pub(super) struct Done {
+    pub(super) response: Response,
+    pub(super) then: Then,
+}
+
+/// What follows once the response is written.
+#[derive(Debug)]
+pub(super) enum Then {
+    GoOn,
+    /// Events from this place on.
+    Subscribe {
+        cursor: Cursor,
+        committed: watch::Receiver<u64>,
+    },
+    /// The daemon ends.
+    Shutdown,
+}
+
+/// What a command tells.
+#[derive(Debug)]
+pub(super) struct Reply {
+    data: Value,
+    warnings: Vec<String>,
+    then: Then,
+}
+
+impl Reply {
+    pub(super) fn new(data: &impl Serialize) -> Result<Self, String> {
+        let data = serde_json::to_value(data).map_err(|error| error.to_string())?;
+        Ok(Self { data, warnings: Vec::new(), then: Then::GoOn })
+    }
+
+    pub(super) fn nothing() -> Result<Self, String> {
+        Self::new(&NoData {})
+    }
+
+    pub(super) fn warning(mut self, warnings: impl IntoIterator<Item = String>) -> Self {
+        self.warnings.extend(warnings);
+        self
+    }
+
+    fn then(self, then: Then) -> Self {
+        Self { then, ..self }
+    }
+}
+
+impl Requests {
+    pub(super) fn monotonic(&self) -> Duration {
+        self.me.clock.monotonic()
+    }
+
+    pub(super) fn millis(&self) -> u64 {
+        u64::try_from(self.monotonic().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    pub(super) fn shutdown(&self) {
+        self.asked_to_end.cancel();
+    }
+
+    /// Does what is asked and returns the response.
+    pub(super) async fn serve(&self, pid: Option<u32>, request: Request) -> Done {
+        let Request { id, token, command } = request;
+        // Only what is said and read belongs to a turn; looking at a process costs something.
+        let pid = pid.filter(|_| Order::of(&command) == Order::Kept);
+        let told = match self.tokens.who(token.as_ref(), pid) {
+            Ok(who) => self.command(who, id.as_ref(), command).await,
+            Err(wrong) => Err(wrong.to_string()),
+        };
+        match told {
+            Ok(Reply { data, warnings, then }) => {
+                let response = Response { id, ok: true, data: Some(data), error: None, warnings };
+                Done { response, then }
+            }
+            Err(error) => Done { response: Response::failed(id, error), then: Then::GoOn },
+        }
+    }
+
+    async fn command(
+        &self,
+        who: Who,
+        id: Option<&RequestId>,
+        command: Command,
+    ) -> Result<Reply, String> {
+        match command {
+            Command::Hello { .. } => self.hello(),
+            Command::Send { channel, message, absent, in_reply_to } => {
+                let draft = Draft { to: &channel, text: &message, in_reply_to };
+                self.send((who, id), draft, absent).await
+            }
+            // How long to wait was checked; the waiting comes with questions.
+            Command::Ask { channel, message, timeout: _ } => {
+                let draft = Draft { to: &channel, text: &message, in_reply_to: None };
+                self.ask((who, id), draft).await
+            }
+            Command::Read { channel, limit, lines, own } => {
+                self.read(who, channel, wanted(limit, lines, own)).await
+            }
+            Command::Join { channel } => self.join(channel).await,
+            Command::Part { channel } => self.part(channel).await,
+            Command::Channels => self.channels().await,
+            Command::Who { target } => self.who(target).await,
+            Command::Topic { channel, topic } => self.topic(channel, topic).await,
+            Command::Compact => self.compact(),
+            Command::Clear => self.clear(),
+            Command::Model { choice: Some(_) } if who != Who::Owner => Err(OWNERS.to_owned()),
+            Command::Model { choice } => self.model(choice),
+            Command::Status { .. } => self.status().await,
+            Command::Pause | Command::Resume | Command::Interrupt | Command::Shutdown
+                if who != Who::Owner =>
+            {
+                Err(OWNERS.to_owned())
+            }
+            Command::Pause => self.pause().await,
+            Command::Resume => self.resume().await,
+            Command::Interrupt => self.interrupt(),
+            Command::Shutdown => Ok(Reply::nothing()?.then(Then::Shutdown)),
+            Command::SetDirectory { path } => self.set_directory(&path).await,
+            Command::Subscribe { cursor } => self.subscribe(cursor).await,
+        }
+    }
+
+    fn hello(&self) -> Result<Reply, String> {
+        let agent = self.me.agent.clone();
+        Reply::new(&HelloData { version: ipc::VERSION, agent, gangline: VERSION.to_owned() })
+    }
+
+    async fn subscribe(&self, cursor: Option<String>) -> Result<Reply, String> {
+        // Listened to first, so that nothing falls between reading and listening.
+        let committed = self.committed.clone();
+        let cursor = match cursor {
+            Some(text) => text.parse().map_err(|error| format!("'cursor': {error}"))?,
+            None => self.newest().await.map_err(|error| error.to_string())?,
+        };
+        let told = Reply::new(&SubscribeData { cursor: cursor.to_string() })?;
+        Ok(told.then(Then::Subscribe { cursor, committed }))
+    }
+
+    async fn newest(&self) -> Result<Cursor, StoreError> {
+        let agent = Some(self.me.agent.clone());
+        let query = EventQuery { agent, newest: true, limit: 1, ..EventQuery::default() };
+        Ok(self.speaker.store.events(query).await?.cursor)
+    }
+
+    /// Returns the next page of this agent's events.
+    pub(super) async fn events(&self, after: Cursor) -> Result<EventPage, StoreError> {
+        let agent = Some(self.me.agent.clone());
+        let query = EventQuery { agent, after: Some(after), ..EventQuery::default() };
+        self.speaker.store.events(query).await
+    }
+
+    /// Asks the chat server.
+    pub(super) async fn inquire(&self, question: Question) -> Result<Answer, String> {
+        self.whereabouts.inquire(question).await
+    }
+
+    /// Returns whether the agent is in the channel, or will be when the link is up.
+    pub(super) fn is_in(&self, channel: &ChannelName) -> bool {
+        self.whereabouts.is_in(channel)
+    }
+
+    /// Refuses a place that the agent is not in.
+    pub(super) fn must_be_in(&self, place: &Target) -> Result<(), String> {
+        self.whereabouts.must_be_in(place).map_err(|nobody| nobody.to_string())
+    }
+
+    /// Records a fact for people.
+    /// Records that a human may want to be told of something (R1-39).
+    pub(super) async fn alert(&self, event: WebhookEvent, text: String) {
+        let severity = event.severity().to_owned();
+        let alert = event::Alert { event, severity, text };
+        let events = new_event(&self.me, None, &alert.into()).into_iter().collect();
+        if let Err(error) = self.speaker.store.append(events).await {
+            warn!(%error, %event, "cannot record an alert");
+        }
+        self.speaker.committed.send_modify(|count| *count += 1);
+    }
+}
+
+/// Returns what a reader asks the rooms for.
+fn wanted(limit: u32, lines: Lines, own: bool) -> Wanted {
+    let order = match lines {
+        Lines::Unread => LineOrder::Oldest,
+        Lines::Latest => LineOrder::Newest,
+        Lines::Peek => LineOrder::Peek,
+    };
+    let by = if own { By::Agent } else { By::Others };
+    Wanted { limit: limit as usize, order, by }
+}
+
+/// Returns an error with its causes.
+pub(crate) fn whole(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(below) = cause {
+        text.push_str(&format!(": {below}"));
+        cause = below.source();
+    }
+    text
+}
+
+/// Returns a path as people see it.
+pub(super) fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
