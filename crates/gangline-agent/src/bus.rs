@@ -12,18 +12,18 @@ use gangline_store::{
 
 use crate::inbox::Waiting;
 
-/// Room for what waits for the brain: senders wait beyond it, so back-pressure reaches the
+/// Room for what waits for the agent loop: senders wait beyond it, so back-pressure reaches the
 /// socket and the pipe.
-pub(crate) const BRAIN_QUEUE: usize = 256;
+pub(crate) const LOOP_QUEUE: usize = 256;
 /// Room for what waits for the store.
 pub(crate) const KEEPER_QUEUE: usize = 256;
-/// Room for what waits for the runtime: the brain sends at most a prompt, an interrupt and
+/// Room for what waits for the runtime: the agent loop sends at most a prompt, an interrupt and
 /// decisions.
 pub(crate) const SESSION_QUEUE: usize = 8;
 /// Room for what waits for the link; truth is in the outbox.
 pub(crate) const LINK_QUEUE: usize = 64;
 
-/// What reaches the brain.
+/// What reaches the agent loop.
 #[derive(Debug)]
 pub(crate) enum Incoming {
     /// A durable message waits.
@@ -83,7 +83,7 @@ pub(crate) enum Incoming {
     StoreOk,
     /// The daemon shall end.
     Drain(Hurry),
-    /// Asks whether the brain still turns.
+    /// Asks whether the agent loop still turns.
     Heartbeat(u64),
 }
 
@@ -138,7 +138,7 @@ pub(crate) enum Hurry {
     Now,
 }
 
-/// What the brain tells the runtime's owner.
+/// What the agent loop tells the runtime's owner.
 #[derive(Debug)]
 pub(crate) enum SessionCommand {
     /// Start the backend, going on with the kept session if there is one.
@@ -199,6 +199,6 @@ pub(crate) enum Fatal {
     Corrupt(String),
     /// A task ended that should not.
     TaskEnded(String),
-    /// The brain does not turn any more.
+    /// The agent loop does not turn any more.
     Stuck,
 }

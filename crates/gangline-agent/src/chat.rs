@@ -90,7 +90,7 @@ pub(crate) struct ChatDeps {
     /// Cancelled when the places in history are known: the link waits for it.
     pub(crate) opened: CancellationToken,
     pub(crate) policy: trust::Policy,
-    pub(crate) brain: mpsc::Sender<Incoming>,
+    pub(crate) agent_loop: mpsc::Sender<Incoming>,
     pub(crate) link: mpsc::Sender<LinkCommand>,
     pub(crate) outbox: Arc<Notify>,
     pub(crate) rescan: Arc<Notify>,
@@ -337,7 +337,7 @@ impl Chat {
         self.deps.link.try_send(command).is_ok()
     }
 
-    async fn notify_brain(&self, incoming: Incoming) {
-        let _ = self.deps.brain.send(incoming).await;
+    async fn notify_loop(&self, incoming: Incoming) {
+        let _ = self.deps.agent_loop.send(incoming).await;
     }
 }

@@ -1,6 +1,6 @@
 //! Hooks: a configured program is told what happens to the agent (R3-10, R3-11).
 //!
-//! The brain sends to a [`HookSender`], which never waits; the task [`Hooks`] runs the program, one
+//! The agent loop sends to a [`HookSender`], which never waits; the task [`Hooks`] runs the program, one
 //! call after the other, with the payload on its standard input. What becomes of a call is recorded
 //! and has no effect on any turn. Start at [`Hooks::run`].
 
@@ -23,7 +23,7 @@ use tokio::{io::AsyncWriteExt, sync::mpsc, time::timeout};
 use tracing::{debug, warn};
 
 use crate::{
-    brain::{Identity, wire::new_event},
+    agent_loop::{Identity, wire::new_event},
     environment, texts,
 };
 
@@ -74,7 +74,7 @@ pub(crate) struct Call {
     dropped: u64,
 }
 
-/// The brain's end: takes what happened and never waits.
+/// The agent loop's end: takes what happened and never waits.
 pub(crate) struct HookSender {
     about: About,
     calls: Option<mpsc::Sender<Call>>,

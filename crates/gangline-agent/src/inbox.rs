@@ -1,4 +1,4 @@
-//! The inbox: tells the brain what waits in the store.
+//! The inbox: tells the agent loop what waits in the store.
 //!
 //! The doorbell is a hint, the table is the truth: it looks at every ring, after every turn, when
 //! a message falls due, and at the tick that all timers of the daemon share.
@@ -18,7 +18,7 @@ use crate::{
 
 /// The one period of everything in an idle daemon.
 pub(crate) const TICK: Duration = Duration::from_secs(30);
-/// Messages told in one look; the brain holds no more, and asks again when these are done.
+/// Messages told in one look; the agent loop holds no more, and asks again when these are done.
 const LOOK_LIMIT: u32 = 256;
 
 /// A message that waits, with what an earlier attempt at it said already.
@@ -38,7 +38,7 @@ pub(crate) struct Inbox {
     pub(crate) model_file: PathBuf,
     pub(crate) model_outside: Option<PathBuf>,
     pub(crate) model: Option<ModelName>,
-    pub(crate) brain: mpsc::Sender<Incoming>,
+    pub(crate) agent_loop: mpsc::Sender<Incoming>,
     pub(crate) rescan: Arc<Notify>,
     pub(crate) outbox: Arc<Notify>,
     pub(crate) bell: Doorbell,
@@ -101,11 +101,11 @@ impl Inbox {
 
     /// Another process may have paused the agent, or chosen a model for it.
     async fn look_at_orders(&mut self) {
-        let _ = self.brain.send(Incoming::LookAtPause).await;
+        let _ = self.agent_loop.send(Incoming::LookAtPause).await;
         let model = model::current(&self.model_file, self.model_outside.as_deref());
         if model != self.model {
             self.model.clone_from(&model);
-            let _ = self.brain.send(Incoming::Choose(model)).await;
+            let _ = self.agent_loop.send(Incoming::Choose(model)).await;
         }
     }
 
@@ -121,7 +121,12 @@ impl Inbox {
         };
         for row in rows {
             let said = if row.takes > 0 { self.said(&row).await } else { Vec::new() };
-            if self.brain.send(Incoming::Message(Box::new(Waiting { row, said }))).await.is_err() {
+            if self
+                .agent_loop
+                .send(Incoming::Message(Box::new(Waiting { row, said })))
+                .await
+                .is_err()
+            {
                 return None;
             }
         }
@@ -136,7 +141,7 @@ impl Inbox {
         match self.store.turns_to_end(&self.agent).await {
             Ok(turns) => {
                 for turn in turns {
-                    if self.brain.send(Incoming::EndTurn { turn }).await.is_err() {
+                    if self.agent_loop.send(Incoming::EndTurn { turn }).await.is_err() {
                         return;
                     }
                 }
@@ -158,7 +163,7 @@ impl Inbox {
                 request: approval.request,
                 ruled,
             };
-            if self.brain.send(incoming).await.is_err() {
+            if self.agent_loop.send(incoming).await.is_err() {
                 return;
             }
         }

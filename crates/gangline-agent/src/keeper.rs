@@ -1,9 +1,9 @@
-//! The keeper: writes what the brain decided, in order, until it is synced.
+//! The keeper: writes what the agent loop decided, in order, until it is synced.
 //!
 //! T1, T2 and T3 of a turn reach the disk in the order in which they happened. Records that wait
 //! and whose receipt nobody waits for are written together, in their order and in one commit; the
 //! others one at a time. While the disk is full or busy it stays at the records that failed, says
-//! `degraded` to the brain and tries again; nothing is dropped. Owns no state but those records.
+//! `degraded` to the agent loop and tries again; nothing is dropped. Owns no state but those records.
 
 use std::{sync::Arc, time::Duration};
 
@@ -31,7 +31,7 @@ pub(crate) struct Keeper {
     pub(crate) epoch: Epoch,
     pub(crate) store: Store,
     pub(crate) paths: Paths,
-    pub(crate) brain: mpsc::Sender<Incoming>,
+    pub(crate) agent_loop: mpsc::Sender<Incoming>,
     pub(crate) outbox: Arc<Notify>,
     pub(crate) rescan: Arc<Notify>,
     /// Counts what this daemon has committed, for those who read along.
@@ -378,8 +378,8 @@ impl Keeper {
     }
 
     async fn tell(&self, incoming: Incoming) {
-        // The brain outlives the keeper's work; if it is gone, the root knows already.
-        let _ = self.brain.send(incoming).await;
+        // The agent loop outlives the keeper's work; if it is gone, the root knows already.
+        let _ = self.agent_loop.send(incoming).await;
     }
 }
 

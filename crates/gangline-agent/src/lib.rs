@@ -2,9 +2,9 @@
 //!
 //! Each task is the only writer of what it owns; queues are bounded; what others need to see is
 //! published by `watch`. The daemon knows backends only as [`gangline_runtime::Runtime`]. Start at
-//! [`run`]; the order of the start is in `root.rs`, the thinking in `brain.rs`.
+//! [`run`]; the order of the start is in `root.rs`, the thinking in `agent_loop.rs`.
 
-mod brain;
+mod agent_loop;
 mod bus;
 pub mod card;
 mod chat;

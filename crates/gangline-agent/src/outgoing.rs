@@ -1,7 +1,7 @@
 //! A bounded queue that is written to without waiting: what does not fit waits here.
 //!
-//! The brain never awaits a send. What must still go is kept in order and flushed by
-//! [`Outgoing::room`], an arm of the brain's `select!`.
+//! The agent loop never awaits a send. What must still go is kept in order and flushed by
+//! [`Outgoing::room`], an arm of the agent loop's `select!`.
 
 use std::collections::VecDeque;
 

@@ -16,7 +16,7 @@ use gangline_store::{EndTurn, EventQuery, How as Came, OpenTurn, OutboxRow, Stor
 use tracing::info;
 
 use crate::{
-    brain::{Identity, sends_for, settle, tool_kind, wire::new_event},
+    agent_loop::{Identity, sends_for, settle, tool_kind, wire::new_event},
     speech::idem_key,
     tools,
 };

@@ -33,7 +33,7 @@ use tokio::sync::oneshot;
 use tracing::{error, info};
 
 use crate::{
-    brain::{Identity, wire::new_event},
+    agent_loop::{Identity, wire::new_event},
     bus::{Fatal, Incoming},
     control::{self, socket::Socket},
     environment, model, recover,
@@ -47,7 +47,7 @@ use parts::Parts;
 pub(crate) const OWNER_TOKEN: &str = "owner.token";
 /// How long the start waits for IRC before the runner is started without it.
 const JOIN_BUDGET: Duration = Duration::from_secs(10);
-/// So many ticks in a row may find the brain's queue full.
+/// So many ticks in a row may find the agent loop's queue full.
 const UNHEARD_MAX: u32 = 2;
 /// What a predecessor's processes get between TERM and KILL.
 const SWEEP_GRACE: Duration = Duration::from_secs(3);
@@ -169,7 +169,7 @@ async fn start(opened: Opened, settings: Settings) -> Result<Ended, Ended> {
     // A service manager need not wait for a chat server that is away.
     notify::tell(&[Word::Ready]);
     // The first input lets the state machine start the backend.
-    let _ = parts.brain.send(Incoming::StoreOk).await;
+    let _ = parts.agent_loop.send(Incoming::StoreOk).await;
     let why = parts.watch(&mut signals).await;
     let ended = parts.stop(why, &mut signals).await;
     info!(agent = %name, code = ended.code, why = ended.why, "daemon ends");
@@ -291,8 +291,8 @@ impl Parts {
         let (mut beats, mut unheard) = (0_u64, 0);
         loop {
             if !ready && self.is_ready() {
-                // By the brain: what people see of the agent is then written before.
-                ready = self.brain.try_send(Incoming::Ready).is_ok();
+                // By the agent loop: what people see of the agent is then written before.
+                ready = self.agent_loop.try_send(Incoming::Ready).is_ok();
             }
             tokio::select! {
                 biased;
@@ -311,8 +311,8 @@ impl Parts {
                     if self.beat.load(std::sync::atomic::Ordering::SeqCst) < beats {
                         return Why::Fatal(Fatal::Stuck);
                     }
-                    // A full queue is not a stuck brain, until it stays full.
-                    if self.brain.try_send(Incoming::Heartbeat(beats + 1)).is_ok() {
+                    // A full queue is not a stuck agent loop, until it stays full.
+                    if self.agent_loop.try_send(Incoming::Heartbeat(beats + 1)).is_ok() {
                         (beats, unheard) = (beats + 1, 0);
                     } else {
                         unheard += 1;

@@ -1,6 +1,6 @@
 //! The session: owns the runtime, starts and ends it, and passes on what it tells.
 //!
-//! Knows neither rooms nor messages. The brain decides; a start that fails is told as an exit.
+//! Knows neither rooms nor messages. The agent loop decides; a start that fails is told as an exit.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ pub(crate) struct Session {
     pub(crate) configured: Option<String>,
     /// What is to be done once no turn is open. It outlives the backend that it was meant for.
     pub(crate) care: Option<Care>,
-    pub(crate) brain: mpsc::Sender<Incoming>,
+    pub(crate) agent_loop: mpsc::Sender<Incoming>,
     /// What proves that somebody is this generation's child (C21); none while there is none.
     pub(crate) token: watch::Sender<Option<Secret>>,
 }
@@ -55,7 +55,7 @@ struct Open {
     turn: Option<TurnId>,
     /// What the session, being empty, has to be told before anything else.
     first: Option<String>,
-    /// The brain knows that it is about to be told that.
+    /// The agent loop knows that it is about to be told that.
     primes: bool,
     /// It has said that it takes prompts.
     ready: bool,
@@ -120,7 +120,7 @@ impl Session {
             *open = None;
             self.token.send_replace(None);
             match code {
-                0 => drop(self.brain.send(Incoming::Ended { generation }).await),
+                0 => drop(self.agent_loop.send(Incoming::Ended { generation }).await),
                 _ => self.exited(generation, Cause::Theirs, texts::exited(code)).await,
             }
             return;
@@ -140,7 +140,7 @@ impl Session {
         let ready = matches!(event, RuntimeEvent::Ready { .. });
         if let Some(running) = open {
             running.ready |= ready;
-            // Told before the event upon which the brain would take what waits (R0-07).
+            // Told before the event upon which the agent loop would take what waits (R0-07).
             let emptied = ended.is_some() && running.turn == ended && self.empties(running);
             if (ready && running.first.is_some()) || emptied {
                 self.primes(running).await;
@@ -206,10 +206,10 @@ impl Session {
         clears && running.ready && !running.other_model && self.first.is_some()
     }
 
-    /// Tells the brain, once, that a turn of its own comes first.
+    /// Tells the agent loop, once, that a turn of its own comes first.
     async fn primes(&self, running: &mut Open) {
         if !std::mem::replace(&mut running.primes, true) {
-            let _ = self.brain.send(Incoming::Primes { generation: running.generation }).await;
+            let _ = self.agent_loop.send(Incoming::Primes { generation: running.generation }).await;
         }
     }
 
@@ -317,7 +317,7 @@ impl Session {
         let (sender, events) = mpsc::channel(EVENT_QUEUE);
         let mut runtime = (self.make)();
         let known_as = self.session_of_generation();
-        let _ = self.brain.send(Incoming::KnownAs { session: known_as.clone() }).await;
+        let _ = self.agent_loop.send(Incoming::KnownAs { session: known_as.clone() }).await;
         match runtime.start(self.options_of_generation(&known_as), sender).await {
             Ok(handle) => {
                 debug!(runtime = handle.runtime, session = ?handle.session, "runtime started");
@@ -403,11 +403,11 @@ impl Session {
     }
 
     async fn tell(&self, generation: Generation, event: RuntimeEvent) {
-        let _ = self.brain.send(Incoming::Runtime { generation, event }).await;
+        let _ = self.agent_loop.send(Incoming::Runtime { generation, event }).await;
     }
 
     async fn exited(&self, generation: Generation, cause: Cause, how: String) {
-        let _ = self.brain.send(Incoming::Exited { generation, cause, how }).await;
+        let _ = self.agent_loop.send(Incoming::Exited { generation, cause, how }).await;
     }
 }
 

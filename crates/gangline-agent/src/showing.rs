@@ -1,4 +1,4 @@
-//! What the daemon shows of itself while it runs: the brain's part by a `watch`, and the status
+//! What the daemon shows of itself while it runs: the agent loop's part by a `watch`, and the status
 //! that the control socket and the chat make of it (R0-52, C28).
 
 use gangline_api::status::{
@@ -20,7 +20,7 @@ mod tests;
 /// The version of this program.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What the brain shows.
+/// What the agent loop shows.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Showing {
     pub(crate) view: View,
@@ -32,7 +32,7 @@ pub(crate) struct Showing {
     pub(crate) session: Option<String>,
 }
 
-/// What the brain does not know.
+/// What the agent loop does not know.
 #[derive(Debug, Default)]
 pub(crate) struct Around {
     /// The open approvals.
@@ -47,7 +47,7 @@ pub(crate) struct Around {
 }
 
 impl Around {
-    /// Asks the store; where it does not answer, what the brain knows has to do.
+    /// Asks the store; where it does not answer, what the agent loop knows has to do.
     pub(crate) async fn look(store: &Store, agent: &AgentName, showing: &Showing) -> Self {
         let approvals = match showing.view.approvals {
             0 => Vec::new(),

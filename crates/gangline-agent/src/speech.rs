@@ -1,6 +1,6 @@
 //! Saying something: T2, the same for the tools of a backend and for the control socket.
 //!
-//! A send is committed before anybody hears that it worked, and only then told to the brain, so
+//! A send is committed before anybody hears that it worked, and only then told to the agent loop, so
 //! that the answer rule knows of every line that may stand in a room.
 
 use std::sync::Arc;
@@ -67,7 +67,7 @@ pub(crate) struct Speaker {
     pub(crate) store: Store,
     pub(crate) paths: Paths,
     pub(crate) redactor: Arc<Redactor>,
-    pub(crate) brain: mpsc::Sender<Incoming>,
+    pub(crate) agent_loop: mpsc::Sender<Incoming>,
     pub(crate) outbox: Arc<Notify>,
     /// Counts what this daemon has committed, for those who read along.
     pub(crate) committed: watch::Sender<u64>,
@@ -77,7 +77,7 @@ pub(crate) struct Speaker {
 }
 
 impl Speaker {
-    /// Says it: returns once it is committed, and the brain knows of it if a turn says it. Dropped
+    /// Says it: returns once it is committed, and the agent loop knows of it if a turn says it. Dropped
     /// half-way it may have been committed; the same call again then finds the same lines.
     pub(crate) async fn say(
         &self,
@@ -113,7 +113,7 @@ impl Speaker {
         if let Some(turn) = turn {
             let (to, in_reply_to) = (saying.to.to_string(), saying.in_reply_to);
             let sent = Incoming::Sent { turn, to, in_reply_to };
-            self.brain.send(sent).await.map_err(|_| NotSaid::Ending)?;
+            self.agent_loop.send(sent).await.map_err(|_| NotSaid::Ending)?;
         }
         self.outbox.notify_one();
         if let Some(agent) = colleague {

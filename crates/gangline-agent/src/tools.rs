@@ -129,7 +129,7 @@ impl SpeakingTools {
         let message = message_field(&call.input, "message", context)?;
         let noted = Incoming::NoReply { turn: context.turn, message };
         self.speaker
-            .brain
+            .agent_loop
             .send(noted)
             .await
             .map_err(|_| "the daemon is shutting down".to_owned())?;

@@ -37,7 +37,7 @@ mod runtime;
 mod turn;
 mod view;
 
-/// One agent, as its daemon's brain sees it.
+/// One agent, as its daemon's agent loop sees it.
 #[derive(Debug)]
 pub struct Agent {
     options: AgentOptions,

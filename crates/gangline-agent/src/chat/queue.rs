@@ -91,7 +91,7 @@ impl Chat {
         match self.deps.store.cancel(id, &who.account).await {
             Ok(Cancel::Done) => {
                 info!(%id, by = who.account, "cancelled");
-                self.notify_brain(Incoming::Cancelled { message: id }).await;
+                self.notify_loop(Incoming::Cancelled { message: id }).await;
                 self.answer(line, &format!("{id} is cancelled: I will not work on it")).await;
                 self.notify_author(line, &row).await;
             }

@@ -34,7 +34,7 @@ pub(super) struct Rig {
     pub(super) rooms: mpsc::Receiver<ToRooms>,
     /// Where the store is.
     pub(super) folder: TempDir,
-    pub(super) brain: mpsc::Receiver<Incoming>,
+    pub(super) agent_loop: mpsc::Receiver<Incoming>,
     pub(super) showing: watch::Sender<Showing>,
     pub(super) clock: Arc<ManualClock>,
 }
@@ -60,7 +60,7 @@ impl Rig {
         let whose = Whose { runtime: "native", configured: "native" };
         store.begin_epoch(&ada(), (1, "test"), whose).await.unwrap();
         let view = Agent::new(AgentOptions::default()).view();
-        let ((brain, brain_end), (rooms, heard)) = (mpsc::channel(64), mpsc::channel(64));
+        let ((agent_loop, loop_end), (rooms, heard)) = (mpsc::channel(64), mpsc::channel(64));
         let (showing, shown) = watch::channel(Showing::new(view));
         let (sender, link) = mpsc::channel(LINK_QUEUE);
         let deps = ChatDeps {
@@ -77,7 +77,7 @@ impl Rig {
             closed: CancellationToken::new(),
             opened: CancellationToken::new(),
             policy: trust::Policy::default(),
-            brain,
+            agent_loop,
             link: sender,
             outbox: Arc::new(Notify::new()),
             rescan: Arc::new(Notify::new()),
@@ -98,7 +98,7 @@ impl Rig {
             rooms,
         };
         let chat = Chat::new(deps);
-        Self { chat, link, rooms: heard, folder, brain: brain_end, showing, clock: manual }
+        Self { chat, link, rooms: heard, folder, agent_loop: loop_end, showing, clock: manual }
     }
 }
 

@@ -183,7 +183,7 @@ impl Chat {
             info!("no more trouble with IRC");
         }
         self.troubles.shown.clone_from(&shown);
-        self.notify_brain(Incoming::Irc(shown)).await;
+        self.notify_loop(Incoming::Irc(shown)).await;
     }
 
     async fn record(&self, text: String) {

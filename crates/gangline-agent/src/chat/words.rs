@@ -270,15 +270,15 @@ impl Chat {
     async fn end_own(&self, line: &Line, turn: TurnId) {
         // A word from history was said to another state of things.
         if !line.from_history {
-            self.notify_brain(Incoming::EndTurn { turn }).await;
+            self.notify_loop(Incoming::EndTurn { turn }).await;
             self.answer(line, "ending the turn: it is all yours").await;
         }
     }
 
-    /// Tells the brain, and says so. A word from history was said to another state of things.
+    /// Tells the agent loop, and says so. A word from history was said to another state of things.
     async fn order(&self, line: &Line, word: Word, text: &str) {
         if !line.from_history {
-            self.notify_brain(Incoming::Operator(word)).await;
+            self.notify_loop(Incoming::Operator(word)).await;
             self.answer(line, text).await;
         }
     }
@@ -306,7 +306,7 @@ impl Chat {
         };
         for row in rows.iter().filter(|row| theirs(row)) {
             if let Ok(Cancel::Done) = self.deps.store.cancel(row.id, &who.account).await {
-                self.notify_brain(Incoming::Cancelled { message: row.id }).await;
+                self.notify_loop(Incoming::Cancelled { message: row.id }).await;
             }
         }
         info!(%channel, by = who.account, "stands down");
@@ -381,7 +381,7 @@ impl Chat {
             | PhaseName::Interrupting
                 if can =>
             {
-                self.notify_brain(Incoming::Care(care)).await;
+                self.notify_loop(Incoming::Care(care)).await;
                 text.to_owned()
             }
             PhaseName::Idle

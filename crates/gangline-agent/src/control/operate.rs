@@ -121,7 +121,7 @@ impl Requests {
     }
 
     fn notify(&self, incoming: Incoming) -> Result<(), String> {
-        self.brain.try_send(incoming).map_err(|_| BUSY.to_owned())
+        self.agent_loop.try_send(incoming).map_err(|_| BUSY.to_owned())
     }
 
     /// Confirms the folder and answers with its instructions, if it has any (R1-24); nothing else

@@ -32,7 +32,7 @@ const OWN_MAX: u32 = 200;
 
 impl Requests {
     /// Reads what was said (C19). What the agent reads in a turn is part of that turn from then on:
-    /// the brain knows it before the answer leaves.
+    /// the agent loop knows it before the answer leaves.
     pub(super) async fn read(
         &self,
         who: Who,
@@ -54,7 +54,7 @@ impl Requests {
             page.await.map_err(|_| ENDING.to_owned())?;
         if who == Who::Agent && !messages.is_empty() {
             let read = Incoming::Read { messages };
-            self.brain.send(read).await.map_err(|_| ENDING.to_owned())?;
+            self.agent_loop.send(read).await.map_err(|_| ENDING.to_owned())?;
         }
         let skipped = (lost > 0).then(|| format!("{lost} older unread lines are no longer kept"));
         Ok(Reply::new(&ReadData { messages: lines, remaining })?.warning(skipped))

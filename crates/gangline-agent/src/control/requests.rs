@@ -24,7 +24,7 @@ use super::{
     tokens::{Tokens, Who},
 };
 use crate::{
-    brain::{Identity, wire::new_event},
+    agent_loop::{Identity, wire::new_event},
     bus::Incoming,
     chat::{
         Counts,
@@ -52,7 +52,7 @@ pub(crate) struct Requests {
     pub(crate) whereabouts: Whereabouts,
     /// How many are where, as far as it is known.
     pub(crate) members: watch::Receiver<Counts>,
-    pub(crate) brain: mpsc::Sender<Incoming>,
+    pub(crate) agent_loop: mpsc::Sender<Incoming>,
     pub(crate) rooms: mpsc::Sender<ToRooms>,
     pub(crate) committed: watch::Receiver<u64>,
     /// Whose model is chosen.

@@ -19,7 +19,7 @@ struct Fixture {
     keeper: Option<Keeper>,
     records: mpsc::Sender<Record>,
     waiting: mpsc::Receiver<Record>,
-    brain: mpsc::Receiver<Incoming>,
+    agent_loop: mpsc::Receiver<Incoming>,
     outbox: Arc<Notify>,
     committed: watch::Receiver<u64>,
     message: MessageId,
@@ -103,7 +103,7 @@ impl Fixture {
         store.begin_epoch(&ada(), (1, "test"), whose).await.unwrap();
         let message = store.accept(message(ada())).await.unwrap().id;
         let (records, waiting) = mpsc::channel(64);
-        let (to_brain, brain) = mpsc::channel(64);
+        let (to_loop, agent_loop) = mpsc::channel(64);
         let (fatal, _) = mpsc::channel(4);
         let outbox = Arc::new(Notify::new());
         let (committed_sender, committed) = watch::channel(0);
@@ -116,7 +116,7 @@ impl Fixture {
                 state: folder.path().into(),
                 runtime: folder.path().into(),
             },
-            brain: to_brain,
+            agent_loop: to_loop,
             outbox: Arc::clone(&outbox),
             rescan: Arc::new(Notify::new()),
             committed: committed_sender,
@@ -124,7 +124,7 @@ impl Fixture {
             turns_per_cause: 1,
         };
         let keeper = Some(keeper);
-        Self { folder, store, keeper, records, waiting, brain, outbox, committed, message }
+        Self { folder, store, keeper, records, waiting, agent_loop, outbox, committed, message }
     }
 
     /// The keeper, on a store of its own that soon says when another one has the lock.
@@ -196,7 +196,7 @@ impl Fixture {
     }
 }
 
-/// What waits is one commit; T1 is one of its own, whose receipt the brain waits for, and stands
+/// What waits is one commit; T1 is one of its own, whose receipt the agent loop waits for, and stands
 /// between what came before it and after it.
 #[tokio::test]
 async fn records_that_wait_are_written_together_and_in_their_order() {
@@ -217,8 +217,8 @@ async fn records_that_wait_are_written_together_and_in_their_order() {
     assert_eq!((fixture.state().await, fixture.calls().await), (MessageState::Answered, 1));
     let row = fixture.store.agent(&ada()).await.unwrap().unwrap();
     assert_eq!(row.phase, Some(AgentPhase::Idle.into()));
-    assert!(matches!(fixture.brain.try_recv(), Ok(Incoming::Taken { .. })));
-    assert!(fixture.brain.try_recv().is_err());
+    assert!(matches!(fixture.agent_loop.try_recv(), Ok(Incoming::Taken { .. })));
+    assert!(fixture.agent_loop.try_recv().is_err());
     // The end of a turn rings for the lines that it may have made.
     tokio::time::timeout(Duration::from_secs(60), fixture.outbox.notified()).await.unwrap();
 }
@@ -317,7 +317,7 @@ async fn what_a_turn_used_is_written_with_its_end_if_that_comes_at_once() {
     }
 }
 
-/// While the store is locked the brain is told so, and nothing is dropped.
+/// While the store is locked the agent loop is told so, and nothing is dropped.
 #[tokio::test]
 async fn what_cannot_be_written_is_tried_again_in_order() {
     let mut fixture = Fixture::open().await;
@@ -329,7 +329,7 @@ async fn what_cannot_be_written_is_tried_again_in_order() {
     }
     let mut tasks = gangline_os::task::TaskGroup::new("test");
     tasks.spawn("keeper", keeper.run(waiting));
-    let told = tokio::time::timeout(Duration::from_secs(60), fixture.brain.recv()).await;
+    let told = tokio::time::timeout(Duration::from_secs(60), fixture.agent_loop.recv()).await;
     assert!(matches!(told, Ok(Some(Incoming::StoreDegraded(_)))), "{told:?}");
     records.try_send(event("c")).unwrap();
     drop(lock);
@@ -337,14 +337,14 @@ async fn what_cannot_be_written_is_tried_again_in_order() {
     tasks.next_end().await;
     assert_eq!(fixture.kinds().await, ["a", "b", "c"]);
     assert_eq!(fixture.calls().await, 1);
-    let told = std::iter::from_fn(|| fixture.brain.try_recv().ok());
+    let told = std::iter::from_fn(|| fixture.agent_loop.try_recv().ok());
     // It may have been tried in vain more than once.
     let mut told = told.skip_while(|it| matches!(it, Incoming::StoreDegraded(_)));
     assert!(matches!(told.next(), Some(Incoming::StoreOk)));
 }
 
 /// A message that is to join the open turn while the store is locked joins it when the lock is
-/// gone, and the brain hears that the store writes again: else it would begin no turn any more.
+/// gone, and the agent loop hears that the store writes again: else it would begin no turn any more.
 #[tokio::test]
 async fn a_message_joins_once_the_store_writes_again() {
     for how in [How::Steered, How::Read] {
@@ -365,13 +365,13 @@ async fn a_message_joins_once_the_store_writes_again() {
         records.try_send(Record::Join { turn: turn(), messages, prompt_uuid, how }).unwrap();
         let mut tasks = gangline_os::task::TaskGroup::new("test");
         tasks.spawn("keeper", keeper.run(waiting));
-        let told = tokio::time::timeout(Duration::from_secs(60), fixture.brain.recv()).await;
+        let told = tokio::time::timeout(Duration::from_secs(60), fixture.agent_loop.recv()).await;
         assert!(matches!(told, Ok(Some(Incoming::StoreDegraded(_)))), "{told:?}");
         drop(lock);
         drop(records);
         tasks.next_end().await;
         let mut told = Vec::new();
-        while let Ok(incoming) = fixture.brain.try_recv() {
+        while let Ok(incoming) = fixture.agent_loop.try_recv() {
             told.push(incoming);
         }
         told.retain(|it| !matches!(it, Incoming::StoreDegraded(_)));
@@ -408,8 +408,8 @@ async fn a_group_that_the_storage_refused_is_tried_again_as_a_whole() {
     }
     drop(records);
     keeper.run(waiting).await;
-    assert!(matches!(fixture.brain.try_recv(), Ok(Incoming::StoreDegraded(_))));
-    assert!(matches!(fixture.brain.try_recv(), Ok(Incoming::StoreOk)));
+    assert!(matches!(fixture.agent_loop.try_recv(), Ok(Incoming::StoreDegraded(_))));
+    assert!(matches!(fixture.agent_loop.try_recv(), Ok(Incoming::StoreOk)));
     assert_eq!(fixture.kinds().await, ["a", "b", "a", "b"]);
     assert_eq!(fixture.calls().await, 2);
 }

@@ -2,7 +2,7 @@ use tokio::sync::mpsc;
 
 use super::*;
 
-/// Style rule (b): the brain never awaits a send, and nothing is lost or overtakes.
+/// Style rule (b): the agent loop never awaits a send, and nothing is lost or overtakes.
 #[tokio::test]
 async fn what_does_not_fit_waits_and_goes_in_order() {
     let (sender, mut receiver) = mpsc::channel(2);

@@ -25,9 +25,9 @@ use tokio::sync::{Notify, mpsc, watch};
 use self::options::{speaker, start_options};
 use super::{OWNER_TOKEN, closed, read};
 use crate::{
-    brain::{Brain, Doors},
+    agent_loop::{AgentLoop, Doors},
     bus::{
-        BRAIN_QUEUE, Fatal, Incoming, KEEPER_QUEUE, LINK_QUEUE, Record, SESSION_QUEUE,
+        Fatal, Incoming, KEEPER_QUEUE, LINK_QUEUE, LOOP_QUEUE, Record, SESSION_QUEUE,
         SessionCommand, Word,
     },
     chat::{Chat, ChatDeps, Counts, inquiries::Inquiry},
@@ -57,7 +57,7 @@ pub(super) struct Parts {
     pub(super) agent: gangline_core::AgentName,
     pub(super) home: HashSet<ChannelName>,
     pub(super) tasks: TaskGroup,
-    pub(super) brain: mpsc::Sender<Incoming>,
+    pub(super) agent_loop: mpsc::Sender<Incoming>,
     pub(super) link: mpsc::Sender<LinkCommand>,
     pub(super) fatal: mpsc::Receiver<Fatal>,
     pub(super) joined: watch::Receiver<HashSet<ChannelName>>,
@@ -86,7 +86,7 @@ pub(super) struct Parts {
 
 /// The ends of the queues that tasks take from.
 struct Ends {
-    brain: mpsc::Receiver<Incoming>,
+    agent_loop: mpsc::Receiver<Incoming>,
     keeper: mpsc::Receiver<Record>,
     session: mpsc::Receiver<SessionCommand>,
     rooms: mpsc::Receiver<ToRooms>,
@@ -99,7 +99,7 @@ struct Ends {
 struct Shared {
     store: Store,
     epoch: Epoch,
-    brain: mpsc::Sender<Incoming>,
+    agent_loop: mpsc::Sender<Incoming>,
     keeper: mpsc::Sender<Record>,
     session: mpsc::Sender<SessionCommand>,
     link: mpsc::Sender<LinkCommand>,
@@ -134,7 +134,7 @@ impl Parts {
         (started, unasked): (EpochStart, Option<String>),
         bell: Doorbell,
     ) -> Self {
-        let (brain, brain_end) = mpsc::channel(BRAIN_QUEUE);
+        let (agent_loop, loop_end) = mpsc::channel(LOOP_QUEUE);
         let (keeper, keeper_end) = mpsc::channel(KEEPER_QUEUE);
         let (session, session_end) = mpsc::channel(SESSION_QUEUE);
         let (link, link_end) = mpsc::channel(LINK_QUEUE);
@@ -161,7 +161,7 @@ impl Parts {
         let shared = Shared {
             store: store.clone(),
             epoch: started.epoch,
-            brain: brain.clone(),
+            agent_loop: agent_loop.clone(),
             keeper,
             session,
             link: link.clone(),
@@ -206,7 +206,7 @@ impl Parts {
             notes: Notes::new(read::notes(settings)),
         };
         let left = || started.left.as_ref().map(|left| left.session.clone());
-        let brain_task = Brain::new(read::identity(settings, started.epoch), core, doors)
+        let loop_task = AgentLoop::new(read::identity(settings, started.epoch), core, doors)
             .bare(can.bare)
             .talks(settings.agent.progress == Progress::Talk)
             .after(
@@ -224,7 +224,7 @@ impl Parts {
             .permitted(settings.agent.permissions, shared.unasked.clone());
         let mut tasks = TaskGroup::new("daemon");
         let ends = Ends {
-            brain: brain_end,
+            agent_loop: loop_end,
             keeper: keeper_end,
             session: session_end,
             rooms: rooms_end,
@@ -232,7 +232,7 @@ impl Parts {
             unread: unread_sender,
             hooks: hook_calls,
         };
-        spawn_inner(&mut tasks, settings, (&shared, &started), (brain_task, ends));
+        spawn_inner(&mut tasks, settings, (&shared, &started), (loop_task, ends));
         let outer = Outer {
             link: link_end,
             events: (link_events, events),
@@ -244,7 +244,7 @@ impl Parts {
         };
         spawn_outer(&mut tasks, settings, &shared, outer);
         if started.paused {
-            let _ = brain.try_send(Incoming::Operator(Word::Pause));
+            let _ = agent_loop.try_send(Incoming::Operator(Word::Pause));
         }
         let asked_to_end = CancellationToken::new();
         let requests = Arc::new(requests(settings, &shared, (can, asked_to_end.clone())));
@@ -253,7 +253,7 @@ impl Parts {
             agent: settings.agent.nick.clone(),
             home,
             tasks,
-            brain,
+            agent_loop,
             link,
             fatal: fatal_end,
             joined,
@@ -278,14 +278,14 @@ fn spawn_inner(
     tasks: &mut TaskGroup,
     settings: &Settings,
     (shared, started): (&Shared, &EpochStart),
-    (brain, ends): (Brain, Ends),
+    (agent_loop, ends): (AgentLoop, Ends),
 ) {
     let keeper = Keeper {
         agent: settings.agent.nick.clone(),
         epoch: shared.epoch,
         store: shared.store.clone(),
         paths: settings.paths.clone(),
-        brain: shared.brain.clone(),
+        agent_loop: shared.agent_loop.clone(),
         outbox: Arc::clone(&shared.outbox),
         rescan: Arc::clone(&shared.rescan),
         committed: shared.committed.clone(),
@@ -300,7 +300,7 @@ fn spawn_inner(
         shortens: settings.agent.compaction != Compaction::Off,
         configured: settings.agent.model.clone(),
         care: None,
-        brain: shared.brain.clone(),
+        agent_loop: shared.agent_loop.clone(),
         token: ends.token,
     };
     let rooms = Rooms {
@@ -313,7 +313,7 @@ fn spawn_inner(
     };
     let (ticks, carried) = (shared.ticks.clone(), shared.flush.clone());
     tasks.spawn("rooms", async move { rooms.run(ends.rooms, ticks, carried).await });
-    tasks.spawn("brain", async move { brain.run(ends.brain).await });
+    tasks.spawn("agent loop", async move { agent_loop.run(ends.agent_loop).await });
     tasks.spawn("keeper", async move { keeper.run(ends.keeper).await });
     tasks.spawn("session", async move { session.run(ends.session).await });
     if let (Some(configured), Some(calls)) = (&settings.hooks, ends.hooks) {
@@ -374,7 +374,7 @@ fn spawn_outer(tasks: &mut TaskGroup, settings: &Settings, shared: &Shared, oute
         model_file: model::file(&settings.paths, &settings.agent.nick, &settings.backend.owner()),
         model_outside: settings.model_file.clone(),
         model: shared.model.clone(),
-        brain: shared.brain.clone(),
+        agent_loop: shared.agent_loop.clone(),
         rescan: Arc::clone(&shared.rescan),
         outbox: Arc::clone(&shared.outbox),
         bell: outer.bell,
@@ -408,7 +408,7 @@ fn deps(
         closed,
         opened,
         policy: read::policy(settings),
-        brain: shared.brain.clone(),
+        agent_loop: shared.agent_loop.clone(),
         link: shared.link.clone(),
         outbox: Arc::clone(&shared.outbox),
         rescan: Arc::clone(&shared.rescan),
@@ -441,7 +441,7 @@ fn requests(
         unread: shared.unread.clone(),
         whereabouts: whereabouts(shared),
         members: shared.members.subscribe(),
-        brain: shared.brain.clone(),
+        agent_loop: shared.agent_loop.clone(),
         rooms: shared.rooms.clone(),
         committed: shared.committed.subscribe(),
         model_owner: settings.backend.owner(),

@@ -64,7 +64,7 @@ impl Parts {
     /// Lets the open turn end, then interrupts it; a second signal does so at once, and so does an
     /// approval that waits: nothing is taken in any more, so nobody could decide it.
     async fn settle(&mut self, signals: &mut Signals) {
-        let _ = self.brain.send(Incoming::Drain(Hurry::Soft)).await;
+        let _ = self.agent_loop.send(Incoming::Drain(Hurry::Soft)).await;
         let drained = self.drained.clone();
         let mut view = self.view.clone();
         let impatient = tokio::select! {
@@ -75,13 +75,13 @@ impl Parts {
         };
         if let Some(why) = impatient {
             info!(why, "interrupting the open turn");
-            let _ = self.brain.send(Incoming::Drain(Hurry::Now)).await;
+            let _ = self.agent_loop.send(Incoming::Drain(Hurry::Now)).await;
             if tokio::time::timeout(LADDER_BUDGET, drained.cancelled()).await.is_err() {
                 warn!("the open turn did not end; the successor recovers it");
                 return;
             }
         }
-        // The brain's end lets the session stop the backend and the keeper write what is left.
+        // The agent loop's end lets the session stop the backend and the keeper write what is left.
         self.wait_for("keeper", LADDER_BUDGET).await;
         self.wait_for("session", LADDER_BUDGET).await;
         if self.has_hooks {
@@ -128,7 +128,7 @@ fn fatal_end(fatal: &Fatal) -> Ended {
             Ended { code: Ended::CRASHED, why: format!("a task ended: {why}") }
         }
         Fatal::Stuck => {
-            Ended { code: Ended::CRASHED, why: "the brain does not turn any more".to_owned() }
+            Ended { code: Ended::CRASHED, why: "the agent loop no longer turns".to_owned() }
         }
     }
 }

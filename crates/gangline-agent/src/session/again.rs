@@ -100,7 +100,7 @@ impl Session {
 
     /// Says which model the backend is started with.
     pub(super) async fn tell_model(&self) {
-        let _ = self.brain.send(Incoming::Model(self.options.model.clone())).await;
+        let _ = self.agent_loop.send(Incoming::Model(self.options.model.clone())).await;
     }
 }
 

@@ -21,7 +21,7 @@ struct Rig {
     tools: Arc<SpeakingTools>,
     asked: mpsc::Receiver<Inquiry>,
     store: Store,
-    _brain: mpsc::Receiver<Incoming>,
+    _loop: mpsc::Receiver<Incoming>,
 }
 
 fn ada() -> AgentName {
@@ -45,7 +45,7 @@ impl Rig {
             let whose = Whose { runtime: "claude", configured: "claude" };
             store.begin_epoch(&agent, (1, "test"), whose).await.unwrap();
         }
-        let (brain, brain_end) = mpsc::channel(64);
+        let (agent_loop, loop_end) = mpsc::channel(64);
         let (inquiries, asked) = mpsc::channel(8);
         let channels: HashSet<_> = HashSet::from(["#general".parse().unwrap()]);
         let context = TurnContext { turn: TURN, messages: vec![], cause_root: None, hops: 0 };
@@ -61,7 +61,7 @@ impl Rig {
                     runtime: folder.path().into(),
                 },
                 redactor: Arc::new(Redactor::default()),
-                brain,
+                agent_loop,
                 outbox: Arc::new(Notify::new()),
                 committed: watch::Sender::new(0),
                 max_hops: 8,
@@ -74,7 +74,7 @@ impl Rig {
                 inquiries,
             },
         };
-        Self { _folder: folder, tools: Arc::new(tools), asked, store, _brain: brain_end }
+        Self { _folder: folder, tools: Arc::new(tools), asked, store, _loop: loop_end }
     }
 
     /// Calls `send`; `says` is the server's answer if it is asked. Returns whether it was, too.

@@ -466,7 +466,7 @@ async fn the_author_of_all_of_a_turn_may_end_it() {
     let told = room.says(BOB, "#lab", "@ada stop").await;
     assert!(told[0].contains("ending the turn: it is all yours"), "{told:?}");
     // That turn and no other, should another one have begun meanwhile.
-    let ended = std::iter::from_fn(|| room.rig.brain.try_recv().ok());
+    let ended = std::iter::from_fn(|| room.rig.agent_loop.try_recv().ok());
     let ended = ended.filter(|it| matches!(it, Incoming::EndTurn { turn } if *turn == TURN));
     assert_eq!(ended.count(), 1);
     room.rig.showing.send_modify(|showing| {

@@ -89,13 +89,13 @@ async fn a_waiting_message_is_cancelled_by_its_author_or_an_owner() {
     ];
     assert_eq!(told, expect);
     assert_eq!(room.prompts().await, ["@ada second"]);
-    let mut brain = Vec::new();
-    while let Ok(incoming) = room.rig.brain.try_recv() {
+    let mut agent_loop = Vec::new();
+    while let Ok(incoming) = room.rig.agent_loop.try_recv() {
         if let Incoming::Cancelled { message } = incoming {
-            brain.push(message);
+            agent_loop.push(message);
         }
     }
-    assert_eq!(brain, [MessageId(1), MessageId(3)]);
+    assert_eq!(agent_loop, [MessageId(1), MessageId(3)]);
 }
 
 #[test]

@@ -20,7 +20,7 @@ use tokio::{
 
 use super::*;
 use crate::{
-    brain::Identity,
+    agent_loop::Identity,
     bus::Incoming,
     chat::{
         Counts,
@@ -38,7 +38,7 @@ mod events;
 struct Door {
     folder: TempDir,
     requests: Arc<Requests>,
-    brain: mpsc::Receiver<Incoming>,
+    agent_loop: mpsc::Receiver<Incoming>,
     inquiries: mpsc::Receiver<Inquiry>,
     members: watch::Sender<Counts>,
     committed: watch::Sender<u64>,
@@ -62,7 +62,7 @@ impl Door {
         }
         std::fs::write(folder.path().join("owner.token"), "the owner\n").unwrap();
         let redactor = Arc::new(Redactor::default());
-        let (brain_sender, brain) = mpsc::channel(64);
+        let (loop_sender, agent_loop) = mpsc::channel(64);
         let (rooms, rooms_end) = mpsc::channel(64);
         let (asked, inquiries) = mpsc::channel(64);
         let members = watch::Sender::new(Counts::new());
@@ -100,7 +100,7 @@ impl Door {
                     runtime: folder.path().into(),
                 },
                 redactor,
-                brain: brain_sender.clone(),
+                agent_loop: loop_sender.clone(),
                 outbox: Arc::new(Notify::new()),
                 committed: committed.clone(),
                 max_hops: 8,
@@ -115,7 +115,7 @@ impl Door {
                 inquiries: asked,
             },
             members: members.subscribe(),
-            brain: brain_sender,
+            agent_loop: loop_sender,
             rooms: rooms.clone(),
             committed: committed.subscribe(),
             model_owner: String::new(),
@@ -131,7 +131,7 @@ impl Door {
         Self {
             folder,
             requests: Arc::new(requests),
-            brain,
+            agent_loop,
             inquiries,
             members,
             committed,
@@ -388,15 +388,21 @@ async fn only_the_owner_pauses_resumes_interrupts_and_shuts_down() {
     for verb in ["pause", "hello", "status"] {
         assert_eq!(client.ask(&format!("\"type\":\"{verb}\",\"token\":\"glt_0\"")).await, wrong);
     }
-    assert!(door.brain.try_recv().is_err() && !door.requests.asked_to_end.is_cancelled());
+    assert!(door.agent_loop.try_recv().is_err() && !door.requests.asked_to_end.is_cancelled());
     let none = r#""ok":false,"error":"there is no turn to end"}"#;
     let owner = |verb: &str| format!("\"type\":\"{verb}\",\"token\":\"the owner\"");
     assert_eq!(client.ask(&owner("interrupt")).await, none);
     for verb in ["pause", "resume", "shutdown"] {
         assert_eq!(client.ask(&owner(verb)).await, r#""ok":true,"data":{}}"#);
     }
-    assert!(matches!(door.brain.recv().await, Some(Incoming::Operator(crate::bus::Word::Pause))));
-    assert!(matches!(door.brain.recv().await, Some(Incoming::Operator(crate::bus::Word::Resume))));
+    assert!(matches!(
+        door.agent_loop.recv().await,
+        Some(Incoming::Operator(crate::bus::Word::Pause))
+    ));
+    assert!(matches!(
+        door.agent_loop.recv().await,
+        Some(Incoming::Operator(crate::bus::Word::Resume))
+    ));
     door.requests.asked_to_end.cancelled().await;
 }
 

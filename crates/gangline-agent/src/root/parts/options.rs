@@ -25,7 +25,7 @@ pub(super) fn speaker(settings: &Settings, shared: &Shared) -> Speaker {
         store: shared.store.clone(),
         paths: settings.paths.clone(),
         redactor: Arc::clone(&shared.redactor),
-        brain: shared.brain.clone(),
+        agent_loop: shared.agent_loop.clone(),
         outbox: Arc::clone(&shared.outbox),
         committed: shared.committed.clone(),
         owners_only: Arc::new(settings.owners_only.clone()),

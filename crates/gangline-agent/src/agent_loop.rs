@@ -1,7 +1,7 @@
-//! The brain: the only owner of the agent's state machine.
+//! The agent loop: the only owner of the agent's state machine.
 //!
 //! It takes one input at a time, asks [`gangline_core::agent::Agent`] what follows, and hands the
-//! effects to the tasks that carry them out. It never awaits a send. Start at [`Brain::run`].
+//! effects to the tasks that carry them out. It never awaits a send. Start at [`AgentLoop::run`].
 
 mod ask;
 mod effects;
@@ -57,7 +57,7 @@ const RECORDS_WAITING_MAX: usize = 1024;
 /// A tool's result is recorded up to so many bytes.
 const RESULT_PREVIEW: usize = 2000;
 
-/// The brain's doors.
+/// The agent loop's doors.
 pub(crate) struct Doors {
     pub(crate) session: mpsc::Sender<SessionCommand>,
     pub(crate) keeper: mpsc::Sender<Record>,
@@ -74,7 +74,7 @@ pub(crate) struct Doors {
     pub(crate) notes: Notes,
 }
 
-/// Who the brain works for, and with what.
+/// Who the agent loop works for, and with what.
 pub(crate) struct Identity {
     pub(crate) agent: AgentName,
     pub(crate) epoch: Epoch,
@@ -82,8 +82,8 @@ pub(crate) struct Identity {
     pub(crate) redactor: Arc<Redactor>,
 }
 
-/// The brain.
-pub(crate) struct Brain {
+/// The agent loop.
+pub(crate) struct AgentLoop {
     me: Identity,
     core: Agent,
     session: Outgoing<SessionCommand>,
@@ -133,7 +133,7 @@ enum Event {
     Flushed,
 }
 
-impl Brain {
+impl AgentLoop {
     pub(crate) fn new(me: Identity, core: Agent, doors: Doors) -> Self {
         Self {
             me,

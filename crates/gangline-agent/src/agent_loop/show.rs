@@ -13,7 +13,7 @@ use gangline_core::{
 use gangline_os::clock::rfc3339;
 use gangline_store::AgentUpdate;
 
-use super::Brain;
+use super::AgentLoop;
 use crate::{
     bus::Record,
     showing::{self, Showing, VERSION},
@@ -83,7 +83,7 @@ struct Trouble {
     unasked: Option<String>,
 }
 
-impl Brain {
+impl AgentLoop {
     /// Says which backend the agent has, and which one is configured if that is another.
     pub(crate) fn with_backend(mut self, name: String, instead_of: Option<String>) -> Self {
         self.shown.runtime = Some(name);

@@ -10,13 +10,13 @@ use gangline_core::{
 use gangline_runtime::TurnResult;
 use gangline_store::NewUsage;
 
-use super::Brain;
+use super::AgentLoop;
 use crate::bus::Record;
 
 /// How long a backend rests that did not say how long.
 const RATE_LIMIT_DEFAULT_S: u64 = 30;
 
-impl Brain {
+impl AgentLoop {
     pub(super) fn session_is(&mut self, session: gangline_runtime::SessionId) {
         let session = session.is_session().then_some(session.0);
         self.shown.session = session.clone();

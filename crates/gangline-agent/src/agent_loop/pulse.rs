@@ -4,7 +4,7 @@ use gangline_core::{Redacted, Target, Tier, TurnId, name::fold, pulse::Beat, spl
 use gangline_irc::client::TypingState;
 use gangline_store::{LineKind, MessageRow, Send as StoreSend};
 
-use super::Brain;
+use super::AgentLoop;
 use crate::{bus::Record, texts};
 
 /// The most lines of one turn that are relayed between tools.
@@ -33,7 +33,7 @@ impl Talk {
     }
 }
 
-impl Brain {
+impl AgentLoop {
     /// Says whether the rooms hear what the agent says between its tools.
     pub(crate) fn talks(mut self, on: bool) -> Self {
         self.talk.on = on;

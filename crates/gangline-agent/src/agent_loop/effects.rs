@@ -11,7 +11,7 @@ use gangline_store::{How, MessageRow};
 use tracing::{debug, error, warn};
 use uuid::Uuid;
 
-use super::Brain;
+use super::AgentLoop;
 use crate::{
     bus::{Care, Record, SessionCommand},
     inbox::Waiting,
@@ -21,7 +21,7 @@ use crate::{
     texts,
 };
 
-impl Brain {
+impl AgentLoop {
     pub(super) fn carry_out(&mut self, effect: Effect) {
         match effect {
             Effect::StartRuntime { generation, with } => {

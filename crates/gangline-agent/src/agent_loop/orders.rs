@@ -6,10 +6,10 @@ use gangline_core::{
     outcome::By,
 };
 
-use super::Brain;
+use super::AgentLoop;
 use crate::bus::{Record, Word};
 
-impl Brain {
+impl AgentLoop {
     /// A message that waited was cancelled. One that is being taken all the same comes back as gone.
     pub(super) fn cancelled(&mut self, message: MessageId) {
         if !self.core.view().messages.contains(&message) {

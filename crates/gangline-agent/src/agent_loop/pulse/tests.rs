@@ -1,4 +1,4 @@
-//! A brain in an open turn, and what it shows of it.
+//! A agent loop in an open turn, and what it shows of it.
 
 use std::{
     sync::{Arc, atomic::AtomicU64},
@@ -21,7 +21,7 @@ use tokio::sync::{Notify, mpsc, watch};
 
 use super::*;
 use crate::{
-    brain::{Doors, Identity},
+    agent_loop::{Doors, Identity},
     bus::{Incoming, KEEPER_QUEUE, LINK_QUEUE, SESSION_QUEUE},
     hand_clock::ManualClock,
     hooks::HookSender,
@@ -33,7 +33,7 @@ use crate::{
 const GENERATION: Generation = Generation(1);
 
 struct Rig {
-    brain: Brain,
+    agent_loop: AgentLoop,
     keeper: mpsc::Receiver<Record>,
     link: mpsc::Receiver<LinkCommand>,
     showing: watch::Receiver<Showing>,
@@ -74,11 +74,11 @@ impl Rig {
     fn working_on(row: MessageRow, talks: bool) -> Self {
         let mut rig = Self::starting(talks);
         let message = row.id;
-        rig.brain.take(Incoming::Message(Box::new(Waiting { row, said: Vec::new() })));
+        rig.agent_loop.take(Incoming::Message(Box::new(Waiting { row, said: Vec::new() })));
         rig.hears(RuntimeEvent::Ready { session: SessionId("s".to_owned()) });
         let turn = rig.turn();
         let attempts = vec![(message, 1)];
-        rig.brain.take(Incoming::Taken { turn, attempts, gone: Vec::new() });
+        rig.agent_loop.take(Incoming::Taken { turn, attempts, gone: Vec::new() });
         rig.hears(RuntimeEvent::Accepted { turn });
         rig
     }
@@ -115,16 +115,16 @@ impl Rig {
             clock: Arc::<ManualClock>::clone(&clock),
             redactor: Arc::new(Redactor::default()),
         };
-        let brain = Brain::new(me, core, doors).talks(talks);
-        Self { brain, keeper: kept, link, showing: shown, clock, _session }
+        let agent_loop = AgentLoop::new(me, core, doors).talks(talks);
+        Self { agent_loop, keeper: kept, link, showing: shown, clock, _session }
     }
 
     fn turn(&self) -> TurnId {
-        self.brain.core.view().turn.unwrap()
+        self.agent_loop.core.view().turn.unwrap()
     }
 
     fn hears(&mut self, event: RuntimeEvent) {
-        self.brain.take(Incoming::Runtime { generation: GENERATION, event });
+        self.agent_loop.take(Incoming::Runtime { generation: GENERATION, event });
     }
 
     fn says(&mut self, content: Vec<Block>) {
@@ -141,7 +141,7 @@ impl Rig {
     fn later(&mut self, by: Duration) -> Vec<String> {
         self.shown();
         self.clock.forward(by);
-        self.brain.beat();
+        self.agent_loop.beat();
         self.shown()
     }
 
@@ -251,16 +251,16 @@ fn the_running_tool_is_shown_with_its_command_at_once() {
 fn a_parked_agent_says_so_to_people() {
     let mut rig = Rig::starting(false);
     let give = |rig: &mut Rig, row: MessageRow| {
-        rig.brain.take(Incoming::Message(Box::new(Waiting { row, said: Vec::new() })));
+        rig.agent_loop.take(Incoming::Message(Box::new(Waiting { row, said: Vec::new() })));
     };
     give(&mut rig, row(1, ("ori", Tier::Owner), "#lab"));
     for generation in 1..=3 {
         let (generation, cause) = (Generation(generation), gangline_core::outcome::Cause::Theirs);
-        rig.brain.take(Incoming::Exited { generation, cause, how: "no such file".to_owned() });
+        rig.agent_loop.take(Incoming::Exited { generation, cause, how: "no such file".to_owned() });
         rig.clock.forward(Duration::from_secs(5));
-        rig.brain.think(gangline_core::agent::Input::Tick);
+        rig.agent_loop.think(gangline_core::agent::Input::Tick);
     }
-    assert_eq!(rig.brain.core.view().phase, gangline_core::agent::PhaseName::Parked);
+    assert_eq!(rig.agent_loop.core.view().phase, gangline_core::agent::PhaseName::Parked);
     rig.shown();
     let many = i64::try_from(REASONS_A_MINUTE).unwrap() + 2;
     for id in 2..2 + many {
@@ -281,7 +281,7 @@ fn a_parked_agent_says_so_to_people() {
 fn only_an_agent_that_had_a_session_is_told_to_have_a_new_one() {
     let mut rig = Rig::starting(true);
     let told = |rig: &mut Rig| {
-        rig.brain
+        rig.agent_loop
             .carry_out(Effect::StartRuntime { generation: GENERATION, with: StartWith::Fresh });
         let records = std::iter::from_fn(|| rig.keeper.try_recv().ok());
         records.filter(|it| format!("{it:?}").contains("fresh_session")).count()

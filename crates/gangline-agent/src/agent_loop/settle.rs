@@ -12,10 +12,10 @@ use gangline_irc::client::TypingState;
 use gangline_os::clock::UnixMicros;
 use gangline_store::{EndTurn, LineKind, MessageRow, NewMessage, Send as StoreSend, Settle};
 
-use super::{Brain, show};
+use super::{AgentLoop, show};
 use crate::{bus::Record, texts};
 
-impl Brain {
+impl AgentLoop {
     pub(super) fn end_turn(&mut self, turn: TurnId, outcome: &Outcome, settled: Vec<Settlement>) {
         let messages: Vec<MessageId> = settled.iter().map(|one| one.message).collect();
         for waiting in settled.iter().filter_map(|one| self.rows.get(&one.message)) {

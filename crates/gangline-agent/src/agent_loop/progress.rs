@@ -17,7 +17,7 @@ use gangline_irc::{client::LinkCommand, wire::Message};
 use gangline_runtime::RuntimeEvent;
 use gangline_store::{LineKind, MessageRow, Send as StoreSend};
 
-use super::Brain;
+use super::AgentLoop;
 use crate::{bus::Record, texts};
 
 /// So much of a message or an error is told, in bytes.
@@ -58,7 +58,7 @@ impl Progress {
     }
 }
 
-impl Brain {
+impl AgentLoop {
     pub(super) fn session_begins(&mut self) {
         if !std::mem::replace(&mut self.progress.session_open, true) {
             self.hook(None, HookEvent::SessionStart, HookData::default());

@@ -20,7 +20,7 @@ use gangline_store::{
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::Brain;
+use super::AgentLoop;
 use crate::{
     bus::{Record, Ruled, SessionCommand},
     place, rules, texts,
@@ -77,7 +77,7 @@ impl Asks {
     }
 }
 
-impl Brain {
+impl AgentLoop {
     /// Says where the agent works, and what its home folder is.
     pub(crate) fn works_in(mut self, folder: String, home: Option<String>) -> Self {
         self.asks.folder = folder;
