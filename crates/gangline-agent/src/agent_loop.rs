@@ -1,32 +1,36 @@
-//! The agent loop: the only owner of the agent's state machine.
+//! The agent loop: the only owner of the agent's state machine and of its way to the store.
 //!
 //! It takes one input at a time, asks [`gangline_core::agent::Agent`] what follows, and hands the
-//! effects to the tasks that carry them out. It never awaits a send. Start at [`AgentLoop::run`].
+//! effects to the journal and to the tasks that carry them out. Nothing in it awaits but the
+//! `select!` of [`AgentLoop::run`]: what is under way (a write, a look) is a field that is polled
+//! there. Start at [`AgentLoop::run`].
 
 mod ask;
 mod effects;
 mod generation;
+mod heard;
+mod notices;
 mod orders;
 mod progress;
 mod pulse;
 mod restart;
 mod settle;
 mod show;
+use notices::Noticed;
+pub(crate) use notices::Notices;
 pub(crate) use settle::{sends_for, settle};
 pub(crate) mod wire;
 
 use std::{
     collections::HashMap,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, atomic::AtomicU64},
+    time::Duration,
 };
 
 use gangline_api::event;
 use gangline_core::{
     AgentName, Epoch, MessageId, TurnId,
-    agent::{Agent, ApprovalRequestId, Drain, Input, PhaseName, Queued, RuntimeInput, View},
+    agent::{Agent, ApprovalRequestId, Input, RuntimeInput, View},
     answer::Tool,
     outcome::Cause,
     pulse::Pulse,
@@ -36,14 +40,15 @@ use gangline_core::{
 use gangline_irc::client::LinkCommand;
 use gangline_os::{CancellationToken, clock::SharedClock};
 use gangline_runtime::{Block, RuntimeEvent, Verdict};
-use gangline_store::{AgentUpdate, NewEvent};
-use tokio::sync::{Notify, mpsc, watch};
-use tracing::{debug, info, warn};
+use gangline_store::{Entry, NewEvent};
+use tokio::sync::{mpsc, watch};
+use tracing::{debug, info};
 
 use crate::{
-    bus::{Care, Hurry, Incoming, Record, SessionCommand},
+    bus::{Fatal, Incoming, SessionCommand},
     hooks::HookSender,
-    inbox::Waiting,
+    journal::{Journal, Reply},
+    looks::{Found, Looks, Waiting},
     notes::Notes,
     outgoing::Outgoing,
     rooms::{ToRooms, Unread},
@@ -60,14 +65,15 @@ const RESULT_PREVIEW: usize = 2000;
 /// The agent loop's doors.
 pub(crate) struct Doors {
     pub(crate) session: mpsc::Sender<SessionCommand>,
-    pub(crate) keeper: mpsc::Sender<Record>,
+    pub(crate) journal: Journal,
+    pub(crate) looks: Looks,
+    pub(crate) notices: Notices,
     pub(crate) link: mpsc::Sender<LinkCommand>,
     pub(crate) rooms: mpsc::Sender<ToRooms>,
     pub(crate) context: watch::Sender<Option<TurnContext>>,
     pub(crate) view: watch::Sender<View>,
     pub(crate) showing: watch::Sender<Showing>,
     pub(crate) unread: watch::Receiver<Unread>,
-    pub(crate) rescan: Arc<Notify>,
     pub(crate) drained: CancellationToken,
     pub(crate) beat: Arc<AtomicU64>,
     pub(crate) hooks: HookSender,
@@ -87,7 +93,9 @@ pub(crate) struct AgentLoop {
     me: Identity,
     core: Agent,
     session: Outgoing<SessionCommand>,
-    keeper: Outgoing<Record>,
+    journal: Journal,
+    looks: Looks,
+    notices: Notices,
     rooms: Outgoing<ToRooms>,
     doors: Quiet,
     /// Rows of messages that wait or are in the open turn.
@@ -122,13 +130,26 @@ struct Quiet {
     view: watch::Sender<View>,
     showing: watch::Sender<Showing>,
     unread: watch::Receiver<Unread>,
-    rescan: Arc<Notify>,
     drained: CancellationToken,
     beat: Arc<AtomicU64>,
 }
 
+/// Why the loop ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum LoopEnd {
+    /// The agent is drained, and everything that follows from it is written.
+    Drained,
+    /// The store cannot be used any more.
+    Fatal(Fatal),
+    /// Nobody can tell the loop anything any more.
+    Deserted,
+}
+
 enum Event {
     Incoming(Option<Incoming>),
+    Written(Reply),
+    Found(Found),
+    Noticed(Noticed),
     Deadline,
     Flushed,
 }
@@ -139,7 +160,9 @@ impl AgentLoop {
             me,
             core,
             session: Outgoing::new(doors.session),
-            keeper: Outgoing::new(doors.keeper),
+            journal: doors.journal,
+            looks: doors.looks,
+            notices: doors.notices,
             rooms: Outgoing::new(doors.rooms),
             doors: Quiet {
                 link: doors.link,
@@ -147,7 +170,6 @@ impl AgentLoop {
                 view: doors.view,
                 showing: doors.showing,
                 unread: doors.unread,
-                rescan: doors.rescan,
                 drained: doors.drained,
                 beat: doors.beat,
             },
@@ -180,120 +202,52 @@ impl AgentLoop {
         self
     }
 
-    /// Thinks until the agent is drained and everything that follows from it is handed on. Not
-    /// cancel-safe.
-    pub(crate) async fn run(mut self, mut inbox: mpsc::Receiver<Incoming>) {
+    /// Runs until the agent is drained and everything that follows from it is written and handed
+    /// on. Not cancel-safe.
+    pub(crate) async fn run(mut self, mut incoming: mpsc::Receiver<Incoming>) -> LoopEnd {
         loop {
-            let due = [self.core.next_deadline(), self.pulse.next_deadline()];
-            let due = due.into_iter().flatten().min();
-            let wait = due.map(|at| at.0.saturating_sub(self.me.clock.monotonic()));
+            let wait = self.deadline_in();
             let deadline = async {
                 match wait {
                     Some(wait) => tokio::time::sleep(wait).await,
                     None => std::future::pending().await,
                 }
             };
+            let open = !self.notices.closed();
             let event = tokio::select! {
-                incoming = inbox.recv() => Event::Incoming(incoming),
+                incoming = incoming.recv() => Event::Incoming(incoming),
+                reply = self.journal.next() => Event::Written(reply),
+                found = self.looks.next(), if open => Event::Found(found),
+                noticed = self.notices.next(), if open => Event::Noticed(noticed),
                 () = deadline => Event::Deadline,
                 () = self.session.room() => Event::Flushed,
-                () = self.keeper.room() => Event::Flushed,
                 () = self.rooms.room() => Event::Flushed,
             };
             match event {
                 Event::Incoming(Some(incoming)) => self.take(incoming),
-                Event::Incoming(None) => return,
+                Event::Incoming(None) => return LoopEnd::Deserted,
+                Event::Written(Reply::Fatal(fatal)) => return LoopEnd::Fatal(fatal),
+                Event::Written(reply) => self.written(reply),
+                Event::Found(found) => self.found(found),
+                Event::Noticed(noticed) => self.change_noticed(noticed),
                 Event::Deadline => {
                     self.think(Input::Tick);
                     self.beat();
                 }
                 Event::Flushed => {}
             }
-            let flushed = self.session.waiting() == 0 && self.keeper.waiting() == 0;
-            if flushed && self.doors.drained.is_cancelled() {
-                return;
+            if self.doors.drained.is_cancelled() && self.session.close() && self.journal.is_empty()
+            {
+                return LoopEnd::Drained;
             }
         }
     }
 
-    fn take(&mut self, incoming: Incoming) {
-        match incoming {
-            Incoming::Message(row) => self.message(*row),
-            Incoming::Cancelled { message } => self.cancelled(message),
-            Incoming::Taken { turn, attempts, gone } => self.taken(turn, &attempts, gone),
-            Incoming::TakeFailed { turn } => {
-                self.doors.context.send_replace(None);
-                self.think(Input::TakeFailed { turn, gone: Vec::new() });
-            }
-            Incoming::Runtime { generation, event } => self.runtime(generation, event),
-            Incoming::KnownAs { session } => self.shown.known_as = Some(session),
-            Incoming::Primes { generation } => {
-                self.think(Input::Runtime(RuntimeInput::Primes { generation }));
-            }
-            Incoming::Exited { generation, cause, how } => {
-                self.gone(cause, &how);
-                self.think(Input::Runtime(RuntimeInput::Exited { generation, cause }));
-            }
-            Incoming::Ended { generation } => {
-                match self.core.ends_well(self.now(), generation) {
-                    true => self.ended_well(),
-                    false => self.gone(Cause::Theirs, &texts::exited(0)),
-                }
-                self.think(Input::Runtime(RuntimeInput::Ended { generation }));
-            }
-            Incoming::Sent { turn, to, in_reply_to } => {
-                self.think(Input::Sent { turn, to, in_reply_to });
-            }
-            Incoming::NoReply { turn, message } => self.think(Input::NoReply { turn, message }),
-            Incoming::Opened { number, turn, request, decided } => {
-                self.opened(number, (turn, request), decided);
-            }
-            Incoming::Decided { number, turn, request, ruled } => {
-                self.decided(number, (turn, request), ruled);
-            }
-            Incoming::Operator(word) => self.operator(word),
-            Incoming::Irc(trouble) => {
-                self.shown.irc = trouble;
-                self.show();
-            }
-            Incoming::Ready => {
-                let update = AgentUpdate { ready: true, ..AgentUpdate::default() };
-                self.keeper.push(Record::Agent(update));
-            }
-            Incoming::LookAtPause => {
-                self.keeper.push(Record::LookAtPause { words: self.words });
-            }
-            Incoming::PausedRow { paused, words } => self.paused_row(paused, words),
-            Incoming::EndTurn { turn } => self.end_one(turn),
-            Incoming::Read { messages } => self.think(Input::Read { messages }),
-            Incoming::Joined { turn, messages } => {
-                self.messages_taken(turn, &messages);
-                self.think(Input::Joined { turn, messages });
-            }
-            Incoming::JoinFailed { turn, messages } => {
-                self.think(Input::JoinFailed { turn, messages });
-            }
-            Incoming::Care(care) => {
-                if care == Care::Clear {
-                    // A daemon that dies before it is done does not go on with it either.
-                    self.keep_session(None);
-                    self.think(Input::Emptied);
-                }
-                self.session.push(SessionCommand::Care(care));
-            }
-            Incoming::Choose(model) => self.session.push(SessionCommand::SetModel(model)),
-            Incoming::Model(model) => self.model(model),
-            Incoming::StoreDegraded(why) => {
-                warn!(why, "degraded: no new turns");
-                self.think(Input::StoreDegraded);
-            }
-            Incoming::StoreOk => self.think(Input::StoreOk),
-            Incoming::Drain(hurry) => self.think(Input::Drain(match hurry {
-                Hurry::Soft => Drain::Soft,
-                Hurry::Now => Drain::Now,
-            })),
-            Incoming::Heartbeat(beat) => self.doors.beat.store(beat, Ordering::SeqCst),
-        }
+    /// Returns how long the loop may sleep when nothing happens.
+    fn deadline_in(&self) -> Option<Duration> {
+        let due = [self.core.next_deadline(), self.pulse.next_deadline()];
+        let due = due.into_iter().flatten().min();
+        due.map(|at| at.0.saturating_sub(self.me.clock.monotonic()))
     }
 
     fn now(&self) -> Now {
@@ -306,46 +260,6 @@ impl AgentLoop {
             self.carry_out(effect);
         }
         self.show();
-    }
-
-    fn message(&mut self, waiting: Waiting) {
-        let row = &waiting.row;
-        let queued = Queued {
-            id: row.id,
-            asker: row.sender.clone(),
-            target: row.target.clone(),
-            origin: row.origin,
-            attempt: row.attempt,
-            in_reply_to: row.in_reply_to,
-        };
-        let view = self.core.view();
-        if view.phase == PhaseName::Parked {
-            // Parked agents hold nothing: the store does.
-            self.notify_parked(row);
-        } else if !view.messages.contains(&row.id) {
-            self.rows.insert(row.id, waiting);
-        }
-        self.think(Input::Message(queued));
-    }
-
-    fn taken(&mut self, turn: TurnId, attempts: &[(MessageId, i64)], gone: Vec<MessageId>) {
-        for id in &gone {
-            self.rows.remove(id);
-        }
-        if attempts.is_empty() && !gone.is_empty() {
-            self.doors.context.send_replace(None);
-            self.think(Input::TakeFailed { turn, gone });
-            return;
-        }
-        for (id, attempt) in attempts {
-            if let Some(waiting) = self.rows.get_mut(id) {
-                waiting.row.attempt = *attempt;
-                waiting.row.takes += 1;
-            }
-        }
-        let taken: Vec<_> = attempts.iter().map(|(id, _)| *id).collect();
-        self.messages_taken(turn, &taken);
-        self.think(Input::Taken { turn });
     }
 
     fn runtime(&mut self, generation: gangline_core::agent::Generation, event: RuntimeEvent) {
@@ -470,12 +384,12 @@ impl AgentLoop {
 
     /// Records a fact, masked. Under a store that does not keep up, details are left out.
     fn record(&mut self, turn: Option<TurnId>, event: impl Into<event::Event>) {
-        if self.keeper.waiting() >= RECORDS_WAITING_MAX {
+        if self.journal.waiting() >= RECORDS_WAITING_MAX {
             self.skipped += 1;
             return;
         }
         if let Some(event) = self.new_event(turn, &event.into()) {
-            self.keeper.push(Record::Events(vec![event]));
+            self.journal.push(Entry::Events(vec![event]));
         }
     }
 

@@ -1,22 +1,14 @@
 //! What the tasks of one daemon tell one another.
 
 use gangline_core::{
-    ApprovalNumber, MessageId, TurnId, agent::Generation, approval::Decision, model::ModelName,
-    outcome::Cause,
+    MessageId, TurnId, agent::Generation, approval::Decision, model::ModelName, outcome::Cause,
 };
 use gangline_runtime::{Prompt, RuntimeEvent, Verdict};
-use gangline_store::{
-    AgentUpdate, ApprovalRow, EndTurn, How, NewEvent, NewUsage, OpenApproval, Send as StoreSend,
-    WithdrawApproval,
-};
-
-use crate::inbox::Waiting;
+use gangline_store::ApprovalRow;
 
 /// Room for what waits for the agent loop: senders wait beyond it, so back-pressure reaches the
 /// socket and the pipe.
 pub(crate) const LOOP_QUEUE: usize = 256;
-/// Room for what waits for the store.
-pub(crate) const KEEPER_QUEUE: usize = 256;
 /// Room for what waits for the runtime: the agent loop sends at most a prompt, an interrupt and
 /// decisions.
 pub(crate) const SESSION_QUEUE: usize = 8;
@@ -26,14 +18,10 @@ pub(crate) const LINK_QUEUE: usize = 64;
 /// What reaches the agent loop.
 #[derive(Debug)]
 pub(crate) enum Incoming {
-    /// A durable message waits.
-    Message(Box<Waiting>),
+    /// Everything is up: the backend may be started.
+    Begin,
     /// A message that waited was taken back.
     Cancelled { message: MessageId },
-    /// T1 is committed; these were not waiting any more.
-    Taken { turn: TurnId, attempts: Vec<(MessageId, i64)>, gone: Vec<MessageId> },
-    /// T1 could not be committed and is undone.
-    TakeFailed { turn: TurnId },
     /// The backend, in this generation.
     Runtime { generation: Generation, event: RuntimeEvent },
     /// The backend is being started: this is our own id of its session, as `GT_SESSION_ID` has it.
@@ -48,10 +36,6 @@ pub(crate) enum Incoming {
     Sent { turn: TurnId, to: String, in_reply_to: Option<MessageId> },
     /// The agent said by tool that no reply is needed.
     NoReply { turn: TurnId, message: Option<MessageId> },
-    /// An approval has its number, and perhaps already its decision, with who decided.
-    Opened { number: ApprovalNumber, turn: TurnId, request: String, decided: Option<Ruled> },
-    /// A human decided.
-    Decided { number: ApprovalNumber, turn: TurnId, request: String, ruled: Ruled },
     /// An operator's word.
     Operator(Word),
     /// What stands between the agent and its chat network; `None` = nothing.
@@ -59,32 +43,18 @@ pub(crate) enum Incoming {
     /// The agent is in its rooms, and its backend takes prompts or is not to be started: those who
     /// wait for it are to be told, after what was written before.
     Ready,
-    /// Another process may have paused the agent in its row, or lifted that.
-    LookAtPause,
-    /// So the row stood, after the so many words of operators that were written before.
-    PausedRow { paused: bool, words: u64 },
     /// This turn is to end, if it is still open: somebody ended its cause, or its author wants it.
     EndTurn { turn: TurnId },
     /// The agent reads these messages by tool: those that wait join the open turn.
     Read { messages: Vec<MessageId> },
-    /// These joined the turn that they are to be given to.
-    Joined { turn: TurnId, messages: Vec<MessageId> },
-    /// These could not join the turn that they were read in, or meant for.
-    JoinFailed { turn: TurnId, messages: Vec<MessageId> },
     /// The agent's context is to be shortened or emptied, once no turn is open.
     Care(Care),
-    /// Somebody chose this model for the agent; `None` = the configuration's.
-    Choose(Option<ModelName>),
     /// The backend is started with this model, or was told to use it; `None` = its own default.
     Model(Option<String>),
-    /// The store cannot write.
-    StoreDegraded(String),
-    /// The store writes again.
-    StoreOk,
     /// The daemon shall end.
     Drain(Hurry),
-    /// Asks whether the agent loop still turns.
-    Heartbeat(u64),
+    /// The daemon's tick, with the number that the loop shows when it has taken it.
+    Tick(u64),
 }
 
 /// A human's decision on an approval.
@@ -159,35 +129,6 @@ pub(crate) enum SessionCommand {
     Decide(Verdict),
     /// End the backend because it does not react.
     Kill,
-}
-
-/// What the keeper writes, in this order.
-#[derive(Debug)]
-pub(crate) enum Record {
-    /// T1.
-    Take { turn: TurnId, messages: Vec<MessageId>, prompt_uuid: String },
-    /// Messages join the open turn: they were read, or are to be given to it.
-    Join { turn: TurnId, messages: Vec<MessageId>, prompt_uuid: String, how: How },
-    /// An approval and its announcement.
-    Approval(Box<OpenApproval>),
-    /// An approval that the backend has taken back.
-    Withdraw(Box<WithdrawApproval>),
-    /// T3.
-    End(Box<EndTurn>),
-    /// Facts.
-    Events(Vec<NewEvent>),
-    /// Tokens.
-    Usage(Box<NewUsage>),
-    /// What the daemon says of itself.
-    Agent(AgentUpdate),
-    /// Whether a human paused the agent: kept over restarts.
-    Paused(bool),
-    /// Reads whether the row says so, after what was written before.
-    LookAtPause { words: u64 },
-    /// The runtime has a decision.
-    Delivered(ApprovalNumber),
-    /// A line that the daemon says by itself, once for its key.
-    Say(Box<StoreSend>),
 }
 
 /// Why the daemon cannot go on.

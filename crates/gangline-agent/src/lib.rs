@@ -13,8 +13,8 @@ mod environment;
 #[cfg(test)]
 mod hand_clock;
 mod hooks;
-mod inbox;
-mod keeper;
+mod journal;
+mod looks;
 pub mod model;
 mod notes;
 mod outgoing;

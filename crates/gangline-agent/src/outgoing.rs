@@ -9,13 +9,13 @@ use tokio::sync::mpsc::{self, error::TrySendError};
 
 /// The sending end.
 pub(crate) struct Outgoing<T> {
-    sender: mpsc::Sender<T>,
+    sender: Option<mpsc::Sender<T>>,
     waiting: VecDeque<T>,
 }
 
 impl<T> Outgoing<T> {
     pub(crate) fn new(sender: mpsc::Sender<T>) -> Self {
-        Self { sender, waiting: VecDeque::new() }
+        Self { sender: Some(sender), waiting: VecDeque::new() }
     }
 
     /// Sends, or keeps for later, in order.
@@ -24,13 +24,24 @@ impl<T> Outgoing<T> {
             self.waiting.push_back(item);
             return;
         }
-        match self.sender.try_send(item) {
+        let Some(sender) = &self.sender else { return };
+        match sender.try_send(item) {
             Ok(()) | Err(TrySendError::Closed(_)) => {}
             Err(TrySendError::Full(item)) => self.waiting.push_back(item),
         }
     }
 
+    /// Closes the queue once everything in it has gone; returns whether it is closed. What is
+    /// pushed later is dropped.
+    pub(crate) fn close(&mut self) -> bool {
+        if self.waiting.is_empty() {
+            self.sender = None;
+        }
+        self.sender.is_none()
+    }
+
     /// Returns how many items wait for room.
+    #[cfg(test)]
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.len()
     }
@@ -41,7 +52,8 @@ impl<T> Outgoing<T> {
         if self.waiting.is_empty() {
             std::future::pending::<()>().await;
         }
-        match self.sender.reserve().await {
+        let Some(sender) = &self.sender else { return self.waiting.clear() };
+        match sender.reserve().await {
             Ok(place) => {
                 if let Some(item) = self.waiting.pop_front() {
                     place.send(item);

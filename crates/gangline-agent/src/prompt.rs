@@ -10,7 +10,7 @@ use gangline_core::{
 };
 use gangline_store::MessageRow;
 
-use crate::inbox::Waiting;
+use crate::looks::Waiting;
 
 /// The default system prompt (R1-57): data, with the agent's own facts filled in.
 const SYSTEM_PROMPT: &str = include_str!("../data/system_prompt.md");

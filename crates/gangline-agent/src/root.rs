@@ -29,7 +29,7 @@ use gangline_os::{
     task::TaskGroup,
 };
 use gangline_store::{OpenError, OpenOptions, Store, StoreError, Whose};
-use tokio::sync::oneshot;
+use tokio::{sync::oneshot, time::MissedTickBehavior};
 use tracing::{error, info};
 
 use crate::{
@@ -47,7 +47,9 @@ use parts::Parts;
 pub(crate) const OWNER_TOKEN: &str = "owner.token";
 /// How long the start waits for IRC before the runner is started without it.
 const JOIN_BUDGET: Duration = Duration::from_secs(10);
-/// So many ticks in a row may find the agent loop's queue full.
+/// The period of everything in an idle daemon, this watch over the agent loop included.
+const TICK: Duration = Duration::from_secs(30);
+/// How many ticks in a row may find the agent loop's queue full.
 const UNHEARD_MAX: u32 = 2;
 /// What a predecessor's processes get between TERM and KILL.
 const SWEEP_GRACE: Duration = Duration::from_secs(3);
@@ -169,7 +171,7 @@ async fn start(opened: Opened, settings: Settings) -> Result<Ended, Ended> {
     // A service manager need not wait for a chat server that is away.
     notify::tell(&[Word::Ready]);
     // The first input lets the state machine start the backend.
-    let _ = parts.agent_loop.send(Incoming::StoreOk).await;
+    let _ = parts.agent_loop.send(Incoming::Begin).await;
     let why = parts.watch(&mut signals).await;
     let ended = parts.stop(why, &mut signals).await;
     info!(agent = %name, code = ended.code, why = ended.why, "daemon ends");
@@ -289,6 +291,8 @@ impl Parts {
         }
         let mut ready = false;
         let (mut beats, mut unheard) = (0_u64, 0);
+        let mut tick = tokio::time::interval(TICK);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             if !ready && self.is_ready() {
                 // By the agent loop: what people see of the agent is then written before.
@@ -305,14 +309,15 @@ impl Parts {
                     error!(end, "a task ended that should not");
                     return Why::Fatal(Fatal::TaskEnded(end));
                 }
-                Ok(()) = self.ticks.changed() => {
+                _ = tick.tick() => {
+                    self.ticks.send_modify(|count| *count += 1);
                     notify::tell(&[Word::Alive]);
                     process::reap_adopted();
                     if self.beat.load(std::sync::atomic::Ordering::SeqCst) < beats {
                         return Why::Fatal(Fatal::Stuck);
                     }
                     // A full queue is not a stuck agent loop, until it stays full.
-                    if self.agent_loop.try_send(Incoming::Heartbeat(beats + 1)).is_ok() {
+                    if self.agent_loop.try_send(Incoming::Tick(beats + 1)).is_ok() {
                         (beats, unheard) = (beats + 1, 0);
                     } else {
                         unheard += 1;
@@ -350,7 +355,7 @@ impl Parts {
         match Socket::bind(&path, &link) {
             Ok(socket) => {
                 let (requests, shut) = (Arc::clone(&self.requests), self.shut.clone());
-                let ticks = self.ticks.clone();
+                let ticks = self.ticks.subscribe();
                 self.tasks.spawn("control", control::run(socket, requests, ticks, shut));
                 StepState::Done
             }

@@ -14,7 +14,7 @@ use gangline_core::{
 };
 use gangline_runtime::{Answer, ApprovalAsk, Verdict};
 use gangline_store::{
-    Announce, LineKind, MessageRow, NUMBER_PLACEHOLDER, OpenApproval, Send as StoreSend,
+    Announce, Entry, LineKind, MessageRow, NUMBER_PLACEHOLDER, OpenApproval, Send as StoreSend,
     WithdrawApproval,
 };
 use serde_json::Value;
@@ -22,7 +22,8 @@ use sha2::{Digest, Sha256};
 
 use super::AgentLoop;
 use crate::{
-    bus::{Record, Ruled, SessionCommand},
+    bus::{Ruled, SessionCommand},
+    journal::Single,
     place, rules, texts,
 };
 
@@ -131,7 +132,7 @@ impl AgentLoop {
             offer: Some(offer.clone()),
             announce,
         };
-        self.keeper.push(Record::Approval(Box::new(open)));
+        self.journal.push(Single::Approval(Box::new(open)));
     }
 
     /// An approval has its number.
@@ -160,7 +161,7 @@ impl AgentLoop {
         (turn, request): (TurnId, String),
         Ruled { decision, by, reason }: Ruled,
     ) {
-        self.keeper.push(Record::Delivered(number));
+        self.journal.push(Entry::Delivered(number));
         let ask = self.asks.open.get_mut(&request);
         let again = ask.is_none() && self.core.view().turn == Some(turn);
         if let Some(ask) = ask {
@@ -225,7 +226,7 @@ impl AgentLoop {
             why: self.me.redactor.redact(texts::TAKEN_BACK),
             say,
         };
-        self.keeper.push(Record::Withdraw(Box::new(withdraw)));
+        self.journal.push(Single::Withdraw(Box::new(withdraw)));
         let named = number.map_or_else(|| format!("for {}", ask.tool), |number| number.to_string());
         self.notice(Some(turn), "approval_withdrawn", texts::approval_taken_back(&named));
     }

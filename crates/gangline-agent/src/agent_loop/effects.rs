@@ -13,8 +13,9 @@ use uuid::Uuid;
 
 use super::AgentLoop;
 use crate::{
-    bus::{Care, Record, SessionCommand},
-    inbox::Waiting,
+    bus::{Care, SessionCommand},
+    journal::Single,
+    looks::Waiting,
     prompt,
     rooms::ToRooms,
     speech::TurnContext,
@@ -70,14 +71,14 @@ impl AgentLoop {
                 }
             }
             Effect::EndTurn { turn, outcome, settle } => self.end_turn(turn, &outcome, settle),
-            Effect::Rescan => self.doors.rescan.notify_one(),
+            Effect::Rescan => self.looks.want(),
             Effect::MissedDeadline { deadline, turn } => self.missed(deadline, turn),
             Effect::Parked { deaths, suspects } => {
                 error!(deaths, "circuit open: the runtime died too often");
                 self.parked(deaths, &suspects);
                 // Who waits is told: what waits comes once more.
                 self.rows.clear();
-                self.doors.rescan.notify_one();
+                self.looks.want();
             }
             Effect::Notice(notice) => self.noticed(&notice),
             Effect::Drained => self.doors.drained.cancel(),
@@ -96,7 +97,7 @@ impl AgentLoop {
         self.given(&messages);
         let prompt_uuid = Uuid::new_v4().to_string();
         self.prompt_uuid.clone_from(&prompt_uuid);
-        self.keeper.push(Record::Take { turn, messages, prompt_uuid });
+        self.journal.push(Single::Take { turn, messages, prompt_uuid });
     }
 
     /// Messages become part of the open turn, for its tools too.
@@ -112,7 +113,7 @@ impl AgentLoop {
         });
         self.given(&messages);
         let prompt_uuid = self.prompt_uuid.clone();
-        self.keeper.push(Record::Join { turn, messages, prompt_uuid, how });
+        self.journal.push(Single::Join { turn, messages, prompt_uuid, how });
     }
 
     fn steer(&mut self, turn: TurnId, messages: Vec<MessageId>) {

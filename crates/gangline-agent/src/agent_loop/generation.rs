@@ -8,10 +8,9 @@ use gangline_core::{
     time::WallMicros,
 };
 use gangline_runtime::TurnResult;
-use gangline_store::NewUsage;
+use gangline_store::{Entry, NewUsage};
 
 use super::AgentLoop;
-use crate::bus::Record;
 
 /// How long a backend rests that did not say how long.
 const RATE_LIMIT_DEFAULT_S: u64 = 30;
@@ -25,11 +24,11 @@ impl AgentLoop {
 
     /// Has this session kept for the next daemon; none = it begins a new one.
     pub(super) fn keep_session(&mut self, session: Option<String>) {
-        self.keeper.push(Record::Agent(gangline_store::AgentUpdate {
+        self.journal.agent(gangline_store::AgentUpdate {
             session: Some(session),
             known_as: self.shown.known_as.clone(),
             ..Default::default()
-        }));
+        });
     }
 
     pub(super) fn finish(&mut self, turn: TurnId, result: TurnResult) -> Finish {
@@ -72,6 +71,6 @@ impl AgentLoop {
             cache_write: count(usage.cache_write_tokens),
             cost_micros: usage.cost_micros.map(count),
         };
-        self.keeper.push(Record::Usage(Box::new(usage)));
+        self.journal.push(Entry::Usage(usage));
     }
 }

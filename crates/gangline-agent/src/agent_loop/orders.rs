@@ -7,7 +7,7 @@ use gangline_core::{
 };
 
 use super::AgentLoop;
-use crate::bus::{Record, Word};
+use crate::{bus::Word, journal::Single};
 
 impl AgentLoop {
     /// A message that waited was cancelled. One that is being taken all the same comes back as gone.
@@ -42,11 +42,11 @@ impl AgentLoop {
         self.words += 1;
         match word {
             Word::Pause => {
-                self.keeper.push(Record::Paused(true));
+                self.journal.push(Single::Paused(true));
                 self.think(Input::Operator(Operator::Pause));
             }
             Word::Resume => {
-                self.keeper.push(Record::Paused(false));
+                self.journal.push(Single::Paused(false));
                 self.think(Input::Operator(Operator::Resume));
             }
             Word::Abort => self.think(Input::Operator(Operator::Interrupt(By::Operator))),

@@ -15,10 +15,10 @@ use gangline_core::{
 };
 use gangline_irc::{client::LinkCommand, wire::Message};
 use gangline_runtime::RuntimeEvent;
-use gangline_store::{LineKind, MessageRow, Send as StoreSend};
+use gangline_store::{Entry, LineKind, MessageRow, Send as StoreSend};
 
 use super::AgentLoop;
-use crate::{bus::Record, texts};
+use crate::texts;
 
 /// So much of a message or an error is told, in bytes.
 const MESSAGE_MAX: usize = 16 * 1024;
@@ -135,7 +135,7 @@ impl AgentLoop {
         }
         self.progress.parked.insert(row.id);
         let text = format!("{}: {} ({})", row.sender, texts::PARKED, row.id);
-        self.keeper.push(Record::Say(Box::new(StoreSend {
+        self.journal.push(Entry::Send(Box::new(StoreSend {
             agent: self.me.agent.clone(),
             turn: None,
             idem_key: format!("k-{}-{:x}-{}", row.id, row.accepted_at.0, row.takes),
@@ -166,7 +166,7 @@ impl AgentLoop {
             let mut say = self.say_there(row, turn, key, &text);
             // A notice never wakes.
             say.kind = LineKind::Notice;
-            self.keeper.push(Record::Say(Box::new(say)));
+            self.journal.push(Entry::Send(Box::new(say)));
         }
         self.rename();
         self.show();

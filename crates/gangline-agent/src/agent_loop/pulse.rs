@@ -2,10 +2,10 @@
 
 use gangline_core::{Redacted, Target, Tier, TurnId, name::fold, pulse::Beat, split};
 use gangline_irc::client::TypingState;
-use gangline_store::{LineKind, MessageRow, Send as StoreSend};
+use gangline_store::{Entry, LineKind, MessageRow, Send as StoreSend};
 
 use super::AgentLoop;
-use crate::{bus::Record, texts};
+use crate::texts;
 
 /// The most lines of one turn that are relayed between tools.
 const TALK_MAX: u32 = 50;
@@ -69,7 +69,7 @@ impl AgentLoop {
             says.push(self.aside(row, format!("p-{turn}-{number}-{index}"), vec![text.into()]));
         }
         for say in says {
-            self.keeper.push(Record::Say(Box::new(say)));
+            self.journal.push(Entry::Send(Box::new(say)));
         }
     }
 
@@ -88,7 +88,7 @@ impl AgentLoop {
         });
         let say = self.aside(row, format!("q-{turn}-{}", self.talk.told), lines.lines);
         self.talk.told += 1;
-        self.keeper.push(Record::Say(Box::new(say)));
+        self.journal.push(Entry::Send(Box::new(say)));
     }
 
     /// Returns a message of the open turn for each place that it was asked in, the first first.

@@ -10,10 +10,10 @@ use gangline_core::{
 };
 use gangline_irc::client::TypingState;
 use gangline_os::clock::UnixMicros;
-use gangline_store::{EndTurn, LineKind, MessageRow, NewMessage, Send as StoreSend, Settle};
+use gangline_store::{EndTurn, Entry, LineKind, MessageRow, NewMessage, Send as StoreSend, Settle};
 
 use super::{AgentLoop, show};
-use crate::{bus::Record, texts};
+use crate::texts;
 
 impl AgentLoop {
     pub(super) fn end_turn(&mut self, turn: TurnId, outcome: &Outcome, settled: Vec<Settlement>) {
@@ -45,7 +45,7 @@ impl AgentLoop {
         self.talk.turn_ends();
         self.doors.context.send_replace(None);
         self.shown.turns += 1;
-        self.keeper.push(Record::End(Box::new(end)));
+        self.journal.push(Entry::End(end));
     }
 
     /// What was called and has not come back never will: who reads along sees it end. The rules of

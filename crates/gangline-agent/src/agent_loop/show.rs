@@ -15,7 +15,6 @@ use gangline_store::AgentUpdate;
 
 use super::AgentLoop;
 use crate::{
-    bus::Record,
     showing::{self, Showing, VERSION},
     texts,
 };
@@ -126,11 +125,11 @@ impl AgentLoop {
         let note = self.note(&view);
         if !same {
             self.shown.told = trouble;
-            self.keeper.push(Record::Agent(AgentUpdate {
+            self.journal.agent(AgentUpdate {
                 phase: Some(phase),
                 status_json: serde_json::to_string(&note).ok(),
                 ..AgentUpdate::default()
-            }));
+            });
         }
         let tool = self.tool();
         let waits = if view.approvals > 0 { Waits::ForHuman } else { Waits::ForNobody };

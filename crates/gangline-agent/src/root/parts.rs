@@ -25,17 +25,14 @@ use tokio::sync::{Notify, mpsc, watch};
 use self::options::{speaker, start_options};
 use super::{OWNER_TOKEN, closed, read};
 use crate::{
-    agent_loop::{AgentLoop, Doors},
-    bus::{
-        Fatal, Incoming, KEEPER_QUEUE, LINK_QUEUE, LOOP_QUEUE, Record, SESSION_QUEUE,
-        SessionCommand, Word,
-    },
+    agent_loop::{AgentLoop, Doors, LoopEnd, Notices},
+    bus::{Fatal, Incoming, LINK_QUEUE, LOOP_QUEUE, SESSION_QUEUE, SessionCommand, Word},
     chat::{Chat, ChatDeps, Counts, inquiries::Inquiry},
     control::{requests::Requests, tokens::Tokens},
     environment,
     hooks::{Call, HookSender, Hooks, Program},
-    inbox::Inbox,
-    keeper::Keeper,
+    journal::{Journal, JournalDeps},
+    looks::{LookDeps, Looks},
     model,
     notes::Notes,
     rooms::{ROOMS_QUEUE, Rooms, ToRooms, Unread},
@@ -63,7 +60,7 @@ pub(super) struct Parts {
     pub(super) joined: watch::Receiver<HashSet<ChannelName>>,
     pub(super) wanted: watch::Receiver<HashSet<ChannelName>>,
     pub(super) view: watch::Receiver<View>,
-    pub(super) ticks: watch::Receiver<u64>,
+    pub(super) ticks: watch::Sender<u64>,
     pub(super) beat: Arc<AtomicU64>,
     pub(super) drained: CancellationToken,
     /// Nothing is taken in any more.
@@ -87,7 +84,6 @@ pub(super) struct Parts {
 /// The ends of the queues that tasks take from.
 struct Ends {
     agent_loop: mpsc::Receiver<Incoming>,
-    keeper: mpsc::Receiver<Record>,
     session: mpsc::Receiver<SessionCommand>,
     rooms: mpsc::Receiver<ToRooms>,
     token: watch::Sender<Option<Secret>>,
@@ -100,7 +96,6 @@ struct Shared {
     store: Store,
     epoch: Epoch,
     agent_loop: mpsc::Sender<Incoming>,
-    keeper: mpsc::Sender<Record>,
     session: mpsc::Sender<SessionCommand>,
     link: mpsc::Sender<LinkCommand>,
     fatal: mpsc::Sender<Fatal>,
@@ -135,7 +130,6 @@ impl Parts {
         bell: Doorbell,
     ) -> Self {
         let (agent_loop, loop_end) = mpsc::channel(LOOP_QUEUE);
-        let (keeper, keeper_end) = mpsc::channel(KEEPER_QUEUE);
         let (session, session_end) = mpsc::channel(SESSION_QUEUE);
         let (link, link_end) = mpsc::channel(LINK_QUEUE);
         let (link_events, events) = mpsc::channel(LINK_QUEUE);
@@ -153,7 +147,7 @@ impl Parts {
         let home: HashSet<ChannelName> = settings.agent.channels.iter().cloned().collect();
         let (wanted_sender, wanted) = watch::channel(home.clone());
         let (kept_out_sender, kept_out) = watch::channel(HashSet::new());
-        let (tick_sender, ticks) = watch::channel(0);
+        let ticks = watch::Sender::new(0);
         let drained = CancellationToken::new();
         let intake = CancellationToken::new();
         let flush = CancellationToken::new();
@@ -162,7 +156,6 @@ impl Parts {
             store: store.clone(),
             epoch: started.epoch,
             agent_loop: agent_loop.clone(),
-            keeper,
             session,
             link: link.clone(),
             fatal,
@@ -176,7 +169,7 @@ impl Parts {
             wanted: wanted.clone(),
             kept_out,
             members: watch::Sender::new(Counts::new()),
-            ticks: ticks.clone(),
+            ticks: ticks.subscribe(),
             committed: watch::Sender::new(0),
             rooms,
             inquiries,
@@ -192,14 +185,15 @@ impl Parts {
             HookSender::new((&settings.agent, &settings.backend.name), settings.hooks.as_ref());
         let doors = Doors {
             session: shared.session.clone(),
-            keeper: shared.keeper.clone(),
+            journal: journal(settings, &shared),
+            looks: looks(settings, &shared),
+            notices: notices(settings, &shared, (bell, intake.clone())),
             link: link.clone(),
             rooms: shared.rooms.clone(),
             context: context_sender,
             view: view_sender,
             showing: showing_sender,
             unread: shared.unread.clone(),
-            rescan: Arc::clone(&shared.rescan),
             drained: drained.clone(),
             beat: Arc::clone(&beat),
             hooks: bell_of_hooks,
@@ -225,7 +219,6 @@ impl Parts {
         let mut tasks = TaskGroup::new("daemon");
         let ends = Ends {
             agent_loop: loop_end,
-            keeper: keeper_end,
             session: session_end,
             rooms: rooms_end,
             token: token_sender,
@@ -239,8 +232,6 @@ impl Parts {
             asked,
             said: (joined_sender, wanted_sender, kept_out_sender),
             intake: intake.clone(),
-            bell,
-            ticks: tick_sender,
         };
         spawn_outer(&mut tasks, settings, &shared, outer);
         if started.paused {
@@ -280,18 +271,6 @@ fn spawn_inner(
     (shared, started): (&Shared, &EpochStart),
     (agent_loop, ends): (AgentLoop, Ends),
 ) {
-    let keeper = Keeper {
-        agent: settings.agent.nick.clone(),
-        epoch: shared.epoch,
-        store: shared.store.clone(),
-        paths: settings.paths.clone(),
-        agent_loop: shared.agent_loop.clone(),
-        outbox: Arc::clone(&shared.outbox),
-        rescan: Arc::clone(&shared.rescan),
-        committed: shared.committed.clone(),
-        fatal: shared.fatal.clone(),
-        turns_per_cause: settings.causes.limit,
-    };
     let session = Session {
         make: Arc::clone(&settings.make_runtime),
         options: start_options(settings, shared, started),
@@ -313,12 +292,56 @@ fn spawn_inner(
     };
     let (ticks, carried) = (shared.ticks.clone(), shared.flush.clone());
     tasks.spawn("rooms", async move { rooms.run(ends.rooms, ticks, carried).await });
-    tasks.spawn("agent loop", async move { agent_loop.run(ends.agent_loop).await });
-    tasks.spawn("keeper", async move { keeper.run(ends.keeper).await });
+    let fatal = shared.fatal.clone();
+    tasks.spawn("agent loop", async move {
+        let end = agent_loop.run(ends.agent_loop).await;
+        tracing::info!(?end, "agent loop ended");
+        if let LoopEnd::Fatal(why) = end {
+            let _ = fatal.send(why).await;
+        }
+    });
     tasks.spawn("session", async move { session.run(ends.session).await });
     if let (Some(configured), Some(calls)) = (&settings.hooks, ends.hooks) {
         let hooks = hooks(settings, shared, configured);
         tasks.spawn(HOOKS, hooks.run(calls));
+    }
+}
+
+fn journal(settings: &Settings, shared: &Shared) -> Journal {
+    Journal::new(JournalDeps {
+        agent: settings.agent.nick.clone(),
+        epoch: shared.epoch,
+        store: shared.store.clone(),
+        paths: settings.paths.clone(),
+        outbox: Arc::clone(&shared.outbox),
+        committed: shared.committed.clone(),
+        turns_per_cause: settings.causes.limit,
+    })
+}
+
+fn looks(settings: &Settings, shared: &Shared) -> Looks {
+    Looks::new(LookDeps {
+        agent: settings.agent.nick.clone(),
+        epoch: shared.epoch,
+        store: shared.store.clone(),
+        clock: settings.clock.clone(),
+    })
+}
+
+fn notices(
+    settings: &Settings,
+    shared: &Shared,
+    (outside, intake): (Doorbell, CancellationToken),
+) -> Notices {
+    Notices {
+        outside,
+        inside: Arc::clone(&shared.rescan),
+        outbox: Arc::clone(&shared.outbox),
+        committed: shared.committed.clone(),
+        intake,
+        model_file: model::file(&settings.paths, &settings.agent.nick, &settings.backend.owner()),
+        model_outside: settings.model_file.clone(),
+        model: shared.model.clone(),
     }
 }
 
@@ -345,8 +368,6 @@ struct Outer {
     /// kept out of.
     said: (Channels, Channels, Channels),
     intake: CancellationToken,
-    bell: Doorbell,
-    ticks: watch::Sender<u64>,
 }
 
 fn spawn_outer(tasks: &mut TaskGroup, settings: &Settings, shared: &Shared, outer: Outer) {
@@ -366,23 +387,6 @@ fn spawn_outer(tasks: &mut TaskGroup, settings: &Settings, shared: &Shared, oute
     let (ends, ticks, carried) =
         ((events, outer.asked), shared.ticks.clone(), shared.flush.clone());
     tasks.spawn("chat", async move { chat.run(ends, ticks, carried).await });
-    let inbox = Inbox {
-        agent: settings.agent.nick.clone(),
-        epoch: shared.epoch,
-        store: shared.store.clone(),
-        clock: settings.clock.clone(),
-        model_file: model::file(&settings.paths, &settings.agent.nick, &settings.backend.owner()),
-        model_outside: settings.model_file.clone(),
-        model: shared.model.clone(),
-        agent_loop: shared.agent_loop.clone(),
-        rescan: Arc::clone(&shared.rescan),
-        outbox: Arc::clone(&shared.outbox),
-        bell: outer.bell,
-        committed: shared.committed.clone(),
-        ticks: outer.ticks,
-    };
-    let closed = outer.intake;
-    tasks.spawn("inbox", async move { inbox.run(closed).await });
 }
 
 type Channels = watch::Sender<HashSet<ChannelName>>;

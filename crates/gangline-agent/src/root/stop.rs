@@ -81,8 +81,8 @@ impl Parts {
                 return;
             }
         }
-        // The agent loop's end lets the session stop the backend and the keeper write what is left.
-        self.wait_for("keeper", LADDER_BUDGET).await;
+        // The loop lets go of the session, which stops the backend, and writes what is left.
+        self.wait_for("agent loop", LADDER_BUDGET).await;
         self.wait_for("session", LADDER_BUDGET).await;
         if self.has_hooks {
             self.wait_for(HOOKS, HOOKS_BUDGET).await;

@@ -1,6 +1,7 @@
-//! A agent loop in an open turn, and what it shows of it.
+//! An agent loop in an open turn, and what it shows of it.
 
 use std::{
+    path::Path,
     sync::{Arc, atomic::AtomicU64},
     time::Duration,
 };
@@ -13,19 +14,20 @@ use gangline_core::{
     pulse::{PROGRESS_AFTER, PROGRESS_EVERY, TYPING_EVERY},
 };
 use gangline_irc::client::LinkCommand;
-use gangline_os::{CancellationToken, clock::UnixMicros};
+use gangline_os::{CancellationToken, clock::UnixMicros, doorbell::Doorbell, paths::Paths};
 use gangline_runtime::{ApprovalAsk, AssistantMessage, Block, RuntimeEvent, SessionId, TurnResult};
-use gangline_store::MessageRow;
+use gangline_store::{Entry, MessageRow, OpenOptions, Store};
 use serde_json::json;
 use tokio::sync::{Notify, mpsc, watch};
 
 use super::*;
 use crate::{
-    agent_loop::{Doors, Identity},
-    bus::{Incoming, KEEPER_QUEUE, LINK_QUEUE, SESSION_QUEUE},
+    agent_loop::{Doors, Identity, Notices},
+    bus::{Incoming, LINK_QUEUE, SESSION_QUEUE},
     hand_clock::ManualClock,
     hooks::HookSender,
-    inbox::Waiting,
+    journal::{Journal, JournalDeps, Record, Reply},
+    looks::{LookDeps, Looks, Waiting},
     notes::Notes,
     showing::Showing,
 };
@@ -34,11 +36,12 @@ const GENERATION: Generation = Generation(1);
 
 struct Rig {
     agent_loop: AgentLoop,
-    keeper: mpsc::Receiver<Record>,
     link: mpsc::Receiver<LinkCommand>,
     showing: watch::Receiver<Showing>,
     clock: Arc<ManualClock>,
     _session: mpsc::Receiver<crate::bus::SessionCommand>,
+    _folder: tempfile::TempDir,
+    _runtime: tokio::runtime::Runtime,
 }
 
 fn row(id: i64, (sender, tier): (&str, Tier), target: &str) -> MessageRow {
@@ -69,16 +72,45 @@ fn row(id: i64, (sender, tier): (&str, Tier), target: &str) -> MessageRow {
     }
 }
 
+/// The ways to a store of the test's own.
+async fn ports(folder: &Path, agent: &gangline_core::AgentName) -> (Journal, Looks, Notices) {
+    let clock = gangline_os::clock::system();
+    let options = OpenOptions { path: folder.join("gangline.db"), clock: clock.clone() };
+    let store = Store::open(options).await.unwrap();
+    let (agent, epoch, outbox) = (agent.clone(), Epoch(1), Arc::new(Notify::new()));
+    let committed = watch::Sender::new(0);
+    let journal = Journal::new(JournalDeps {
+        agent: agent.clone(),
+        epoch,
+        store: store.clone(),
+        paths: Paths { config_file: "/c".into(), state: folder.into(), runtime: folder.into() },
+        outbox: Arc::clone(&outbox),
+        committed: committed.clone(),
+        turns_per_cause: 30,
+    });
+    let notices = Notices {
+        outside: Doorbell::bind(&folder.join("bell")).unwrap(),
+        inside: Arc::new(Notify::new()),
+        outbox,
+        committed,
+        intake: CancellationToken::new(),
+        model_file: folder.join("model"),
+        model_outside: None,
+        model: None,
+    };
+    (journal, Looks::new(LookDeps { agent, epoch, store, clock }), notices)
+}
+
 impl Rig {
     /// An agent that works on a message.
     fn working_on(row: MessageRow, talks: bool) -> Self {
         let mut rig = Self::starting(talks);
         let message = row.id;
-        rig.agent_loop.take(Incoming::Message(Box::new(Waiting { row, said: Vec::new() })));
+        rig.agent_loop.message(Waiting { row, said: Vec::new() });
         rig.hears(RuntimeEvent::Ready { session: SessionId("s".to_owned()) });
         let turn = rig.turn();
         let attempts = vec![(message, 1)];
-        rig.agent_loop.take(Incoming::Taken { turn, attempts, gone: Vec::new() });
+        rig.agent_loop.written(Reply::Taken { turn, attempts, gone: Vec::new() });
         rig.hears(RuntimeEvent::Accepted { turn });
         rig
     }
@@ -90,20 +122,26 @@ impl Rig {
         let core = Agent::new(AgentOptions { epoch: Epoch(1), ..AgentOptions::default() });
         let view = core.view();
         let (session, _session) = mpsc::channel(SESSION_QUEUE);
-        let (keeper, kept) = mpsc::channel(KEEPER_QUEUE);
+        let folder = tempfile::tempdir().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (journal, looks, notices) = {
+            let _entered = runtime.enter();
+            runtime.block_on(ports(folder.path(), &nick))
+        };
         let (sender, link) = mpsc::channel(LINK_QUEUE);
         let (showing, shown) = watch::channel(Showing::new(view.clone()));
         let config = AgentConfig::new(nick.clone(), "/w".into());
         let doors = Doors {
             session,
-            keeper,
+            journal,
+            looks,
+            notices,
             link: sender,
             rooms: mpsc::channel(crate::rooms::ROOMS_QUEUE).0,
             context: watch::Sender::new(None),
             view: watch::Sender::new(view),
             showing,
             unread: watch::channel(crate::rooms::Unread::new()).1,
-            rescan: Arc::new(Notify::new()),
             drained: CancellationToken::new(),
             beat: Arc::new(AtomicU64::new(0)),
             hooks: HookSender::new((&config, "native"), None).0,
@@ -116,7 +154,8 @@ impl Rig {
             redactor: Arc::new(Redactor::default()),
         };
         let agent_loop = AgentLoop::new(me, core, doors).talks(talks);
-        Self { agent_loop, keeper: kept, link, showing: shown, clock, _session }
+        let (_folder, _runtime) = (folder, runtime);
+        Self { agent_loop, link, showing: shown, clock, _session, _folder, _runtime }
     }
 
     fn turn(&self) -> TurnId {
@@ -156,8 +195,8 @@ impl Rig {
                 });
             }
         }
-        while let Ok(record) = self.keeper.try_recv() {
-            if let Record::Say(say) = record {
+        for record in self.agent_loop.journal.take_waiting() {
+            if let Record::Entry(Entry::Send(say)) = record {
                 assert_eq!(say.kind, LineKind::Notice);
                 all.extend(say.lines.iter().map(|line| format!("{} {}", say.target, line.text)));
             }
@@ -251,7 +290,7 @@ fn the_running_tool_is_shown_with_its_command_at_once() {
 fn a_parked_agent_says_so_to_people() {
     let mut rig = Rig::starting(false);
     let give = |rig: &mut Rig, row: MessageRow| {
-        rig.agent_loop.take(Incoming::Message(Box::new(Waiting { row, said: Vec::new() })));
+        rig.agent_loop.message(Waiting { row, said: Vec::new() });
     };
     give(&mut rig, row(1, ("ori", Tier::Owner), "#lab"));
     for generation in 1..=3 {
@@ -283,8 +322,8 @@ fn only_an_agent_that_had_a_session_is_told_to_have_a_new_one() {
     let told = |rig: &mut Rig| {
         rig.agent_loop
             .carry_out(Effect::StartRuntime { generation: GENERATION, with: StartWith::Fresh });
-        let records = std::iter::from_fn(|| rig.keeper.try_recv().ok());
-        records.filter(|it| format!("{it:?}").contains("fresh_session")).count()
+        let records = rig.agent_loop.journal.take_waiting();
+        records.iter().filter(|it| format!("{it:?}").contains("fresh_session")).count()
     };
     assert_eq!(told(&mut rig), 0);
     rig.hears(RuntimeEvent::Ready { session: SessionId("s".to_owned()) });

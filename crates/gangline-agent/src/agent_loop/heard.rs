@@ -1,0 +1,158 @@
+//! What other tasks, the journal and the looks tell the loop.
+
+use std::sync::atomic::Ordering;
+
+use gangline_core::{
+    MessageId, TurnId,
+    agent::{Drain, Input, PhaseName, Queued, RuntimeInput},
+    outcome::Cause,
+};
+use gangline_store::AgentUpdate;
+use tracing::warn;
+
+use super::AgentLoop;
+use crate::{
+    bus::{Care, Hurry, Incoming, SessionCommand},
+    journal::Reply,
+    looks::{Decided, Found, Waiting},
+    texts,
+};
+
+impl AgentLoop {
+    pub(super) fn take(&mut self, incoming: Incoming) {
+        match incoming {
+            Incoming::Begin => self.think(Input::StoreOk),
+            Incoming::Cancelled { message } => self.cancelled(message),
+            Incoming::Runtime { generation, event } => self.runtime(generation, event),
+            Incoming::KnownAs { session } => self.shown.known_as = Some(session),
+            Incoming::Primes { generation } => {
+                self.think(Input::Runtime(RuntimeInput::Primes { generation }));
+            }
+            Incoming::Exited { generation, cause, how } => {
+                self.gone(cause, &how);
+                self.think(Input::Runtime(RuntimeInput::Exited { generation, cause }));
+            }
+            Incoming::Ended { generation } => {
+                match self.core.ends_well(self.now(), generation) {
+                    true => self.ended_well(),
+                    false => self.gone(Cause::Theirs, &texts::exited(0)),
+                }
+                self.think(Input::Runtime(RuntimeInput::Ended { generation }));
+            }
+            Incoming::Sent { turn, to, in_reply_to } => {
+                self.think(Input::Sent { turn, to, in_reply_to });
+            }
+            Incoming::NoReply { turn, message } => self.think(Input::NoReply { turn, message }),
+            Incoming::Operator(word) => self.operator(word),
+            Incoming::Irc(trouble) => {
+                self.shown.irc = trouble;
+                self.show();
+            }
+            Incoming::Ready => {
+                self.journal.agent(AgentUpdate { ready: true, ..AgentUpdate::default() });
+            }
+            Incoming::EndTurn { turn } => self.end_one(turn),
+            Incoming::Read { messages } => self.think(Input::Read { messages }),
+            Incoming::Care(care) => {
+                if care == Care::Clear {
+                    // A daemon that dies before it is done does not go on with it either.
+                    self.keep_session(None);
+                    self.think(Input::Emptied);
+                }
+                self.session.push(SessionCommand::Care(care));
+            }
+            Incoming::Model(model) => self.model(model),
+            Incoming::Drain(hurry) => self.think(Input::Drain(match hurry {
+                Hurry::Soft => Drain::Soft,
+                Hurry::Now => Drain::Now,
+            })),
+            Incoming::Tick(beat) => {
+                self.doors.beat.store(beat, Ordering::SeqCst);
+                self.tick();
+            }
+        }
+    }
+
+    /// Takes what the journal tells of a record.
+    pub(super) fn written(&mut self, reply: Reply) {
+        match reply {
+            Reply::Taken { turn, attempts, gone } => self.taken(turn, &attempts, gone),
+            Reply::TakeFailed { turn } => {
+                self.doors.context.send_replace(None);
+                self.think(Input::TakeFailed { turn, gone: Vec::new() });
+            }
+            Reply::Joined { turn, messages } => {
+                self.messages_taken(turn, &messages);
+                self.think(Input::Joined { turn, messages });
+            }
+            Reply::JoinFailed { turn, messages } => {
+                self.think(Input::JoinFailed { turn, messages });
+            }
+            Reply::Opened { number, turn, request, decided } => {
+                self.opened(number, (turn, request), decided);
+            }
+            Reply::PausedRow { paused, words } => self.paused_row(paused, words),
+            Reply::Rescan => self.looks.want(),
+            Reply::Degraded(why) => {
+                warn!(why, "degraded: no new turns");
+                self.think(Input::StoreDegraded);
+            }
+            Reply::Healthy => self.think(Input::StoreOk),
+            // The loop ends with it.
+            Reply::Fatal(_) => {}
+        }
+    }
+
+    /// Takes what a look into the store found.
+    pub(super) fn found(&mut self, found: Found) {
+        for waiting in found.messages {
+            self.message(waiting);
+        }
+        for Decided { number, turn, request, ruled } in found.decided {
+            self.decided(number, (turn, request), ruled);
+        }
+        for turn in found.ended {
+            self.end_one(turn);
+        }
+    }
+
+    pub(super) fn message(&mut self, waiting: Waiting) {
+        let row = &waiting.row;
+        let queued = Queued {
+            id: row.id,
+            asker: row.sender.clone(),
+            target: row.target.clone(),
+            origin: row.origin,
+            attempt: row.attempt,
+            in_reply_to: row.in_reply_to,
+        };
+        let view = self.core.view();
+        if view.phase == PhaseName::Parked {
+            // Parked agents hold nothing: the store does.
+            self.notify_parked(row);
+        } else if !view.messages.contains(&row.id) {
+            self.rows.insert(row.id, waiting);
+        }
+        self.think(Input::Message(queued));
+    }
+
+    fn taken(&mut self, turn: TurnId, attempts: &[(MessageId, i64)], gone: Vec<MessageId>) {
+        for id in &gone {
+            self.rows.remove(id);
+        }
+        if attempts.is_empty() && !gone.is_empty() {
+            self.doors.context.send_replace(None);
+            self.think(Input::TakeFailed { turn, gone });
+            return;
+        }
+        for (id, attempt) in attempts {
+            if let Some(waiting) = self.rows.get_mut(id) {
+                waiting.row.attempt = *attempt;
+                waiting.row.takes += 1;
+            }
+        }
+        let taken: Vec<_> = attempts.iter().map(|(id, _)| *id).collect();
+        self.messages_taken(turn, &taken);
+        self.think(Input::Taken { turn });
+    }
+}

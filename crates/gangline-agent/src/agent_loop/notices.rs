@@ -1,0 +1,91 @@
+//! That something changed in the store, and what the loop does about it.
+
+use std::{path::PathBuf, sync::Arc};
+
+use gangline_core::model::ModelName;
+use gangline_os::{CancellationToken, doorbell::Doorbell};
+use tokio::sync::{Notify, watch};
+use tracing::warn;
+
+use super::AgentLoop;
+use crate::{bus::SessionCommand, journal::Single, model};
+
+/// A change notice is a hint; the table is the truth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Noticed {
+    /// By another process.
+    Outside,
+    /// By a task of this daemon.
+    Inside,
+}
+
+/// Where change notices come from, and what they concern beside messages.
+pub(crate) struct Notices {
+    pub(crate) outside: Doorbell,
+    pub(crate) inside: Arc<Notify>,
+    /// Told when another process may have put lines into the outbox.
+    pub(crate) outbox: Arc<Notify>,
+    /// Counts what may have been committed, for those who read along.
+    pub(crate) committed: watch::Sender<u64>,
+    /// Nothing is taken in any more.
+    pub(crate) intake: CancellationToken,
+    /// Where a model is named that somebody chose, and which one that was.
+    pub(crate) model_file: PathBuf,
+    pub(crate) model_outside: Option<PathBuf>,
+    pub(crate) model: Option<ModelName>,
+}
+
+impl Notices {
+    /// Says whether nothing is taken in any more.
+    pub(super) fn closed(&self) -> bool {
+        self.intake.is_cancelled()
+    }
+
+    /// Waits for a notice. Cancel-safe: yes; a notice that was not returned is returned later.
+    pub(super) async fn next(&mut self) -> Noticed {
+        tokio::select! {
+            () = self.outside.rung() => Noticed::Outside,
+            () = self.inside.notified() => Noticed::Inside,
+        }
+    }
+}
+
+impl AgentLoop {
+    pub(super) fn change_noticed(&mut self, noticed: Noticed) {
+        if noticed == Noticed::Outside {
+            self.notices.outbox.notify_one();
+            self.look_at_orders();
+        }
+        self.look();
+    }
+
+    /// What every tick of the daemon does here: notices may have been missed.
+    pub(super) fn tick(&mut self) {
+        if self.notices.closed() {
+            return;
+        }
+        match self.notices.outside.renew() {
+            Ok(true) => warn!("the change notice's socket was gone, and is there again"),
+            Ok(false) => {}
+            Err(error) => warn!(%error, "the change notice's socket is gone"),
+        }
+        self.look_at_orders();
+        self.look();
+    }
+
+    fn look(&mut self) {
+        self.notices.committed.send_modify(|count| *count += 1);
+        self.looks.want();
+    }
+
+    /// Another process may have paused the agent, or chosen a model for it.
+    fn look_at_orders(&mut self) {
+        self.journal.push(Single::LookAtPause { words: self.words });
+        let notices = &mut self.notices;
+        let model = model::current(&notices.model_file, notices.model_outside.as_deref());
+        if model != notices.model {
+            notices.model.clone_from(&model);
+            self.session.push(SessionCommand::SetModel(model));
+        }
+    }
+}

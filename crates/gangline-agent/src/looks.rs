@@ -1,0 +1,150 @@
+//! Looks: reads for the agent loop what waits in the store.
+//!
+//! A change notice is a hint, the table is the truth: the loop asks for a look at every notice,
+//! after every turn, when a message falls due, and at the tick. One look runs at a time, as a
+//! future that the loop polls; it runs beside writes that are stuck.
+
+use std::{pin::Pin, time::Duration};
+
+use gangline_core::{AgentName, ApprovalNumber, Epoch, TurnId, recovery::SentLine};
+use gangline_os::clock::SharedClock;
+use gangline_store::{MessageRow, Store};
+use tokio::time::Sleep;
+use tracing::warn;
+
+use crate::bus::Ruled;
+
+/// The most messages that one look returns; the loop holds no more, and looks again when these are
+/// done.
+const LOOK_LIMIT: u32 = 256;
+
+/// A message that waits, with what an earlier attempt at it said already.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    pub(crate) row: MessageRow,
+    pub(crate) said: Vec<SentLine>,
+}
+
+/// A decision that the backend does not have yet.
+#[derive(Debug)]
+pub(crate) struct Decided {
+    pub(crate) number: ApprovalNumber,
+    pub(crate) turn: TurnId,
+    pub(crate) request: String,
+    pub(crate) ruled: Ruled,
+}
+
+/// What a look found.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) messages: Vec<Waiting>,
+    pub(crate) decided: Vec<Decided>,
+    /// Turns whose cause somebody ended.
+    pub(crate) ended: Vec<TurnId>,
+    /// When the next message falls due.
+    due_in: Option<Duration>,
+}
+
+/// What a look reads, and where.
+#[derive(Clone)]
+pub(crate) struct LookDeps {
+    pub(crate) agent: AgentName,
+    pub(crate) epoch: Epoch,
+    pub(crate) store: Store,
+    pub(crate) clock: SharedClock,
+}
+
+/// The look that runs, and whether another one is due after it.
+pub(crate) struct Looks {
+    deps: LookDeps,
+    wanted: bool,
+    running: Option<Pin<Box<dyn Future<Output = Found> + Send>>>,
+    due: Option<Pin<Box<Sleep>>>,
+}
+
+impl Looks {
+    /// The first look is due at once.
+    pub(crate) fn new(deps: LookDeps) -> Self {
+        Self { deps, wanted: true, running: None, due: None }
+    }
+
+    /// Asks for a look that begins from now on.
+    pub(crate) fn want(&mut self) {
+        self.wanted = true;
+    }
+
+    /// Waits until a look is due and returns what it found.
+    ///
+    /// Cancel-safe: yes; the look that runs is a field.
+    pub(crate) async fn next(&mut self) -> Found {
+        loop {
+            if let Some(running) = &mut self.running {
+                let found = running.await;
+                self.running = None;
+                self.due = found.due_in.map(|wait| Box::pin(tokio::time::sleep(wait)));
+                return found;
+            }
+            if std::mem::take(&mut self.wanted) {
+                self.running = Some(Box::pin(look(self.deps.clone())));
+                continue;
+            }
+            match &mut self.due {
+                Some(due) => due.await,
+                None => std::future::pending().await,
+            }
+            self.due = None;
+            self.wanted = true;
+        }
+    }
+}
+
+async fn look(deps: LookDeps) -> Found {
+    let now = deps.clock.now();
+    let rows = match deps.store.pending(&deps.agent, now, LOOK_LIMIT).await {
+        Ok(rows) => rows,
+        Err(error) => {
+            warn!(%error, "cannot read the inbox");
+            return Found::default();
+        }
+    };
+    let mut found = Found::default();
+    for row in rows {
+        let said = if row.takes > 0 { said(&deps.store, &row).await } else { Vec::new() };
+        found.messages.push(Waiting { row, said });
+    }
+    found.decided = decided(&deps).await;
+    found.ended = deps.store.turns_to_end(&deps.agent).await.unwrap_or_else(|error| {
+        warn!(%error, "cannot read ended causes");
+        Vec::new()
+    });
+    let next = deps.store.next_due(&deps.agent, now).await.ok().flatten();
+    found.due_in = next.map(|at| at.since(now));
+    found
+}
+
+async fn decided(deps: &LookDeps) -> Vec<Decided> {
+    let rows = match deps.store.undelivered_decisions(&deps.agent, deps.epoch).await {
+        Ok(rows) => rows,
+        Err(error) => {
+            warn!(%error, "cannot read decisions");
+            return Vec::new();
+        }
+    };
+    let decided = rows.into_iter().filter_map(|approval| {
+        let ruled = Ruled::of(&approval)?;
+        let (number, turn, request) = (approval.number, approval.turn, approval.request);
+        Some(Decided { number, turn, request, ruled })
+    });
+    decided.collect()
+}
+
+/// Returns what earlier turns of this message sent by tool: the agent must not say it again.
+async fn said(store: &Store, row: &MessageRow) -> Vec<SentLine> {
+    let trace = store.trace(row.id).await.ok().flatten();
+    let lines = trace.map(|trace| trace.outbox).unwrap_or_default();
+    lines
+        .into_iter()
+        .filter(|line| line.idem_key.starts_with('t'))
+        .map(|line| SentLine { to: line.target, text: line.body.as_str().to_owned() })
+        .collect()
+}
