@@ -10,7 +10,8 @@ mod tests;
 
 use std::env;
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader};
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -36,12 +37,62 @@ pub(crate) fn cargo() -> Command {
     command(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
+/// The same, giving way to others that need the processors.
+pub(crate) fn patient_cargo() -> Command {
+    let mut command = command("nice");
+    command.args(["-n", "10"]).arg(cargo().get_program());
+    command
+}
+
 /// The root folder of the repository: that of the `cargo run` which started this tool, so that a
 /// folder which was moved needs no new build.
 pub(crate) fn root() -> PathBuf {
     let here = env::var_os("CARGO_MANIFEST_DIR")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
     here.ancestors().nth(2).unwrap_or(&here).to_path_buf()
+}
+
+/// Where a task writes, and the programs that it runs.
+pub(crate) enum Output {
+    Terminal,
+    /// A file, for what runs beside something that writes to the terminal.
+    File(File, PathBuf),
+}
+
+impl Output {
+    /// Begins an empty file.
+    pub(crate) fn to_file(path: &Path) -> Result<Self> {
+        let context = || format!("cannot write {}", path.display());
+        fs::write(path, "").with_context(context)?;
+        let file = File::options().append(true).open(path).with_context(context)?;
+        Ok(Self::File(file, path.to_path_buf()))
+    }
+
+    /// Writes a line.
+    pub(crate) fn say(&self, line: &str) {
+        match self {
+            Self::Terminal => println!("{line}"),
+            // What cannot be written cannot be shown; the outcome of the step is told in any case.
+            Self::File(file, _) => drop(writeln!(&*file, "{line}")),
+        }
+    }
+
+    /// Runs a program. Fails unless it exits with 0.
+    pub(crate) fn run(&self, command: &mut Command) -> Result<()> {
+        if let Self::File(file, _) = self {
+            let copy = || file.try_clone().context("cannot share the log");
+            command.stdout(copy()?).stderr(copy()?);
+        }
+        run(command)
+    }
+
+    /// Shows on the terminal what was written to the file, and empties it.
+    pub(crate) fn show(&self) {
+        if let Self::File(file, path) = self {
+            print!("{}", String::from_utf8_lossy(&fs::read(path).unwrap_or_default()));
+            let _ = file.set_len(0);
+        }
+    }
 }
 
 /// Runs a program with its output on the terminal. Fails unless it exits with 0.

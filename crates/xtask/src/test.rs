@@ -1,5 +1,5 @@
 //! `cargo xtask test`: what must hold before a commit, here and in continuous integration.
-//! Steps run in order and the first that fails ends the run. Start at [`run`].
+//! Steps run in stages, some at the same time as others. Start at [`stages`].
 
 mod setup;
 mod slowest;
@@ -7,13 +7,18 @@ mod slowest;
 mod tests;
 
 use std::fs;
+use std::num::NonZero;
+use std::panic::resume_unwind;
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
 use crate::metadata::Metadata;
-use crate::{shell, tidy};
+use crate::shell::{self, Output};
+use crate::tidy;
 
 /// How much is done.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -44,30 +49,109 @@ struct Report {
     slowest: Vec<slowest::Timed>,
 }
 
+/// One thing that must hold.
 struct Step {
     name: &'static str,
-    run: fn(&mut Report) -> Result<()>,
+    run: fn(&Output, &mut Report) -> Result<()>,
 }
 
-/// Runs all steps of this pace; fails fast and names the step that failed.
+/// Steps that run at the same time as others, in two lists. Each list is done in order; the first
+/// step that fails ends it.
+struct Stage {
+    /// Shown as they run.
+    steps: Vec<Step>,
+    /// Shown when they have ended.
+    beside: Vec<Step>,
+}
+
+/// Runs all stages of this pace. A stage in which a step fails is the last one.
 pub(crate) fn run(pace: Pace, skips: Skips) -> Result<ExitCode> {
-    let mut report = Report::default();
-    let mut times: Vec<(&str, Duration)> = Vec::new();
-    for step in steps(pace) {
-        println!("\n── {} {}", step.name, "─".repeat(60usize.saturating_sub(step.name.len())));
+    let folder = Metadata::load()?.target_directory.join("xtask");
+    fs::create_dir_all(&folder).context("cannot make the folder for logs")?;
+    let mut done = Done::default();
+    for stage in stages(pace) {
+        let log = Output::to_file(&folder.join("beside.log"))?;
+        done.merge(both(&stage, &log));
+        if done.failed {
+            break;
+        }
+    }
+    print_closing(&done.report, &done.times);
+    Ok(if done.failed { ExitCode::FAILURE } else { verdict(&done.report, skips) })
+}
+
+/// Programs are installed while the tests are built: the one waits for the network, the other for
+/// the processors. Lints and documentation are done in the time that the tests spend waiting.
+fn stages(pace: Pace) -> Vec<Stage> {
+    let full = |steps: Vec<Step>| if pace == Pace::Full { steps } else { Vec::new() };
+    let mut lints = vec![Step { name: "lints", run: lints }];
+    lints.extend(full(vec![
+        Step { name: "documentation", run: documentation },
+        Step { name: "documentation tests", run: documentation_tests },
+    ]));
+    vec![
+        Stage {
+            steps: vec![
+                Step { name: "format", run: format },
+                Step { name: "tidy", run: tidy },
+                Step { name: "test runner", run: setup::runner },
+            ],
+            beside: Vec::new(),
+        },
+        Stage {
+            steps: vec![Step { name: "build of the tests", run: build_tests }],
+            beside: full(vec![Step { name: "programs the tests need", run: setup::programs }]),
+        },
+        Stage { steps: vec![Step { name: "tests", run: run_tests }], beside: lints },
+    ]
+}
+
+/// What came of some steps.
+#[derive(Default)]
+struct Done {
+    report: Report,
+    times: Vec<(&'static str, Duration)>,
+    failed: bool,
+}
+
+impl Done {
+    fn merge(&mut self, other: Self) {
+        self.report.closing.extend(other.report.closing);
+        self.report.skipped.extend(other.report.skipped);
+        self.report.slowest.extend(other.report.slowest);
+        self.times.extend(other.times);
+        self.failed |= other.failed;
+    }
+}
+
+/// Runs both lists of a stage at once.
+fn both(stage: &Stage, log: &Output) -> Done {
+    thread::scope(|scope| {
+        let beside = scope.spawn(|| all(&stage.beside, log));
+        let mut done = all(&stage.steps, &Output::Terminal);
+        done.merge(beside.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        done
+    })
+}
+
+fn all(steps: &[Step], output: &Output) -> Done {
+    let mut done = Done::default();
+    for step in steps {
+        let line = "─".repeat(60usize.saturating_sub(step.name.len()));
+        output.say(&format!("\n── {} {line}", step.name));
         let start = shell::now();
-        let outcome = (step.run)(&mut report);
+        let outcome = (step.run)(output, &mut done.report);
         let took = start.elapsed();
+        output.show();
         if let Err(error) = outcome {
             println!("\n✗ {} failed after {}: {error:#}", step.name, seconds(took));
-            print_closing(&report, &times);
-            return Ok(ExitCode::FAILURE);
+            done.failed = true;
+            break;
         }
         println!("✓ {} in {}", step.name, seconds(took));
-        times.push((step.name, took));
+        done.times.push((step.name, took));
     }
-    print_closing(&report, &times);
-    Ok(verdict(&report, skips))
+    done
 }
 
 /// How a run ends whose steps all passed.
@@ -80,28 +164,11 @@ fn verdict(report: &Report, skips: Skips) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn steps(pace: Pace) -> Vec<Step> {
-    let mut steps = Vec::new();
-    if pace == Pace::Full {
-        steps.push(Step { name: "programs the tests need", run: setup::run });
-    }
-    steps.push(Step { name: "format", run: format });
-    steps.push(Step { name: "tidy", run: tidy });
-    steps.push(Step { name: "lints", run: lints });
-    steps.push(Step { name: "build of the tests", run: build_tests });
-    steps.push(Step { name: "tests", run: run_tests });
-    if pace == Pace::Full {
-        steps.push(Step { name: "documentation", run: documentation });
-        steps.push(Step { name: "documentation tests", run: documentation_tests });
-    }
-    steps
+fn format(output: &Output, _: &mut Report) -> Result<()> {
+    output.run(shell::cargo().args(["fmt", "--all", "--check"]))
 }
 
-fn format(_: &mut Report) -> Result<()> {
-    shell::run(shell::cargo().args(["fmt", "--all", "--check"]))
-}
-
-fn tidy(report: &mut Report) -> Result<()> {
+fn tidy(_: &Output, report: &mut Report) -> Result<()> {
     let findings = tidy::check()?;
     let counts = tidy::print(&findings);
     report.closing.push(format!("tidy: {counts}"));
@@ -111,8 +178,8 @@ fn tidy(report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-fn lints(_: &mut Report) -> Result<()> {
-    shell::run(shell::cargo().args([
+fn lints(output: &Output, _: &mut Report) -> Result<()> {
+    output.run(shell::patient_cargo().args([
         "clippy",
         "--workspace",
         "--all-targets",
@@ -122,28 +189,71 @@ fn lints(_: &mut Report) -> Result<()> {
     ]))
 }
 
-fn build_tests(_: &mut Report) -> Result<()> {
-    shell::run(shell::cargo().args(["nextest", "run", "--workspace", "--no-run"]))
+/// Builds the tests, and notes which they are and where: nextest then runs them without cargo, whose
+/// lock the lints hold meanwhile.
+fn build_tests(_: &Output, _: &mut Report) -> Result<()> {
+    let mut metadata = shell::cargo();
+    metadata.args(["metadata", "--format-version", "1", "--all-features", "--no-deps"]);
+    let mut build = shell::cargo();
+    // Without the examples: they are measurements, which the lints check.
+    build.args(["nextest", "list", "--workspace", "--tests", "--list-type", "binaries-only"]);
+    build.args(["--message-format", "json"]);
+    let places = Places::find()?;
+    for (command, file) in [(&mut metadata, &places.metadata), (&mut build, &places.binaries)] {
+        fs::write(file, shell::read(command)?)
+            .with_context(|| format!("cannot write {}", file.display()))?;
+    }
+    Ok(())
 }
 
-fn run_tests(report: &mut Report) -> Result<()> {
-    let target = Metadata::load()?.target_directory;
-    let folder = target.join("xtask");
-    let junit = target.join("nextest/default/junit.xml");
+/// What the steps of one run leave for each other.
+struct Places {
+    metadata: PathBuf,
+    binaries: PathBuf,
+    skipped: PathBuf,
+    /// The test runner's report.
+    report: PathBuf,
+}
+
+impl Places {
+    fn find() -> Result<Self> {
+        let target = Metadata::load()?.target_directory;
+        let folder = target.join("xtask");
+        Ok(Self {
+            metadata: folder.join("metadata.json"),
+            binaries: folder.join("binaries.json"),
+            skipped: folder.join("skipped.txt"),
+            report: target.join("nextest/default/junit.xml"),
+        })
+    }
+}
+
+/// How many slots there are for tests; `.config/nextest.toml` says how many a test takes.
+fn test_threads() -> usize {
+    const A_CORE: usize = 12;
+    A_CORE * thread::available_parallelism().map_or(2, NonZero::get)
+}
+
+fn run_tests(_: &Output, report: &mut Report) -> Result<()> {
+    let places = Places::find()?;
     // The report of an earlier run says nothing of this one.
-    let _ = fs::remove_file(&junit);
-    fs::create_dir_all(&folder).context("cannot make the folder for the list of skipped tests")?;
-    let list = folder.join("skipped.txt");
-    fs::write(&list, "").context("cannot empty the list of skipped tests")?;
+    let _ = fs::remove_file(&places.report);
+    fs::write(&places.skipped, "").context("cannot empty the list of skipped tests")?;
     let mut nextest = shell::cargo();
     nextest
-        .args(["nextest", "run", "--workspace", "--no-fail-fast", "--status-level", "slow"])
-        .env("GANGLINE_SKIPPED", &list);
+        .args(["nextest", "run", "--no-fail-fast", "--status-level", "slow"])
+        .arg("--cargo-metadata")
+        .arg(&places.metadata)
+        .arg("--binaries-metadata")
+        .arg(&places.binaries)
+        .args(["--test-threads", &test_threads().to_string()])
+        .env("GANGLINE_SKIPPED", &places.skipped);
     let (passed, tail) = shell::run_keeping_tail(&mut nextest, 200)?;
-    let text = fs::read_to_string(&list).context("cannot read the list of skipped tests")?;
+    let text =
+        fs::read_to_string(&places.skipped).context("cannot read the list of skipped tests")?;
     report.skipped.extend(text.lines().map(str::to_owned));
     report.closing.extend(closing_lines(&tail));
-    let junit = fs::read_to_string(&junit).unwrap_or_default();
+    let junit = fs::read_to_string(&places.report).unwrap_or_default();
     report.slowest = slowest::slowest(&junit, slowest::LISTED);
     if !passed {
         bail!("see the failures above");
@@ -160,13 +270,13 @@ fn closing_lines(tail: &[String]) -> Vec<String> {
     tail[start..].iter().map(|line| line.trim().to_owned()).collect()
 }
 
-fn documentation(_: &mut Report) -> Result<()> {
-    let mut doc = shell::cargo();
+fn documentation(output: &Output, _: &mut Report) -> Result<()> {
+    let mut doc = shell::patient_cargo();
     doc.args(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings");
-    shell::run(&mut doc)
+    output.run(&mut doc)
 }
 
-fn documentation_tests(report: &mut Report) -> Result<()> {
+fn documentation_tests(output: &Output, report: &mut Report) -> Result<()> {
     let files = tidy::Tree::load(&shell::root())?;
     let with: Vec<_> = Metadata::load()?
         .members()
@@ -174,15 +284,15 @@ fn documentation_tests(report: &mut Report) -> Result<()> {
         .map(|package| package.name.clone())
         .collect();
     if with.is_empty() {
-        println!("no documentation holds an example");
+        output.say("no documentation holds an example");
         return Ok(());
     }
-    let mut test = shell::cargo();
+    let mut test = shell::patient_cargo();
     test.args(["test", "--quiet", "--doc"]);
     for name in &with {
         test.args(["--package", name]);
     }
-    shell::run(&mut test)?;
+    output.run(&mut test)?;
     report.closing.push(format!("documentation examples passed in {}", with.join(", ")));
     Ok(())
 }

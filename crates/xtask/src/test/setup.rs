@@ -1,5 +1,5 @@
 //! Programs that the tests use and a fresh Debian lacks. Installs only what is missing, and says
-//! what and why. Start at [`run`].
+//! what and why. Start at [`programs`].
 
 mod npm;
 mod pip;
@@ -7,7 +7,7 @@ mod pip;
 use anyhow::{Context, Result, bail};
 
 use super::Report;
-use crate::shell;
+use crate::shell::{self, Output};
 
 /// The release of the test runner that this repository is known to work with.
 const NEXTEST: &str = "0.9.143";
@@ -43,16 +43,17 @@ const SERVERS: &[&str] = &["ngircd", "inspircd"];
 
 /// Installs what is missing. Where Debian's package manager is absent, a missing program is
 /// recorded as skipped; where it is there, a failure is a failure.
-pub(super) fn run(report: &mut Report) -> Result<()> {
+pub(super) fn programs(output: &Output, report: &mut Report) -> Result<()> {
     let missing: Vec<_> =
         PROGRAMS.iter().filter(|program| shell::find_program(program.name).is_none()).collect();
     for program in &missing {
-        println!("{} is missing; the tests use it as {}", program.name, program.why);
+        output.say(&format!("{} is missing; the tests use it as {}", program.name, program.why));
     }
     if missing.is_empty() {
-        println!("all there: {}", PROGRAMS.iter().map(|p| p.name).collect::<Vec<_>>().join(", "));
+        let names: Vec<_> = PROGRAMS.iter().map(|program| program.name).collect();
+        output.say(&format!("all there: {}", names.join(", ")));
     } else if shell::find_program("apt-get").is_some() {
-        install_packages(&missing)?;
+        install_packages(output, &missing)?;
     } else {
         for program in &missing {
             report.skipped.push(format!(
@@ -61,22 +62,21 @@ pub(super) fn run(report: &mut Report) -> Result<()> {
             ));
         }
     }
-    npm::install_all()?;
-    pip::install_all()?;
-    install_nextest()
+    npm::install_all(output)?;
+    pip::install_all(output)
 }
 
-fn install_packages(missing: &[&Program]) -> Result<()> {
+fn install_packages(output: &Output, missing: &[&Program]) -> Result<()> {
     let packages: Vec<_> = missing.iter().map(|program| program.package).collect();
-    println!("installing {}", packages.join(" "));
-    apt(&["update", "--quiet"])?;
+    output.say(&format!("installing {}", packages.join(" ")));
+    apt(output, &["update", "--quiet"])?;
     let mut arguments = vec!["install", "--quiet", "--yes", "--no-install-recommends"];
     arguments.extend(&packages);
-    apt(&arguments)?;
+    apt(output, &arguments)?;
     for server in packages.iter().filter(|package| SERVERS.contains(package)) {
         if std::path::Path::new("/run/systemd/system").exists() {
-            println!("stopping the {server} that its package has started: tests start their own");
-            shell::run(&mut as_root("systemctl", &["disable", "--now", server]))?;
+            output.say(&format!("stopping the {server} that its package has started"));
+            output.run(&mut as_root("systemctl", &["disable", "--now", server]))?;
         }
     }
     for program in missing {
@@ -88,10 +88,10 @@ fn install_packages(missing: &[&Program]) -> Result<()> {
 }
 
 /// `RUNLEVEL=1` keeps init scripts of new packages from starting servers.
-fn apt(arguments: &[&str]) -> Result<()> {
+fn apt(output: &Output, arguments: &[&str]) -> Result<()> {
     let mut all = vec!["DEBIAN_FRONTEND=noninteractive", "RUNLEVEL=1", "apt-get"];
     all.extend(arguments);
-    shell::run(&mut as_root("env", &all)).context("cannot install Debian packages")
+    output.run(&mut as_root("env", &all)).context("cannot install Debian packages")
 }
 
 fn as_root(program: &str, arguments: &[&str]) -> std::process::Command {
@@ -107,10 +107,13 @@ fn as_root(program: &str, arguments: &[&str]) -> std::process::Command {
     command
 }
 
-fn install_nextest() -> Result<()> {
+/// Builds the test runner where it is missing.
+pub(super) fn runner(output: &Output, _: &mut Report) -> Result<()> {
     if shell::find_program("cargo-nextest").is_some() {
         return Ok(());
     }
-    println!("cargo-nextest is missing; it runs the tests. Building release {NEXTEST}");
-    shell::run(shell::cargo().args(["install", "cargo-nextest", "--locked", "--version", NEXTEST]))
+    output.say(&format!("cargo-nextest is missing; building release {NEXTEST}"));
+    let mut install = shell::cargo();
+    install.args(["install", "cargo-nextest", "--locked", "--version", NEXTEST]);
+    output.run(&mut install)
 }

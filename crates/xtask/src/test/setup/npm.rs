@@ -2,12 +2,15 @@
 //! tests look for them in `gangline_testkit::programs`. Start at [`install_all`].
 
 use std::fs;
+use std::panic::resume_unwind;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, ScopedJoinHandle};
 
 use anyhow::{Context, Result, bail};
 
 use crate::metadata::Metadata;
-use crate::shell;
+use crate::shell::{self, Output};
 
 /// A package of npm and the program in it.
 struct Package {
@@ -111,34 +114,49 @@ const LIBRARIES: &[Library] = &[
 ];
 const SDK: &str = "sdk";
 
+/// How many packages are installed at the same time: each waits for the network most of its time.
+const AT_ONCE: usize = 4;
+
 /// Installs the packages that are not there in their version. A failure is a failure: the tests
 /// that need them would fail anyway.
-pub(super) fn install_all() -> Result<()> {
+pub(super) fn install_all(output: &Output) -> Result<()> {
     let folder = Metadata::load()?.target_directory.join("programs");
-    for package in PACKAGES {
-        let folder = folder.join(package.folder);
-        if is_there(package, &folder) {
-            println!("{} {} is there", package.name, package.version);
-        } else {
-            install(package, &folder)?;
+    let next = AtomicUsize::new(0);
+    let some = || -> Result<()> {
+        while let Some(package) = PACKAGES.get(next.fetch_add(1, Ordering::Relaxed)) {
+            provide(output, package, &folder.join(package.folder))?;
         }
-    }
-    install_libraries(&folder.join(SDK))
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let installers: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(some)).collect();
+        let join = |it: ScopedJoinHandle<'_, _>| it.join().unwrap_or_else(|it| resume_unwind(it));
+        installers.into_iter().try_for_each(join)
+    })?;
+    install_libraries(output, &folder.join(SDK))
 }
 
-fn install_libraries(folder: &Path) -> Result<()> {
+fn provide(output: &Output, package: &Package, folder: &Path) -> Result<()> {
+    if is_there(package, folder) {
+        output.say(&format!("{} {} is there", package.name, package.version));
+        return Ok(());
+    }
+    install(output, package, folder)
+}
+
+fn install_libraries(output: &Output, folder: &Path) -> Result<()> {
     if LIBRARIES.iter().all(|library| has(folder, library)) {
-        println!("the SDKs are there");
+        output.say("the SDKs are there");
         return Ok(());
     }
     let wanted: Vec<String> =
         LIBRARIES.iter().map(|library| format!("{}@{}", library.name, library.version)).collect();
-    println!(
+    output.say(&format!(
         "installing {} into {}: the tests drive our servers by them",
         wanted.join(", "),
         folder.display()
-    );
-    npm_install(folder, &wanted)?;
+    ));
+    npm_install(output, folder, &wanted)?;
     match LIBRARIES.iter().find(|library| !has(folder, library)) {
         Some(library) => bail!("{}@{} was not installed", library.name, library.version),
         None => Ok(()),
@@ -151,23 +169,23 @@ fn has(folder: &Path, library: &Library) -> bool {
     fs::read_to_string(file).is_ok_and(|text| text.contains(&wanted))
 }
 
-fn install(package: &Package, folder: &Path) -> Result<()> {
+fn install(output: &Output, package: &Package, folder: &Path) -> Result<()> {
     let wanted = format!("{}@{}", package.name, package.version);
-    println!("installing {wanted} into {}: {}", folder.display(), package.why);
-    npm_install(folder, std::slice::from_ref(&wanted))?;
+    output.say(&format!("installing {wanted} into {}: {}", folder.display(), package.why));
+    npm_install(output, folder, std::slice::from_ref(&wanted))?;
     if !is_there(package, folder) {
         bail!("{wanted} is installed, but its program does not tell this version");
     }
     Ok(())
 }
 
-fn npm_install(folder: &Path, wanted: &[String]) -> Result<()> {
+fn npm_install(output: &Output, folder: &Path, wanted: &[String]) -> Result<()> {
     fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let mut npm = shell::command("npm");
     // An npm of an older Node warns of the engine; the program itself needs no Node.
     npm.arg("install").arg("--prefix").arg(folder).args(["--no-audit", "--no-fund"]).args(wanted);
-    shell::run(&mut npm).with_context(|| format!("cannot install {}", wanted.join(", ")))
+    output.run(&mut npm).with_context(|| format!("cannot install {}", wanted.join(", ")))
 }
 
 /// Whether the program runs and is of the version. It may keep files in its home directory, which

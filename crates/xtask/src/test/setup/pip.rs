@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use crate::metadata::Metadata;
-use crate::shell;
+use crate::shell::{self, Output};
 
 /// Packages as pip writes them.
 const LIBRARIES: &[&str] =
@@ -15,28 +15,29 @@ const LIBRARIES: &[&str] =
 const VENV: &str = "python3-venv";
 
 /// Installs the libraries that are not there in their version.
-pub(super) fn install_all() -> Result<()> {
+pub(super) fn install_all(output: &Output) -> Result<()> {
     let folder = Metadata::load()?.target_directory.join("programs/python");
     if are_there(&folder) {
-        println!("the SDKs for Python are there");
+        output.say("the SDKs for Python are there");
         return Ok(());
     }
-    println!(
+    output.say(&format!(
         "installing {} into {}: the tests drive our servers by them (about 160 MB)",
         LIBRARIES.join(", "),
         folder.display()
-    );
+    ));
     let venv = ["-c", "import ensurepip, venv"];
     let can_make = || shell::read(shell::command("python3").args(venv)).is_ok();
     if !can_make() && shell::find_program("apt-get").is_some() {
-        super::apt(&["update", "--quiet"])?;
-        super::apt(&["install", "--quiet", "--yes", "--no-install-recommends", VENV])?;
+        super::apt(output, &["update", "--quiet"])?;
+        super::apt(output, &["install", "--quiet", "--yes", "--no-install-recommends", VENV])?;
     }
-    shell::run(shell::command("python3").args(["-m", "venv", "--clear"]).arg(&folder))
+    output
+        .run(shell::command("python3").args(["-m", "venv", "--clear"]).arg(&folder))
         .with_context(|| format!("cannot make a Python environment; is {VENV} there?"))?;
     let mut pip = shell::command(folder.join("bin/python"));
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(LIBRARIES);
-    shell::run(&mut pip).with_context(|| format!("cannot install {}", LIBRARIES.join(", ")))?;
+    output.run(&mut pip).with_context(|| format!("cannot install {}", LIBRARIES.join(", ")))?;
     if !are_there(&folder) {
         bail!("the SDKs for Python are installed, but not all in their version");
     }
