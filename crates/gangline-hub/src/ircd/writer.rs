@@ -242,11 +242,6 @@ impl Writer {
     fn append(&mut self, batch: &[Arc<NewLine>]) -> rusqlite::Result<Vec<Appended>> {
         // A batch without lines only keeps the marks of what was read, and events.
         let lines = !batch.is_empty();
-        if lines && failpoint::fails("ircd.append") {
-            return Err(rusqlite::Error::ToSqlConversionFailure(
-                "the fail point ircd.append is armed".into(),
-            ));
-        }
         self.db.execute_batch("BEGIN IMMEDIATE")?;
         let mut done = rows::append(&self.db, &mut self.numbering, batch);
         if done.is_ok()
