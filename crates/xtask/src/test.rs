@@ -231,7 +231,9 @@ impl Places {
 /// How many slots there are for tests; `.config/nextest.toml` says how many a test takes.
 fn test_threads() -> usize {
     const A_CORE: usize = 12;
-    A_CORE * thread::available_parallelism().map_or(2, NonZero::get)
+    // More would need more memory and ports than a machine has for its tests.
+    const CORES: usize = 16;
+    A_CORE * thread::available_parallelism().map_or(2, NonZero::get).min(CORES)
 }
 
 fn run_tests(_: &Output, report: &mut Report) -> Result<()> {
