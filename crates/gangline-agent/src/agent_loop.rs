@@ -24,7 +24,6 @@ pub(crate) mod wire;
 use std::{
     collections::HashMap,
     sync::{Arc, atomic::AtomicU64},
-    time::Duration,
 };
 
 use gangline_api::event;
@@ -206,10 +205,10 @@ impl AgentLoop {
     /// on. Not cancel-safe.
     pub(crate) async fn run(mut self, mut incoming: mpsc::Receiver<Incoming>) -> LoopEnd {
         loop {
-            let wait = self.deadline_in();
+            let due = self.deadline().map(|at| self.me.clock.sleep_until(at.0));
             let deadline = async {
-                match wait {
-                    Some(wait) => tokio::time::sleep(wait).await,
+                match due {
+                    Some(due) => due.await,
                     None => std::future::pending().await,
                 }
             };
@@ -243,11 +242,9 @@ impl AgentLoop {
         }
     }
 
-    /// Returns how long the loop may sleep when nothing happens.
-    fn deadline_in(&self) -> Option<Duration> {
-        let due = [self.core.next_deadline(), self.pulse.next_deadline()];
-        let due = due.into_iter().flatten().min();
-        due.map(|at| at.0.saturating_sub(self.me.clock.monotonic()))
+    /// Returns until when the loop may sleep when nothing happens.
+    fn deadline(&self) -> Option<Now> {
+        [self.core.next_deadline(), self.pulse.next_deadline()].into_iter().flatten().min()
     }
 
     fn now(&self) -> Now {

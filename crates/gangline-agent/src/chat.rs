@@ -45,7 +45,7 @@ use gangline_irc::{
 };
 use gangline_os::{
     CancellationToken,
-    clock::{SharedClock, UnixMicros},
+    clock::{self, SharedClock, UnixMicros},
     paths::Paths,
 };
 use gangline_runtime::Capabilities;
@@ -162,10 +162,10 @@ enum Event {
     Stop,
 }
 
-/// Waits so long, or for ever. Cancel-safe.
-async fn after(wait: Option<Duration>) {
+/// Waits so long by this clock, or for ever. Cancel-safe.
+async fn after(clock: &SharedClock, wait: Option<Duration>) {
     match wait {
-        Some(wait) => tokio::time::sleep(wait).await,
+        Some(wait) => clock::sleep(clock, wait).await,
         None => std::future::pending().await,
     }
 }
@@ -212,8 +212,9 @@ impl Chat {
         loop {
             let outbox = Arc::clone(&self.deps.outbox);
             let due = self.answer_due();
-            let (answer_due, owed) = (after(due), after(self.owed_in()));
-            let reminder = after(self.remind_in());
+            let clock = SharedClock::clone(&self.deps.clock);
+            let (answer_due, owed) = (after(&clock, due), after(&clock, self.owed_in()));
+            let reminder = after(&clock, self.remind_in());
             let event = tokio::select! {
                 event = link.recv() => Event::Link(event.map(Box::new)),
                 Some(inquiry) = asked.recv() => Event::Asked(inquiry),

@@ -7,9 +7,8 @@
 use std::{pin::Pin, time::Duration};
 
 use gangline_core::{AgentName, ApprovalNumber, Epoch, TurnId, recovery::SentLine};
-use gangline_os::clock::SharedClock;
+use gangline_os::clock::{SharedClock, Sleep};
 use gangline_store::{MessageRow, Store};
-use tokio::time::Sleep;
 use tracing::warn;
 
 use crate::bus::Ruled;
@@ -59,7 +58,7 @@ pub(crate) struct Looks {
     deps: LookDeps,
     wanted: bool,
     running: Option<Pin<Box<dyn Future<Output = Found> + Send>>>,
-    due: Option<Pin<Box<Sleep>>>,
+    due: Option<Sleep>,
 }
 
 impl Looks {
@@ -81,7 +80,8 @@ impl Looks {
             if let Some(running) = &mut self.running {
                 let found = running.await;
                 self.running = None;
-                self.due = found.due_in.map(|wait| Box::pin(tokio::time::sleep(wait)));
+                let clock = &self.deps.clock;
+                self.due = found.due_in.map(|wait| clock.sleep_until(clock.monotonic() + wait));
                 return found;
             }
             if std::mem::take(&mut self.wanted) {

@@ -29,7 +29,7 @@ use gangline_os::{
     task::TaskGroup,
 };
 use gangline_store::{OpenError, OpenOptions, Store, StoreError, Whose};
-use tokio::{sync::oneshot, time::MissedTickBehavior};
+use tokio::sync::oneshot;
 use tracing::{error, info};
 
 use crate::{
@@ -291,8 +291,8 @@ impl Parts {
         }
         let mut ready = false;
         let (mut beats, mut unheard) = (0_u64, 0);
-        let mut tick = tokio::time::interval(TICK);
-        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        // The first tick comes at once.
+        let mut tick = self.clock.sleep_until(Duration::ZERO);
         loop {
             if !ready && self.is_ready() {
                 // By the agent loop: what people see of the agent is then written before.
@@ -309,7 +309,8 @@ impl Parts {
                     error!(end, "a task ended that should not");
                     return Why::Fatal(Fatal::TaskEnded(end));
                 }
-                _ = tick.tick() => {
+                () = &mut tick => {
+                    tick = self.clock.sleep_until(self.clock.monotonic().saturating_add(TICK));
                     self.ticks.send_modify(|count| *count += 1);
                     notify::tell(&[Word::Alive]);
                     process::reap_adopted();

@@ -3,6 +3,8 @@
 //! Everybody else is handed a [`SharedClock`] or a value of [`UnixMicros`].
 
 use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -57,7 +59,17 @@ pub trait Clock: Send + Sync + 'static {
 
     /// Returns the time since an arbitrary start; never goes back. For time-outs.
     fn monotonic(&self) -> Duration;
+
+    /// Waits until [`Clock::monotonic`] has reached `until`. Must be polled within a tokio runtime.
+    ///
+    /// Cancel-safe: yes; called again it waits for the same moment.
+    fn sleep_until(&self, until: Duration) -> Sleep {
+        Box::pin(tokio::time::sleep(until.saturating_sub(self.monotonic())))
+    }
 }
+
+/// A wait for a moment: [`Clock::sleep_until`].
+pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A clock that many parts hold.
 pub type SharedClock = Arc<dyn Clock>;
@@ -88,6 +100,28 @@ impl Clock for SystemClock {
 #[must_use]
 pub fn system() -> SharedClock {
     Arc::new(SystemClock)
+}
+
+/// Waits for `limit`, by this clock.
+///
+/// Cancel-safe: yes, but called again it waits anew.
+pub async fn sleep(clock: &SharedClock, limit: Duration) {
+    clock.sleep_until(clock.monotonic().saturating_add(limit)).await;
+}
+
+/// Waits for a result, but not longer than `limit` by this clock; `None` when the time is over.
+///
+/// Cancel-safe: as `work` is, which is dropped when the time is over.
+pub async fn within<T>(
+    clock: &SharedClock,
+    limit: Duration,
+    work: impl Future<Output = T>,
+) -> Option<T> {
+    tokio::select! {
+        biased;
+        done = work => Some(done),
+        () = sleep(clock, limit) => None,
+    }
 }
 
 /// Returns the moment in RFC 3339 with milliseconds, in UTC: `2026-11-21T21:33:48.123Z`.

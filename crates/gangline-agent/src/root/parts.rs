@@ -17,7 +17,9 @@ use gangline_core::{
     redact::Redactor,
 };
 use gangline_irc::client::{Link, LinkCommand, LinkEvent};
-use gangline_os::{CancellationToken, doorbell::Doorbell, secret::Secret, task::TaskGroup};
+use gangline_os::{
+    CancellationToken, clock::SharedClock, doorbell::Doorbell, secret::Secret, task::TaskGroup,
+};
 use gangline_runtime::Capabilities;
 use gangline_store::{EpochStart, Store};
 use tokio::sync::{Notify, mpsc, watch};
@@ -52,6 +54,7 @@ pub(super) const HOOKS: &str = "hooks";
 pub(super) struct Parts {
     pub(super) store: Store,
     pub(super) agent: gangline_core::AgentName,
+    pub(super) clock: SharedClock,
     pub(super) home: HashSet<ChannelName>,
     pub(super) tasks: TaskGroup,
     pub(super) agent_loop: mpsc::Sender<Incoming>,
@@ -242,6 +245,7 @@ impl Parts {
         Self {
             store,
             agent: settings.agent.nick.clone(),
+            clock: settings.clock.clone(),
             home,
             tasks,
             agent_loop,

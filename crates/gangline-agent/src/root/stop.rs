@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use gangline_irc::client::LinkCommand;
 use gangline_os::{
+    clock::{self, SharedClock},
     notify::{self, Word},
     signals::Signals,
 };
@@ -70,13 +71,13 @@ impl Parts {
         let impatient = tokio::select! {
             () = drained.cancelled() => None,
             Ok(_) = view.wait_for(|view| view.approvals > 0) => Some("an approval waits"),
-            () = tokio::time::sleep(SETTLE_BUDGET) => Some("its time is over"),
+            () = clock::sleep(&self.clock, SETTLE_BUDGET) => Some("its time is over"),
             _ = signals.next() => Some("asked again"),
         };
         if let Some(why) = impatient {
             info!(why, "interrupting the open turn");
             let _ = self.agent_loop.send(Incoming::Drain(Hurry::Now)).await;
-            if tokio::time::timeout(LADDER_BUDGET, drained.cancelled()).await.is_err() {
+            if clock::within(&self.clock, LADDER_BUDGET, drained.cancelled()).await.is_none() {
                 warn!("the open turn did not end; the successor recovers it");
                 return;
             }
@@ -98,12 +99,13 @@ impl Parts {
                 }
             }
         };
-        if tokio::time::timeout(FLUSH_BUDGET, flushed).await.is_err() {
+        if clock::within(&self.clock, FLUSH_BUDGET, flushed).await.is_none() {
             info!("lines are left in the outbox; the successor sends them");
         }
     }
 
     async fn wait_for(&mut self, name: &str, budget: Duration) {
+        let clock = SharedClock::clone(&self.clock);
         let ended = async {
             while !self.seen.contains(name) {
                 match self.tasks.next_end().await {
@@ -114,7 +116,7 @@ impl Parts {
                 }
             }
         };
-        if tokio::time::timeout(budget, ended).await.is_err() {
+        if clock::within(&clock, budget, ended).await.is_none() {
             warn!(name, "a task did not end in time");
         }
     }
