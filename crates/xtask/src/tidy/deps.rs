@@ -100,7 +100,7 @@ const TABLE: &[Row] = &[
 ];
 
 /// Ours that any crate may use in its tests: the far side and what drives it.
-const FOR_TESTS: &[&str] = &["gangline-os", "gangline-standin", "gangline-testkit"];
+const FOR_TESTS: &[&str] = &["gangline-hub", "gangline-os", "gangline-standin", "gangline-testkit"];
 
 pub(super) fn check(repo: &Repo) -> Vec<Finding> {
     let ours: Vec<_> = repo.metadata.members().map(|package| package.name.as_str()).collect();

@@ -1,0 +1,499 @@
+//! One installation with one agent, Ada, in the test's own process.
+//!
+//! Start at [`Rig::native`] or [`Rig::program`], then [`Rig::start`]. Everything that is waited for
+//! is a fact: a line in a room, a row, a response.
+
+mod hand_clock;
+mod ipc;
+mod part;
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    net::SocketAddr,
+    ops::RangeInclusive,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    sync::{Arc, mpsc},
+    time::Duration,
+};
+
+use futures::future::join_all;
+use gangline_agent::{Causes, Ended, IrcSettings, Opened, Settings};
+use gangline_api::config::{self, Config, PromptBy};
+use gangline_core::{
+    AgentName, MessageId, MessageState, Origin, Principal, Tier, redact::Redacted,
+};
+use gangline_hub::{
+    credentials,
+    ircd::{Ircd, IrcdOptions, Keep, Tuning},
+};
+use gangline_irc::{client::Address, server::config::Limits};
+use gangline_os::{
+    CancellationToken, clock, doorbell, paths::Paths, process::base_env, secret::Secret,
+};
+use gangline_runtime::registry::{self, Found};
+use gangline_standin::{Script, StandinOptions};
+use gangline_store::{MessageFilter, NewMessage, OpenOptions, Store};
+use gangline_testkit::{IrcPeer, database, eventually, eventually_seeing, irc};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::runtime::Builder;
+
+pub(crate) use self::{
+    hand_clock::HandClock,
+    ipc::Ipc,
+    part::{Held, Part, Threads},
+};
+
+/// The agent.
+pub(crate) const ADA: &str = "lab-ada";
+/// The room that she is in.
+pub(crate) const ROOM: &str = "#general";
+/// How long an open turn may take when the daemon is asked to end.
+pub(crate) const SETTLE: Duration = Duration::from_secs(20);
+/// What people's programs can: read stamps, hear themselves, read history.
+const CAPS: &str = "message-tags server-time batch echo-message draft/chathistory";
+
+/// What a scripted program begins with.
+const WIRE: &str = include_str!("rig/wire.sh");
+
+/// See the file.
+pub(crate) struct Rig {
+    pub(crate) clock: Arc<HandClock>,
+    config: String,
+    paths: Paths,
+    irc: SocketAddr,
+    model: Option<Part<()>>,
+    _ircd: Part<()>,
+    folder: TempDir,
+}
+
+/// The daemon, as long as it runs. Dropped, it is killed.
+pub(crate) struct Daemon {
+    part: Part<Ended>,
+    socket: PathBuf,
+    /// The owner's.
+    pub(crate) token: String,
+}
+
+impl Rig {
+    /// Ada has the native loop and a model that follows this script; `each` is YAML of hers.
+    pub(crate) fn native(script: &str, each: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (address, model) = standin(script, &folder.path().join("requests"));
+        let keys = format!("agent: native\nmodel: standin\nbase_url: http://{address}\n{each}");
+        Self::new(folder, &keys, Some(model))
+    }
+
+    /// Ada has a program that speaks Claude Code's wire and follows this shell script.
+    pub(crate) fn program(body: &str, each: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("claude");
+        fs::write(&program, format!("{WIRE}{body}\n")).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let keys = format!("agent: claude\ncommand: [\"{}\"]\n{each}", program.display());
+        Self::new(folder, &keys, None)
+    }
+
+    fn new(folder: TempDir, keys: &str, model: Option<Part<()>>) -> Self {
+        let work = folder.path().join("work");
+        fs::create_dir(&work).unwrap();
+        let paths = Paths {
+            config_file: folder.path().join("agents.yaml"),
+            state: folder.path().join("state"),
+            runtime: folder.path().join("run"),
+        };
+        let (irc, ircd) = ircd(&paths);
+        let config = format!(
+            "server: {{name: lab, host: 127.0.0.1, port: {}}}\nagents:\n  - nick: {ADA}\n    \
+             directory: {}\n    {}\n",
+            irc.port(),
+            work.display(),
+            keys.trim_end().replace('\n', "\n    "),
+        );
+        Self { clock: Arc::new(HandClock::new()), config, paths, irc, model, _ircd: ircd, folder }
+    }
+
+    /// Starts a daemon and waits until it takes prompts, or is as ready as it gets.
+    pub(crate) fn start(&self) -> Daemon {
+        let before = self.epoch();
+        let daemon = self.begin(Threads::One);
+        self.is_ready_after(before, &daemon);
+        daemon
+    }
+
+    /// As [`Self::start`], with the root on a thread of its own: no other task can hold it up.
+    pub(crate) fn start_with_root_apart(&self) -> Daemon {
+        let before = self.epoch();
+        let daemon = self.begin(Threads::Two);
+        self.is_ready_after(before, &daemon);
+        daemon
+    }
+
+    /// Starts a daemon and waits for nothing.
+    pub(crate) fn begin(&self, threads: Threads) -> Daemon {
+        let (paths, clock) = (self.paths.clone(), self.clock.clone());
+        let settings = self.settings();
+        let part = Part::run("daemon", threads, move || async move {
+            let clock: clock::SharedClock = clock;
+            match Opened::new(&paths, &settings.agent.nick, &clock).await {
+                Ok(opened) => Box::pin(gangline_agent::run(opened, settings)).await,
+                Err(ended) => ended,
+            }
+        });
+        let socket = self.paths.control_socket(ADA);
+        Daemon { part, socket, token: self.token() }
+    }
+
+    fn is_ready_after(&self, before: i64, daemon: &Daemon) {
+        // Before that the database may be half made.
+        drop(daemon.dial());
+        eventually_seeing("a daemon that is ready", || {
+            let rows = self.query("SELECT epoch || ' ' || (ready_at IS NOT NULL) FROM agents");
+            let row = rows.first().cloned().unwrap_or_default();
+            if row == format!("{} 1", before + 1) { Ok(()) } else { Err(row) }
+        });
+    }
+
+    fn epoch(&self) -> i64 {
+        match self.paths.database().exists() {
+            true => {
+                self.query("SELECT epoch FROM agents").first().map_or(0, |it| it.parse().unwrap())
+            }
+            false => 0,
+        }
+    }
+
+    fn settings(&self) -> Settings {
+        let config: Config = config::parse(&self.config, "agents.yaml").unwrap();
+        let agent = config.agents[0].clone();
+        let backend = agent.agent.as_ref().unwrap().as_str().to_owned();
+        let found = Found::built_in(registry::built_in(&backend).unwrap());
+        let password = credentials::load_or_make(&secret_file(&self.paths)).unwrap();
+        let text = base_env().into_iter();
+        let child_env: BTreeMap<String, String> = text
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .chain(agent.env.clone())
+            .collect();
+        Settings {
+            everybody: vec![agent.nick.clone()],
+            owners_only: match agent.prompt {
+                Some(PromptBy::Owners) => vec![agent.nick.clone()],
+                Some(PromptBy::Members) | None => Vec::new(),
+            },
+            irc: IrcSettings {
+                server: Address::Own(self.paths.irc_socket()),
+                login: Some((ADA.to_owned(), password)),
+                trust_nicks: false,
+            },
+            paths: self.paths.clone(),
+            buffer_size: config.buffer_size,
+            causes: Causes {
+                limit: config.turns_per_cause.into(),
+                released: config.turns_per_cause.into(),
+            },
+            clock: self.clock.clone(),
+            make_runtime: Arc::new(found.maker().unwrap()),
+            backend: found,
+            instead_of: None,
+            child_env,
+            server_key: config.mcp.server_key,
+            mcp_servers: Vec::new(),
+            tool_bridge: Vec::new(),
+            hooks: agent.hooks.clone(),
+            api_key: None,
+            model_file: None,
+            secrets: vec![Secret::new(self.token())],
+            agent,
+        }
+    }
+
+    /// Returns a person of the installation, in the room.
+    pub(crate) fn member(&self, nick: &str) -> IrcPeer {
+        let mut peer = IrcPeer::connect_with(&self.irc.to_string(), (nick, None), CAPS);
+        peer.join(ROOM);
+        peer
+    }
+
+    /// Returns the owner, in the room.
+    pub(crate) fn owner(&self, nick: &str) -> IrcPeer {
+        let password = format!("owner:{}", self.token());
+        let mut peer = IrcPeer::connect_with(&self.irc.to_string(), (nick, Some(&password)), CAPS);
+        peer.join(ROOM);
+        peer
+    }
+
+    fn token(&self) -> String {
+        let text = fs::read_to_string(self.paths.state.join("owner.token")).unwrap();
+        text.trim().to_owned()
+    }
+
+    /// Asks the store.
+    pub(crate) fn query(&self, sql: &'static str) -> Vec<String> {
+        database::query(&self.paths.database(), sql)
+    }
+
+    /// Waits until the store answers so.
+    pub(crate) fn sees(&self, sql: &'static str, expect: &[&str]) {
+        eventually_seeing(&format!("{expect:?} of {sql}"), || {
+            let rows = self.query(sql);
+            if rows == expect { Ok(()) } else { Err(format!("{rows:?}")) }
+        });
+    }
+
+    /// Puts messages into the store as another process does, and rings.
+    pub(crate) fn asked_at_the_command_line(&self, texts: &[String]) {
+        let new = |text: &String| NewMessage {
+            agent: ADA.parse().unwrap(),
+            network_id: "local".to_owned(),
+            intake_key: None,
+            origin: Origin::Cli,
+            principal: Principal { account: "owner".to_owned(), tier: Tier::Owner },
+            sender: "owner".to_owned(),
+            target: String::new(),
+            body: Redacted::from_store(text.clone()),
+            in_reply_to: None,
+            cause_root: None,
+            hops: 0,
+            state: MessageState::Accepted,
+            cursor: None,
+            not_before: None,
+            msgid: None,
+        };
+        let all: Vec<NewMessage> = texts.iter().map(new).collect();
+        self.outside(async |store| {
+            let all = all.into_iter().map(|message| store.accept(message));
+            join_all(all)
+                .await
+                .into_iter()
+                .for_each(|accepted| assert!(accepted.is_ok(), "{accepted:?}"));
+        });
+        self.ring();
+    }
+
+    /// Rings as another process does that has written something.
+    pub(crate) fn ring(&self) {
+        doorbell::ring(&self.paths.doorbell(ADA));
+    }
+
+    /// Takes every message in once more, as the same line that comes again is, and rings.
+    pub(crate) fn taken_in_again(&self) {
+        self.outside(async |store| {
+            let filter = MessageFilter::default();
+            for row in store.messages(filter, gangline_store::PAGE_MAX).await.unwrap() {
+                let again = NewMessage {
+                    agent: row.agent,
+                    network_id: row.network_id,
+                    intake_key: row.intake_key,
+                    origin: row.origin,
+                    principal: row.principal,
+                    sender: row.sender,
+                    target: row.target,
+                    body: row.body,
+                    in_reply_to: None,
+                    cause_root: None,
+                    hops: 0,
+                    state: MessageState::Accepted,
+                    cursor: None,
+                    not_before: None,
+                    msgid: row.msgid,
+                };
+                assert!(store.accept(again).await.unwrap().duplicate);
+            }
+        });
+        self.ring();
+    }
+
+    /// Takes messages back as another process does.
+    pub(crate) fn cancel(&self, ids: RangeInclusive<i64>) {
+        self.outside(async |store| {
+            let all = ids.map(|id| store.cancel(MessageId(id), "owner"));
+            join_all(all).await.into_iter().for_each(|done| assert!(done.is_ok(), "{done:?}"));
+        });
+    }
+
+    /// Works with the store as another process does.
+    fn outside(&self, work: impl AsyncFnOnce(&Store)) {
+        let (path, clock) = (self.paths.database(), clock::system());
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let store = Store::open(OpenOptions { path, clock }).await.unwrap();
+            work(&store).await;
+            store.close().await.unwrap();
+        });
+    }
+
+    /// Lets the model answer nobody until the result is dropped.
+    pub(crate) fn hold_model(&self) -> Held {
+        self.model.as_ref().expect("a model").hold()
+    }
+
+    /// Says something in the room and waits until the backend has it.
+    pub(crate) fn at_work(&self, peer: &mut IrcPeer, text: &str) {
+        peer.say(ROOM, text);
+        let folder = match self.model {
+            Some(_) => self.paths.agent_dir(ADA).join("sessions"),
+            None => self.work(""),
+        };
+        eventually_seeing("the prompt", || {
+            let files = fs::read_dir(&folder).into_iter().flatten().flatten();
+            let texts = files.filter(|file| file.file_type().is_ok_and(|it| it.is_file()));
+            let texts = texts.filter_map(|file| fs::read_to_string(file.path()).ok());
+            let all: String = texts.collect();
+            if all.contains(text) { Ok(()) } else { Err(all) }
+        });
+    }
+
+    /// Waits until the model was asked so many times.
+    pub(crate) fn was_asked(&self, times: usize) {
+        eventually_seeing(&format!("{times} requests to the model"), || {
+            let count = self.recorded().len();
+            if count >= times { Ok(()) } else { Err(count.to_string()) }
+        });
+    }
+
+    /// Waits until the program was told so many prompts and commands.
+    pub(crate) fn was_told(&self, times: usize) {
+        eventually_seeing(&format!("{times} lines to the program"), || {
+            let lines = self.lines("told");
+            if lines.len() >= times { Ok(()) } else { Err(lines.join("\n")) }
+        });
+    }
+
+    /// Waits for a file in the agent's folder and returns its first line.
+    pub(crate) fn first_line(&self, file: &str) -> String {
+        eventually(&format!("the file {file}"), || self.lines(file).into_iter().next())
+    }
+
+    /// Waits until the agent's row says so.
+    pub(crate) fn sees_phase(&self, phase: &str) {
+        eventually_seeing(&format!("the phase {phase}"), || {
+            let rows = self.query("SELECT phase FROM agents");
+            if rows == [phase] { Ok(()) } else { Err(format!("{rows:?}")) }
+        });
+    }
+
+    /// Returns the files of what the model was asked, in order; the last may be half written.
+    fn recorded(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.folder.path().join("requests")).into_iter().flatten();
+        let mut files: Vec<PathBuf> = entries.flatten().map(|it| it.path()).collect();
+        files.sort();
+        files
+    }
+
+    /// Returns the lines of a file in the agent's folder.
+    pub(crate) fn lines(&self, file: &str) -> Vec<String> {
+        let text = fs::read_to_string(self.work(file)).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    pub(crate) fn work(&self, file: &str) -> PathBuf {
+        self.folder.path().join("work").join(file)
+    }
+
+    /// Makes a gate at which the program stands still. Make it before the daemon is started.
+    pub(crate) fn gate(&self, name: &str) -> Gate {
+        let path = self.work(&format!("gate-{name}"));
+        nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        Gate { path }
+    }
+}
+
+/// See [`Rig::gate`].
+pub(crate) struct Gate {
+    path: PathBuf,
+}
+
+impl Gate {
+    /// Waits until the program stands here, and lets it go on.
+    pub(crate) fn open(&self) {
+        fs::write(&self.path, "\n").unwrap();
+    }
+}
+
+impl Daemon {
+    pub(crate) fn dial(&self) -> Ipc {
+        Ipc::dial(&self.socket)
+    }
+
+    /// Makes the whole daemon stand still: none of its tasks runs, while its store, the native
+    /// loop, the chat server and the model go on.
+    pub(crate) fn hold(&self) -> Held {
+        self.part.hold()
+    }
+
+    /// Asks for something that only the owner may.
+    pub(crate) fn owner(&self, command: &str) -> Value {
+        self.dial().ok(json!({"type": command, "token": self.token}))
+    }
+
+    /// Kills it: what it had not written is gone.
+    pub(crate) fn kill(self) {
+        drop(self);
+    }
+
+    /// Kills it while it stands still: it does not take one step more.
+    pub(crate) fn kill_held(self, held: Held) {
+        self.part.is_to_die();
+        drop(held);
+    }
+
+    /// Asks it to end and waits for that.
+    pub(crate) fn stop(self) -> Ended {
+        self.owner("shutdown");
+        self.ended()
+    }
+
+    /// Waits for its end.
+    pub(crate) fn ended(self) -> Ended {
+        self.part.join().expect("an end of its own")
+    }
+}
+
+/// Returns what the agent said in the room, oldest first.
+pub(crate) fn said(peer: &mut IrcPeer) -> Vec<String> {
+    let history = peer.history(ROOM);
+    let said = history.iter().filter_map(|line| irc::said(line));
+    said.filter(|said| said.from == ADA).map(|said| said.text.to_owned()).collect()
+}
+
+fn secret_file(paths: &Paths) -> PathBuf {
+    let agent: AgentName = ADA.parse().unwrap();
+    credentials::agent_secret_file(paths, &agent)
+}
+
+/// Starts the chat server; it keeps its history in memory.
+fn ircd(paths: &Paths) -> (SocketAddr, Part<()>) {
+    let password = credentials::load_or_make(&secret_file(paths)).unwrap();
+    let options = IrcdOptions {
+        listen: "127.0.0.1:0".parse().unwrap(),
+        name: "lab".to_owned(),
+        state: paths.state.clone(),
+        accounts: vec![(ADA.to_owned(), Tier::Agent, credentials::hash(&password))],
+        clock: clock::system(),
+    };
+    let limits = Limits { flood: None, ..Limits::default() };
+    let tuning = Tuning { keep: Keep::InMemory(1000), limits, ..Tuning::default() };
+    let (tell, told) = mpsc::channel();
+    let part = Part::run("ircd", Threads::One, move || async move {
+        let ircd = Ircd::open(options, tuning).await.unwrap();
+        tell.send(ircd.address()).unwrap();
+        ircd.run(CancellationToken::new()).await;
+    });
+    (told.recv().expect("a chat server"), part)
+}
+
+/// Starts the stand-in model, which records what it is asked.
+fn standin(script: &str, record: &Path) -> (SocketAddr, Part<()>) {
+    let (script, record) = (Script::parse(script).unwrap(), record.to_owned());
+    let (tell, told) = mpsc::channel();
+    let part = Part::run("standin", Threads::One, move || async move {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        tell.send(listener.local_addr().unwrap()).unwrap();
+        let (script, record) = (Some(script), Some(record));
+        let options = StandinOptions { listener, script, record, clock: clock::system() };
+        gangline_standin::serve(options, CancellationToken::new()).await.unwrap();
+    });
+    (told.recv().expect("a model"), part)
+}
