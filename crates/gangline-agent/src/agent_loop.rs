@@ -367,6 +367,9 @@ impl AgentLoop {
                 let how = self.finish(turn, result);
                 self.think(Input::Runtime(RuntimeInput::Finished { turn, how }));
             }
+            RuntimeEvent::Refused { command, why } => {
+                debug!(?command, %why, "a refusal outside the session");
+            }
             RuntimeEvent::Exited { code } => {
                 debug!(code, "an exit outside the session");
                 let cause = Cause::Theirs;

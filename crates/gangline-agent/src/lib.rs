@@ -17,6 +17,7 @@ mod journal;
 mod looks;
 pub mod model;
 mod notes;
+mod nursery;
 mod outgoing;
 mod overwritten;
 mod own_secrets;

@@ -1,30 +1,31 @@
-//! The session: owns the runtime, starts and ends it, and passes on what it tells.
+//! The session: decides what a backend is given between turns, and passes on what it tells.
 //!
-//! Knows neither rooms nor messages. The agent loop decides; a start that fails is told as an exit.
-
-use std::sync::Arc;
+//! Knows neither rooms nor messages. The agent loop decides; a start that fails is told as an exit. The
+//! backend itself, one generation after the other, is behind the [`port`].
 
 use gangline_core::{TurnId, agent::Generation, outcome::Cause};
 use gangline_os::{fsio, secret::Secret};
 use gangline_runtime::{
-    Block, EVENT_QUEUE, FailureKind, Prompt, Runtime, RuntimeEvent, SessionId, StartOptions,
-    StopReason, TurnResult,
+    Block, Command, Prompt, RuntimeEvent, SessionId, StartOptions, StopReason, TurnResult,
 };
 use tokio::sync::{mpsc, watch};
 use tracing::{debug, info, warn};
 use uuid::Uuid;
 
 mod again;
+mod orders;
+pub(crate) mod port;
 
 use crate::{
     bus::{Care, Incoming, SessionCommand},
     control::tokens,
     environment, texts,
 };
+use port::{BackendPort, Exit, Next, Outcome, PortEvent};
 
 /// The session's part of the daemon.
 pub(crate) struct Session {
-    pub(crate) make: Arc<dyn Fn() -> Box<dyn Runtime> + Send + Sync>,
+    pub(crate) port: BackendPort,
     /// With the model that was chosen, if one was.
     pub(crate) options: StartOptions,
     /// Our own id of the session, under which its shells and hooks know it (C22). A program that
@@ -41,35 +42,67 @@ pub(crate) struct Session {
     pub(crate) agent_loop: mpsc::Sender<Incoming>,
     /// What proves that somebody is this generation's child (C21); none while there is none.
     pub(crate) token: watch::Sender<Option<Secret>>,
+    /// The generation that is in use; none while one ends, whatever it still tells.
+    pub(crate) open: Option<Open>,
 }
 
 enum Event {
     Command(Option<SessionCommand>),
-    Runtime(RuntimeEvent),
+    Port(PortEvent),
 }
 
-/// A runtime that was started, and where its events come from.
-struct Open {
+/// A generation of the backend.
+pub(crate) struct Open {
     generation: Generation,
-    /// The turn that it works on.
-    turn: Option<TurnId>,
+    phase: Phase,
     /// What the session, being empty, has to be told before anything else.
     first: Option<String>,
-    /// The agent loop knows that it is about to be told that.
-    primes: bool,
+    announced: Announced,
+    model: Model,
+    size: Size,
+    /// The turn that it works on.
+    turn: Option<Turn>,
+}
+
+/// How far a generation is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Starting,
     /// It has said that it takes prompts.
-    ready: bool,
-    /// Another model was chosen, which is told to the backend once no turn is open.
-    other_model: bool,
-    /// The conversation no longer fits, and is being shortened for that.
-    too_long: bool,
-    /// The prompt of the open turn, and whether that turn was tried again.
+    Ready,
+}
+
+/// Whether the agent loop knows that a turn of the session's own comes before all messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Announced {
+    No,
+    Yes,
+}
+
+/// Whether the backend knows its model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Model {
+    Known,
+    /// Another one was chosen, which is told to the backend once no turn is open.
+    Chosen,
+}
+
+/// Whether the conversation fits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Size {
+    Fits,
+    /// It no longer does, and is being shortened for that.
+    TooLong,
+}
+
+/// An open turn.
+struct Turn {
+    id: TurnId,
+    /// None of one that the backend began unasked.
     prompt: Option<Prompt>,
     /// It has used a tool for that prompt.
     acted: bool,
     again: Again,
-    runtime: Box<dyn Runtime>,
-    events: mpsc::Receiver<RuntimeEvent>,
 }
 
 /// What becomes of a turn whose prompt no longer fits (R2-08).
@@ -83,265 +116,232 @@ enum Again {
 }
 
 impl Session {
-    /// Serves until the commands end; then the backend is stopped. Not cancel-safe: a dropped
-    /// session kills its backend without its ladder.
+    /// Serves until the commands end and the backend is gone. Not cancel-safe: a dropped session
+    /// ends its backend, and nobody hears how.
     pub(crate) async fn run(mut self, mut commands: mpsc::Receiver<SessionCommand>) {
-        let mut open: Option<Open> = None;
+        let mut serves = true;
         self.tell_model().await;
-        loop {
-            let event = match &mut open {
-                Some(running) => tokio::select! {
-                    command = commands.recv() => Event::Command(command),
-                    // A backend that is gone without a word has crashed.
-                    event = running.events.recv() => Event::Runtime(
-                        event.unwrap_or(RuntimeEvent::Exited { code: -1 }),
-                    ),
-                },
-                None => Event::Command(commands.recv().await),
+        while serves || !self.port.is_down() {
+            let event = tokio::select! {
+                command = commands.recv(), if serves => Event::Command(command),
+                event = self.port.next() => Event::Port(event),
             };
             match event {
-                Event::Runtime(event) => self.pass_on(event, &mut open).await,
-                Event::Command(Some(command)) => self.obey(command, &mut open).await,
+                Event::Port(event) => self.hear(event).await,
+                Event::Command(Some(command)) => self.obey(command).await,
                 Event::Command(None) => {
-                    self.end(&mut open, StopReason::Shutdown).await;
-                    return info!("runner ended");
+                    serves = false;
+                    self.end(StopReason::Shutdown);
+                }
+            }
+        }
+        info!("the session ended: nobody commands it any more");
+    }
+
+    async fn hear(&mut self, event: PortEvent) {
+        match event {
+            PortEvent::MayBegin(next) => self.begin(next).await,
+            PortEvent::Started { generation } => {
+                debug!(?generation, "backend started");
+                self.care().await;
+            }
+            PortEvent::NotStarted { generation, why } => {
+                warn!(why, "the backend did not start");
+                self.open = None;
+                self.tell(generation, RuntimeEvent::Notice { text: why.clone() }).await;
+                self.exited(generation, Cause::Theirs, why).await;
+            }
+            PortEvent::Told { generation, event } => {
+                if let RuntimeEvent::Ready { session } | RuntimeEvent::Session { session } = &event
+                    && self.is_open(generation)
+                {
+                    self.options.resume = Some(session.clone());
+                }
+                match self.is_open(generation) {
+                    true => self.pass_on(event).await,
+                    // What it says while it is being ended.
+                    false => self.tell(generation, event).await,
+                }
+            }
+            PortEvent::Exited { generation, exit } => {
+                debug!(?exit, "backend exited");
+                if self.is_open(generation) {
+                    self.open = None;
+                }
+                self.token.send_replace(None);
+                match exit {
+                    Exit::Ours => {
+                        self.exited(generation, Cause::Ours, texts::ENDED_BY_US.to_owned()).await;
+                    }
+                    Exit::Theirs { code: 0 } => {
+                        let _ = self.agent_loop.send(Incoming::Ended { generation }).await;
+                    }
+                    Exit::Theirs { code } => {
+                        self.exited(generation, Cause::Theirs, texts::exited(code)).await;
+                    }
                 }
             }
         }
     }
 
-    async fn pass_on(&mut self, event: RuntimeEvent, open: &mut Option<Open>) {
-        let Some(generation) = open.as_ref().map(|running| running.generation) else { return };
-        if let RuntimeEvent::Ready { session } | RuntimeEvent::Session { session } = &event {
-            self.options.resume = Some(session.clone());
+    fn is_open(&self, generation: Generation) -> bool {
+        self.open.as_ref().is_some_and(|open| open.generation == generation)
+    }
+
+    async fn pass_on(&mut self, event: RuntimeEvent) {
+        let Some(event) = self.refused(event).await else { return };
+        if let (RuntimeEvent::Message { message, .. }, Some(turn)) = (&event, self.turn()) {
+            turn.acted |= message.content.iter().any(|it| matches!(it, Block::ToolUse { .. }));
         }
-        if let RuntimeEvent::Exited { code } = event {
-            debug!(code, "runtime exited");
-            *open = None;
-            self.token.send_replace(None);
-            match code {
-                0 => drop(self.agent_loop.send(Incoming::Ended { generation }).await),
-                _ => self.exited(generation, Cause::Theirs, texts::exited(code)).await,
-            }
-            return;
+        let Some(event) = self.try_again(event).await else { return };
+        let Some(open) = self.open.as_mut() else { return };
+        let generation = open.generation;
+        if matches!(event, RuntimeEvent::Compacted { failed: None }) {
+            open.size = Size::Fits;
         }
-        if let (RuntimeEvent::Message { message, .. }, Some(running)) = (&event, open.as_mut()) {
-            running.acted |= message.content.iter().any(|it| matches!(it, Block::ToolUse { .. }));
-        }
-        let Some(event) = self.try_again(event, open).await else { return };
-        let ended = turn_ended(&event);
-        if let (RuntimeEvent::Compacted { failed: None }, Some(running)) = (&event, open.as_mut()) {
-            running.too_long = false;
-        }
-        let hopeless = match self.shortens {
-            true => is_overflow(&event, open.as_ref()),
-            false => Overflow::No,
+        let ended = match (&event, &open.turn) {
+            (RuntimeEvent::Finished { turn, .. }, Some(open)) if open.id == *turn => Some(open.id),
+            _ => None,
         };
-        let ready = matches!(event, RuntimeEvent::Ready { .. });
-        if let Some(running) = open {
-            running.ready |= ready;
-            // Told before the event upon which the agent loop would take what waits (R0-07).
-            let emptied = ended.is_some() && running.turn == ended && self.empties(running);
-            if (ready && running.first.is_some()) || emptied {
-                self.primes(running).await;
-            }
+        let overflow = self.overflow(&event);
+        if self.comes_first(&event, ended) {
+            self.announce().await;
         }
         self.tell(generation, event).await;
-        if let Some(running) = open
-            && ended.is_some()
-            && running.turn == ended
-        {
-            running.turn = None;
+        if let (Some(_), Some(open)) = (ended, self.open.as_mut()) {
+            open.turn = None;
         }
-        match hopeless {
-            Overflow::No => self.care(open).await,
+        match overflow {
+            Overflow::No => self.care().await,
             Overflow::Compact => {
-                if let Some(running) = open {
-                    running.too_long = true;
+                if let Some(open) = self.open.as_mut() {
+                    open.size = Size::TooLong;
                     self.care.get_or_insert(Care::Compact);
                 }
-                self.care(open).await;
+                self.care().await;
             }
             Overflow::Hopeless => {
                 // The session no longer fits its model: the next one begins empty.
                 self.options.resume = None;
-                self.end(open, StopReason::Restart).await;
+                self.end(StopReason::Restart);
             }
         }
+    }
+
+    /// Does what follows when a command was refused; returns what is to be passed on instead.
+    async fn refused(&mut self, event: RuntimeEvent) -> Option<RuntimeEvent> {
+        let RuntimeEvent::Refused { command, why } = event else { return Some(event) };
+        let open = self.open.as_mut()?;
+        let generation = open.generation;
+        match command {
+            Command::Prompt(Prompt { turn, .. }) => {
+                warn!(%why, %turn, "the backend refused a prompt");
+                self.end(StopReason::Stuck);
+            }
+            Command::Adopt(turn) => {
+                warn!(%why, %turn, "the backend has no such turn");
+                open.turn.take_if(|open| open.id == turn);
+                let result = TurnResult::Interrupted;
+                self.tell(generation, RuntimeEvent::Finished { turn, result }).await;
+                self.care().await;
+            }
+            // What it does not take goes back to the queue at the turn's end.
+            Command::Steer(_) => debug!(%why, "not steered"),
+            Command::Compact => {
+                warn!(%why, "the context stays as it is");
+                return Some(RuntimeEvent::Compacted { failed: Some(why.to_string()) });
+            }
+            Command::Clear => {
+                warn!(%why, "the context stays as it is");
+                open.first = None;
+                let failed = Some(why.to_string());
+                self.tell(generation, RuntimeEvent::Compacted { failed }).await;
+            }
+            Command::SetModel(_) => self.end(StopReason::Restart),
+            Command::Interrupt | Command::Decide(_) | Command::Stop(_) => {
+                debug!(%why, "a command is refused that never is");
+            }
+        }
+        None
     }
 
     /// Does what was asked for, if no turn is open.
-    async fn care(&mut self, open: &mut Option<Open>) {
-        let Some(running) = open else { return };
-        if running.turn.is_some() {
+    async fn care(&mut self) {
+        let Some(can) = self.port.can() else { return };
+        let Some(open) = self.open.as_mut() else { return };
+        if open.turn.is_some() {
             return;
         }
-        if std::mem::take(&mut running.other_model) {
-            return self.change_model(open).await;
+        let chosen = std::mem::replace(&mut open.model, Model::Known) == Model::Chosen;
+        if chosen && !self.change_model(can).await {
+            return;
         }
-        let Some(care) = self.care.take_if(|_| running.ready) else { return };
-        let done = match care {
-            Care::Compact => running.runtime.compact().await,
-            Care::Clear => running.runtime.clear().await,
-        };
-        let generation = running.generation;
-        match (done, care) {
-            (Err(error), _) => {
-                warn!(%error, "the context stays as it is");
-                let failed = Some(error.to_string());
-                self.tell(generation, RuntimeEvent::Compacted { failed }).await;
+        let Some(phase) = self.open.as_ref().map(|open| open.phase) else { return };
+        match self.care.take_if(|_| phase == Phase::Ready) {
+            None => {}
+            Some(Care::Compact) => self.asked(Command::Compact).await,
+            Some(Care::Clear) => {
+                self.asked(Command::Clear).await;
+                // It is empty again, as at the start.
+                if let (true, Some(first), Some(open)) = (can.clear, &self.first, &mut self.open) {
+                    open.first = Some(first.clone());
+                    self.announce().await;
+                }
             }
-            // It is empty again, as at the start.
-            (Ok(()), Care::Clear) if self.first.is_some() => {
-                running.first.clone_from(&self.first);
-                self.primes(running).await;
-            }
-            (Ok(()), Care::Clear | Care::Compact) => {}
         }
     }
 
-    /// Says whether the session is emptied now that its turn is over, and is told something then.
-    fn empties(&self, running: &Open) -> bool {
-        let clears = matches!(self.care, Some(Care::Clear));
-        clears && running.ready && !running.other_model && self.first.is_some()
+    /// Gives a command that somebody waits for the end of.
+    async fn asked(&mut self, command: Command) {
+        let Some(open) = &self.open else { return };
+        let generation = open.generation;
+        if self.port.send(command) == Outcome::Full {
+            let failed = Some("the backend does not take commands".to_owned());
+            self.tell(generation, RuntimeEvent::Compacted { failed }).await;
+        }
+    }
+
+    /// Returns whether a turn of the session's own comes next: it is told before the event upon which
+    /// the agent loop would take what waits (R0-07).
+    fn comes_first(&mut self, event: &RuntimeEvent, ended: Option<TurnId>) -> bool {
+        let Some(open) = self.open.as_mut() else { return false };
+        if matches!(event, RuntimeEvent::Ready { .. }) {
+            open.phase = Phase::Ready;
+            return open.first.is_some();
+        }
+        let clears = matches!(self.care, Some(Care::Clear)) && self.first.is_some();
+        let idle = (open.phase, open.model) == (Phase::Ready, Model::Known);
+        ended.is_some() && clears && idle
     }
 
     /// Tells the agent loop, once, that a turn of its own comes first.
-    async fn primes(&self, running: &mut Open) {
-        if !std::mem::replace(&mut running.primes, true) {
-            let _ = self.agent_loop.send(Incoming::Primes { generation: running.generation }).await;
+    async fn announce(&mut self) {
+        let Some(open) = self.open.as_mut() else { return };
+        if std::mem::replace(&mut open.announced, Announced::Yes) == Announced::No {
+            let _ = self.agent_loop.send(Incoming::Primes { generation: open.generation }).await;
         }
     }
 
-    async fn obey(&mut self, command: SessionCommand, open: &mut Option<Open>) {
-        match command {
-            SessionCommand::Start { generation, resume } => {
-                self.start((generation, resume), open).await
-            }
-            SessionCommand::Kill => self.end(open, StopReason::Stuck).await,
-            SessionCommand::Prompt(mut prompt) => {
-                let Some(running) = open else { return };
-                if let Some(first) = running.first.take() {
-                    // It was on its way when the session was emptied. Behind it: the frame of a
-                    // message stands at the beginning.
-                    prompt.text = format!("{}\n\n{first}", prompt.text);
-                }
-                self.give(prompt, open).await;
-            }
-            SessionCommand::Adopt { turn } => {
-                let Some(running) = open else { return };
-                running.primes = false;
-                if let Some(text) = running.first.take() {
-                    let prompt = Prompt { turn, text, uuid: Uuid::new_v4().to_string() };
-                    return self.give(prompt, open).await;
-                }
-                match running.runtime.adopt(turn).await {
-                    Ok(()) => running.turn = Some(turn),
-                    Err(error) => {
-                        warn!(%error, %turn, "the runtime has no such turn");
-                        let (generation, result) = (running.generation, TurnResult::Interrupted);
-                        self.tell(generation, RuntimeEvent::Finished { turn, result }).await;
-                    }
-                }
-            }
-            SessionCommand::Steer(prompt) => {
-                let Some(running) = open else { return };
-                // What the runtime does not take goes back to the queue at the turn's end.
-                if let Err(error) = running.runtime.steer(prompt).await {
-                    debug!(%error, "not steered");
-                }
-            }
-            SessionCommand::Care(care) => {
-                // What is about to be emptied need not be shortened.
-                if !matches!(self.care, Some(Care::Clear)) {
-                    self.care = Some(care);
-                }
-                self.care(open).await;
-            }
-            SessionCommand::SetModel(model) => {
-                let model = model.map(|model| model.to_string());
-                let model = model.or_else(|| self.configured.clone());
-                if model == self.options.model {
-                    return;
-                }
-                self.options.model = model;
-                if let Some(running) = open {
-                    running.other_model = true;
-                    self.care(open).await;
-                } else {
-                    self.tell_model().await;
-                }
-            }
-            SessionCommand::Interrupt => {
-                let Some(running) = open else { return };
-                if let (Again::Shortening(end), Some(turn)) = (&mut running.again, running.turn) {
-                    *end = RuntimeEvent::Finished { turn, result: TurnResult::Interrupted };
-                }
-                if let Err(error) = running.runtime.interrupt().await {
-                    warn!(%error, "the runtime refused an interrupt");
-                }
-            }
-            SessionCommand::Decide(verdict) => {
-                let Some(running) = open else { return };
-                if let Err(error) = running.runtime.decide(verdict).await {
-                    warn!(%error, "the runtime refused a decision");
-                }
-            }
-        }
-    }
-
-    async fn give(&mut self, prompt: Prompt, open: &mut Option<Open>) {
-        let Some(running) = open else { return };
-        let turn = prompt.turn;
-        match running.runtime.prompt(prompt.clone()).await {
-            Ok(()) => {
-                running.turn = Some(turn);
-                running.prompt = Some(prompt);
-                running.acted = false;
-                running.again = Again::No;
-            }
-            Err(error) => {
-                warn!(%error, %turn, "the runtime refused a prompt");
-                self.end(open, StopReason::Stuck).await;
-            }
-        }
-    }
-
-    async fn start(&mut self, (generation, resume): (Generation, bool), open: &mut Option<Open>) {
-        self.end(open, StopReason::Restart).await;
+    /// Begins a generation: nothing of an earlier one runs.
+    async fn begin(&mut self, Next { generation, resume }: Next) {
         // A new session that was promised begins, whatever ended the old one's backend.
         let promised = matches!(self.care, Some(Care::Clear));
         if !resume || promised {
             (self.options.resume, self.care) = (None, None);
         }
-        let (sender, events) = mpsc::channel(EVENT_QUEUE);
-        let mut runtime = (self.make)();
         let known_as = self.session_of_generation();
         let _ = self.agent_loop.send(Incoming::KnownAs { session: known_as.clone() }).await;
-        match runtime.start(self.options_of_generation(&known_as), sender).await {
-            Ok(handle) => {
-                debug!(runtime = handle.runtime, session = ?handle.session, "runtime started");
-                *open = Some(Open {
-                    generation,
-                    turn: None,
-                    first: self.first.clone().filter(|_| self.options.resume.is_none()),
-                    primes: false,
-                    ready: false,
-                    other_model: false,
-                    too_long: false,
-                    prompt: None,
-                    acted: false,
-                    again: Again::No,
-                    runtime,
-                    events,
-                });
-            }
-            Err(error) => {
-                warn!(%error, "the runtime did not start");
-                self.tell(generation, RuntimeEvent::Notice { text: error.to_string() }).await;
-                self.exited(generation, Cause::Theirs, error.to_string()).await;
-            }
-        }
+        self.open = Some(Open {
+            generation,
+            phase: Phase::Starting,
+            first: self.first.clone().filter(|_| self.options.resume.is_none()),
+            announced: Announced::No,
+            model: Model::Known,
+            size: Size::Fits,
+            turn: None,
+        });
+        let options = self.options_of_generation(&known_as);
+        self.port.begin(generation, options);
     }
 
     /// Returns our own id of the session that the next generation has: a new one for an empty
@@ -357,7 +357,7 @@ impl Session {
         known_as
     }
 
-    /// Each life has a token of its own: what is left of an earlier one is not believed. And it
+    /// Each generation has a token of its own: what is left of an earlier one is not believed. And it
     /// is told which session is its own.
     fn options_of_generation(&self, known_as: &str) -> StartOptions {
         for folder in [&self.options.tmp_dir, &self.options.session_dir] {
@@ -373,33 +373,10 @@ impl Session {
         options
     }
 
-    /// Ends the backend and passes on what it still told, its exit last.
-    async fn end(&mut self, open: &mut Option<Open>, reason: StopReason) {
-        let Some(mut running) = open.take() else { return };
-        let generation = running.generation;
-        {
-            let stopping = running.runtime.stop(reason);
-            tokio::pin!(stopping);
-            loop {
-                tokio::select! {
-                    () = &mut stopping => break,
-                    Some(event) = running.events.recv() => self.tell_unless_exit(generation, event).await,
-                }
-            }
-        }
-        drop(running.runtime);
-        self.token.send_replace(None);
-        running.events.close();
-        while let Some(event) = running.events.recv().await {
-            self.tell_unless_exit(generation, event).await;
-        }
-        self.exited(generation, Cause::Ours, texts::ENDED_BY_US.to_owned()).await;
-    }
-
-    async fn tell_unless_exit(&self, generation: Generation, event: RuntimeEvent) {
-        if !matches!(event, RuntimeEvent::Exited { .. }) {
-            self.tell(generation, event).await;
-        }
+    /// Ends the backend; what it still tells is passed on, its exit last.
+    fn end(&mut self, reason: StopReason) {
+        self.open = None;
+        self.port.end(reason);
     }
 
     async fn tell(&self, generation: Generation, event: RuntimeEvent) {
@@ -408,6 +385,32 @@ impl Session {
 
     async fn exited(&self, generation: Generation, cause: Cause, how: String) {
         let _ = self.agent_loop.send(Incoming::Exited { generation, cause, how }).await;
+    }
+
+    /// Returns what an event says about the size of the conversation.
+    fn overflow(&self, event: &RuntimeEvent) -> Overflow {
+        let size = self.open.as_ref().map_or(Size::Fits, |open| open.size);
+        let can_compact = self.port.can().is_some_and(|can| can.compact);
+        match event {
+            _ if !self.shortens => Overflow::No,
+            RuntimeEvent::Finished { result, .. } if again::is_overflow(result) => {
+                match can_compact && size == Size::Fits {
+                    true => Overflow::Compact,
+                    false => Overflow::Hopeless,
+                }
+            }
+            // What was to make room for it did not fit itself.
+            RuntimeEvent::Compacted { failed: Some(_) } if size == Size::TooLong => {
+                Overflow::Hopeless
+            }
+            _ => Overflow::No,
+        }
+    }
+}
+
+impl Turn {
+    fn new(id: TurnId, prompt: Option<Prompt>) -> Self {
+        Self { id, prompt, acted: false, again: Again::No }
     }
 }
 
@@ -418,32 +421,6 @@ enum Overflow {
     Compact,
     /// It no longer fits, and nothing but an empty one will.
     Hopeless,
-}
-
-fn is_overflow(event: &RuntimeEvent, open: Option<&Open>) -> Overflow {
-    let can_compact = open.is_some_and(|open| open.runtime.capabilities().compact);
-    match event {
-        RuntimeEvent::Finished {
-            result: TurnResult::Failed { kind: FailureKind::ContextOverflow, .. },
-            ..
-        } if can_compact && !open.is_some_and(|open| open.too_long) => Overflow::Compact,
-        // What was to make room for it did not fit itself.
-        RuntimeEvent::Compacted { failed: Some(_) } if open.is_some_and(|open| open.too_long) => {
-            Overflow::Hopeless
-        }
-        RuntimeEvent::Finished {
-            result: TurnResult::Failed { kind: FailureKind::ContextOverflow, .. },
-            ..
-        } => Overflow::Hopeless,
-        _ => Overflow::No,
-    }
-}
-
-fn turn_ended(event: &RuntimeEvent) -> Option<TurnId> {
-    match event {
-        RuntimeEvent::Finished { turn, .. } => Some(*turn),
-        _ => None,
-    }
 }
 
 /// Returns the session to go on with, if one is kept.

@@ -94,7 +94,9 @@ pub async fn run(subject: &Subject, progress: &(dyn Fn(Progress<'_>) + Send + Sy
     let began = clock.monotonic();
     let card = Card::new(subject, progress);
     let given = &subject.options;
-    let able = (subject.make)().capabilities_of(given.command.as_deref(), &given.extra);
+    let able = (subject.make)().capabilities(given.command.as_deref(), &given.extra);
+    // A start tells what is wrong with the fields.
+    let able = able.unwrap_or_default();
     for cell in cells::CELLS.iter().filter(|cell| !(cell.needs)(&able)) {
         card.note(cell.id, Verdict::Unsupported);
     }

@@ -3,7 +3,7 @@
 use gangline_core::TurnId;
 use serde::{Deserialize, Serialize};
 
-use crate::options::SessionId;
+use crate::{Command, Refusal, SessionId};
 
 /// One piece of an assistant's message (R0-18).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -146,7 +146,7 @@ pub enum RuntimeEvent {
         /// The id.
         session: SessionId,
     },
-    /// The backend began a turn that nobody asked for. Answered by [`crate::Runtime::adopt`]; its
+    /// The backend began a turn that nobody asked for. Answered by [`Command::Adopt`]; its
     /// events wait until then.
     Began,
     /// A sign of life that is nothing else: a heartbeat, a retry. At most one a second.
@@ -175,7 +175,7 @@ pub enum RuntimeEvent {
         /// The turn.
         turn: TurnId,
     },
-    /// What was added by [`crate::Runtime::steer`] has reached the model: what comes from now on
+    /// What was added by [`Command::Steer`] has reached the model: what comes from now on
     /// may answer it.
     Steered {
         /// The turn.
@@ -247,9 +247,16 @@ pub enum RuntimeEvent {
         /// How it ended.
         result: TurnResult,
     },
+    /// The session did not take a command; nothing else follows from it.
+    Refused {
+        /// The command.
+        command: Command,
+        /// Why not.
+        why: Refusal,
+    },
     /// The backend is gone (R0-20).
     Exited {
-        /// 0 after [`crate::Runtime::stop`], else the program's code or -1.
+        /// 0 after [`Command::Stop`], else the program's code or -1.
         code: i32,
     },
 }

@@ -7,14 +7,13 @@ pub mod acp;
 pub mod claude;
 pub mod codex;
 pub mod conformance;
-mod door;
 pub mod event;
-mod handle;
 pub mod native;
 pub mod options;
 mod program;
 mod reading;
 pub mod registry;
+pub mod session;
 pub mod shell;
 pub mod tmux;
 pub mod tools;
@@ -28,6 +27,7 @@ pub use options::{
     Capabilities, McpPlace, McpServer, Mode, SESSION_VARIABLE, SessionFilter, SessionHandle,
     SessionId, StartOptions, Thinking,
 };
+pub use session::{Command, EVENT_QUEUE, Session};
 pub use tools::{ToolCall, ToolHost, ToolSpec};
 pub use toolserver::ToolServer;
 
@@ -35,12 +35,8 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use gangline_core::TurnId;
-use gangline_os::proc;
+use gangline_os::task::TaskGroup;
 use serde_json::Value;
-use tokio::sync::mpsc;
-
-/// How many events an adapter may have under way before it waits for the daemon.
-pub const EVENT_QUEUE: usize = 64;
 
 /// One prompt for one turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,7 +82,7 @@ pub enum StopReason {
     Stuck,
 }
 
-/// Something the backend could not do.
+/// Why a session could not be started, or its kind not be listed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RuntimeError {
     /// The backend cannot do this at all; [`Capabilities`] says so beforehand.
@@ -105,11 +101,18 @@ pub enum RuntimeError {
         /// One line for the operator.
         why: String,
     },
-    /// No session is open.
-    #[error("the {runtime} backend is not running")]
-    NotRunning {
+}
+
+/// Why a session did not take a command.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The backend cannot do this at all; [`Session::can`] says so beforehand.
+    #[error("the {runtime} backend cannot {what}")]
+    Unsupported {
         /// The backend's name.
         runtime: &'static str,
+        /// A verb phrase.
+        what: &'static str,
     },
     /// The backend is still in a turn.
     #[error("the {runtime} backend is busy with another turn")]
@@ -119,79 +122,37 @@ pub enum RuntimeError {
     },
 }
 
-/// One backend in one session (R0-03, R3-04).
-///
-/// The daemon calls the methods from one task, one at a time. None of them waits for the model:
-/// progress comes as [`RuntimeEvent`]s on the channel given to [`Runtime::start`], in order, and
-/// every prompt that was accepted is followed by exactly one `Finished` or `Exited`.
+/// One backend (R0-03, R3-04): what it can do, and how a session of it begins. Everything else goes
+/// through the queues of the [`Session`].
 #[async_trait]
 pub trait Runtime: Send + Sync {
-    /// Returns what this backend can do; the daemon asks this, never the backend's name.
-    fn capabilities(&self) -> Capabilities;
-
-    /// Returns what it can do when it is started with this command and these fields: where it
-    /// drives any program, it depends on the program.
-    fn capabilities_of(
+    /// Returns what this backend can do when it is started with this command and these fields; the
+    /// daemon asks this, never the backend's name.
+    ///
+    /// # Errors
+    /// What is wrong with its own fields of the configuration, in one line: a start with them would
+    /// fail.
+    fn capabilities(
         &self,
-        _command: Option<&[String]>,
-        _extra: &BTreeMap<String, Value>,
-    ) -> Capabilities {
-        self.capabilities()
-    }
+        command: Option<&[String]>,
+        extra: &BTreeMap<String, Value>,
+    ) -> Result<Capabilities, String>;
 
-    /// Returns what is wrong with its own fields of the configuration, in one line: a start with them
-    /// would fail.
-    fn fault_of(
-        &self,
-        _command: Option<&[String]>,
-        _extra: &BTreeMap<String, Value>,
-    ) -> Option<String> {
-        None
-    }
-
-    /// Starts a session, or goes on with `options.resume`. Emits `Ready` when prompts are taken
-    /// (R0-04 … R0-07). Not cancel-safe: a dropped start may leave a child until the adapter is
-    /// dropped too.
+    /// Starts a session, or goes on with `options.resume`. The session emits `Ready` when prompts
+    /// are taken (R0-04 … R0-07). Its task runs in the owner's group: whoever drops that kills the
+    /// program at once. Not cancel-safe: a dropped start may leave a child until the sweep.
     ///
     /// # Errors
     /// [`RuntimeError::Start`] if the backend cannot run here.
     async fn start(
-        &mut self,
+        &self,
         options: StartOptions,
-        events: mpsc::Sender<RuntimeEvent>,
-    ) -> Result<SessionHandle, RuntimeError>;
-
-    /// Goes on with a session in its folder (R3-04): a start by its id.
-    ///
-    /// # Errors
-    /// Those of [`Runtime::start`].
-    async fn resume(
-        &mut self,
-        handle: &SessionHandle,
-        mut options: StartOptions,
-        events: mpsc::Sender<RuntimeEvent>,
-    ) -> Result<SessionHandle, RuntimeError> {
-        options.resume.clone_from(&handle.session);
-        options.workdir.clone_from(&handle.workdir);
-        self.start(options, events).await
-    }
-
-    /// Returns the open session as it is now; `None` before its start and after its end.
-    fn session(&self) -> Option<SessionHandle>;
-
-    /// Returns whether the program behind a handle still runs (R3-04): of this adapter's own
-    /// session, or of one that an earlier daemon had. A backend without a program of its own
-    /// answers for itself only.
-    fn detect_running(&self, handle: &SessionHandle) -> bool {
-        match (handle.pid, handle.pid_start) {
-            (Some(pid), Some(start)) => proc::alive(pid, start),
-            _ => self.session().is_some_and(|own| own.session == handle.session),
-        }
-    }
+        tasks: &mut TaskGroup,
+    ) -> Result<Session, RuntimeError>;
 
     /// Returns the sessions that the backend keeps and that could be gone on with (R3-04), the
-    /// newest first. `options` are those of a start: they tell where its sessions lie. Works
-    /// without an open session. Cancel-safe: a program that was started for it ends.
+    /// newest first. `options` are those of a start: they tell where its sessions lie. Cancel-safe:
+    /// a program that was started for it ends.
     ///
     /// # Errors
     /// [`RuntimeError::Unsupported`] without the capability.
@@ -202,71 +163,4 @@ pub trait Runtime: Send + Sync {
     ) -> Result<Vec<SessionHandle>, RuntimeError> {
         Err(RuntimeError::Unsupported { runtime: "this", what: "list its sessions" })
     }
-
-    /// Hands over one prompt and returns at once (R0-13). Before the session is ready, the prompt
-    /// waits for that.
-    ///
-    /// # Errors
-    /// [`RuntimeError::Busy`] while a turn is open: queueing is the daemon's part (C23).
-    async fn prompt(&mut self, prompt: Prompt) -> Result<(), RuntimeError>;
-
-    /// Makes the turn that the backend began by itself ([`RuntimeEvent::Began`]) this one: its
-    /// events follow. Ignored if that turn is over and was adopted already.
-    ///
-    /// # Errors
-    /// [`RuntimeError::Unsupported`] where no turn begins unasked.
-    async fn adopt(&mut self, _turn: TurnId) -> Result<(), RuntimeError> {
-        Err(RuntimeError::Unsupported { runtime: "this", what: "begin a turn by itself" })
-    }
-
-    /// Adds text to the open turn, and returns at once; [`RuntimeEvent::Steered`] follows when the
-    /// model has it. If the turn ends before, nothing follows, and it never has it.
-    ///
-    /// # Errors
-    /// [`RuntimeError::Unsupported`] without the capability.
-    async fn steer(&mut self, prompt: Prompt) -> Result<(), RuntimeError>;
-
-    /// Asks the backend to end the open turn early; safe when idle.
-    ///
-    /// # Errors
-    /// [`RuntimeError::NotRunning`] without a session.
-    async fn interrupt(&mut self) -> Result<(), RuntimeError>;
-
-    /// Answers an `ApprovalAsked`. An answer to a request that is gone is ignored.
-    ///
-    /// # Errors
-    /// [`RuntimeError::NotRunning`] without a session.
-    async fn decide(&mut self, verdict: Verdict) -> Result<(), RuntimeError>;
-
-    /// Changes the model from the next turn on.
-    ///
-    /// # Errors
-    /// [`RuntimeError::Unsupported`] without the capability.
-    async fn set_model(&mut self, model: &str) -> Result<(), RuntimeError>;
-
-    /// Returns the name by which [`Runtime::set_model`] takes the backend's own model, if it has
-    /// one.
-    fn default_model(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// Shortens the context: [`RuntimeEvent::Compacting`], then [`RuntimeEvent::Compacted`]. The
-    /// session does it between turns; a prompt that comes meanwhile waits.
-    ///
-    /// # Errors
-    /// [`RuntimeError::Unsupported`] without the capability.
-    async fn compact(&mut self) -> Result<(), RuntimeError>;
-
-    /// Forgets the context: the next turn begins an empty session. Its id is told by
-    /// [`RuntimeEvent::Session`] once it is known, also if it is the old one's.
-    ///
-    /// # Errors
-    /// [`RuntimeError::Unsupported`] without the capability.
-    async fn clear(&mut self) -> Result<(), RuntimeError>;
-
-    /// Ends the session: interrupts, waits, then kills (R0-08 … R0-11). Emits `Exited`.
-    async fn stop(&mut self, reason: StopReason);
-
-    /// Returns whether a prompt would be taken now (R3-04).
-    fn is_ready(&self) -> bool;
 }

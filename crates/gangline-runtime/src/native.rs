@@ -2,7 +2,7 @@
 //!
 //! The daemon's death is its child's death, so there is nothing to sweep but what a shell tool
 //! started, and MCP servers. Sessions lie as `<id>.jsonl` in the agent's session folder; they keep
-//! their id when their context is shortened or emptied. Start at [`Native::start`]; the loop is in
+//! their id when their context is shortened or emptied. Start at [`Native`]'s `start`; the loop is in
 //! `native/worker.rs`, what it is made of in `native/build.rs`.
 
 mod build;
@@ -13,17 +13,16 @@ mod permit;
 mod sessions;
 mod worker;
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use async_trait::async_trait;
 use gangline_os::{secret::Secret, task::TaskGroup};
-use tokio::sync::{mpsc, oneshot};
+use serde_json::Value;
+use tokio::sync::oneshot;
 
 use crate::{
-    Capabilities, Prompt, Runtime, RuntimeError, RuntimeEvent, SessionFilter, SessionHandle,
-    StartOptions, StopReason, Verdict,
-    door::{self, Door, Wish},
-    handle::HandleKeeper,
+    Capabilities, Runtime, RuntimeError, Session, SessionFilter, SessionHandle, StartOptions,
+    session,
 };
 
 const NAME: &str = "native";
@@ -31,68 +30,60 @@ const NAME: &str = "native";
 /// left behind.
 const STOP_WITHIN: Duration = Duration::from_secs(10);
 
-/// The adapter; see the module.
-pub struct Native {
-    door: Door,
-}
+const CAN: Capabilities = Capabilities {
+    resume: true,
+    steer: true,
+    interrupt: true,
+    approvals: true,
+    usage: true,
+    compact: true,
+    clear: true,
+    set_model: true,
+    host_tools: true,
+    mcp_stdio: true,
+    mcp_http: true,
+    list_sessions: true,
+    structured: true,
+    calls: true,
+    failures: true,
+    base_url: true,
+    api_key: true,
+    ..Capabilities::NONE
+};
 
-impl Default for Native {
-    fn default() -> Self {
-        Self { door: Door::closed(NAME) }
-    }
-}
+/// The adapter; see the module.
+#[derive(Debug, Default)]
+pub struct Native;
 
 #[async_trait]
 impl Runtime for Native {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            resume: true,
-            steer: true,
-            interrupt: true,
-            approvals: true,
-            usage: true,
-            compact: true,
-            clear: true,
-            set_model: true,
-            fixed_model: false,
-            begins_turns: false,
-            host_tools: true,
-            mcp_stdio: true,
-            mcp_http: true,
-            list_sessions: true,
-            bare: false,
-            structured: true,
-            calls: true,
-            failures: true,
-            base_url: true,
-            api_key: true,
-            account: false,
-        }
+    fn capabilities(
+        &self,
+        _command: Option<&[String]>,
+        _extra: &BTreeMap<String, Value>,
+    ) -> Result<Capabilities, String> {
+        Ok(CAN)
     }
 
     async fn start(
-        &mut self,
+        &self,
         options: StartOptions,
-        events: mpsc::Sender<RuntimeEvent>,
-    ) -> Result<SessionHandle, RuntimeError> {
+        tasks: &mut TaskGroup,
+    ) -> Result<Session, RuntimeError> {
         let fail = |why: String| RuntimeError::Start { runtime: NAME, why };
-        let mut options = with_key(options)?;
-        let first = options.initial_prompt.take();
-        let handle = HandleKeeper::begin(NAME, &options, None, None);
-        let reader = handle.reader();
-        let (outside, inside) = door::sides(events);
-        let (started, session) = oneshot::channel::<Result<(), String>>();
+        let options = with_key(options)?;
+        let (mut opened, port) = session::pair(NAME, &options, CAN);
+        let (started, begun) = oneshot::channel::<Result<(), String>>();
+        let (runs, ended) = oneshot::channel::<()>();
         gangline_os::task::thread("native", move || {
-            worker::run(worker::Start { options, inside, handle, started });
+            worker::run(worker::Start { options, port, started });
+            drop(runs);
         })
         .map_err(|error| fail(error.to_string()))?;
-        session.await.map_err(|_| fail("its thread ended at once".to_owned()))?.map_err(fail)?;
-        // It is a thread: no task is to be ended with it.
-        self.door.open(outside, reader, TaskGroup::new(NAME), first).await
-    }
-
-    fn session(&self) -> Option<SessionHandle> {
-        self.door.session()
+        begun.await.map_err(|_| fail("its thread ended at once".to_owned()))?.map_err(fail)?;
+        // A thread cannot be ended: one that hangs is left behind.
+        opened.run_in(tasks, STOP_WITHIN, async move { drop(ended.await) });
+        Ok(opened)
     }
 
     async fn list_sessions(
@@ -101,44 +92,6 @@ impl Runtime for Native {
         filter: &SessionFilter,
     ) -> Result<Vec<SessionHandle>, RuntimeError> {
         Ok(sessions::list(options, filter))
-    }
-
-    async fn prompt(&mut self, prompt: Prompt) -> Result<(), RuntimeError> {
-        self.door.prompt(prompt).await
-    }
-
-    async fn steer(&mut self, prompt: Prompt) -> Result<(), RuntimeError> {
-        self.door.tell(Wish::Steer(prompt)).await
-    }
-
-    async fn interrupt(&mut self) -> Result<(), RuntimeError> {
-        self.door.tell(Wish::Interrupt).await
-    }
-
-    async fn decide(&mut self, verdict: Verdict) -> Result<(), RuntimeError> {
-        self.door.tell(Wish::Decide(verdict)).await
-    }
-
-    async fn set_model(&mut self, model: &str) -> Result<(), RuntimeError> {
-        self.door.tell(Wish::SetModel(model.to_owned())).await
-    }
-
-    async fn compact(&mut self) -> Result<(), RuntimeError> {
-        self.door.tell(Wish::Compact).await
-    }
-
-    async fn clear(&mut self) -> Result<(), RuntimeError> {
-        self.door.tell(Wish::Clear).await
-    }
-
-    async fn stop(&mut self, reason: StopReason) {
-        if !self.door.stop(reason, STOP_WITHIN).await {
-            tracing::error!("the native loop does not end; its thread is left behind");
-        }
-    }
-
-    fn is_ready(&self) -> bool {
-        self.door.is_ready()
     }
 }
 

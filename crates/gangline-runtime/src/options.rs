@@ -6,7 +6,7 @@ use gangline_core::{
     permission::{self, Permissions},
     reading::Bounds,
 };
-use gangline_os::{clock::UnixMicros, fsio, secret::Secret};
+use gangline_os::{clock::UnixMicros, fsio, proc, secret::Secret};
 use uuid::Uuid;
 
 use crate::{Prompt, tools::ToolHost};
@@ -125,8 +125,7 @@ pub struct StartOptions {
     pub bounds: Bounds,
     /// The session to go on with.
     pub resume: Option<SessionId>,
-    /// The first prompt (R0-07): as if it were given by [`crate::Runtime::prompt`] right after the
-    /// start.
+    /// The first prompt (R0-07): as if it were the first [`crate::Command`] of the session.
     pub initial_prompt: Option<Prompt>,
     /// A command that joins its standard streams to the unix socket that is named by the word
     /// added to it: the way to [`Self::tools`] for programs that take tool servers over stdio
@@ -200,6 +199,15 @@ pub struct SessionHandle {
     pub ready_at: Option<UnixMicros>,
 }
 
+impl SessionHandle {
+    /// Returns whether the program behind it still runs (R3-04, DetectRunning), also if an earlier
+    /// daemon started it; `None` without a program of its own.
+    #[must_use]
+    pub fn runs(&self) -> Option<bool> {
+        Some(proc::alive(self.pid?, self.pid_start?))
+    }
+}
+
 /// How hard to think, in a backend's words (R0-65).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Thinking {
@@ -257,6 +265,8 @@ pub struct Capabilities {
     pub clear: bool,
     /// The model can be changed between turns.
     pub set_model: bool,
+    /// The name by which [`crate::Command::SetModel`] takes the backend's own model, if it has one.
+    pub default_model: Option<&'static str>,
     /// A model that is named has no effect, at a start neither: nothing says how the program is told.
     pub fixed_model: bool,
     /// The backend may begin turns by itself.
@@ -284,4 +294,32 @@ pub struct Capabilities {
     pub api_key: bool,
     /// A login of its own can be given, by a folder.
     pub account: bool,
+}
+
+impl Capabilities {
+    /// Those of a backend that does no more than it must: answer prompts.
+    pub const NONE: Self = Self {
+        resume: false,
+        steer: false,
+        interrupt: false,
+        approvals: false,
+        usage: false,
+        compact: false,
+        clear: false,
+        set_model: false,
+        default_model: None,
+        fixed_model: false,
+        begins_turns: false,
+        host_tools: false,
+        mcp_stdio: false,
+        mcp_http: false,
+        list_sessions: false,
+        bare: false,
+        structured: false,
+        calls: false,
+        failures: false,
+        base_url: false,
+        api_key: false,
+        account: false,
+    };
 }

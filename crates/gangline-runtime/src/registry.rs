@@ -129,14 +129,14 @@ impl Entry {
 pub const ENTRIES: &[Entry] = &[
     Entry {
         needs_key: true,
-        ..Entry::new("native", "Gangline's own model loop", || Box::new(native::Native::default()))
+        ..Entry::new("native", "Gangline's own model loop", || Box::new(native::Native))
     },
-    Entry::new("claude", "Claude Code", || Box::new(claude::Claude::default()))
+    Entry::new("claude", "Claude Code", || Box::new(claude::Claude))
         .program("claude")
         .known(known::CLAUDE),
     Entry {
         bootstrap: Some(PRIME),
-        ..Entry::new("codex", "Codex", || Box::new(codex::Codex::default()))
+        ..Entry::new("codex", "Codex", || Box::new(codex::Codex))
             .program("codex")
             .known(known::CODEX)
     },

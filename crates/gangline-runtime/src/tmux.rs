@@ -2,7 +2,7 @@
 //!
 //! A program is typed to and its screen is read; what it shows is believed, and nothing else. What
 //! is known of a program is data (`tmux/profiles.json`, `tmux/profile.rs`). Start at
-//! [`Tmux::start`]; what a screen means is decided in `tmux/turns.rs`, the terminal belongs to the
+//! [`Tmux`]'s `start`; what a screen means is decided in `tmux/turns.rs`, the terminal belongs to the
 //! task in `tmux/worker.rs`. [`attach`] shows it to a human.
 
 pub mod attach;
@@ -24,32 +24,20 @@ use async_trait::async_trait;
 use gangline_core::TurnId;
 use gangline_os::task::TaskGroup;
 use serde_json::Value;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 
 use self::{ear::Ear, hooks::Hooks, launch::Takes, profile::Profile};
-use crate::{
-    Capabilities, Prompt, Runtime, RuntimeError, RuntimeEvent, SessionHandle, StartOptions,
-    StopReason, ToolServer, Verdict,
-    door::{self, Door, Wish},
-};
+use crate::{Capabilities, Runtime, RuntimeError, Session, StartOptions, ToolServer, session};
 
 const NAME: &str = "tmux";
 /// A stopped program has gone through its ladder within this.
 const STOP_WITHIN: Duration = Duration::from_secs(25);
 
 /// The adapter; see the module.
+#[derive(Debug, Default)]
 pub struct Tmux {
     /// The program where the configuration names none.
     usual: Option<&'static str>,
-    /// The program takes texts while it works.
-    steers: bool,
-    door: Door,
-}
-
-impl Default for Tmux {
-    fn default() -> Self {
-        Self { usual: None, steers: false, door: Door::closed(NAME) }
-    }
 }
 
 /// Returns why this tmux cannot be used; `told` is what `tmux -V` says.
@@ -63,7 +51,7 @@ impl Tmux {
     /// usual name is its `command`, and its profile follows from it.
     #[must_use]
     pub fn of(program: &'static str) -> Self {
-        Self { usual: Some(program), ..Self::default() }
+        Self { usual: Some(program) }
     }
 }
 
@@ -90,10 +78,6 @@ fn hear(options: &StartOptions) -> (Option<Ear>, Option<String>) {
     }
 }
 
-fn cannot(what: &'static str) -> RuntimeError {
-    RuntimeError::Unsupported { runtime: NAME, what }
-}
-
 /// Returns whether sessions of this program, by the name of its file, have in a terminal the ids by
 /// which the program itself knows them.
 pub(crate) fn names_sessions(program: &str) -> bool {
@@ -101,60 +85,47 @@ pub(crate) fn names_sessions(program: &str) -> bool {
     profile.is_ok_and(|it| !it.new_session.is_empty() && !it.resume.is_empty())
 }
 
+/// Returns what can be done with a program of this profile: it may take away `steer`, and add the
+/// daemon's tools, tool servers, and what its hooks tell.
+fn can(profile: &Profile) -> Capabilities {
+    let tools = profile.tools.is_some();
+    let hooks = profile.hooks.as_ref();
+    Capabilities {
+        resume: true,
+        interrupt: true,
+        steer: profile.steer,
+        bare: profile.bare,
+        fixed_model: profile.model.is_empty(),
+        host_tools: tools,
+        mcp_stdio: tools,
+        mcp_http: tools,
+        calls: hooks.is_some_and(Hooks::calls),
+        failures: hooks.is_some_and(Hooks::failures),
+        base_url: profile.url_variable.is_some(),
+        api_key: profile.key_variable.is_some(),
+        account: profile.account_variable.is_some(),
+        ..Capabilities::default()
+    }
+}
+
 #[async_trait]
 impl Runtime for Tmux {
-    /// What the program's profile may take away again: `resume`, `steer`; and what it may add: the
-    /// daemon's tools and tool servers, and what its hooks tell.
-    fn capabilities(&self) -> Capabilities {
-        Capabilities { resume: true, steer: true, interrupt: true, ..Capabilities::default() }
-    }
-
-    fn capabilities_of(
+    fn capabilities(
         &self,
         command: Option<&[String]>,
         extra: &BTreeMap<String, Value>,
-    ) -> Capabilities {
+    ) -> Result<Capabilities, String> {
         let named = command.and_then(|words| words.first()).map(String::as_str);
         let program = Path::new(named.or(self.usual).unwrap_or_default());
-        // A start says what is wrong with the fields.
-        let Ok(profile) = Profile::of(program, extra.get("screen")) else {
-            return self.capabilities();
-        };
-        let tools = profile.tools.is_some();
-        let hooks = profile.hooks.as_ref();
-        Capabilities {
-            steer: profile.steer,
-            bare: profile.bare,
-            fixed_model: profile.model.is_empty(),
-            host_tools: tools,
-            mcp_stdio: tools,
-            mcp_http: tools,
-            calls: hooks.is_some_and(Hooks::calls),
-            failures: hooks.is_some_and(Hooks::failures),
-            base_url: profile.url_variable.is_some(),
-            api_key: profile.key_variable.is_some(),
-            account: profile.account_variable.is_some(),
-            ..self.capabilities()
-        }
-    }
-
-    fn fault_of(
-        &self,
-        command: Option<&[String]>,
-        extra: &BTreeMap<String, Value>,
-    ) -> Option<String> {
-        let named = command.and_then(|words| words.first()).map(String::as_str);
-        let program = Path::new(named.or(self.usual).unwrap_or_default());
-        Profile::of(program, extra.get("screen")).err()
+        Profile::of(program, extra.get("screen")).map(|profile| can(&profile))
     }
 
     async fn start(
-        &mut self,
-        mut options: StartOptions,
-        events: mpsc::Sender<RuntimeEvent>,
-    ) -> Result<SessionHandle, RuntimeError> {
+        &self,
+        options: StartOptions,
+        tasks: &mut TaskGroup,
+    ) -> Result<Session, RuntimeError> {
         let fail = |why: String| RuntimeError::Start { runtime: NAME, why };
-        let first = options.initial_prompt.take();
         let (turn, of_turn) = watch::channel(None);
         let takes = Takes::of(&options, self.usual);
         let (tools, unserved) =
@@ -163,61 +134,9 @@ impl Runtime for Tmux {
         let ours = (tools.as_ref(), ear.as_ref());
         let mut launch = launch::prepare(&options, self.usual, ours).map_err(fail)?;
         launch.notices.extend(unserved.into_iter().chain(unheard));
-        self.steers = launch.profile.steer;
-        let (outside, inside) = door::sides(events);
-        let worker = worker::Worker::start(&options, launch, inside, (tools, turn, ear))
-            .await
-            .map_err(fail)?;
-        let handle = worker.handle();
-        let mut tasks = TaskGroup::new(NAME);
-        tasks.spawn("session", worker.run());
-        self.door.open(outside, handle, tasks, first).await
-    }
-
-    fn session(&self) -> Option<SessionHandle> {
-        self.door.session()
-    }
-
-    async fn prompt(&mut self, prompt: Prompt) -> Result<(), RuntimeError> {
-        self.door.prompt(prompt).await
-    }
-
-    async fn steer(&mut self, prompt: Prompt) -> Result<(), RuntimeError> {
-        self.door.ensure_open()?;
-        if !self.steers {
-            return Err(cannot("type while the program works"));
-        }
-        self.door.tell(Wish::Steer(prompt)).await
-    }
-
-    async fn interrupt(&mut self) -> Result<(), RuntimeError> {
-        self.door.tell(Wish::Interrupt).await
-    }
-
-    async fn decide(&mut self, _verdict: Verdict) -> Result<(), RuntimeError> {
-        // Nothing was asked.
-        self.door.ensure_open()
-    }
-
-    async fn set_model(&mut self, _model: &str) -> Result<(), RuntimeError> {
-        Err(cannot("change its model"))
-    }
-
-    async fn compact(&mut self) -> Result<(), RuntimeError> {
-        Err(cannot("shorten its context"))
-    }
-
-    async fn clear(&mut self) -> Result<(), RuntimeError> {
-        Err(cannot("empty its context"))
-    }
-
-    async fn stop(&mut self, reason: StopReason) {
-        if !self.door.stop(reason, STOP_WITHIN).await {
-            tracing::error!("the terminal does not end; it is killed");
-        }
-    }
-
-    fn is_ready(&self) -> bool {
-        self.door.is_ready()
+        let (mut session, port) = session::pair(NAME, &options, can(&launch.profile));
+        let worker = worker::Worker::start(launch, port, (tools, turn, ear)).await.map_err(fail)?;
+        session.run_in(tasks, STOP_WITHIN, worker.run());
+        Ok(session)
     }
 }

@@ -321,16 +321,17 @@ fn role(agent: &AgentConfig) -> Option<&str> {
     agent.gastown.role.as_deref().or(agent.env.get("GT_ROLE").map(String::as_str))
 }
 
-/// Returns what the agent's backend can do; nothing in a build without its adapter.
+/// Returns what the agent's backend can do; nothing in a build without its adapter, or with fields
+/// that it cannot read.
 pub(crate) fn can(agent: &AgentConfig, found: &Found) -> Option<Capabilities> {
     let (command, extra) = for_adapter(agent, found);
-    Some(found.maker().ok()?().capabilities_of(command.as_deref(), &extra))
+    found.maker().ok()?().capabilities(command.as_deref(), &extra).ok()
 }
 
 /// Returns what is wrong with the fields that only the agent's backend reads.
 fn fault(agent: &AgentConfig, found: &Found) -> Option<String> {
     let (command, extra) = for_adapter(agent, found);
-    found.maker().ok()?().fault_of(command.as_deref(), &extra)
+    found.maker().ok()?().capabilities(command.as_deref(), &extra).err()
 }
 
 /// Returns the command and the fields that the adapter is given.

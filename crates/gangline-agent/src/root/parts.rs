@@ -37,8 +37,9 @@ use crate::{
     looks::{LookDeps, Looks},
     model,
     notes::Notes,
+    nursery::Nursery,
     rooms::{ROOMS_QUEUE, Rooms, ToRooms, Unread},
-    session::Session,
+    session::{Session, port::BackendPort},
     settings::Settings,
     showing::Showing,
     speech::TurnContext,
@@ -49,6 +50,10 @@ use crate::{
 const INQUIRY_QUEUE: usize = 64;
 /// The task that runs hooks.
 pub(super) const HOOKS: &str = "hooks";
+/// The task that has the backend's tasks.
+pub(super) const BACKEND: &str = "backend";
+/// Generations of the backend that may wait to be begun; the next one begins after the last one.
+const BACKEND_TASKS: usize = 2;
 
 /// Everything the root holds on to.
 pub(super) struct Parts {
@@ -66,6 +71,8 @@ pub(super) struct Parts {
     pub(super) ticks: watch::Sender<u64>,
     pub(super) beat: Arc<AtomicU64>,
     pub(super) drained: CancellationToken,
+    /// No backend may run any more.
+    pub(super) halt: CancellationToken,
     /// Nothing is taken in any more.
     pub(super) intake: CancellationToken,
     /// The outbox is no longer carried.
@@ -118,6 +125,7 @@ struct Shared {
     inquiries: mpsc::Sender<Inquiry>,
     token: watch::Receiver<Option<Secret>>,
     flush: CancellationToken,
+    halt: CancellationToken,
     /// The tool that ran unasked in an earlier generation of the daemon.
     unasked: Option<String>,
     /// The model that somebody had chosen when the daemon started.
@@ -153,7 +161,7 @@ impl Parts {
         let ticks = watch::Sender::new(0);
         let drained = CancellationToken::new();
         let intake = CancellationToken::new();
-        let flush = CancellationToken::new();
+        let (flush, halt) = (CancellationToken::new(), CancellationToken::new());
         let beat = Arc::new(AtomicU64::new(0));
         let shared = Shared {
             store: store.clone(),
@@ -178,6 +186,7 @@ impl Parts {
             inquiries,
             token,
             flush: flush.clone(),
+            halt: halt.clone(),
             unasked,
             model: model::current(
                 &model::file(&settings.paths, &settings.agent.nick, &settings.backend.owner()),
@@ -259,6 +268,7 @@ impl Parts {
             drained,
             intake,
             flush,
+            halt,
             shut: CancellationToken::new(),
             asked_to_end,
             requests,
@@ -275,8 +285,10 @@ fn spawn_inner(
     (shared, started): (&Shared, &EpochStart),
     (agent_loop, ends): (AgentLoop, Ends),
 ) {
+    let (backends, nursery) = Nursery::new(BACKEND, BACKEND_TASKS);
+    let port = BackendPort::new(Arc::clone(&settings.make_runtime), backends, shared.halt.clone());
     let session = Session {
-        make: Arc::clone(&settings.make_runtime),
+        port,
         options: start_options(settings, shared, started),
         known_as: started.known_as.clone(),
         first: settings.agent.initial_prompt.clone(),
@@ -285,6 +297,7 @@ fn spawn_inner(
         care: None,
         agent_loop: shared.agent_loop.clone(),
         token: ends.token,
+        open: None,
     };
     let rooms = Rooms {
         agent: settings.agent.nick.clone(),
@@ -305,6 +318,7 @@ fn spawn_inner(
         }
     });
     tasks.spawn("session", async move { session.run(ends.session).await });
+    tasks.spawn(BACKEND, nursery.run(shared.halt.clone()));
     if let (Some(configured), Some(calls)) = (&settings.hooks, ends.hooks) {
         let hooks = hooks(settings, shared, configured);
         tasks.spawn(HOOKS, hooks.run(calls));

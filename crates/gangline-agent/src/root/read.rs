@@ -170,7 +170,8 @@ pub(super) fn can(settings: &Settings) -> Capabilities {
     let command = command(settings).or_else(|| backend.command.clone());
     let mut extra = backend.extra.clone();
     extra.extend(settings.agent.extra.clone());
-    (settings.make_runtime)().capabilities_of(command.as_deref(), &extra)
+    // A start tells what is wrong with the fields.
+    (settings.make_runtime)().capabilities(command.as_deref(), &extra).unwrap_or_default()
 }
 
 /// Returns the words that start the backend's program, if the agent's configuration has some.

@@ -12,7 +12,7 @@ use tracing::{info, warn};
 
 use super::{
     Why,
-    parts::{HOOKS, Parts},
+    parts::{BACKEND, HOOKS, Parts},
 };
 use crate::{
     bus::{Fatal, Hurry, Incoming},
@@ -41,7 +41,10 @@ impl Parts {
                 self.settle(signals).await;
                 Ended { code: 0, why: "asked to end".to_owned() }
             }
-            Why::Fatal(fatal) => fatal_end(&fatal),
+            Why::Fatal(fatal) => {
+                self.end_backend().await;
+                fatal_end(&fatal)
+            }
         };
         // What the runner's shells said is answered by now; nobody else is to hear `ok`.
         self.shut.cancel();
@@ -79,7 +82,7 @@ impl Parts {
             let _ = self.agent_loop.send(Incoming::Drain(Hurry::Now)).await;
             if clock::within(&self.clock, LADDER_BUDGET, drained.cancelled()).await.is_none() {
                 warn!("the open turn did not end; the successor recovers it");
-                return;
+                return self.end_backend().await;
             }
         }
         // The loop lets go of the session, which stops the backend, and writes what is left.
@@ -88,6 +91,12 @@ impl Parts {
         if self.has_hooks {
             self.wait_for(HOOKS, HOOKS_BUDGET).await;
         }
+    }
+
+    /// Ends the backend by its kill policy, whoever owns it: a loop that is gone ends it too.
+    async fn end_backend(&mut self) {
+        self.halt.cancel();
+        self.wait_for(BACKEND, LADDER_BUDGET).await;
     }
 
     async fn flush_outbox(&self) {

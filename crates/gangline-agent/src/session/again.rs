@@ -1,101 +1,95 @@
-//! What the session does between turns by itself: another model, and a prompt that is given again.
+//! What the session does between turns: another model, and a prompt that is given again.
 
-use gangline_runtime::{FailureKind, Prompt, RuntimeEvent, StopReason, TurnResult};
-use tracing::{debug, warn};
+use gangline_runtime::{
+    Capabilities, Command, FailureKind, Prompt, RuntimeEvent, StopReason, TurnResult,
+};
+use tracing::debug;
 use uuid::Uuid;
 
-use super::{Again, Open, Session};
+use super::{Again, Outcome, Session, Size, Turn};
 use crate::{bus::Incoming, texts};
 
 impl Session {
     /// A turn whose prompt no longer fits is not over: the context is shortened, and the prompt
     /// given once more (R2-08). Returns the event that is to be passed on, if there is one.
-    pub(super) async fn try_again(
-        &mut self,
-        event: RuntimeEvent,
-        open: &mut Option<Open>,
-    ) -> Option<RuntimeEvent> {
-        let Some(running) = open else { return Some(event) };
-        match (&event, std::mem::replace(&mut running.again, Again::No)) {
+    pub(super) async fn try_again(&mut self, event: RuntimeEvent) -> Option<RuntimeEvent> {
+        let can_compact = self.port.can().is_some_and(|can| can.compact);
+        let shortens = self.shortens && can_compact;
+        let Some(turn) = self.turn() else { return Some(event) };
+        match (&event, std::mem::replace(&mut turn.again, Again::No)) {
             (RuntimeEvent::Compacted { failed }, Again::Shortening(end)) => {
-                let given = match (failed, &end, running.prompt.clone()) {
-                    (None, RuntimeEvent::Finished { result, .. }, Some(prompt))
-                        if is_overflow(result) =>
-                    {
-                        // A backend may remember the ids of prompts that it had.
-                        let uuid = Uuid::new_v4().to_string();
-                        let mut text = prompt.text.clone();
-                        if running.acted {
-                            text.push_str(texts::GIVEN_AGAIN);
-                        }
-                        running.runtime.prompt(Prompt { uuid, text, ..prompt }).await
-                    }
-                    // What cannot be shortened is not tried again.
-                    _ => {
-                        // Nor is the shortening itself.
-                        let of_size = matches!(&end, RuntimeEvent::Finished { result, .. } if is_overflow(result));
-                        running.too_long |= failed.is_some() && of_size;
-                        let generation = running.generation;
-                        self.tell(generation, event).await;
-                        return Some(end);
-                    }
-                };
-                let generation = running.generation;
-                running.again = Again::Done;
-                self.tell(generation, event).await;
-                match given {
-                    Ok(()) => None,
-                    Err(error) => {
-                        warn!(%error, "the prompt cannot be given again");
-                        Some(end)
-                    }
-                }
+                let failed = failed.is_some();
+                self.shortened(event, end, failed).await
             }
-            (RuntimeEvent::Finished { turn, result }, Again::No)
-                if self.shortens
-                    && is_overflow(result)
-                    && running.turn == Some(*turn)
-                    && running.prompt.as_ref().is_some_and(|prompt| prompt.turn == *turn)
-                    && running.runtime.capabilities().compact =>
+            (RuntimeEvent::Finished { turn: of, result }, Again::No)
+                if shortens && is_overflow(result) && turn.id == *of && turn.prompt.is_some() =>
             {
-                match running.runtime.compact().await {
-                    Ok(()) => {
-                        debug!(%turn, "the prompt does not fit: the context is shortened");
-                        running.again = Again::Shortening(event);
-                        None
-                    }
-                    Err(error) => {
-                        debug!(%error, "the context cannot be shortened");
-                        Some(event)
-                    }
+                if self.port.send(Command::Compact) != Outcome::Sent {
+                    debug!("the context cannot be shortened");
+                    return Some(event);
                 }
+                debug!("the prompt does not fit: the context is shortened");
+                if let Some(turn) = self.turn() {
+                    turn.again = Again::Shortening(event);
+                }
+                None
             }
             (_, again) => {
-                running.again = again;
+                turn.again = again;
                 Some(event)
             }
         }
     }
 
-    /// Tells the backend its new model; one that cannot be told is started anew (R2-04).
-    pub(super) async fn change_model(&mut self, open: &mut Option<Open>) {
-        let Some(running) = open else { return };
-        let model = self.options.model.as_deref().or(running.runtime.default_model());
+    /// The context was shortened for a prompt, or could not be. `end` is the end that the turn has
+    /// without it.
+    async fn shortened(
+        &mut self,
+        compacted: RuntimeEvent,
+        end: RuntimeEvent,
+        failed: bool,
+    ) -> Option<RuntimeEvent> {
+        let of_size = matches!(&end, RuntimeEvent::Finished { result, .. } if is_overflow(result));
+        let open = self.open.as_mut()?;
+        let generation = open.generation;
+        // What cannot be shortened is not tried again, nor is the shortening itself.
+        if failed && of_size {
+            open.size = Size::TooLong;
+        }
+        let prompt = match &mut open.turn {
+            Some(turn) if !failed && of_size => turn.again(),
+            Some(_) | None => None,
+        };
+        let given = prompt.map(|prompt| self.port.send(Command::Prompt(prompt)));
+        if let (Some(_), Some(turn)) = (given, self.turn()) {
+            turn.again = Again::Done;
+        }
+        self.tell(generation, compacted).await;
+        match given {
+            Some(Outcome::Sent) => None,
+            Some(Outcome::Full | Outcome::NotRunning) | None => Some(end),
+        }
+    }
+
+    /// Tells the backend its new model; one that cannot be told is started anew (R2-04). Returns
+    /// whether it was told.
+    pub(super) async fn change_model(&mut self, can: Capabilities) -> bool {
+        let model = self.options.model.clone().or(can.default_model.map(str::to_owned));
         let told = match model {
-            Some(model) if running.runtime.capabilities().set_model => {
-                running.runtime.set_model(model).await.is_ok()
+            Some(model) if can.set_model => {
+                self.port.send(Command::SetModel(model)) == Outcome::Sent
             }
             Some(_) | None => false,
         };
         let text = texts::model(self.options.model.as_deref());
-        let generation = running.generation;
-        self.tell(generation, RuntimeEvent::Notice { text }).await;
-        self.tell_model().await;
-        if told {
-            // What else waits for the turn's end.
-            return Box::pin(self.care(open)).await;
+        if let Some(generation) = self.open.as_ref().map(|open| open.generation) {
+            self.tell(generation, RuntimeEvent::Notice { text }).await;
         }
-        self.end(open, StopReason::Restart).await;
+        self.tell_model().await;
+        if !told {
+            self.end(StopReason::Restart);
+        }
+        told
     }
 
     /// Says which model the backend is started with.
@@ -104,6 +98,20 @@ impl Session {
     }
 }
 
-fn is_overflow(result: &TurnResult) -> bool {
+impl Turn {
+    /// Returns its prompt as it is given again.
+    fn again(&self) -> Option<Prompt> {
+        let prompt = self.prompt.clone()?;
+        // A backend may remember the ids of prompts that it had.
+        let uuid = Uuid::new_v4().to_string();
+        let mut text = prompt.text;
+        if self.acted {
+            text.push_str(texts::GIVEN_AGAIN);
+        }
+        Some(Prompt { uuid, text, turn: prompt.turn })
+    }
+}
+
+pub(super) fn is_overflow(result: &TurnResult) -> bool {
     matches!(result, TurnResult::Failed { kind: FailureKind::ContextOverflow, .. })
 }

@@ -26,13 +26,13 @@ use std::{
 
 use async_trait::async_trait;
 use gangline_core::{Epoch, TurnId};
+use gangline_os::task::TaskGroup;
 use gangline_runtime::{
-    Block, EVENT_QUEUE, Mode, Permissions, Prompt, RuntimeEvent, StartOptions, StopReason,
+    Block, Command as Asked, Mode, Permissions, Prompt, RuntimeEvent, StartOptions, StopReason,
     ToolCall, ToolHost, ToolSpec, TurnResult, registry,
 };
 use play::{KILOBYTES, Payload, Show, WORD, play};
 use serde_json::json;
-use tokio::sync::mpsc;
 use wire::{Line, UUID, Wire};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -152,16 +152,16 @@ fn session(
 ) -> Outcome<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let mut adapter = registry::make(play[0])?;
-        let (sender, mut events) = mpsc::channel(EVENT_QUEUE);
-        adapter.start(options(folder, play)?, sender).await?;
+        let adapter = registry::make(play[0])?;
+        let mut tasks = TaskGroup::new("session");
+        let mut session = adapter.start(options(folder, play)?, &mut tasks).await?;
         let mut start = Instant::now();
         loop {
-            let event = tokio::time::timeout(PATIENCE, events.recv()).await?;
+            let event = tokio::time::timeout(PATIENCE, session.next()).await?;
             match event.ok_or("the session ended")? {
                 RuntimeEvent::Ready { .. } => {
                     start = Instant::now();
-                    adapter.prompt(prompt()).await?;
+                    session.commands.send(Asked::Prompt(prompt())).await?;
                 }
                 RuntimeEvent::Exited { code } => return Err(format!("exited: {code}").into()),
                 RuntimeEvent::Finished { result: TurnResult::Completed, .. } => break,
@@ -170,7 +170,8 @@ fn session(
             }
         }
         // Before the child is ended: ending is not measured.
-        adapter.stop(StopReason::Stuck).await;
+        session.commands.send(Asked::Stop(StopReason::Stuck)).await?;
+        while session.next().await.is_some() {}
         Ok(())
     })
 }

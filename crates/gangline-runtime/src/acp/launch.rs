@@ -20,12 +20,12 @@ use super::{
 };
 use crate::{
     McpPlace, McpServer, StartOptions,
-    door::Inside,
     program::{
         login::Sign,
         worker::{Life, Start, Worker},
     },
     registry::known,
+    session::SessionPort,
     toolserver::ToolServer,
 };
 
@@ -132,7 +132,7 @@ impl Launch {
         (name, recipe): (&'static str, &'static Recipe),
         options: &StartOptions,
         turn: watch::Sender<Option<TurnId>>,
-        inside: Inside,
+        port: SessionPort,
     ) -> Result<(Worker<Session>, Option<ToolServer>), String> {
         let given = options.base_url.is_some();
         let session = Session::new(Setup {
@@ -156,7 +156,7 @@ impl Launch {
             notices: self.notices,
             life: Life::Session,
             turn,
-            inside,
+            port,
         };
         Ok((Worker::start(start, options)?, self.tools))
     }

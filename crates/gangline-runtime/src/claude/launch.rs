@@ -25,7 +25,6 @@ use super::{
 };
 use crate::{
     McpPlace, McpServer, Mode, SessionId, StartOptions, Thinking,
-    door::Inside,
     program::{
         self,
         login::Sign,
@@ -34,6 +33,7 @@ use crate::{
     },
     reading::{Reading, Searches},
     registry::known,
+    session::SessionPort,
 };
 
 mod per_turn;
@@ -152,7 +152,7 @@ impl Launch {
     pub(super) fn start(
         self,
         options: &StartOptions,
-        inside: Inside,
+        port: SessionPort,
     ) -> Result<Worker<Turns>, String> {
         let tools = options.tools.tools();
         let names = tools.iter().map(|tool| tool.name).collect();
@@ -173,7 +173,7 @@ impl Launch {
                 Mode::Resident | Mode::Tmux => Life::Session,
             },
             turn: watch::Sender::default(),
-            inside,
+            port,
         };
         Worker::start(start, options)
     }

@@ -4,33 +4,26 @@
 //! its turn ends the whole, as the death of a resident process does: what follows is the daemon's
 //! decision. Start at [`PerTurn::run`]; the process of a turn belongs to a [`Worker`](program::worker::Worker).
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, atomic::Ordering},
-    time::Duration,
-};
+use std::{collections::VecDeque, time::Duration};
 
 use gangline_os::{
     clock::{self, SharedClock},
     mark::RunMark,
     task::TaskGroup,
 };
-use tokio::sync::{mpsc, watch};
 
 use super::{
-    NAME,
+    CAN, NAME, STOP_WITHIN,
     launch::{self, Launch},
 };
 use crate::{
-    EVENT_QUEUE, Prompt, RuntimeEvent, SessionHandle, SessionId, StartOptions, StopReason,
-    TurnResult,
-    door::{self, Command, Inside, Wish},
-    handle::{Flags, HandleKeeper},
+    Command, Prompt, RuntimeEvent, Session, SessionId, StartOptions, StopReason, TurnResult,
     program::{
         self,
         login::{Found, Sign, Watch},
         worker::pause,
     },
+    session::{self, SessionPort},
 };
 
 /// A process that has done its work, and a stopped one, are gone within this; else it is ended
@@ -46,10 +39,7 @@ pub(super) struct PerTurn {
     login: Watch,
     mark: Option<RunMark>,
     notice: Option<String>,
-    inbox: mpsc::Receiver<Command>,
-    events: mpsc::Sender<RuntimeEvent>,
-    flags: Arc<Flags>,
-    handle: HandleKeeper,
+    port: SessionPort,
     clock: SharedClock,
     /// What was asked for while something was under way.
     waiting: VecDeque<Work>,
@@ -70,8 +60,7 @@ enum After {
 
 /// The process of one turn.
 struct Inner {
-    commands: mpsc::Sender<Command>,
-    events: mpsc::Receiver<RuntimeEvent>,
+    session: Session,
     _tasks: TaskGroup,
 }
 
@@ -83,43 +72,30 @@ enum Step {
 
 impl PerTurn {
     /// Takes over what `launch` has found out; its process is not started.
-    pub(super) fn new(options: StartOptions, launch: Launch, inside: Inside) -> Self {
-        let Inside { inbox, events, flags } = inside;
+    pub(super) fn new(options: StartOptions, launch: Launch, port: SessionPort) -> Self {
         let Launch { session, mark, login, notice, .. } = launch;
-        let handle = HandleKeeper::begin(NAME, &options, Some(session.clone()), None);
+        port.begins_as(Some(session.clone()));
         Self {
             options,
             session,
             login: Watch::of(Sign::Files(login.files())),
             mark,
             notice,
-            inbox,
-            events,
-            flags,
-            handle,
+            port,
             clock: clock::system(),
             waiting: VecDeque::new(),
         }
     }
 
-    pub(super) fn handle(&self) -> watch::Receiver<SessionHandle> {
-        self.handle.reader()
-    }
-
     /// Runs until it is stopped or a process dies in its turn; the exit is told last.
     pub(super) async fn run(mut self) {
         if let Some(text) = self.notice.take() {
-            self.send(RuntimeEvent::Notice { text }).await;
+            self.port.tell(RuntimeEvent::Notice { text }).await;
         }
-        self.flags.ready.store(true, Ordering::SeqCst);
-        self.send(RuntimeEvent::Ready { session: self.session.clone() }).await;
+        self.port.tell(RuntimeEvent::Ready { session: self.session.clone() }).await;
         let code = self.serve().await;
-        self.flags.ready.store(false, Ordering::SeqCst);
         program::sweep(NAME, self.mark.as_ref()).await;
-        self.flags.busy.store(false, Ordering::SeqCst);
-        self.send(RuntimeEvent::Exited { code }).await;
-        // Closed last: by it the adapter sees that everything was told.
-        drop(self.inbox);
+        self.port.tell(RuntimeEvent::Exited { code }).await;
     }
 
     async fn serve(&mut self) -> i32 {
@@ -138,12 +114,12 @@ impl PerTurn {
     async fn idle(&mut self) -> After {
         let wait = self.login.due().map(|due| due.saturating_sub(self.clock.monotonic()));
         let step = tokio::select! {
-            command = self.inbox.recv() => Step::Command(command),
+            command = self.port.next() => Step::Command(command),
             () = pause(wait) => Step::Due,
         };
         match step {
             Step::Command(None | Some(Command::Stop(_))) => return After::End(0),
-            Step::Command(Some(Command::Wish(wish))) => self.take(wish).await,
+            Step::Command(Some(command)) => self.take(command).await,
             Step::Event(_) => {}
             Step::Due => self.look_at_login().await,
         }
@@ -151,22 +127,23 @@ impl PerTurn {
     }
 
     /// Takes what concerns no process that runs.
-    async fn take(&mut self, wish: Wish) {
-        match wish {
-            Wish::Prompt(prompt) => self.waiting.push_back(Work::Prompt(prompt)),
-            Wish::Compact => self.waiting.push_back(Work::Compact),
+    async fn take(&mut self, command: Command) {
+        match command {
+            Command::Prompt(prompt) => self.waiting.push_back(Work::Prompt(prompt)),
+            Command::Compact => self.waiting.push_back(Work::Compact),
             // The next turn begins an empty session (R2-06).
-            Wish::Clear => {
+            Command::Clear => {
                 let session = SessionId(uuid::Uuid::new_v4().to_string());
                 self.session = session.clone();
-                self.send(RuntimeEvent::Session { session }).await;
+                self.port.tell(RuntimeEvent::Session { session }).await;
             }
             // The next turn uses it (R2-04).
-            Wish::SetModel(model) => self.options.model = Some(model),
+            Command::SetModel(model) => self.options.model = Some(model),
             // Nothing begins by itself here; whoever adopts waits for an end.
-            Wish::Adopt(turn) => self.finish(turn, TurnResult::Completed).await,
-            Wish::Interrupt => self.drop_waiting().await,
-            Wish::Steer(_) | Wish::Decide(_) => {}
+            Command::Adopt(turn) => self.finish(turn, TurnResult::Completed).await,
+            Command::Interrupt => self.drop_waiting().await,
+            // No process runs that it could be for; a stop is taken before.
+            Command::Steer(_) | Command::Decide(_) | Command::Stop(_) => {}
         }
     }
 
@@ -181,9 +158,9 @@ impl PerTurn {
         }
     }
 
-    async fn finish(&self, turn: gangline_core::TurnId, result: TurnResult) {
-        self.flags.busy.store(false, Ordering::SeqCst);
-        self.send(RuntimeEvent::Finished { turn, result }).await;
+    async fn finish(&mut self, turn: gangline_core::TurnId, result: TurnResult) {
+        self.port.free();
+        self.port.tell(RuntimeEvent::Finished { turn, result }).await;
     }
 
     /// Has one thing done by a process of its own, and waits until that is gone.
@@ -192,33 +169,33 @@ impl PerTurn {
             Ok(inner) => inner,
             Err(why) => {
                 let text = format!("claude cannot be started: {why}");
-                self.send(RuntimeEvent::Notice { text }).await;
+                self.port.tell(RuntimeEvent::Notice { text }).await;
                 return After::End(-1);
             }
         };
-        let (wish, is_turn) = match work {
-            Work::Prompt(prompt) => (Wish::Prompt(prompt), true),
-            Work::Compact => (Wish::Compact, false),
+        let (command, is_turn) = match work {
+            Work::Prompt(prompt) => (Command::Prompt(prompt), true),
+            Work::Compact => (Command::Compact, false),
         };
         // A process that is gone already tells so below.
-        let _ = inner.commands.send(Command::Wish(wish)).await;
+        let _ = inner.session.commands.send(command).await;
         let after = self.follow(&mut inner, is_turn).await;
-        self.handle.child(None);
+        self.port.child(None);
         after
     }
 
     fn begin(&self) -> Result<Inner, String> {
         let mut options = self.options.clone();
         options.resume = Some(self.session.clone());
+        options.initial_prompt = None;
         // What commands left running is ended with the session, not with the turn.
         let launch = Launch { mark: None, notice: None, ..launch::again(&options)? };
-        let (sender, events) = mpsc::channel(EVENT_QUEUE);
-        let (outside, inside) = door::sides(sender);
-        let worker = launch.start(&options, inside)?;
-        self.handle.child(worker.handle().borrow().pid);
+        let (mut session, port) = session::pair(NAME, &options, CAN);
+        let worker = launch.start(&options, port)?;
+        self.port.child(session.handle.borrow().pid);
         let mut tasks = TaskGroup::new(NAME);
-        tasks.spawn("turn", worker.run());
-        Ok(Inner { commands: outside.commands, events, _tasks: tasks })
+        session.run_in(&mut tasks, STOP_WITHIN, worker.run());
+        Ok(Inner { session, _tasks: tasks })
     }
 
     /// Passes on what the process tells. The turn's end comes last: then there is no process.
@@ -230,8 +207,8 @@ impl PerTurn {
         loop {
             let wait = due.map(|due| due.saturating_sub(self.clock.monotonic()));
             let step = tokio::select! {
-                event = inner.events.recv() => Step::Event(event),
-                command = self.inbox.recv(), if !stopped => Step::Command(command),
+                event = inner.session.next() => Step::Event(event),
+                command = self.port.next(), if !stopped => Step::Command(command),
                 () = pause(wait) => Step::Due,
             };
             let event = match step {
@@ -255,7 +232,7 @@ impl PerTurn {
                 RuntimeEvent::Ready { .. } | RuntimeEvent::Began => {}
                 RuntimeEvent::Session { session } => {
                     self.session = session.clone();
-                    self.send(RuntimeEvent::Session { session }).await;
+                    self.port.tell(RuntimeEvent::Session { session }).await;
                 }
                 RuntimeEvent::Finished { .. } => {
                     end = Some(event);
@@ -269,7 +246,7 @@ impl PerTurn {
                     // Somebody waits for it.
                     if ended && !compacted {
                         let failed = Some("claude ended before it was done".to_owned());
-                        self.send(RuntimeEvent::Compacted { failed }).await;
+                        self.port.tell(RuntimeEvent::Compacted { failed }).await;
                     }
                     return match (stopped, ended) {
                         (true, _) => After::End(0),
@@ -279,7 +256,7 @@ impl PerTurn {
                 }
                 other => {
                     compacted |= matches!(other, RuntimeEvent::Compacted { .. });
-                    self.send(other).await;
+                    self.port.tell(other).await;
                 }
             }
         }
@@ -290,23 +267,21 @@ impl PerTurn {
         match command {
             Command::Stop(_) => {
                 self.drop_waiting().await;
-                let _ = inner.commands.send(command).await;
+                let _ = inner.session.commands.send(command).await;
                 return true;
             }
-            Command::Wish(Wish::Interrupt) => {
+            Command::Interrupt => {
                 self.drop_waiting().await;
-                let _ = inner.commands.send(command).await;
+                let _ = inner.session.commands.send(command).await;
             }
-            Command::Wish(Wish::Steer(_) | Wish::Decide(_)) => {
-                let _ = inner.commands.send(command).await;
+            Command::Steer(_) | Command::Decide(_) => {
+                let _ = inner.session.commands.send(command).await;
             }
-            Command::Wish(
-                wish @ (Wish::Prompt(_)
-                | Wish::Adopt(_)
-                | Wish::SetModel(_)
-                | Wish::Compact
-                | Wish::Clear),
-            ) => self.take(wish).await,
+            Command::Prompt(_)
+            | Command::Adopt(_)
+            | Command::SetModel(_)
+            | Command::Compact
+            | Command::Clear => self.take(command).await,
         }
         false
     }
@@ -315,20 +290,14 @@ impl PerTurn {
         if let RuntimeEvent::Finished { result: TurnResult::NeedsLogin { .. }, .. } = &end {
             self.login.begin(self.clock.monotonic());
         }
-        self.flags.busy.store(false, Ordering::SeqCst);
-        self.send(end).await;
+        self.port.free();
+        self.port.tell(end).await;
     }
 
     async fn look_at_login(&mut self) {
         match self.login.look(self.clock.monotonic()) {
-            Found::LoggedIn => self.send(RuntimeEvent::LoggedIn).await,
+            Found::LoggedIn => self.port.tell(RuntimeEvent::LoggedIn).await,
             Found::Nothing | Found::Ask => {}
         }
-    }
-
-    async fn send(&self, event: RuntimeEvent) {
-        self.handle.see(&event);
-        // A daemon that is gone needs no events.
-        let _ = self.events.send(event).await;
     }
 }

@@ -27,7 +27,6 @@ use super::{
 };
 use crate::{
     Permissions, StartOptions,
-    door::Inside,
     program::{
         self,
         login::Sign,
@@ -35,6 +34,7 @@ use crate::{
         worker::{Life, Start, Worker},
     },
     registry::known,
+    session::SessionPort,
 };
 
 #[cfg(test)]
@@ -125,7 +125,7 @@ impl Launch {
     pub(super) fn start(
         self,
         options: &StartOptions,
-        inside: Inside,
+        port: SessionPort,
     ) -> Result<Worker<Turns>, String> {
         let start = Start {
             name: NAME,
@@ -137,7 +137,7 @@ impl Launch {
             notices: self.notice.into_iter().collect(),
             life: Life::Session,
             turn: watch::Sender::default(),
-            inside,
+            port,
         };
         Worker::start(start, options)
     }

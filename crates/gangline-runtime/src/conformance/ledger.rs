@@ -78,6 +78,7 @@ impl Ledger {
                 self.open = None;
             }
             RuntimeEvent::Session { .. }
+            | RuntimeEvent::Refused { .. }
             | RuntimeEvent::Began
             | RuntimeEvent::NeedsLogin { .. }
             | RuntimeEvent::LoggedIn

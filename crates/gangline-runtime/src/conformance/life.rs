@@ -143,7 +143,7 @@ async fn stop_mid_turn(session: &mut Session<'_>) -> Result<(), Why> {
 
 /// A crash in mid-turn, and what comes after it.
 async fn ends(card: &Card<'_>, mut session: Session<'_>) {
-    let handle = session.runtime.session().unwrap_or_else(|| session.begun.clone());
+    let handle = session.handle();
     let resumes = ["resume", "lost_session"].iter().any(|id| card.wants(id));
     if resumes && session.first.is_none() {
         // What is gone on with has to have something in it.
@@ -177,15 +177,15 @@ async fn crash(session: &mut Session<'_>) -> Result<Crash, Why> {
     let said = session.say("wait").await?;
     session.request_with(&said.word).await?;
     // Some have a program in a turn only.
-    let handle = session.runtime.session().ok_or("there is no handle")?;
+    let handle = session.handle();
     let Some(pid) = handle.pid else { return Ok(Crash::NoProgram) };
     session.kill(pid, handle.pid_start)?;
     let code = session.until_exited().await?;
     if code == 0 {
         return Err("it is told as an exit with 0".to_owned());
     }
-    if session.runtime.is_ready() {
-        return Err("it says that it is ready after its end".to_owned());
+    if session.open.runs() {
+        return Err("it says that it runs after its end".to_owned());
     }
     session.nothing_left().await.map(|()| Crash::Told)
 }

@@ -1,8 +1,8 @@
-//! One session of the suite: an adapter, what it tells, and how it is spoken to.
+//! One session of the suite: a backend's queues, what it tells, and how it is spoken to.
 
 use std::{sync::Arc, time::Duration};
 
-use gangline_os::{mark, proc, process::Signal};
+use gangline_os::{mark, proc, process::Signal, task::TaskGroup};
 use tokio::sync::mpsc;
 
 use super::{
@@ -14,8 +14,8 @@ use super::{
     turn::{Said, Turn, Why},
 };
 use crate::{
-    Answer, ApprovalAsk, EVENT_QUEUE, Prompt, Runtime, RuntimeError, RuntimeEvent, SessionHandle,
-    SessionId, StartOptions, StopReason, ToolCall, Verdict,
+    Answer, ApprovalAsk, Command, Prompt, Refusal, Runtime, RuntimeEvent, SessionHandle, SessionId,
+    StartOptions, StopReason, ToolCall, Verdict,
 };
 
 /// Between two looks at a fact that nobody tells.
@@ -34,7 +34,7 @@ pub(super) struct Session<'a> {
     pub(super) options: StartOptions,
     pub(super) runtime: Box<dyn Runtime>,
     /// As `start` returned it.
-    pub(super) begun: SessionHandle,
+    pub(super) open: crate::Session,
     pub(super) ready: Option<SessionId>,
     pub(super) calls: mpsc::Receiver<ToolCall>,
     /// The prompt that was given with the start.
@@ -43,10 +43,10 @@ pub(super) struct Session<'a> {
     pub(super) first: Option<Said>,
     /// What it told so far.
     pub(super) told: Vec<RuntimeEvent>,
-    events: mpsc::Receiver<RuntimeEvent>,
     ledger: Ledger,
     /// As long as it starts.
     starts: Option<Starting>,
+    _tasks: TaskGroup,
 }
 
 impl<'a> Session<'a> {
@@ -67,16 +67,15 @@ impl<'a> Session<'a> {
             text: format!("conformance say {}", said.word),
             uuid: uuid::Uuid::new_v4().to_string(),
         });
-        let (sender, events) = mpsc::channel(EVENT_QUEUE);
-        let mut runtime = (subject.make)();
-        let given = options.clone();
-        let start = async {
-            match resume {
-                Some(handle) => runtime.resume(handle, given, sender).await,
-                None => runtime.start(given, sender).await,
-            }
-        };
-        let begun = tokio::time::timeout(subject.dialect.pace.ready, start)
+        let runtime = (subject.make)();
+        let mut given = options.clone();
+        if let Some(handle) = resume {
+            given.resume.clone_from(&handle.session);
+            given.workdir.clone_from(&handle.workdir);
+        }
+        let mut tasks = TaskGroup::new("suite");
+        let start = runtime.start(given, &mut tasks);
+        let open = tokio::time::timeout(subject.dialect.pace.ready, start)
             .await
             .map_err(|_| format!("start does not return within {:?}", subject.dialect.pace.ready))?
             .map_err(|error| error.to_string())?;
@@ -89,21 +88,21 @@ impl<'a> Session<'a> {
             plan: plan.clone(),
             options,
             runtime,
-            begun,
+            open,
             ready: None,
             calls,
             first: initial.clone(),
             initial,
             told: Vec::new(),
-            events,
             ledger,
             starts: Some(starts),
+            _tasks: tasks,
         })
     }
 
     /// Returns the next event; an error says that there is none, and what came before.
     pub(super) async fn next(&mut self, patience: Duration) -> Result<RuntimeEvent, Why> {
-        let Ok(next) = tokio::time::timeout(patience, self.events.recv()).await else {
+        let Ok(next) = tokio::time::timeout(patience, self.open.next()).await else {
             return Err(format!("nothing more within {patience:?} after {}", self.tail()));
         };
         let Some(event) = next else {
@@ -140,6 +139,9 @@ impl<'a> Session<'a> {
         let looked = tokio::time::timeout(patience, async {
             loop {
                 let event = self.next(patience).await?;
+                if let RuntimeEvent::Refused { command, why } = &event {
+                    return Err(format!("{} is refused: {why}", name(command)));
+                }
                 let last = fits(&event);
                 seen.push(event);
                 if last {
@@ -184,13 +186,10 @@ impl<'a> Session<'a> {
     /// Gives a prompt; `before` stands before the word.
     pub(super) async fn say_with(&mut self, verb: &str, before: &str) -> Result<Said, Why> {
         let (said, prompt) = self.prompt_of(verb, before);
-        match self.give(prompt).await? {
-            Ok(()) => {
-                self.first.get_or_insert_with(|| said.clone());
-                Ok(said)
-            }
-            Err(error) => Err(format!("the prompt is refused: {error}")),
-        }
+        self.ask(Command::Prompt(prompt)).await?;
+        self.ledger.prompted(said.turn);
+        self.first.get_or_insert_with(|| said.clone());
+        Ok(said)
     }
 
     /// Gives a prompt.
@@ -198,20 +197,38 @@ impl<'a> Session<'a> {
         self.say_with(verb, "").await
     }
 
-    /// Gives a prompt and returns the adapter's word about it.
-    pub(super) async fn try_to_say(&mut self, verb: &str) -> Result<Result<(), RuntimeError>, Why> {
-        let (_, prompt) = self.prompt_of(verb, "");
-        self.give(prompt).await
+    /// Gives a prompt while a turn is open, and returns why it is refused; `None` = it was taken.
+    pub(super) async fn try_to_say(&mut self, verb: &str) -> Result<Option<Refusal>, Why> {
+        let (said, prompt) = self.prompt_of(verb, "");
+        let given = Command::Prompt(prompt);
+        self.ask(given.clone()).await?;
+        let refusal = async {
+            loop {
+                match self.next(AT_ONCE).await? {
+                    RuntimeEvent::Refused { command, why } if command == given => {
+                        return Ok::<Refusal, Why>(why);
+                    }
+                    _ => {}
+                }
+            }
+        };
+        match tokio::time::timeout(AT_ONCE, refusal).await {
+            Ok(Ok(why)) => Ok(Some(why)),
+            Ok(Err(_)) | Err(_) => {
+                self.ledger.prompted(said.turn);
+                Ok(None)
+            }
+        }
     }
 
-    async fn give(&mut self, prompt: Prompt) -> Result<Result<(), RuntimeError>, Why> {
-        let turn = prompt.turn;
-        let given = tokio::time::timeout(AT_ONCE, self.runtime.prompt(prompt)).await;
-        let given = given.map_err(|_| format!("prompt() does not return within {AT_ONCE:?}"))?;
-        if given.is_ok() {
-            self.ledger.prompted(turn);
-        }
-        Ok(given)
+    /// Asks something of the session, and waits until it has taken that: it waits for no model.
+    pub(super) async fn ask(&mut self, command: Command) -> Result<(), Why> {
+        let what = name(&command);
+        let commands = &self.open.commands;
+        commands.send(command).await.map_err(|_| format!("{what}: the session has ended"))?;
+        let taken = || (commands.capacity() == commands.max_capacity()).then_some(());
+        let taken = eventually(AT_ONCE, taken).await;
+        taken.ok_or_else(|| format!("{what} is not taken within {AT_ONCE:?}"))
     }
 
     /// Adds a text to the open turn.
@@ -219,7 +236,7 @@ impl<'a> Session<'a> {
         let (said, mut prompt) = self.prompt_of("add", "");
         prompt.turn = to.turn;
         let uuid = prompt.uuid.clone();
-        within(self.runtime.steer(prompt), "steer()").await?;
+        self.ask(Command::Steer(prompt)).await?;
         Ok((said, uuid))
     }
 
@@ -261,6 +278,9 @@ impl<'a> Session<'a> {
                 RuntimeEvent::Exited { code } => {
                     return Err(format!("it exited with {code} in mid-turn"));
                 }
+                RuntimeEvent::Refused { command, why } => {
+                    return Err(format!("{} is refused: {why}", name(command)));
+                }
                 _ => {}
             }
             events.push(event);
@@ -282,12 +302,16 @@ impl<'a> Session<'a> {
     }
 
     pub(super) async fn decide(&mut self, ask: &ApprovalAsk, answer: Answer) -> Result<(), Why> {
-        let verdict = Verdict { request: ask.request.clone(), answer };
-        within(self.runtime.decide(verdict), "decide()").await
+        self.ask(Command::Decide(Verdict { request: ask.request.clone(), answer })).await
     }
 
     pub(super) async fn interrupt(&mut self) -> Result<(), Why> {
-        within(self.runtime.interrupt(), "interrupt()").await
+        self.ask(Command::Interrupt).await
+    }
+
+    /// Returns the session as it is known now.
+    pub(super) fn handle(&self) -> SessionHandle {
+        self.open.handle.borrow().clone()
     }
 
     /// Waits until the model was sent a request that has this in it; returns the newest such.
@@ -333,17 +357,16 @@ impl<'a> Session<'a> {
 
     /// Stops it and returns the code of its exit.
     pub(super) async fn stop(&mut self) -> Result<i32, Why> {
-        let stopping = self.runtime.stop(StopReason::Shutdown);
-        // The adapter may wait for somebody to read what it tells.
+        // A session that has ended already takes nothing.
+        let _ = self.open.commands.send(Command::Stop(StopReason::Shutdown)).await;
         let drained = async {
             let mut seen = Vec::new();
-            while let Some(event) = self.events.recv().await {
+            while let Some(event) = self.open.next().await {
                 seen.push(event);
             }
             seen
         };
-        let both = async { tokio::join!(stopping, drained).1 };
-        let seen = tokio::time::timeout(END_WITHIN, both)
+        let seen = tokio::time::timeout(END_WITHIN, drained)
             .await
             .map_err(|_| format!("stop does not end within {END_WITHIN:?}"))?;
         for event in &seen {
@@ -407,15 +430,19 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Waits for a call that does not wait for the model.
-pub(super) async fn within(
-    call: impl Future<Output = Result<(), RuntimeError>>,
-    what: &str,
-) -> Result<(), Why> {
-    tokio::time::timeout(AT_ONCE, call)
-        .await
-        .map_err(|_| format!("{what} does not return within {AT_ONCE:?}"))?
-        .map_err(|error| format!("{what}: {error}"))
+/// What a command is called in a report.
+fn name(command: &Command) -> &'static str {
+    match command {
+        Command::Prompt(_) => "a prompt",
+        Command::Adopt(_) => "adopt",
+        Command::Steer(_) => "steer",
+        Command::Interrupt => "interrupt",
+        Command::Decide(_) => "a decision",
+        Command::SetModel(_) => "set_model",
+        Command::Compact => "compact",
+        Command::Clear => "clear",
+        Command::Stop(_) => "stop",
+    }
 }
 
 /// Looks again and again for something that nobody tells. Cancel-safe: it only looks.

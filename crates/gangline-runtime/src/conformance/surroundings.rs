@@ -62,7 +62,7 @@ fn foreign(given: &[(String, String)]) -> Variables {
 
 /// Returns what the program was started with, where the system tells.
 fn of_program(session: &Session<'_>) -> Variables {
-    let pid = session.runtime.session().and_then(|handle| handle.pid);
+    let pid = session.handle().pid;
     let file = pid.map(|pid| PathBuf::from(format!("/proc/{pid}/environ")));
     let bytes = file.and_then(|file| std::fs::read(file).ok()).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes).into_owned();

@@ -8,14 +8,12 @@ use super::{
     plan::{Fields, Initial, Listed, Plan, Servers},
     reading,
     script::OUTPUT_TOKENS,
-    session::{Session, within},
+    session::Session,
     stage::{Stage, Try},
     tools,
     turn::{Turn, Why},
 };
-use crate::{
-    Block, Permissions, RuntimeError, RuntimeEvent, SessionFilter, SessionHandle, TurnResult,
-};
+use crate::{Block, Command, Permissions, Refusal, RuntimeEvent, SessionFilter, TurnResult};
 
 /// The stage; see the module.
 pub(super) const STAGE: Stage = Stage {
@@ -98,14 +96,14 @@ fn session_id(session: &Session<'_>) -> Result<(), Why> {
     if ready.0.is_empty() {
         return Err("the id is empty".to_owned());
     }
-    match session.runtime.session() {
-        Some(SessionHandle { session: Some(id), .. }) if id == ready => Ok(()),
+    match session.handle() {
+        handle if handle.session.as_ref() == Some(&ready) => Ok(()),
         other => Err(format!("Ready said {ready}, but the handle is {other:?}")),
     }
 }
 
 fn handle(session: &Session<'_>) -> Result<(), Why> {
-    let handle = session.runtime.session().ok_or("there is no handle")?;
+    let handle = session.handle();
     if handle.workdir != session.options.workdir {
         return Err(format!("its folder is {}", handle.workdir.display()));
     }
@@ -153,7 +151,7 @@ async fn answers(session: &mut Session<'_>, card: &Card<'_>) -> Result<(), Why> 
         RuntimeEvent::Message { message, .. } => Some(message.model.as_str()),
         _ => None,
     });
-    let structured = session.runtime.capabilities().structured;
+    let structured = session.open.can.structured;
     match structured && models.any(str::is_empty) {
         true => Err("a message does not name its model".to_owned()),
         false => Ok(()),
@@ -205,13 +203,11 @@ async fn held(session: &mut Session<'_>, card: &Card<'_>) -> Result<(), Why> {
     let since = card.now();
     let said = session.say("wait").await?;
     session.request_with(&said.word).await?;
-    card.judge("prompt_returns", &Ok(()), since);
-    let since = card.now();
-    let refused = match session.try_to_say("say").await? {
-        Err(RuntimeError::Busy { .. }) if session.runtime.is_ready() => {
-            Err("it says that it is ready in mid-turn".to_owned())
-        }
-        Err(RuntimeError::Busy { .. }) => Ok(()),
+    // What is asked while the model is silent is taken all the same.
+    let second = session.try_to_say("say").await;
+    card.judge("prompt_returns", &second.as_ref().map(drop).map_err(Why::clone), since);
+    let refused = match second? {
+        Some(Refusal::Busy { .. }) => Ok(()),
         other => Err(format!("a second prompt is answered with {other:?}")),
     };
     card.judge("busy", &refused, since);
@@ -234,10 +230,10 @@ async fn idle(session: &mut Session<'_>) -> Result<(), Why> {
 
 async fn set_model(session: &mut Session<'_>) -> Result<(), Why> {
     let other = session.subject.dialect.other_model;
-    within(session.runtime.set_model(other), "set_model()").await?;
+    session.ask(Command::SetModel(other.to_owned())).await?;
     let turn = session.works().await?;
     let back = session.subject.dialect.model;
-    within(session.runtime.set_model(back), "set_model()").await?;
+    session.ask(Command::SetModel(back.to_owned())).await?;
     // Where a provider stands in front of the name, the model itself is not asked by it.
     let name = other.rsplit('/').next().unwrap_or(other);
     // It stands in the request's body, or in its path.
@@ -262,7 +258,7 @@ async fn list(session: &mut Session<'_>) -> Result<(), Why> {
         .await
         .map_err(|_| format!("no list within {patience:?}"))?;
     let listed = listed.map_err(|error| error.to_string())?;
-    let ours = session.runtime.session().and_then(|handle| handle.session);
+    let ours = session.handle().session;
     if !listed.iter().any(|handle| handle.session == ours) {
         return Err(format!("{ours:?} is not among {} sessions", listed.len()));
     }
@@ -274,7 +270,7 @@ async fn list(session: &mut Session<'_>) -> Result<(), Why> {
 }
 
 async fn compact(session: &mut Session<'_>) -> Result<(), Why> {
-    within(session.runtime.compact(), "compact()").await?;
+    session.ask(Command::Compact).await?;
     let patience = session.subject.dialect.pace.turn;
     let seen = session
         .until(patience, "end of the compaction", |event| {
@@ -290,7 +286,7 @@ async fn compact(session: &mut Session<'_>) -> Result<(), Why> {
 
 async fn clear(session: &mut Session<'_>) -> Result<(), Why> {
     let before = session.works().await?;
-    within(session.runtime.clear(), "clear()").await?;
+    session.ask(Command::Clear).await?;
     let after = session.works().await?;
     let request = session.request_with(&after.said.word).await?;
     match request.contains(&before.said.word) {
@@ -301,10 +297,9 @@ async fn clear(session: &mut Session<'_>) -> Result<(), Why> {
 
 async fn stop(session: &mut Session<'_>, card: &Card<'_>) -> Result<(), Why> {
     let since = card.now();
-    let handle = session.runtime.session().ok_or("there is no handle")?;
-    let running = session.runtime.detect_running(&handle);
+    let running = session.open.runs();
     let code = session.stop().await?;
-    let detected = match (running, session.runtime.detect_running(&handle)) {
+    let detected = match (running, session.open.runs()) {
         (true, false) => Ok(()),
         (false, _) => Err("it does not see a session that runs".to_owned()),
         (true, true) => Err("it sees a session that was stopped".to_owned()),
@@ -312,9 +307,6 @@ async fn stop(session: &mut Session<'_>, card: &Card<'_>) -> Result<(), Why> {
     card.judge("detect_running", &detected, since);
     if code != 0 {
         return Err(format!("it exited with {code}"));
-    }
-    if session.runtime.is_ready() {
-        return Err("it says that it is ready after its end".to_owned());
     }
     session.nothing_left().await
 }

@@ -181,7 +181,7 @@ pub(super) async fn server(
         )
     });
     // Of a screen there is only what the model made of the result, which it was given nowhere else.
-    match answered || !session.runtime.capabilities().structured {
+    match answered || !session.open.can.structured {
         true => turn.said_text(&turn.said.word),
         false => Err(format!("no result of the server's tool: {:?}", turn.text())),
     }

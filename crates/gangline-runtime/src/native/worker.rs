@@ -1,17 +1,13 @@
 //! The native loop's thread: one harness, its MCP servers, its commands and its events.
 
-use std::{
-    future::Future,
-    pin::Pin,
-    sync::{Arc, atomic::Ordering},
-};
+use std::{future::Future, pin::Pin, sync::Arc};
 
 use gangline_core::TurnId;
 use gangline_harness::{
     CompactError, Compacted, Finished, Harness, PromptError,
     mcp::{McpNotice, McpServer, McpServers},
 };
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 use super::{
     build::{self, Built},
@@ -20,16 +16,14 @@ use super::{
     permit::Permits,
 };
 use crate::{
-    Prompt, RuntimeEvent, SessionId, StartOptions, TurnResult,
-    door::{Command, Inside, Wish},
-    handle::{Flags, HandleKeeper},
+    Command, Prompt, RuntimeEvent, SessionId, StartOptions, TurnResult,
     reading::{Reading, Searches},
+    session::SessionPort,
 };
 
 pub(super) struct Start {
     pub(super) options: StartOptions,
-    pub(super) inside: Inside,
-    pub(super) handle: HandleKeeper,
+    pub(super) port: SessionPort,
     pub(super) started: oneshot::Sender<Result<(), String>>,
 }
 
@@ -55,8 +49,7 @@ pub(super) fn run(start: Start) {
 }
 
 async fn serve(start: Start) {
-    let Start { options, inside, handle, started } = start;
-    let Inside { mut inbox, events, flags } = inside;
+    let Start { options, port, started } = start;
     let shared = Arc::new(Events::default());
     let permits =
         Arc::new(Permits::new(Arc::clone(&shared), Reading::of(&options, Searches::LeaveOut)));
@@ -67,32 +60,20 @@ async fn serve(start: Start) {
             return;
         }
     };
-    handle.see(&RuntimeEvent::Session { session: session.clone() });
+    port.begins_as(Some(session.clone()));
     let _ = started.send(Ok(()));
-    let mut worker = Worker {
-        harness,
-        shared,
-        permits,
-        events,
-        flags,
-        handle,
-        work: None,
-        next: None,
-        care: None,
-    };
+    let mut worker = Worker { harness, shared, permits, port, work: None, next: None, care: None };
     let (wanted, more) = build::servers(&options);
     notices.extend(more);
-    let servers = worker.connect(wanted, &mut inbox).await;
+    let servers = worker.connect(wanted).await;
     if let Some((servers, more)) = servers {
         notices.extend(more.iter().map(McpNotice::to_string));
         notices.extend(worker.offer(&servers));
         worker.ready(session, notices).await;
-        worker.serve(&mut inbox).await;
+        worker.serve().await;
         servers.stop().await;
     }
-    worker.send(RuntimeEvent::Exited { code: 0 }).await;
-    // Closed last: by it the adapter sees that everything was told.
-    drop(inbox);
+    worker.port.tell(RuntimeEvent::Exited { code: 0 }).await;
 }
 
 type Job<T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + Send>>;
@@ -120,9 +101,7 @@ struct Worker {
     harness: Harness,
     shared: Arc<Events>,
     permits: Arc<Permits>,
-    events: mpsc::Sender<RuntimeEvent>,
-    flags: Arc<Flags>,
-    handle: HandleKeeper,
+    port: SessionPort,
     work: Option<Work>,
     /// A prompt that came while the context is being shortened.
     next: Option<Prompt>,
@@ -138,21 +117,17 @@ enum Step {
 impl Worker {
     /// Connects the MCP servers, which may take half a minute. Nothing if the session is stopped
     /// meanwhile; what was started is gone then.
-    async fn connect(
-        &mut self,
-        servers: Vec<McpServer>,
-        inbox: &mut mpsc::Receiver<Command>,
-    ) -> Option<(McpServers, Vec<McpNotice>)> {
+    async fn connect(&mut self, servers: Vec<McpServer>) -> Option<(McpServers, Vec<McpNotice>)> {
         let mut connecting = std::pin::pin!(McpServers::connect(servers));
         loop {
             let command = tokio::select! {
                 biased;
                 connected = &mut connecting => return Some(connected),
-                command = inbox.recv() => command,
+                command = self.port.next() => command,
             };
             match command? {
-                Command::Wish(wish) => self.obey(wish).await,
                 Command::Stop(_) => return None,
+                command => self.obey(command).await,
             }
         }
     }
@@ -166,43 +141,42 @@ impl Worker {
     }
 
     async fn ready(&mut self, session: SessionId, notices: Vec<String>) {
-        self.flags.ready.store(true, Ordering::SeqCst);
-        self.send(RuntimeEvent::Ready { session }).await;
+        self.port.tell(RuntimeEvent::Ready { session }).await;
         for text in notices {
-            self.send(RuntimeEvent::Notice { text }).await;
+            self.port.tell(RuntimeEvent::Notice { text }).await;
         }
     }
 
-    async fn serve(&mut self, inbox: &mut mpsc::Receiver<Command>) {
+    async fn serve(&mut self) {
         loop {
             self.begin_next().await;
-            match self.step(inbox).await {
+            match self.step().await {
                 Step::EventWaits => self.pass_on().await,
                 Step::Ended(ended) => self.finish(ended).await,
                 Step::Command(None | Some(Command::Stop(_))) => return self.wind_up().await,
-                Step::Command(Some(Command::Wish(wish))) => self.obey(wish).await,
+                Step::Command(Some(command)) => self.obey(command).await,
             }
         }
     }
 
-    async fn obey(&mut self, wish: Wish) {
-        match wish {
-            Wish::Prompt(prompt) => self.next = Some(prompt),
-            Wish::Interrupt => match self.next.take() {
+    async fn obey(&mut self, command: Command) {
+        match command {
+            Command::Prompt(prompt) => self.next = Some(prompt),
+            Command::Interrupt => match self.next.take() {
                 Some(prompt) => self.end_turn(prompt.turn, TurnResult::Interrupted).await,
                 None if matches!(self.work, Some(Work::Turn(..))) => self.harness.cancel(),
                 None => {}
             },
-            Wish::Steer(prompt) => self.steer(prompt),
-            Wish::Decide(verdict) => self.permits.decide(verdict),
-            Wish::SetModel(model) => {
+            Command::Steer(prompt) => self.steer(prompt),
+            Command::Decide(verdict) => self.permits.decide(verdict),
+            Command::SetModel(model) => {
                 self.harness.set_model(&model);
                 self.shared.model_is(&model);
             }
-            Wish::Compact => self.care = Some(Care::Compact),
-            Wish::Clear => self.care = Some(Care::Clear),
-            // No turn begins by itself.
-            Wish::Adopt(_) => {}
+            Command::Compact => self.care = Some(Care::Compact),
+            Command::Clear => self.care = Some(Care::Clear),
+            // No turn begins unasked, so adopting is refused; a stop ends the loop.
+            Command::Adopt(_) | Command::Stop(_) => {}
         }
     }
 
@@ -229,14 +203,14 @@ impl Worker {
             Some(Care::Clear) => {
                 let text = match self.harness.clear() {
                     Ok(()) => {
-                        if let Some(session) = self.handle.session() {
-                            self.send(RuntimeEvent::Session { session }).await;
+                        if let Some(session) = self.port.session() {
+                            self.port.tell(RuntimeEvent::Session { session }).await;
                         }
                         "the context was emptied".to_owned()
                     }
                     Err(error) => format!("the context stays as it is: {}", with_causes(&error)),
                 };
-                self.send(RuntimeEvent::Notice { text }).await;
+                self.port.tell(RuntimeEvent::Notice { text }).await;
             }
             None => {}
         }
@@ -248,51 +222,46 @@ impl Worker {
         }
     }
 
-    async fn step(&mut self, inbox: &mut mpsc::Receiver<Command>) -> Step {
+    async fn step(&mut self) -> Step {
         tokio::select! {
             biased;
             () = self.shared.waiting() => Step::EventWaits,
-            command = inbox.recv() => Step::Command(command),
+            command = self.port.next() => Step::Command(command),
             ended = ended(&mut self.work) => Step::Ended(ended),
         }
     }
 
     async fn pass_on(&self) {
-        // The place is taken before the event, so that none is lost in between.
-        let place = self.events.reserve().await;
-        // Without a daemon the event has no reader; it must still not wait for ever.
-        if let (Some(event), Ok(place)) = (self.shared.pop(), place) {
-            place.send(event);
-        }
+        self.port.tell_next(|| self.shared.pop()).await;
     }
 
     async fn finish(&mut self, ended: Ended) {
         self.work = None;
         while let Some(event) = self.shared.pop() {
-            self.send(event).await;
+            self.port.tell(event).await;
         }
         match ended {
             Ended::Turn(turn, result) => {
                 self.shared.close();
                 let (result, notice) = outcome::of(result);
                 if let Some(text) = notice {
-                    self.send(RuntimeEvent::Notice { text }).await;
+                    self.port.tell(RuntimeEvent::Notice { text }).await;
                 }
                 self.end_turn(turn, result).await;
             }
             // Everything else was told by the loop itself.
             Ended::Compaction(Err(error @ (CompactError::Busy | CompactError::Nothing))) => {
-                self.send(RuntimeEvent::Compacting).await;
+                self.port.tell(RuntimeEvent::Compacting).await;
                 let failed = Some(error.to_string());
-                self.send(RuntimeEvent::Compacted { failed }).await;
+                self.port.tell(RuntimeEvent::Compacted { failed }).await;
             }
             Ended::Compaction(_) => {}
         }
     }
 
-    async fn end_turn(&self, turn: TurnId, result: TurnResult) {
-        self.flags.busy.store(false, Ordering::SeqCst);
-        self.send(RuntimeEvent::Finished { turn, result }).await;
+    async fn end_turn(&mut self, turn: TurnId, result: TurnResult) {
+        self.port.free();
+        self.port.tell(RuntimeEvent::Finished { turn, result }).await;
     }
 
     /// Ends what runs and tells its end.
@@ -301,7 +270,7 @@ impl Worker {
             self.end_turn(prompt.turn, TurnResult::Interrupted).await;
         }
         self.harness.cancel();
-        while self.work.is_some() && !self.events.is_closed() {
+        while self.work.is_some() && !self.port.is_abandoned() {
             let step = tokio::select! {
                 biased;
                 () = self.shared.waiting() => Step::EventWaits,
@@ -312,12 +281,6 @@ impl Worker {
                 Step::EventWaits | Step::Command(_) => self.pass_on().await,
             }
         }
-    }
-
-    async fn send(&self, event: RuntimeEvent) {
-        self.handle.see(&event);
-        // A daemon that is gone needs no events.
-        let _ = self.events.send(event).await;
     }
 }
 

@@ -1,4 +1,4 @@
-//! What one program's protocol is to the task that owns the program: lines and wishes go in,
+//! What one program's protocol is to the task that owns the program: lines and commands go in,
 //! [`Act`]s come out.
 //!
 //! An adapter implements [`Protocol`] for its state of a session, and nothing else of it touches a

@@ -1,13 +1,9 @@
-//! The task that owns a program: lines in, wishes in, events out, until one of both is gone.
+//! The task that owns a program: lines and commands in, events out, until one of both is gone.
 //!
 //! What a line means is decided by the adapter's [`Protocol`]; here is what happens to the process.
 //! Start at [`Worker::run`]; how the process ends is in `worker/end.rs`.
 
-use std::{
-    collections::HashSet,
-    sync::{Arc, atomic::Ordering},
-    time::Duration,
-};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use gangline_core::TurnId;
 use gangline_os::{
@@ -16,10 +12,7 @@ use gangline_os::{
     mark::RunMark,
     process::{self, Child, Exit, Spawn},
 };
-use tokio::{
-    sync::{mpsc, watch},
-    time,
-};
+use tokio::{sync::watch, time};
 
 use super::{
     LADDER, SHORT_LADDER,
@@ -30,11 +23,7 @@ use super::{
     protocol::{Act, Acts, Now, Odd, Protocol},
     sweep,
 };
-use crate::{
-    RuntimeEvent, SessionHandle, SessionId, StartOptions, StopReason,
-    door::{Command, Inside, Wish},
-    handle::{Flags, HandleKeeper},
-};
+use crate::{Command, RuntimeEvent, SessionId, StartOptions, StopReason, session::SessionPort};
 
 mod end;
 
@@ -68,7 +57,7 @@ pub(crate) struct Start<P> {
     pub(crate) life: Life,
     /// Where [`Act::Turn`] is seen.
     pub(crate) turn: watch::Sender<Option<TurnId>>,
-    pub(crate) inside: Inside,
+    pub(crate) port: SessionPort,
 }
 
 /// How long the process lives.
@@ -90,9 +79,7 @@ pub(crate) struct Worker<P: Protocol> {
     pipes: Pipes,
     protocol: P,
     calls: Calls<P::Caller>,
-    inbox: mpsc::Receiver<Command>,
-    events: mpsc::Sender<RuntimeEvent>,
-    flags: Arc<Flags>,
+    port: SessionPort,
     turn: watch::Sender<Option<TurnId>>,
     odd: HashSet<String>,
     /// Lines that were no messages: how many, and the beginning of what they said.
@@ -103,7 +90,6 @@ pub(crate) struct Worker<P: Protocol> {
     begun: Duration,
     login: Watch,
     mark: Option<RunMark>,
-    handle: HandleKeeper,
     notices: Vec<String>,
     life: Life,
 }
@@ -132,11 +118,11 @@ impl<P: Protocol> Worker<P> {
     /// # Errors
     /// One line that says why it cannot be started.
     pub(crate) fn start(start: Start<P>, options: &StartOptions) -> Result<Self, String> {
-        let Start { name, protocol, spawn, mark, session, login, notices, life, turn, inside } =
+        let Start { name, protocol, spawn, mark, session, login, notices, life, turn, port } =
             start;
-        let Inside { inbox, events, flags } = inside;
         let mut child = process::spawn(spawn.clone()).map_err(|error| error.to_string())?;
-        let handle = HandleKeeper::begin(name, options, session, Some(child.pid()));
+        port.begins_as(session);
+        port.child(Some(child.pid()));
         let pipes = Pipes::of(&mut child);
         let clock = clock::system();
         Ok(Self {
@@ -146,9 +132,7 @@ impl<P: Protocol> Worker<P> {
             pipes,
             protocol,
             calls: Calls::new(Arc::clone(&options.tools)),
-            inbox,
-            events,
-            flags,
+            port,
             turn,
             odd: HashSet::new(),
             strays: (0, String::new()),
@@ -157,18 +141,12 @@ impl<P: Protocol> Worker<P> {
             clock,
             login: Watch::of(login),
             mark,
-            handle,
             notices,
             life,
         })
     }
 
-    /// Returns where the session can be read.
-    pub(crate) fn handle(&self) -> watch::Receiver<SessionHandle> {
-        self.handle.reader()
-    }
-
-    /// Runs until the program or the daemon's wish for it is gone; its exit is told last.
+    /// Runs until the program is gone or its end is asked for; its exit is told last.
     pub(crate) async fn run(mut self) {
         for text in std::mem::take(&mut self.notices) {
             self.notice(text).await;
@@ -178,21 +156,17 @@ impl<P: Protocol> Worker<P> {
             Ok(()) => self.serve().await,
             Err(why) => why,
         };
-        self.flags.ready.store(false, Ordering::SeqCst);
         let code = self.finish(why).await;
         self.pipes.close().await;
         sweep(self.name, self.mark.as_ref()).await;
-        let _ = self.events.send(RuntimeEvent::Exited { code }).await;
-        // Closed last: by it the adapter sees that everything was told.
-        drop(self.inbox);
+        self.port.tell(RuntimeEvent::Exited { code }).await;
     }
 
     async fn serve(&mut self) -> Why {
         loop {
             let done = match self.step().await {
-                Step::Command(Some(Command::Stop(reason))) => Err(Why::Stop(reason)),
                 Step::Command(None) => Err(Why::Stop(StopReason::Shutdown)),
-                Step::Command(Some(Command::Wish(wish))) => self.obey(wish).await,
+                Step::Command(Some(command)) => self.obey(command).await,
                 Step::Output(Some(output)) => self.output(output).await,
                 Step::Output(None) => Err(self.outputs_closed().await),
                 Step::Exited(exit) => Err(Why::Exited(exit)),
@@ -215,26 +189,27 @@ impl<P: Protocol> Worker<P> {
         tokio::select! {
             output = self.pipes.next() => Step::Output(output),
             (caller, outcome) = self.calls.next() => Step::Called(caller, outcome),
-            command = self.inbox.recv() => Step::Command(command),
+            command = self.port.next() => Step::Command(command),
             exit = self.child.wait() => Step::Exited(exit.unwrap_or_default()),
             () = pause(wait) => Step::Due,
         }
     }
 
-    async fn obey(&mut self, wish: Wish) -> Result<(), Why> {
-        let is_work = matches!(wish, Wish::Prompt(_) | Wish::Compact);
+    async fn obey(&mut self, command: Command) -> Result<(), Why> {
+        let is_work = matches!(command, Command::Prompt(_) | Command::Compact);
         if is_work && self.life == Life::OneThing {
             self.life = Life::UntilDone;
         }
-        let acts = match wish {
-            Wish::Prompt(prompt) => self.protocol.prompt(prompt),
-            Wish::Steer(prompt) => self.protocol.steer(prompt),
-            Wish::Adopt(turn) => self.protocol.adopt(turn),
-            Wish::Interrupt => self.protocol.interrupt(),
-            Wish::Decide(verdict) => self.protocol.decide(&verdict),
-            Wish::SetModel(model) => self.protocol.set_model(&model),
-            Wish::Compact => self.protocol.compact(),
-            Wish::Clear => self.protocol.clear(),
+        let acts = match command {
+            Command::Prompt(prompt) => self.protocol.prompt(prompt),
+            Command::Steer(prompt) => self.protocol.steer(prompt),
+            Command::Adopt(turn) => self.protocol.adopt(turn),
+            Command::Interrupt => self.protocol.interrupt(),
+            Command::Decide(verdict) => self.protocol.decide(&verdict),
+            Command::SetModel(model) => self.protocol.set_model(&model),
+            Command::Compact => self.protocol.compact(),
+            Command::Clear => self.protocol.clear(),
+            Command::Stop(reason) => return Err(Why::Stop(reason)),
         };
         self.act(acts).await
     }
@@ -307,20 +282,17 @@ impl<P: Protocol> Worker<P> {
     async fn act(&mut self, acts: Acts<P>) -> Result<(), Why> {
         for act in acts {
             match act {
-                Act::Tell(event) => self.send(event).await,
+                Act::Tell(event) => self.port.tell(event).await,
                 Act::Write(line) => self.write(line)?,
                 Act::Call { call, caller } => self.calls.begin(call, caller),
                 Act::Turn(turn) => {
                     self.turn.send_replace(turn);
                 }
-                Act::Free => self.flags.busy.store(false, Ordering::SeqCst),
+                Act::Free => self.port.free(),
                 Act::WatchLogin => self.login.begin(self.clock.monotonic()),
                 Act::Relaunch => self.relaunch().await?,
                 Act::GiveUp => return Err(Why::Useless),
             }
-        }
-        if self.protocol.is_ready() {
-            self.flags.ready.store(true, Ordering::SeqCst);
         }
         self.let_go_at = match (self.protocol.holds_back(), self.let_go_at) {
             (true, None) => Some(self.clock.monotonic() + HELD_BACK),
@@ -353,7 +325,7 @@ impl<P: Protocol> Worker<P> {
         };
         let pipes = std::mem::replace(&mut self.pipes, Pipes::of(&mut child));
         pipes.close().await;
-        self.handle.child(Some(child.pid()));
+        self.port.child(Some(child.pid()));
         self.child = child;
         self.calls.forget();
         self.login.end();
@@ -388,7 +360,7 @@ impl<P: Protocol> Worker<P> {
         }
         match self.login.look(now) {
             Found::Nothing => {}
-            Found::LoggedIn => self.send(RuntimeEvent::LoggedIn).await,
+            Found::LoggedIn => self.port.tell(RuntimeEvent::LoggedIn).await,
             Found::Ask => {
                 let acts = self.protocol.try_again();
                 self.act(acts).await?;
@@ -398,13 +370,7 @@ impl<P: Protocol> Worker<P> {
     }
 
     async fn notice(&self, text: String) {
-        self.send(RuntimeEvent::Notice { text }).await;
-    }
-
-    async fn send(&self, event: RuntimeEvent) {
-        self.handle.see(&event);
-        // A daemon that is gone needs no events.
-        let _ = self.events.send(event).await;
+        self.port.tell(RuntimeEvent::Notice { text }).await;
     }
 }
 

@@ -136,10 +136,6 @@ impl Turns {
         }
     }
 
-    pub(super) fn is_ready(&self) -> bool {
-        self.ready
-    }
-
     /// Says whether a turn is open.
     pub(super) fn busy(&self) -> bool {
         self.turn.is_some() || self.early.is_some()

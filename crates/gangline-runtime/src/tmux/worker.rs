@@ -3,10 +3,7 @@
 //!
 //! What a screen means is decided in [`super::turns`].
 
-use std::{
-    sync::{Arc, atomic::Ordering},
-    time::Duration,
-};
+use std::time::Duration;
 
 use gangline_core::TurnId;
 use gangline_os::{
@@ -16,10 +13,7 @@ use gangline_os::{
     process::Ladder,
 };
 use serde_json::Value;
-use tokio::{
-    sync::{mpsc, watch},
-    time,
-};
+use tokio::{sync::watch, time};
 
 use super::{
     NAME,
@@ -31,10 +25,9 @@ use super::{
     turns::{Act, Turns},
 };
 use crate::{
-    RuntimeEvent, SessionHandle, StartOptions, StopReason, ToolServer,
-    door::{Command, Inside, Wish},
-    handle::{Flags, HandleKeeper},
+    Command, RuntimeEvent, StopReason, ToolServer,
     program::{self, worker::pause},
+    session::SessionPort,
 };
 
 /// From the interrupt of a stop to the end of the turn.
@@ -57,14 +50,11 @@ const LADDER: Ladder = Ladder { term_after: Duration::ZERO, kill_after: Duration
 pub(super) struct Worker {
     server: Server,
     turns: Turns,
-    inbox: mpsc::Receiver<Command>,
-    events: mpsc::Sender<RuntimeEvent>,
-    flags: Arc<Flags>,
+    port: SessionPort,
     clock: SharedClock,
     /// When the next look is due, in the clock's time.
     look_at: Option<Duration>,
     mark: Option<RunMark>,
-    handle: HandleKeeper,
     notices: Vec<String>,
     history: Option<History>,
     turn: watch::Sender<Option<TurnId>>,
@@ -94,28 +84,23 @@ impl Worker {
     /// `tools` serves the daemon's tools, a call belongs to the turn that is told beside it, and
     /// `ear` hears the program's hooks.
     pub(super) async fn start(
-        options: &StartOptions,
         launch: Launch,
-        inside: Inside,
+        port: SessionPort,
         (tools, turn, ear): (Option<ToolServer>, watch::Sender<Option<TurnId>>, Option<Ear>),
     ) -> Result<Self, String> {
-        let Inside { inbox, events, flags } = inside;
         let Launch { pane, env, profile, session, mark, folder, notices, history } = launch;
         let server = Server::start(&folder, env, pane, &profile).await?;
-        let handle =
-            HandleKeeper::begin(NAME, options, Some(session.clone()), Some(server.program));
+        port.begins_as(Some(session.clone()));
+        port.child(Some(server.program));
         let clock = clock::system();
         let turns = Turns::new(profile, session, clock.monotonic());
         Ok(Self {
             server,
             turns,
-            inbox,
-            events,
-            flags,
+            port,
             look_at: Some(clock.monotonic()),
             clock,
             mark,
-            handle,
             notices,
             history,
             turn,
@@ -125,17 +110,12 @@ impl Worker {
         })
     }
 
-    pub(super) fn handle(&self) -> watch::Receiver<SessionHandle> {
-        self.handle.reader()
-    }
-
-    /// Runs until the program or the daemon's wish for it is gone; its exit is told last.
+    /// Runs until the program is gone or its end is asked for; its exit is told last.
     pub(super) async fn run(mut self) {
         for text in std::mem::take(&mut self.notices) {
             self.send(RuntimeEvent::Notice { text }).await;
         }
         let why = self.serve().await;
-        self.flags.ready.store(false, Ordering::SeqCst);
         let code = match why {
             Why::Stop(reason) => self.wind_up(reason).await,
             Why::Gone => self.ended().await,
@@ -143,18 +123,14 @@ impl Worker {
         };
         self.server.end(&LADDER).await;
         program::sweep(NAME, self.mark.as_ref()).await;
-        self.flags.busy.store(false, Ordering::SeqCst);
-        let _ = self.events.send(RuntimeEvent::Exited { code }).await;
-        // Closed last: by it the adapter sees that everything was told.
-        drop(self.inbox);
+        self.port.tell(RuntimeEvent::Exited { code }).await;
     }
 
     async fn serve(&mut self) -> Why {
         loop {
             let done = match self.step().await {
-                Step::Command(Some(Command::Stop(reason))) => Err(Why::Stop(reason)),
                 Step::Command(None) => Err(Why::Stop(StopReason::Shutdown)),
-                Step::Command(Some(Command::Wish(wish))) => self.obey(wish).await,
+                Step::Command(Some(command)) => self.obey(command).await,
                 Step::Gone => Err(Why::Gone),
                 Step::Told(object) => self.told(&object).await,
                 Step::Look => self.look().await,
@@ -169,17 +145,17 @@ impl Worker {
     async fn step(&mut self) -> Step {
         let wait = self.look_at.map(|at| at.saturating_sub(self.clock.monotonic()));
         tokio::select! {
-            command = self.inbox.recv() => Step::Command(command),
+            command = self.port.next() => Step::Command(command),
             () = self.server.gone() => Step::Gone,
             object = heard(self.ear.as_mut()) => Step::Told(object),
             () = pause(wait) => Step::Look,
         }
     }
 
-    async fn obey(&mut self, wish: Wish) -> Result<(), Why> {
+    async fn obey(&mut self, command: Command) -> Result<(), Why> {
         let now = self.clock.monotonic();
-        let acts = match wish {
-            Wish::Prompt(prompt) => {
+        let acts = match command {
+            Command::Prompt(prompt) => {
                 self.until_it_has_tools().await;
                 self.turn.send_replace(Some(prompt.turn));
                 if let Some(history) = &mut self.history {
@@ -187,12 +163,15 @@ impl Worker {
                 }
                 self.turns.prompt(prompt, self.clock.monotonic())
             }
-            Wish::Steer(prompt) => self.turns.steer(prompt, now),
-            Wish::Interrupt => self.turns.interrupt(now),
-            // The adapter refuses these; there is nothing to be decided.
-            Wish::Adopt(_) | Wish::Decide(_) | Wish::SetModel(_) | Wish::Compact | Wish::Clear => {
-                return Ok(());
-            }
+            Command::Steer(prompt) => self.turns.steer(prompt, now),
+            Command::Interrupt => self.turns.interrupt(now),
+            Command::Stop(reason) => return Err(Why::Stop(reason)),
+            // Nothing was asked, and the others are refused.
+            Command::Decide(_)
+            | Command::Adopt(_)
+            | Command::SetModel(_)
+            | Command::Compact
+            | Command::Clear => return Ok(()),
         };
         self.act(acts).await
     }
@@ -242,15 +221,12 @@ impl Worker {
                     Err(error) => Err(error),
                 },
                 Act::Free => {
-                    self.flags.busy.store(false, Ordering::SeqCst);
+                    self.port.free();
                     Ok(())
                 }
                 Act::GiveUp => return Err(Why::Useless),
             };
             done.map_err(|error| useless(&error))?;
-        }
-        if self.turns.is_ready() {
-            self.flags.ready.store(true, Ordering::SeqCst);
         }
         self.look_at = self.turns.next_look().map(|wait| self.clock.monotonic() + wait);
         Ok(())
@@ -352,12 +328,10 @@ impl Worker {
     }
 
     async fn send(&self, event: RuntimeEvent) {
-        self.handle.see(&event);
         if matches!(event, RuntimeEvent::Finished { .. }) {
             self.turn.send_replace(None);
         }
-        // A daemon that is gone needs no events.
-        let _ = self.events.send(event).await;
+        self.port.tell(event).await;
     }
 }
 

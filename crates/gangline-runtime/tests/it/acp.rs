@@ -18,17 +18,19 @@ use serde_json::json;
 fn what_any_program_can_do_depends_on_the_program() {
     let command = |words: &[&str]| -> Vec<String> { words.iter().map(|it| (*it).into()).collect() };
     let none = BTreeMap::new();
-    let acp = |words: &[&str]| Acp::plain().capabilities_of(Some(&command(words)), &none);
-    assert!(!acp(&["mine", "acp"]).compact && !Acp::plain().capabilities().compact);
+    let acp = |words: &[&str]| Acp::plain().capabilities(Some(&command(words)), &none).unwrap();
+    assert!(
+        !acp(&["mine", "acp"]).compact && !Acp::plain().capabilities(None, &none).unwrap().compact
+    );
     assert!(acp(&["/usr/local/bin/opencode", "acp"]).compact);
-    assert_eq!(acp(&["cline", "--acp"]), Acp::cline().capabilities());
-    let tmux = |words: &[&str]| Tmux::default().capabilities_of(Some(&command(words)), &none);
+    assert_eq!(acp(&["cline", "--acp"]), Acp::cline().capabilities(None, &none).unwrap());
+    let tmux = |words: &[&str]| Tmux::default().capabilities(Some(&command(words)), &none).unwrap();
     let seen = ["bash", "aider", "claude", "mine"].map(|word| {
         let can = tmux(&[word]);
         (can.bare, can.steer)
     });
     assert_eq!(seen, [(true, false), (false, false), (false, true), (false, false)]);
     let screen = BTreeMap::from([("screen".to_owned(), json!({"bare": true, "steer": true}))]);
-    let can = Tmux::default().capabilities_of(Some(&command(&["mine"])), &screen);
+    let can = Tmux::default().capabilities(Some(&command(&["mine"])), &screen).unwrap();
     assert!(can.bare && can.steer);
 }

@@ -5,6 +5,7 @@ mod acp;
 mod claude;
 mod codex;
 mod conformance;
+mod driven;
 mod native;
 mod rig;
 mod tmux;

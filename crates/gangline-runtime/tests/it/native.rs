@@ -10,18 +10,19 @@ use async_trait::async_trait;
 use gangline_core::{Epoch, TurnId};
 use gangline_os::{CancellationToken, clock, task::TaskGroup};
 use gangline_runtime::{
-    Answer, Block, Mode, Permissions, Prompt, Runtime, RuntimeError, RuntimeEvent, SessionId,
-    StartOptions, StopReason, ToolCall, ToolHost, ToolSpec, TurnResult, Verdict, registry,
+    Answer, Block, Command, Mode, Permissions, Prompt, Refusal, RuntimeEvent, SessionId,
+    StartOptions, StopReason, ToolCall, ToolHost, ToolSpec, TurnResult, Verdict,
 };
 use gangline_standin::{Script, StandinOptions, serve};
 use tokio::{net::TcpListener, sync::mpsc};
+
+use super::driven::Driven;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The daemon's side: a backend and what it tells.
 struct Rig {
-    runtime: Box<dyn Runtime>,
-    events: mpsc::Receiver<RuntimeEvent>,
+    runtime: Driven,
     options: StartOptions,
     _tasks: TaskGroup,
     folder: tempfile::TempDir,
@@ -88,20 +89,12 @@ impl Rig {
             extra: BTreeMap::new(),
             tools: Arc::new(Posts(calls)),
         };
-        let rig = Self {
-            runtime: registry::make("native").unwrap(),
-            events: mpsc::channel(1).1,
-            options,
-            _tasks: tasks,
-            folder,
-        };
+        let rig = Self { runtime: Driven::of("native"), options, _tasks: tasks, folder };
         (rig, called)
     }
 
     async fn start(&mut self) -> SessionId {
-        let (sender, events) = mpsc::channel(64);
-        self.events = events;
-        let handle = self.runtime.start(self.options.clone(), sender).await.unwrap();
+        let handle = self.runtime.start(self.options.clone()).await.unwrap();
         match self.next().await {
             RuntimeEvent::Ready { session } => {
                 assert_eq!(handle.session.as_ref(), Some(&session));
@@ -112,7 +105,7 @@ impl Rig {
     }
 
     async fn next(&mut self) -> RuntimeEvent {
-        tokio::time::timeout(PATIENCE, self.events.recv()).await.unwrap().unwrap()
+        tokio::time::timeout(PATIENCE, self.runtime.next()).await.unwrap().unwrap()
     }
 
     async fn say(&mut self, number: i64, text: &str) {
@@ -185,7 +178,6 @@ fn texts(events: &[RuntimeEvent]) -> String {
 async fn a_prompt_is_accepted_answered_and_finished() {
     let (mut rig, _called) = Rig::new(Permissions::Ask).await;
     rig.start().await;
-    assert!(rig.runtime.is_ready());
     rig.say(1, "say exactly plum").await;
     let events = rig.until_finished().await;
     assert_eq!(events.first(), Some(&RuntimeEvent::Accepted { turn: turn(1) }));
@@ -202,7 +194,8 @@ async fn a_prompt_in_mid_turn_is_refused_as_busy() {
     rig.start().await;
     rig.say(1, "sleep 60").await;
     let second = Prompt { turn: turn(2), text: "say exactly x".to_owned(), uuid: "p2".to_owned() };
-    assert!(matches!(rig.runtime.prompt(second).await, Err(RuntimeError::Busy { .. })));
+    let why = rig.runtime.refused(Command::Prompt(second)).await;
+    assert!(matches!(why, Refusal::Busy { .. }));
     rig.runtime.interrupt().await.unwrap();
     let events = rig.until_finished().await;
     let end = RuntimeEvent::Finished { turn: turn(1), result: TurnResult::Interrupted };
@@ -279,13 +272,13 @@ async fn a_stopped_session_is_resumed_under_its_id() {
     rig.runtime.stop(StopReason::Shutdown).await;
     let mut last = None;
     let mut finished = 0;
-    while let Some(event) = rig.events.recv().await {
+    while let Some(event) = rig.runtime.next().await {
         finished += usize::from(matches!(event, RuntimeEvent::Finished { .. }));
         last = Some(event);
     }
     assert_eq!(finished, 1);
     assert_eq!(last, Some(RuntimeEvent::Exited { code: 0 }));
-    assert!(!rig.runtime.is_ready());
+    assert!(!rig.runtime.runs());
     rig.options.resume = Some(session.clone());
     assert_eq!(rig.start().await, session);
     rig.say(2, "say exactly again").await;
@@ -297,7 +290,6 @@ async fn a_stopped_session_is_resumed_under_its_id() {
 async fn a_missing_key_for_a_foreign_server_is_told_at_the_start() {
     let (mut rig, _called) = Rig::new(Permissions::Ask).await;
     rig.options.base_url = None;
-    let (sender, _events) = mpsc::channel(4);
-    let error = rig.runtime.start(rig.options.clone(), sender).await.unwrap_err().to_string();
+    let error = rig.runtime.start(rig.options.clone()).await.unwrap_err().to_string();
     assert!(error.contains("api_key_env"), "{error}");
 }

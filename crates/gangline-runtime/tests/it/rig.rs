@@ -11,8 +11,8 @@ use async_trait::async_trait;
 use gangline_core::{Epoch, TurnId, permission};
 use gangline_os::{CancellationToken, clock, mark, task::TaskGroup};
 use gangline_runtime::{
-    Block, Mode, Permissions, Prompt, Runtime, RuntimeEvent, SessionHandle, SessionId,
-    StartOptions, ToolCall, ToolHost, ToolSpec, TurnResult, registry,
+    Block, Mode, Permissions, Prompt, RuntimeEvent, SessionHandle, SessionId, StartOptions,
+    ToolCall, ToolHost, ToolSpec, TurnResult,
 };
 use gangline_standin::{Script, StandinOptions, serve};
 use tokio::{
@@ -22,14 +22,15 @@ use tokio::{
 };
 use uuid::Uuid;
 
+use super::driven::Driven;
+
 const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A session and what it tells. Everything lies in one folder, and every process carries its mark.
 pub(crate) struct Rig {
-    pub(crate) runtime: Box<dyn Runtime>,
+    pub(crate) runtime: Driven,
     pub(crate) options: StartOptions,
     pub(crate) calls: mpsc::Receiver<ToolCall>,
-    events: mpsc::Receiver<RuntimeEvent>,
     pub(crate) pid: Option<u32>,
     pub(crate) installation: String,
     tasks: TaskGroup,
@@ -111,10 +112,9 @@ impl Rig {
             tools: Arc::new(Posts(sender)),
         };
         Self {
-            runtime: registry::make(backend).unwrap(),
+            runtime: Driven::of(backend),
             options,
             calls,
-            events: mpsc::channel(1).1,
             pid: None,
             installation,
             tasks: TaskGroup::new("test"),
@@ -159,9 +159,7 @@ impl Rig {
 
     /// Starts without waiting for anything.
     pub(crate) async fn begin(&mut self) -> SessionHandle {
-        let (sender, events) = mpsc::channel(64);
-        self.events = events;
-        let handle = self.runtime.start(self.options.clone(), sender).await.unwrap();
+        let handle = self.runtime.start(self.options.clone()).await.unwrap();
         self.pid = handle.pid;
         handle
     }
@@ -194,17 +192,12 @@ impl Rig {
         }
     }
 
-    /// Takes the events of a session that was started otherwise.
-    pub(crate) fn follow(&mut self, events: mpsc::Receiver<RuntimeEvent>) {
-        self.events = events;
-    }
-
     pub(crate) async fn next(&mut self) -> RuntimeEvent {
         self.next_or_end().await.unwrap()
     }
 
     pub(crate) async fn next_or_end(&mut self) -> Option<RuntimeEvent> {
-        tokio::time::timeout(PATIENCE, self.events.recv()).await.expect("no event comes")
+        tokio::time::timeout(PATIENCE, self.runtime.next()).await.expect("no event comes")
     }
 
     pub(crate) async fn say(&mut self, number: i64, text: &str) -> String {

@@ -155,6 +155,7 @@ pub(super) fn event_turn(event: &RuntimeEvent) -> Option<TurnId> {
         | RuntimeEvent::Compacting
         | RuntimeEvent::Compacted { .. }
         | RuntimeEvent::Notice { .. }
+        | RuntimeEvent::Refused { .. }
         | RuntimeEvent::Exited { .. } => None,
     }
 }

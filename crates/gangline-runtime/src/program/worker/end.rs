@@ -1,6 +1,6 @@
 //! The end of the process: asked for, by itself, or because it is of no use any more.
 
-use std::{sync::atomic::Ordering, time::Duration};
+use std::time::Duration;
 
 use gangline_os::{
     lines::Line,
@@ -94,7 +94,7 @@ impl<P: Protocol> Worker<P> {
     async fn end(&mut self, ladder: &Ladder) -> Exit {
         self.pipes.close_input().await;
         let exit = {
-            let Self { child, pipes, protocol, events, clock, .. } = self;
+            let Self { child, pipes, protocol, port, clock, .. } = self;
             let ending = child.end(ladder);
             tokio::pin!(ending);
             loop {
@@ -108,14 +108,13 @@ impl<P: Protocol> Worker<P> {
                 {
                     for act in acts {
                         if let Act::Tell(event) = act {
-                            let _ = events.send(event).await;
+                            port.tell(event).await;
                         }
                     }
                 }
             }
         };
         self.turn.send_replace(None);
-        self.flags.busy.store(false, Ordering::SeqCst);
         exit
     }
 
@@ -140,13 +139,13 @@ impl<P: Protocol> Worker<P> {
             let said = self.last_words();
             let said = if said.is_empty() { "nothing" } else { &said };
             let text = format!("{} ended with {how}; it said: {said}", self.name);
-            self.send(RuntimeEvent::Notice { text }).await;
+            self.port.tell(RuntimeEvent::Notice { text }).await;
         } else if !self.protocol.is_ready() {
             // One does so, without a word, when it does not know the session to go on with.
             let said = self.last_words();
             let said = if said.is_empty() { said } else { format!("; it said: {said}") };
             let text = format!("{} ended before it took prompts{said}", self.name);
-            self.send(RuntimeEvent::Notice { text }).await;
+            self.port.tell(RuntimeEvent::Notice { text }).await;
         }
         exit.code.unwrap_or(-1)
     }

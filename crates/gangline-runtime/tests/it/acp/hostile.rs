@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use gangline_runtime::{
-    Answer, Permissions, RuntimeEvent, SessionFilter, SessionId, StopReason, TurnResult,
+    Answer, Command, Permissions, Refusal, RuntimeEvent, SessionFilter, SessionId, StopReason,
+    TurnResult,
 };
 use gangline_testkit::hostile::{self, Play};
 
@@ -55,7 +56,8 @@ async fn any_command_is_an_agent() {
     rig.runtime.set_model("nope").await.unwrap();
     let done = rig.ask(7, "hello").await;
     assert!(done.notices()[0].contains("not changed to nope: no such model"), "{done:#?}");
-    assert!(rig.runtime.compact().await.is_err());
+    let why = rig.runtime.refused(Command::Compact).await;
+    assert!(matches!(why, Refusal::Unsupported { .. }));
 
     rig.runtime.clear().await.unwrap();
     let done = rig.ask(8, "fresh").await;

@@ -85,7 +85,6 @@ async fn a_login_that_comes_later_is_noticed() {
     let TurnResult::NeedsLogin { hint } = done.result() else { panic!("{done:?}") };
     assert!(hint.contains("Not logged in") && hint.contains(account.to_str().unwrap()), "{hint}");
     assert_eq!(rig.requests(), [""; 0]);
-    assert!(rig.runtime.is_ready());
 
     let login = r#"{"claudeAiOauth":{"accessToken":"sk-ant-oat01-x","refreshToken":"sk-ant-ort01-x",
         "expiresAt":99999999999999,"scopes":["user:inference"],"subscriptionType":"max"}}"#;

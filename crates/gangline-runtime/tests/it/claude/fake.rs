@@ -5,8 +5,7 @@ use gangline_runtime::{Mode, RuntimeError, RuntimeEvent, SessionId, StopReason, 
 use super::rig::{Done, Rig, turn};
 
 async fn start_error(rig: &mut Rig) -> String {
-    let (sender, _events) = tokio::sync::mpsc::channel(4);
-    match rig.runtime.start(rig.options.clone(), sender).await {
+    match rig.runtime.start(rig.options.clone()).await {
         Err(RuntimeError::Start { why, .. }) => why,
         other => panic!("{other:?}"),
     }
@@ -36,7 +35,7 @@ async fn a_program_that_cannot_be_used_is_told_with_the_way_out() {
     assert!(start_error(&mut rig).await.contains("`command`"));
     rig.options.mode = Mode::Tmux;
     assert!(start_error(&mut rig).await.contains("not in a terminal"));
-    assert!(!rig.runtime.is_ready());
+    assert!(!rig.runtime.runs());
 }
 
 /// Words that stand before the program's own arguments are kept.
@@ -132,9 +131,8 @@ async fn a_death_at_any_step_is_told_with_its_last_words() {
                 .any(|it| matches!(it, RuntimeEvent::Notice { text } if text.contains(words)));
             assert_eq!(told, body.contains(words), "{body}: {rest:?}");
         }
-        assert!(!rig.runtime.is_ready());
-        let gone = rig.runtime.interrupt().await;
-        assert!(matches!(gone, Err(RuntimeError::NotRunning { .. })), "{gone:?}");
+        assert!(!rig.runtime.runs());
+        assert!(rig.runtime.interrupt().await.is_err());
         rig.runtime.stop(StopReason::Restart).await;
     }
 }

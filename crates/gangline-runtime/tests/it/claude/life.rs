@@ -1,7 +1,7 @@
 //! The real program: its begin, its end, and what becomes of the session.
 
 use gangline_runtime::{
-    Permissions, RuntimeError, RuntimeEvent, SessionId, StopReason, TurnResult,
+    Command, Permissions, Refusal, RuntimeEvent, SessionId, StopReason, TurnResult,
 };
 
 use super::rig::{Done, Rig, turn};
@@ -35,13 +35,13 @@ async fn an_interrupt_ends_the_tool_and_the_turn() {
     rig.start().await;
     rig.runtime.interrupt().await.unwrap();
     rig.say(1, "work").await;
-    assert!(!rig.runtime.is_ready());
     let second = gangline_runtime::Prompt {
         turn: turn(2),
         text: "too early".to_owned(),
         uuid: "x".to_owned(),
     };
-    assert!(matches!(rig.runtime.prompt(second).await, Err(RuntimeError::Busy { .. })));
+    let why = rig.runtime.refused(Command::Prompt(second)).await;
+    assert!(matches!(why, Refusal::Busy { .. }));
     rig.until_runs(SHELL).await;
     rig.runtime.interrupt().await.unwrap();
     let done = Done(rig.until_finished().await);
@@ -65,7 +65,7 @@ async fn a_stopped_session_leaves_nothing_and_is_resumed() {
     assert_eq!(rest.last(), Some(&RuntimeEvent::Exited { code: 0 }));
     let end = RuntimeEvent::Finished { turn: turn(2), result: TurnResult::Interrupted };
     assert_eq!(rest.iter().filter(|event| **event == end).count(), 1, "{rest:?}");
-    assert!(!rig.runtime.is_ready());
+    assert!(!rig.runtime.runs());
 
     rig.options.resume = Some(session.clone());
     assert_eq!(rig.start().await, session);

@@ -2,8 +2,8 @@
 
 use gangline_os::process::Signal;
 use gangline_runtime::{
-    Answer, Mode, Permissions, Prompt, RuntimeEvent, SessionFilter, SessionId, StopReason,
-    Thinking, TurnResult, Verdict, registry,
+    Answer, Command, Mode, Permissions, Prompt, Refusal, RuntimeEvent, SessionFilter, SessionId,
+    StopReason, Thinking, TurnResult, Verdict, registry,
 };
 use serde_json::Value;
 
@@ -58,10 +58,9 @@ async fn each_turn_has_a_process_and_the_session_lasts() {
     let session = rig.start().await;
     assert_eq!((pid(&rig), rig.processes()), (None, vec![]));
     let handle = rig.runtime.session().unwrap();
-    assert!(handle.ready_at.is_some() && rig.runtime.detect_running(&handle));
+    assert!(handle.ready_at.is_some() && rig.runtime.runs());
     assert_eq!(rig.ask(1, "remember plum").await.text(), "turn 1: remember plum");
     assert_eq!((pid(&rig), rig.processes()), (None, vec![]));
-    assert!(rig.runtime.is_ready());
     let done = rig.ask(2, "and now").await;
     assert_eq!(done.result(), &TurnResult::Completed);
     assert!(rig.requests().pop().unwrap().contains("remember plum"));
@@ -341,7 +340,8 @@ async fn a_second_prompt_is_refused_and_what_is_added_is_taken_up() {
     let seen = rig.until(|event| matches!(event, RuntimeEvent::ApprovalAsked { .. })).await;
     let Some(RuntimeEvent::ApprovalAsked { ask, .. }) = seen.last() else { panic!() };
     let second = Prompt { turn: turn(2), text: "too early".to_owned(), uuid: "x".to_owned() };
-    assert!(rig.runtime.prompt(second).await.is_err());
+    let why = rig.runtime.refused(Command::Prompt(second)).await;
+    assert!(matches!(why, Refusal::Busy { .. }));
     let added = Prompt { turn: turn(1), text: "and quince".to_owned(), uuid: "y".to_owned() };
     rig.runtime.steer(added).await.unwrap();
     let verdict = Verdict { request: ask.request.clone(), answer: Answer::Allow };

@@ -22,7 +22,6 @@ async fn prompts_are_answered_one_after_the_other() {
         (2, "/clear", "you said  /clear"),
         (3, "three\nlines", "you said three\nlines"),
     ] {
-        assert!(rig.runtime.is_ready());
         let done = rig.ask(number, text).await;
         assert_eq!(done.0.first(), Some(&RuntimeEvent::Accepted { turn: turn(number) }));
         assert_eq!((done.text().as_str(), done.result()), (answer, &TurnResult::Completed));

@@ -115,8 +115,7 @@ async fn a_refused_session_is_the_daemon_s_to_give_up() {
 }
 
 async fn start_error(rig: &mut Rig) -> String {
-    let (sender, _events) = tokio::sync::mpsc::channel(4);
-    match rig.runtime.start(rig.options.clone(), sender).await {
+    match rig.runtime.start(rig.options.clone()).await {
         Err(RuntimeError::Start { why, .. }) => why,
         other => panic!("{other:?}"),
     }
@@ -146,7 +145,7 @@ async fn a_program_that_cannot_be_used_is_told_with_the_way_out() {
     assert!(start_error(&mut rig).await.contains("`command`"));
     rig.options.mode = Mode::PerTurn;
     assert!(start_error(&mut rig).await.contains("one process"));
-    assert!(!rig.runtime.is_ready());
+    assert!(!rig.runtime.runs());
 }
 
 /// R0-08: an interrupt of a turn that says nothing more is answered by its end.

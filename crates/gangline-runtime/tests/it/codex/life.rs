@@ -1,8 +1,8 @@
 //! The real program: its begin, its end, and what becomes of the session.
 
 use gangline_runtime::{
-    Permissions, Prompt, RuntimeError, RuntimeEvent, SessionFilter, SessionId, StopReason,
-    TurnResult, registry,
+    Command, Permissions, Prompt, Refusal, RuntimeError, RuntimeEvent, SessionFilter, SessionId,
+    StopReason, TurnResult, registry,
 };
 
 use super::rig::{Done, Rig, turn};
@@ -39,9 +39,9 @@ async fn an_interrupt_ends_the_tool_and_the_turn() {
     rig.start().await;
     rig.runtime.interrupt().await.unwrap();
     rig.say(1, "work").await;
-    assert!(!rig.runtime.is_ready());
     let second = Prompt { turn: turn(2), text: "too early".to_owned(), uuid: "x".to_owned() };
-    assert!(matches!(rig.runtime.prompt(second).await, Err(RuntimeError::Busy { .. })));
+    let why = rig.runtime.refused(Command::Prompt(second)).await;
+    assert!(matches!(why, Refusal::Busy { .. }));
     rig.until_runs(SHELL).await;
     rig.runtime.interrupt().await.unwrap();
     let done = Done(rig.until_finished().await);
@@ -87,7 +87,7 @@ async fn a_stopped_session_leaves_nothing_and_is_resumed() {
     let session = rig.start().await;
     let handle = rig.runtime.session().unwrap();
     let other = registry::make("codex").unwrap();
-    assert!(other.detect_running(&handle));
+    assert_eq!(handle.runs(), Some(true));
     rig.ask(1, "remember plum").await;
     rig.say(2, "work").await;
     rig.until_runs(SHELL).await;
@@ -97,7 +97,7 @@ async fn a_stopped_session_leaves_nothing_and_is_resumed() {
     assert_eq!(rest.last(), Some(&RuntimeEvent::Exited { code: 0 }));
     let end = RuntimeEvent::Finished { turn: turn(2), result: TurnResult::Interrupted };
     assert_eq!(rest.iter().filter(|event| **event == end).count(), 1, "{rest:?}");
-    assert!(!rig.runtime.is_ready() && !other.detect_running(&handle));
+    assert_eq!((rig.runtime.runs(), handle.runs()), (false, Some(false)));
 
     let list = |workdir| SessionFilter { workdir, limit: 10 };
     let own = list(Some(rig.path("work")));
@@ -108,9 +108,8 @@ async fn a_stopped_session_leaves_nothing_and_is_resumed() {
     let elsewhere = list(Some(rig.path("home")));
     assert_eq!(other.list_sessions(&rig.options, &elsewhere).await.unwrap(), []);
 
-    let (sender, events) = tokio::sync::mpsc::channel(64);
-    rig.follow(events);
-    rig.runtime.resume(&listed[0], rig.options.clone(), sender).await.unwrap();
+    rig.options.resume.clone_from(&listed[0].session);
+    rig.begin().await;
     assert_eq!(rig.until_ready().await.0, session);
     rig.ask(3, "and now").await;
     let last = rig.requests().pop().unwrap();
@@ -234,9 +233,7 @@ async fn an_account_of_its_own_has_its_folder() {
     rig.runtime.stop(StopReason::Restart).await;
 
     rig.options.account_dir = Some(rig.path("tmp").join("account"));
-    let (sender, _events) = tokio::sync::mpsc::channel(4);
-    let Err(RuntimeError::Start { why, .. }) = rig.runtime.start(rig.options.clone(), sender).await
-    else {
+    let Err(RuntimeError::Start { why, .. }) = rig.runtime.start(rig.options.clone()).await else {
         panic!("it started")
     };
     assert!(why.contains("below the temporary folder") && why.contains("account_dir"), "{why}");

@@ -21,7 +21,6 @@ async fn prompts_are_answered_one_after_the_other() {
         (2, "/clear", "you said /clear"),
         (3, "three\nlines", "you said three\nlines"),
     ] {
-        assert!(rig.runtime.is_ready());
         let done = rig.ask(number, text).await;
         assert_eq!(done.0.first(), Some(&RuntimeEvent::Accepted { turn: turn(number) }));
         assert_eq!((done.text().as_str(), done.result()), (answer, &TurnResult::Completed));
@@ -53,7 +52,7 @@ async fn the_initial_prompt_is_the_first_message() {
     rig.options.initial_prompt =
         Some(Prompt { turn: turn(1), text, uuid: "not-a-uuid".to_owned() });
     rig.begin().await;
-    assert!(!rig.runtime.is_ready());
+    assert!(rig.runtime.session().unwrap().ready_at.is_none());
     let done = Done(rig.until_finished().await);
     let place = |wanted: fn(&RuntimeEvent) -> bool| done.0.iter().position(wanted).unwrap();
     let ready = place(|event| matches!(event, RuntimeEvent::Ready { .. }));

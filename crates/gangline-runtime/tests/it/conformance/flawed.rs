@@ -1,23 +1,19 @@
 //! An adapter that breaks one rule, around one that keeps them all.
 
-use std::{
-    path::PathBuf,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU32, Ordering},
-    },
-};
+use std::{collections::BTreeMap, path::PathBuf, sync::Mutex, time::Duration};
 
 use async_trait::async_trait;
 use gangline_os::{
+    proc,
     process::{self, Child, Group, Output, Spawn, Stdin},
     task::TaskGroup,
 };
 use gangline_runtime::{
-    Answer, Capabilities, Prompt, Runtime, RuntimeError, RuntimeEvent, SessionFilter,
-    SessionHandle, StartOptions, StopReason, TurnResult, Verdict,
+    Answer, Capabilities, Command, Refusal, Runtime, RuntimeError, RuntimeEvent, Session,
+    SessionFilter, SessionHandle, StartOptions, TurnResult,
+    session::{self, SessionPort},
 };
-use tokio::sync::mpsc;
+use serde_json::Value;
 
 const NAME: &str = "flawed";
 
@@ -37,14 +33,13 @@ pub(crate) struct Flaw {
 pub(crate) enum Act {
     AsAsked,
     TakesASecondPrompt,
-    PromptNeverReturns,
+    WaitsForAnswers,
     LosesEarlyPrompts,
     RefusesAfter(u32),
     RefusesAfterAnInterrupt,
     RefusesAfterAnError,
     NeverInterrupts,
-    AlwaysReady,
-    HasNoHandle,
+    HasAWrongHandle,
     AllowsAll,
     DeniesAll,
     DeniesWithoutReason,
@@ -80,70 +75,54 @@ impl Flaw {
 pub(crate) struct Flawed {
     inner: Box<dyn Runtime>,
     flaw: Flaw,
-    prompts: AtomicU32,
-    refuses: Arc<AtomicBool>,
-    left: Option<Child>,
-    tasks: TaskGroup,
+    /// A process that outlives every session.
+    left: Mutex<Option<Child>>,
 }
 
 impl Flawed {
     pub(crate) fn new(inner: Box<dyn Runtime>, flaw: Flaw) -> Self {
-        let refuses = Arc::default();
-        let tasks = TaskGroup::new(NAME);
-        Self { inner, flaw, prompts: AtomicU32::new(0), refuses, left: None, tasks }
-    }
-
-    fn does(&self, act: Act) -> bool {
-        self.flaw.act == act
+        Self { inner, flaw, left: Mutex::default() }
     }
 }
 
 #[async_trait]
 impl Runtime for Flawed {
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
+    fn capabilities(
+        &self,
+        command: Option<&[String]>,
+        extra: &BTreeMap<String, Value>,
+    ) -> Result<Capabilities, String> {
+        self.inner.capabilities(command, extra)
     }
 
     async fn start(
-        &mut self,
+        &self,
         mut options: StartOptions,
-        events: mpsc::Sender<RuntimeEvent>,
-    ) -> Result<SessionHandle, RuntimeError> {
-        if self.does(Act::RefusesUnknownFields) && options.extra.contains_key("no_such_field") {
+        tasks: &mut TaskGroup,
+    ) -> Result<Session, RuntimeError> {
+        let act = self.flaw.act;
+        if act == Act::RefusesUnknownFields && options.extra.contains_key("no_such_field") {
             return Err(RuntimeError::Start { runtime: NAME, why: "what is that".to_owned() });
         }
+        // The session behind it gets its first prompt from its own queue.
+        let given = StartOptions { initial_prompt: None, ..options.clone() };
         (self.flaw.options)(&mut options);
-        if self.does(Act::LeavesAProcess) {
-            self.left = Some(leave(&options));
+        let leaves = matches!(act, Act::LeavesAProcess | Act::AlwaysRuns);
+        let left = leaves.then(|| leave(&options));
+        let ghost = left.as_ref().map(Child::pid);
+        let first = options.initial_prompt.take();
+        let inner = self.inner.start(options, tasks).await?;
+        let (mut session, port) = session::pair(NAME, &given, inner.can);
+        if let Some(first) = first {
+            session.commands.try_send(Command::Prompt(first)).unwrap();
         }
-        let (sender, mut told) = mpsc::channel(64);
-        let (tell, refuses) = (self.flaw.tell, Arc::clone(&self.refuses));
-        let dies = self.does(Act::RefusesAfterAnError);
-        self.tasks.spawn("events", async move {
-            while let Some(event) = told.recv().await {
-                let failed = matches!(
-                    event,
-                    RuntimeEvent::Finished { result: TurnResult::Failed { .. }, .. }
-                );
-                refuses.fetch_or(failed && dies, Ordering::SeqCst);
-                for event in tell(event) {
-                    let _ = events.send(event).await;
-                }
-            }
-        });
-        self.inner.start(options, sender).await
-    }
-
-    fn session(&self) -> Option<SessionHandle> {
-        if self.does(Act::HasNoHandle) { None } else { self.inner.session() }
-    }
-
-    fn detect_running(&self, handle: &SessionHandle) -> bool {
-        match self.flaw.act {
-            Act::NeverRuns => false,
-            Act::AlwaysRuns => true,
-            _ => self.inner.detect_running(handle),
-        }
+        let flaw = self.flaw;
+        let (prompts, ready, refuses, in_turn) = (0, false, false, false);
+        let between = Between { port, inner, flaw, prompts, ready, refuses, in_turn, ghost };
+        between.show();
+        *self.left.lock().unwrap() = left;
+        session.run_in(tasks, Duration::from_secs(25), between.run());
+        Ok(session)
     }
 
     async fn list_sessions(
@@ -159,69 +138,116 @@ impl Runtime for Flawed {
         }
         self.inner.list_sessions(options, &filter).await
     }
+}
 
-    async fn prompt(&mut self, prompt: Prompt) -> Result<(), RuntimeError> {
-        let before = self.prompts.fetch_add(1, Ordering::SeqCst);
-        match self.flaw.act {
-            Act::PromptNeverReturns => std::future::pending().await,
-            Act::LosesEarlyPrompts if !self.inner.is_ready() => return Ok(()),
-            Act::RefusesAfter(most) if before >= most => {
-                return Err(RuntimeError::NotRunning { runtime: NAME });
+/// Passes commands to the session behind it and events back, each perhaps changed.
+struct Between {
+    port: SessionPort,
+    inner: Session,
+    flaw: Flaw,
+    prompts: u32,
+    ready: bool,
+    refuses: bool,
+    in_turn: bool,
+    /// See [`Flawed::left`].
+    ghost: Option<u32>,
+}
+
+enum Step {
+    Command(Option<Command>),
+    Event(Option<RuntimeEvent>),
+}
+
+impl Between {
+    async fn run(mut self) {
+        let mut open = true;
+        loop {
+            let listens = self.flaw.act != Act::WaitsForAnswers || !self.in_turn;
+            let step = tokio::select! {
+                command = self.port.next(), if open && listens => Step::Command(command),
+                event = self.inner.next() => Step::Event(event),
+            };
+            match step {
+                Step::Command(Some(command)) => self.pass(command).await,
+                Step::Command(None) => {
+                    open = false;
+                    let stop = Command::Stop(gangline_runtime::StopReason::Shutdown);
+                    let _ = self.inner.commands.send(stop).await;
+                }
+                Step::Event(Some(event)) => self.hear(event).await,
+                Step::Event(None) => return,
+            }
+        }
+    }
+
+    /// Shows the handle of the session behind it.
+    fn show(&self) {
+        let handle = self.inner.handle.borrow().clone();
+        self.port.show(|shown| match self.flaw.act {
+            Act::HasAWrongHandle => shown.workdir = "/nowhere".into(),
+            Act::NeverRuns => *shown = SessionHandle { pid_start: Some(1), ..handle },
+            Act::AlwaysRuns => {
+                let pid_start = self.ghost.and_then(proc::start_time);
+                *shown = SessionHandle { pid: self.ghost, pid_start, ..handle };
+            }
+            _ => *shown = handle,
+        });
+    }
+
+    async fn hear(&mut self, event: RuntimeEvent) {
+        self.ready |= matches!(event, RuntimeEvent::Ready { .. });
+        let failed =
+            matches!(event, RuntimeEvent::Finished { result: TurnResult::Failed { .. }, .. });
+        self.refuses |= failed && self.flaw.act == Act::RefusesAfterAnError;
+        if matches!(event, RuntimeEvent::Finished { .. }) {
+            self.port.free();
+            self.in_turn = false;
+        }
+        if matches!(event, RuntimeEvent::Refused { .. }) && self.flaw.act == Act::TakesASecondPrompt
+        {
+            return;
+        }
+        self.show();
+        for event in (self.flaw.tell)(event) {
+            self.port.tell(event).await;
+        }
+    }
+
+    async fn pass(&mut self, mut command: Command) {
+        if let Command::Prompt(_) = &command {
+            let before = self.prompts;
+            self.prompts += 1;
+            let tired = matches!(self.flaw.act, Act::RefusesAfter(most) if before >= most);
+            if tired || self.refuses {
+                let why = Refusal::Unsupported { runtime: NAME, what: "go on" };
+                self.port.free();
+                return self.port.tell(RuntimeEvent::Refused { command, why }).await;
+            }
+        }
+        match (self.flaw.act, &mut command) {
+            (Act::LosesEarlyPrompts, Command::Prompt(_)) if !self.ready => return,
+            (Act::DropsSteers, Command::Steer(_))
+            | (Act::NeverInterrupts, Command::Interrupt)
+            | (Act::KeepsItsModel, Command::SetModel(_))
+            | (Act::KeepsItsContext, Command::Compact | Command::Clear) => return,
+            (Act::TakesASecondPrompt, Command::Prompt(_)) => self.port.free(),
+            (Act::WaitsForAnswers, Command::Prompt(_)) => self.in_turn = true,
+            (Act::RefusesAfterAnInterrupt, Command::Interrupt) => self.refuses = true,
+            (Act::AllowsAll, Command::Decide(verdict)) => verdict.answer = Answer::Allow,
+            (Act::DeniesAll, Command::Decide(verdict)) => verdict.answer = deny("never"),
+            (Act::DeniesWithoutReason, Command::Decide(verdict))
+                if verdict.answer != Answer::Allow =>
+            {
+                verdict.answer = deny("no");
             }
             _ => {}
         }
-        if self.refuses.load(Ordering::SeqCst) {
-            return Err(RuntimeError::NotRunning { runtime: NAME });
-        }
-        match self.inner.prompt(prompt).await {
-            Err(RuntimeError::Busy { .. }) if self.does(Act::TakesASecondPrompt) => Ok(()),
-            other => other,
-        }
+        let _ = self.inner.commands.send(command).await;
     }
+}
 
-    async fn steer(&mut self, prompt: Prompt) -> Result<(), RuntimeError> {
-        if self.does(Act::DropsSteers) { Ok(()) } else { self.inner.steer(prompt).await }
-    }
-
-    async fn interrupt(&mut self) -> Result<(), RuntimeError> {
-        if self.does(Act::NeverInterrupts) {
-            return Ok(());
-        }
-        self.refuses.fetch_or(self.does(Act::RefusesAfterAnInterrupt), Ordering::SeqCst);
-        self.inner.interrupt().await
-    }
-
-    async fn decide(&mut self, mut verdict: Verdict) -> Result<(), RuntimeError> {
-        let denied = matches!(verdict.answer, Answer::Deny { .. });
-        let deny = |reason: &str| Answer::Deny { reason: reason.to_owned() };
-        match self.flaw.act {
-            Act::AllowsAll => verdict.answer = Answer::Allow,
-            Act::DeniesAll => verdict.answer = deny("never"),
-            Act::DeniesWithoutReason if denied => verdict.answer = deny("no"),
-            _ => {}
-        }
-        self.inner.decide(verdict).await
-    }
-
-    async fn set_model(&mut self, model: &str) -> Result<(), RuntimeError> {
-        if self.does(Act::KeepsItsModel) { Ok(()) } else { self.inner.set_model(model).await }
-    }
-
-    async fn compact(&mut self) -> Result<(), RuntimeError> {
-        if self.does(Act::KeepsItsContext) { Ok(()) } else { self.inner.compact().await }
-    }
-
-    async fn clear(&mut self) -> Result<(), RuntimeError> {
-        if self.does(Act::KeepsItsContext) { Ok(()) } else { self.inner.clear().await }
-    }
-
-    async fn stop(&mut self, reason: StopReason) {
-        self.inner.stop(reason).await;
-    }
-
-    fn is_ready(&self) -> bool {
-        self.does(Act::AlwaysReady) || self.inner.is_ready()
-    }
+fn deny(reason: &str) -> Answer {
+    Answer::Deny { reason: reason.to_owned() }
 }
 
 /// Starts a process that outlives the session; the bench ends it.

@@ -1,6 +1,6 @@
 //! Every cell of the suite can fail: each breach of a rule is seen, by the cells of that rule.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use gangline_os::task::{HowEnded, TaskGroup};
 use gangline_runtime::{
@@ -54,7 +54,7 @@ fn of_the_toy() -> Vec<Case> {
             }),
             &["session_id", "apart"],
         ),
-        ("no handle", Flaw::act(Act::HasNoHandle), &["handle"]),
+        ("a wrong handle", Flaw::act(Act::HasAWrongHandle), &["handle"]),
         ("elsewhere", Flaw::options(|it| it.workdir = it.tmp_dir.clone()), &["handle", "workdir"]),
         ("drops the first prompt", Flaw::options(|it| it.initial_prompt = None), &["first_prompt"]),
         ("loses early prompts", Flaw::act(Act::LosesEarlyPrompts), &["early_prompt"]),
@@ -89,9 +89,8 @@ fn of_the_toy() -> Vec<Case> {
             &["contract"],
         ),
         ("stops after two", Flaw::act(Act::RefusesAfter(2)), &["order"]),
-        ("prompt waits", Flaw::act(Act::PromptNeverReturns), &["prompt_returns"]),
+        ("prompt waits", Flaw::act(Act::WaitsForAnswers), &["prompt_returns"]),
         ("takes a second", Flaw::act(Act::TakesASecondPrompt), &["busy", "contract"]),
-        ("always ready", Flaw::act(Act::AlwaysReady), &["busy", "stop", "crash"]),
         ("cannot be interrupted", Flaw::act(Act::NeverInterrupts), &["interrupt", "ask_interrupt"]),
         (
             "interrupted is done",
@@ -269,7 +268,8 @@ const AT_ONCE: usize = 6;
 /// Runs the cells of a case; returns what did not see the flaw.
 async fn unseen((name, flaw, cells): Case, of: fn() -> Box<dyn Runtime>) -> Vec<String> {
     let make = move || -> Box<dyn Runtime> { Box::new(Flawed::new(of(), flaw)) };
-    let mut bench = match of().capabilities().steer {
+    let can = of().capabilities(None, &BTreeMap::new()).unwrap();
+    let mut bench = match can.steer {
         true => Bench::with(*dialect::find("native").unwrap(), Box::new(make), None).await,
         false => toys::bench(make).await,
     };
@@ -310,7 +310,7 @@ async fn all_are_seen(cases: Vec<Case>, of: fn() -> Box<dyn Runtime>) {
 /// Each flaw is seen by the cells that are there for it.
 #[tokio::test]
 async fn each_flaw_is_seen() {
-    all_are_seen(of_the_toy(), || Box::new(Toy::default())).await;
+    all_are_seen(of_the_toy(), || Box::new(Toy)).await;
 }
 
 /// The same for what only some backends can do.
@@ -333,8 +333,7 @@ async fn silence_excuses_silence_only() {
     let hidden = Verdict::Hidden("nothing within 4 s: it is like that".to_owned());
     let no = Verdict::No("the turn ended as Completed".to_owned());
     for (flaw, expected) in [(silent, hidden), (wrong, no), (Flaw::NONE, Verdict::Yes)] {
-        let mut bench =
-            toys::bench(move || Box::new(Flawed::new(Box::new(Toy::default()), flaw))).await;
+        let mut bench = toys::bench(move || Box::new(Flawed::new(Box::new(Toy), flaw))).await;
         bench.subject.dialect.known = KNOWN;
         bench.subject.only = vec!["error_500"];
         assert_eq!(bench.run().await.verdict("error_500"), Some(&expected));
@@ -345,7 +344,7 @@ async fn silence_excuses_silence_only() {
 #[tokio::test]
 async fn luck_is_no_proof() {
     const KNOWN: &[Known] = &[Known { cell: "answers", how: How::AtTimes, why: "at times" }];
-    let mut bench = toys::bench(|| Box::new(Toy::default())).await;
+    let mut bench = toys::bench(|| Box::new(Toy)).await;
     bench.subject.dialect.known = KNOWN;
     bench.subject.only = vec!["answers"];
     let hidden = Verdict::Hidden("at times".to_owned());

@@ -40,7 +40,7 @@ pub(crate) async fn bench(make: impl Fn() -> Box<dyn Runtime> + Send + Sync + 's
 /// R0-66: a backend that is written after the guide passes the suite.
 #[tokio::test]
 async fn the_toy_passes() {
-    let report = bench(|| Box::new(Toy::default())).await.run().await;
+    let report = bench(|| Box::new(Toy)).await.run().await;
     let failures: Vec<_> = report.failures().map(|it| (it.cell.id, &it.verdict)).collect();
     assert!(failures.is_empty(), "{failures:#?}");
     assert_eq!(report.verdict("crash"), Some(&Verdict::Yes));

@@ -203,11 +203,9 @@ async fn servers_that_cannot_be_used_are_told() {
 async fn a_session_that_waits_for_a_server_can_be_stopped() {
     let mute = "echo $$ > pid; exec sleep 600";
     let mut rig = rig(Permissions::Bypass, vec![server("mute", &["sh", "-c", mute])]).await;
-    let (sender, events) = tokio::sync::mpsc::channel(64);
-    rig.events = events;
-    let handle = rig.runtime.start(rig.options.clone(), sender).await.unwrap();
+    let handle = rig.runtime.start(rig.options.clone()).await.unwrap();
     assert!(handle.session.is_some(), "the session is known before its servers are");
-    assert!(!rig.runtime.is_ready());
+    assert!(rig.runtime.session().unwrap().ready_at.is_none());
     let pid = async {
         while !fs::read_to_string(rig.folder.path().join("pid")).is_ok_and(|it| it.ends_with('\n'))
         {

@@ -40,16 +40,14 @@ async fn what_cannot_start_says_why() {
         let mut rig = bash();
         rig.options.extra.insert("screen".to_owned(), screen);
         rig.options.command = Some(command.into_iter().map(ToOwned::to_owned).collect());
-        let (sender, _events) = tokio::sync::mpsc::channel(8);
-        let error = rig.runtime.start(rig.options.clone(), sender).await.unwrap_err();
+        let error = rig.runtime.start(rig.options.clone()).await.unwrap_err();
         let RuntimeError::Start { why, .. } = &error else { panic!("{error}") };
         assert!(why.contains(expect), "{expect} in {why}");
         assert_eq!(rig.marked(), []);
     }
     let mut rig = bash();
     rig.options.mode = Mode::PerTurn;
-    let (sender, _events) = tokio::sync::mpsc::channel(8);
-    assert!(rig.runtime.start(rig.options.clone(), sender).await.is_err());
+    assert!(rig.runtime.start(rig.options.clone()).await.is_err());
 }
 
 /// R3-04, R3-06: the handle names the program in the terminal, not tmux.
@@ -62,7 +60,7 @@ async fn the_handle_is_that_of_the_program() {
     assert!(program.1.starts_with("bash"), "{program:?}");
     let open = rig.runtime.session().unwrap();
     assert!(open.ready_at.is_some() && open.workdir == rig.path("work"));
-    assert!(rig.runtime.detect_running(&open));
+    assert_eq!(open.runs(), Some(true));
     assert_eq!(rig.ask(1, "pwd").await.text(), rig.path("work").display().to_string());
     rig.put_away().await;
     assert!(!proc::alive(pid, open.pid_start.unwrap()));
@@ -82,7 +80,7 @@ async fn an_exit_is_told_with_its_code() {
         let rest = rig.rest().await;
         assert_eq!(rest.last(), Some(&RuntimeEvent::Exited { code }), "{rest:?}");
         assert!(notices(&rest).contains(how), "{rest:?}");
-        assert!(!rig.runtime.is_ready());
+        assert!(!rig.runtime.runs());
         assert_eq!(rig.marked(), []);
     }
 }
@@ -157,7 +155,6 @@ async fn an_interrupt_that_is_ignored_ends_nothing() {
     rig.until_there("work/on").await;
     rig.runtime.interrupt().await.unwrap();
     rig.until_shown("^C").await;
-    assert!(!rig.runtime.is_ready());
     rig.runtime.stop(StopReason::Stuck).await;
     let rest = rig.rest().await;
     assert_eq!(rest.last(), Some(&RuntimeEvent::Exited { code: 0 }), "{rest:?}");
@@ -190,7 +187,7 @@ async fn a_terminal_of_a_dead_daemon_is_ended() {
     second.begin().await;
     let seen = second.until(|event| matches!(event, RuntimeEvent::Ready { .. })).await;
     assert!(notices(&seen).contains("it begins anew"), "{seen:?}");
-    assert!(!second.runtime.detect_running(&old));
+    assert_eq!(old.runs(), Some(false));
     assert_eq!(rig.rest().await.last(), Some(&RuntimeEvent::Exited { code: -1 }));
     assert_eq!(proc::start_time(server), None);
     assert_eq!(second.ask(1, "echo mine").await.text(), "mine");

@@ -1,6 +1,6 @@
 //! Programs that read lines: delivery, answers, interrupts.
 
-use gangline_runtime::{Prompt, RuntimeEvent, TurnResult};
+use gangline_runtime::{Command, Prompt, Refusal, RuntimeEvent, TurnResult};
 use serde_json::json;
 
 use super::rig::{Rig, turn};
@@ -14,7 +14,6 @@ fn bash() -> Rig {
 async fn what_a_program_shows_is_the_answer() {
     let mut rig = bash();
     rig.start().await;
-    assert!(rig.runtime.is_ready());
     let done = rig.ask(1, "echo one; echo; echo '  two'").await;
     assert_eq!(done.text(), "one\n\n  two");
     assert_eq!(done.result(), &TurnResult::Completed);
@@ -113,7 +112,7 @@ async fn a_first_prompt_waits_for_the_start() {
     rig.options.initial_prompt =
         Some(Prompt { turn: turn(1), text: "echo early".to_owned(), uuid: "u".to_owned() });
     rig.begin().await;
-    assert!(!rig.runtime.is_ready());
+    assert!(rig.runtime.session().unwrap().ready_at.is_none());
     let done = rig.done().await;
     assert!(matches!(done.0[0], RuntimeEvent::Ready { .. }), "{done:?}");
     assert_eq!(done.text(), "early");
@@ -155,7 +154,6 @@ while True:
     let done = rig.ask(1, "hello").await;
     assert!(done.why().contains("could not be seen to arrive within 4 s"), "{done:?}");
     assert!(!done.0.iter().any(|event| matches!(event, RuntimeEvent::Accepted { .. })));
-    assert!(rig.runtime.is_ready());
     rig.runtime.stop(gangline_runtime::StopReason::Stuck).await;
     assert_eq!(rig.marked(), []);
 }
@@ -240,10 +238,9 @@ async fn an_interrupt_ends_the_turn() {
     rig.say(1, "touch busy; sleep 600").await;
     rig.until_accepted().await;
     rig.until_there("work/busy").await;
-    assert!(matches!(
-        rig.runtime.prompt(Prompt { turn: turn(2), text: "x".into(), uuid: "u".into() }).await,
-        Err(gangline_runtime::RuntimeError::Busy { .. })
-    ));
+    let second = Prompt { turn: turn(2), text: "x".into(), uuid: "u".into() };
+    let why = rig.runtime.refused(Command::Prompt(second)).await;
+    assert!(matches!(why, Refusal::Busy { .. }));
     rig.runtime.interrupt().await.unwrap();
     assert_eq!(rig.done().await.result(), &TurnResult::Interrupted);
     assert_eq!(rig.ask(2, "echo back").await.text(), "back");

@@ -1,45 +1,26 @@
-//! The task that owns the toy's process: lines in, orders in, events out.
+//! The task that owns the toy's process: lines and commands in, events out.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::time::Duration;
 
 use gangline_core::{
     TurnId,
     permission::{self, Permissions, Policy},
 };
 use gangline_os::{
-    clock, lines,
+    lines,
     process::{Child, ChildStdin, ChildStdout, Ladder},
 };
 use gangline_runtime::{
-    Answer, ApprovalAsk, AssistantMessage, Block, FailureKind, Prompt, RuntimeEvent, SessionHandle,
-    SessionId, StartOptions, TurnResult, Usage, Verdict,
+    Answer, ApprovalAsk, AssistantMessage, Block, Command, FailureKind, Prompt, RuntimeEvent,
+    SessionId, StartOptions, TurnResult, Usage, Verdict, session::SessionPort,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::{
-    io::AsyncWriteExt,
-    sync::{mpsc, watch},
-};
-
-use super::NAME;
+use tokio::io::AsyncWriteExt;
 
 const LADDER: Ladder =
     Ladder { term_after: Duration::from_secs(2), kill_after: Duration::from_secs(2) };
 const LINE_MAX: usize = 16 * 1024 * 1024;
-
-/// What the adapter wants of its task.
-pub(super) enum Order {
-    Prompt(Prompt),
-    Interrupt,
-    Decide(Verdict),
-    Stop,
-}
 
 /// What the program says.
 #[derive(Deserialize)]
@@ -72,11 +53,9 @@ pub(super) struct Worker {
     child: Child,
     lines: Option<lines::LineReader<ChildStdout>>,
     stdin: Option<ChildStdin>,
-    inbox: mpsc::Receiver<Order>,
-    events: mpsc::Sender<RuntimeEvent>,
-    busy: Arc<AtomicBool>,
+    port: SessionPort,
     policy: Policy,
-    handle: watch::Sender<SessionHandle>,
+    ready: bool,
     /// The open turn.
     turn: Option<TurnId>,
     /// A prompt that came before the program was ready.
@@ -85,49 +64,31 @@ pub(super) struct Worker {
 
 enum Step {
     Line(Option<lines::Line>),
-    Order(Option<Order>),
+    Command(Option<Command>),
 }
 
 impl Worker {
-    pub(super) fn new(
-        options: StartOptions,
-        mut child: Child,
-        inbox: mpsc::Receiver<Order>,
-        events: mpsc::Sender<RuntimeEvent>,
-        busy: Arc<AtomicBool>,
-    ) -> Self {
+    pub(super) fn new(options: &StartOptions, mut child: Child, port: SessionPort) -> Self {
         let policy = match options.permissions {
             Permissions::Ask => Policy::new(Permissions::Ask),
             Permissions::Allowlist => {
-                Policy::with_list(Permissions::Allowlist, options.allowed_tools)
+                Policy::with_list(Permissions::Allowlist, options.allowed_tools.clone())
             }
             Permissions::Bypass => Policy::new(Permissions::Bypass),
         };
-        let pid = child.pid();
-        let handle = watch::Sender::new(SessionHandle {
-            runtime: NAME,
-            session: None,
-            workdir: options.workdir,
-            pid: Some(pid),
-            pid_start: gangline_os::proc::start_time(pid),
-            started_at: clock::system().now(),
-            ready_at: None,
-        });
+        port.child(Some(child.pid()));
         let lines = child.take_stdout().map(|out| lines::LineReader::new(out, LINE_MAX));
         let stdin = child.take_stdin();
-        Self { child, lines, stdin, inbox, events, busy, policy, handle, turn: None, early: None }
+        let (ready, turn, early) = (false, None, None);
+        Self { child, lines, stdin, port, policy, ready, turn, early }
     }
 
-    pub(super) fn handle(&self) -> watch::Receiver<SessionHandle> {
-        self.handle.subscribe()
-    }
-
-    /// Runs until the program or the daemon's wish for it is gone; its exit is told last.
+    /// Runs until the program is gone or its end is asked for; its exit is told last.
     pub(super) async fn run(mut self) {
         let code = loop {
             let step = tokio::select! {
                 line = next(&mut self.lines) => Step::Line(line),
-                order = self.inbox.recv() => Step::Order(order),
+                command = self.port.next() => Step::Command(command),
             };
             match step {
                 Step::Line(Some(lines::Line::Text(text))) => self.line(&text).await,
@@ -137,16 +98,14 @@ impl Worker {
                     self.end().await;
                     break exit.code.unwrap_or(-1);
                 }
-                Step::Order(Some(Order::Stop) | None) => {
+                Step::Command(Some(Command::Stop(_)) | None) => {
                     self.end().await;
                     break 0;
                 }
-                Step::Order(Some(order)) => self.obey(order).await,
+                Step::Command(Some(command)) => self.obey(command).await,
             }
         };
-        self.tell(RuntimeEvent::Exited { code }).await;
-        // Closed last: by it the adapter sees that everything was told.
-        drop(self.inbox);
+        self.port.tell(RuntimeEvent::Exited { code }).await;
     }
 
     async fn end(&mut self) {
@@ -154,23 +113,30 @@ impl Worker {
         self.child.end(&LADDER).await;
     }
 
-    async fn obey(&mut self, order: Order) {
-        match order {
-            Order::Prompt(prompt) if self.handle.borrow().ready_at.is_none() => {
-                self.early = Some(prompt);
-            }
-            Order::Prompt(prompt) => self.prompt(prompt).await,
-            Order::Interrupt if self.early.is_some() => {
+    async fn obey(&mut self, command: Command) {
+        match command {
+            Command::Prompt(prompt) if !self.ready => self.early = Some(prompt),
+            Command::Prompt(prompt) => self.prompt(prompt).await,
+            Command::Interrupt if self.early.is_some() => {
                 let prompt = self.early.take();
                 self.turn = prompt.map(|prompt| prompt.turn);
                 self.finish(TurnResult::Interrupted).await;
             }
-            Order::Interrupt if self.turn.is_some() => self.write(json!({"interrupt": true})).await,
-            Order::Decide(Verdict { answer: Answer::Allow, .. }) => self.answer(true, "").await,
-            Order::Decide(Verdict { answer: Answer::Deny { reason }, .. }) => {
+            Command::Interrupt if self.turn.is_some() => {
+                self.write(json!({"interrupt": true})).await
+            }
+            Command::Decide(Verdict { answer: Answer::Allow, .. }) => self.answer(true, "").await,
+            Command::Decide(Verdict { answer: Answer::Deny { reason }, .. }) => {
                 self.answer(false, &reason).await;
             }
-            Order::Interrupt | Order::Stop => {}
+            // What the toy cannot do is refused before it gets here.
+            Command::Interrupt
+            | Command::Adopt(_)
+            | Command::Steer(_)
+            | Command::SetModel(_)
+            | Command::Compact
+            | Command::Clear
+            | Command::Stop(_) => {}
         }
     }
 
@@ -190,7 +156,7 @@ impl Worker {
         };
         match (said, self.turn) {
             (Told::Ready { session }, _) => self.ready(SessionId(session)).await,
-            (Told::Accepted, Some(turn)) => self.tell(RuntimeEvent::Accepted { turn }).await,
+            (Told::Accepted, Some(turn)) => self.port.tell(RuntimeEvent::Accepted { turn }).await,
             (Told::Said { model, thinking, text, calls, usage }, Some(turn)) => {
                 let message = AssistantMessage { model, content: blocks(thinking, text, calls) };
                 let usage = Usage {
@@ -198,20 +164,22 @@ impl Worker {
                     output_tokens: usage.output,
                     ..Usage::default()
                 };
-                self.tell(RuntimeEvent::Message { turn, message }).await;
-                self.tell(RuntimeEvent::Usage { turn, usage }).await;
+                self.port.tell(RuntimeEvent::Message { turn, message }).await;
+                self.port.tell(RuntimeEvent::Usage { turn, usage }).await;
             }
             (Told::Ask { id, tool, input }, Some(turn)) => match self.policy.verdict(&tool) {
                 permission::Verdict::Allow => self.answer(true, "").await,
                 permission::Verdict::Deny(why) => self.answer(false, &why).await,
                 permission::Verdict::Ask => {
                     let ask = ApprovalAsk { request: id, tool, input, presumed: false };
-                    self.tell(RuntimeEvent::ApprovalAsked { turn, ask }).await;
+                    self.port.tell(RuntimeEvent::ApprovalAsked { turn, ask }).await;
                 }
             },
             (Told::Result { id, name, output, failed }, Some(turn)) => {
                 let (is_error, content) = (failed, output);
-                self.tell(RuntimeEvent::ToolResult { turn, id, name, is_error, content }).await;
+                self.port
+                    .tell(RuntimeEvent::ToolResult { turn, id, name, is_error, content })
+                    .await;
             }
             (Told::Done, Some(_)) => self.finish(TurnResult::Completed).await,
             (Told::Interrupted, Some(_)) => self.finish(TurnResult::Interrupted).await,
@@ -223,11 +191,8 @@ impl Worker {
     }
 
     async fn ready(&mut self, session: SessionId) {
-        self.handle.send_modify(|handle| {
-            handle.session = Some(session.clone());
-            handle.ready_at = Some(clock::system().now());
-        });
-        self.tell(RuntimeEvent::Ready { session }).await;
+        self.ready = true;
+        self.port.tell(RuntimeEvent::Ready { session }).await;
         if let Some(prompt) = self.early.take() {
             self.prompt(prompt).await;
         }
@@ -235,13 +200,8 @@ impl Worker {
 
     async fn finish(&mut self, result: TurnResult) {
         let Some(turn) = self.turn.take() else { return };
-        self.busy.store(false, Ordering::SeqCst);
-        self.tell(RuntimeEvent::Finished { turn, result }).await;
-    }
-
-    async fn tell(&self, event: RuntimeEvent) {
-        // A daemon that is gone needs no events.
-        let _ = self.events.send(event).await;
+        self.port.free();
+        self.port.tell(RuntimeEvent::Finished { turn, result }).await;
     }
 
     async fn write(&mut self, line: Value) {

@@ -1,0 +1,87 @@
+//! A group whose tasks others start: it lives as one task of the root's group.
+
+use std::{fmt, future::Future, pin::Pin};
+
+use gangline_os::{
+    CancellationToken,
+    task::{HowEnded, TaskGroup},
+};
+use tokio::sync::mpsc;
+
+#[cfg(test)]
+mod tests;
+
+/// Starts tasks in a [`Nursery`] from elsewhere. Its tasks outlive it.
+#[derive(Clone, Debug)]
+pub(crate) struct Spawner {
+    births: mpsc::Sender<Birth>,
+}
+
+/// The owner of tasks that others start: it lives, as a task of a group, until nobody may start one
+/// any more and all its tasks are gone.
+pub(crate) struct Nursery {
+    births: mpsc::Receiver<Birth>,
+    tasks: TaskGroup,
+}
+
+struct Birth {
+    name: &'static str,
+    future: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+impl fmt::Debug for Birth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Birth").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Spawner {
+    /// Starts a task in the nursery.
+    ///
+    /// # Errors
+    /// [`NoRoom`] when the nursery is gone, or has not yet started as many tasks as it has room for.
+    pub(crate) fn spawn(
+        &self,
+        name: &'static str,
+        future: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<(), NoRoom> {
+        let birth = Birth { name, future: Box::pin(future) };
+        self.births.try_send(birth).map_err(|_| NoRoom { name })
+    }
+}
+
+/// A task that could not be started.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the task {name} cannot be started")]
+pub(crate) struct NoRoom {
+    name: &'static str,
+}
+
+impl Nursery {
+    /// Makes a nursery with room for so many tasks that are not started yet.
+    #[must_use]
+    pub(crate) fn new(name: &'static str, room: usize) -> (Spawner, Self) {
+        let (sender, births) = mpsc::channel(room);
+        (Spawner { births: sender }, Self { births, tasks: TaskGroup::new(name) })
+    }
+
+    /// Runs until every spawner is gone, or `halt` is set, and every task has ended. Dropping the
+    /// future aborts all tasks.
+    pub(crate) async fn run(mut self, halt: CancellationToken) {
+        let mut open = true;
+        while open || !self.tasks.is_empty() {
+            tokio::select! {
+                birth = self.births.recv(), if open => match birth {
+                    Some(birth) => self.tasks.spawn(birth.name, birth.future),
+                    None => open = false,
+                },
+                () = halt.cancelled(), if open => open = false,
+                Some(end) = self.tasks.next_end(), if !self.tasks.is_empty() => {
+                    if let HowEnded::Panicked(why) = &end.how {
+                        tracing::error!(task = %end.name, why, "a task panicked");
+                    }
+                }
+            }
+        }
+    }
+}
