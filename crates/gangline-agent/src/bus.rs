@@ -4,7 +4,7 @@ use gangline_core::{
     MessageId, TurnId, agent::Generation, approval::Decision, model::ModelName, outcome::Cause,
 };
 use gangline_runtime::{Prompt, RuntimeEvent, Verdict};
-use gangline_store::ApprovalRow;
+use gangline_store::{ApprovalRow, MessageRow};
 
 /// Room for what waits for the agent loop: senders wait beyond it, so back-pressure reaches the
 /// socket and the pipe.
@@ -20,6 +20,9 @@ pub(crate) const LINK_QUEUE: usize = 64;
 pub(crate) enum Incoming {
     /// Everything is up: the backend may be started.
     Begin,
+    /// This row is committed and waits for a turn; it is not known to be synced (see
+    /// [`gangline_store::Store::accept_and_tell`]).
+    Accepted(Box<MessageRow>),
     /// A message that waited was taken back.
     Cancelled { message: MessageId },
     /// The backend, in this generation.

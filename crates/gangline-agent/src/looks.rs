@@ -57,6 +57,8 @@ pub(crate) struct LookDeps {
 pub(crate) struct Looks {
     deps: LookDeps,
     wanted: bool,
+    /// The last look returned as much as one look may: more waits in the store.
+    full: bool,
     running: Option<Pin<Box<dyn Future<Output = Found> + Send>>>,
     due: Option<Sleep>,
 }
@@ -64,12 +66,18 @@ pub(crate) struct Looks {
 impl Looks {
     /// The first look is due at once.
     pub(crate) fn new(deps: LookDeps) -> Self {
-        Self { deps, wanted: true, running: None, due: None }
+        Self { deps, wanted: true, full: false, running: None, due: None }
     }
 
     /// Asks for a look that begins from now on.
     pub(crate) fn want(&mut self) {
         self.wanted = true;
+    }
+
+    /// Says whether the loop knows all that waits: no look is under way or due, and the last one
+    /// left nothing behind.
+    pub(crate) fn is_settled(&self) -> bool {
+        !self.wanted && self.running.is_none() && !self.full
     }
 
     /// Waits until a look is due and returns what it found.
@@ -80,6 +88,7 @@ impl Looks {
             if let Some(running) = &mut self.running {
                 let found = running.await;
                 self.running = None;
+                self.full = found.messages.len() >= LOOK_LIMIT as usize;
                 let clock = &self.deps.clock;
                 self.due = found.due_in.map(|wait| clock.sleep_until(clock.monotonic() + wait));
                 return found;

@@ -47,7 +47,7 @@ pub struct Agent {
     /// The backend said that it has no login.
     needs_login: bool,
     draining: Draining,
-    /// Messages that wait, in the order in which the store gave them. Bounded: see `overflow`.
+    /// Messages that wait, in the order of their ids. Bounded: see `overflow`.
     queue: VecDeque<Queued>,
     /// Messages were passed over because the queue was full; the store still has them.
     overflow: bool,
@@ -302,7 +302,8 @@ impl Agent {
             }
             (_, WhenBusy::Queue | WhenBusy::Buffer | WhenBusy::Steer) => {}
         }
-        self.queue.push_back(message);
+        let place = self.queue.partition_point(|queued| queued.id < message.id);
+        self.queue.insert(place, message);
     }
 
     fn read(&mut self, ids: &[MessageId], out: &mut Vec<Effect>) {

@@ -34,8 +34,9 @@ use std::{
 
 use gangline_os::clock::SharedClock;
 use rusqlite::Connection;
-use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 
+pub(crate) use self::job::Tell;
 pub(crate) use self::writer::Writer;
 use self::{
     fault::Fault,
@@ -168,22 +169,22 @@ impl Sqlite {
         T: Send + 'static,
         F: FnOnce(&mut Writer) -> Result<T, Fault> + Send + 'static,
     {
-        self.write_and_ring(op, work, None).await
+        self.write_and_tell(op, work, None).await
     }
 
-    /// As [`Sqlite::write`]; rings once the write is committed, which is before it is synced.
-    pub(crate) async fn write_and_ring<T, F>(
+    /// As [`Sqlite::write`]; tells the result once the write is committed, which is before it is synced.
+    pub(crate) async fn write_and_tell<T, F>(
         &self,
         op: &'static Op,
         work: F,
-        bell: Option<Arc<Notify>>,
+        tell: Option<Tell<T>>,
     ) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: FnOnce(&mut Writer) -> Result<T, Fault> + Send + 'static,
     {
         let stage = Stage::waiting();
-        let (job, answer) = WriteJob::new(op, stage.clone(), (work, bell));
+        let (job, answer) = WriteJob::new(op, stage.clone(), (work, tell));
         let request = WriteRequest::Writes(vec![Box::new(job)]);
         self.queued(request, stage, async { answer.await.map_err(|_| StoreError::Closed) }).await?
     }

@@ -7,7 +7,7 @@ use gangline_core::{
     agent::{Drain, Input, PhaseName, Queued, RuntimeInput},
     outcome::Cause,
 };
-use gangline_store::AgentUpdate;
+use gangline_store::{AgentUpdate, MessageRow};
 use tracing::warn;
 
 use super::AgentLoop;
@@ -22,6 +22,7 @@ impl AgentLoop {
     pub(super) fn take(&mut self, incoming: Incoming) {
         match incoming {
             Incoming::Begin => self.think(Input::StoreOk),
+            Incoming::Accepted(row) => self.accepted(*row),
             Incoming::Cancelled { message } => self.cancelled(message),
             Incoming::Runtime { generation, event } => self.runtime(generation, event),
             Incoming::KnownAs { session } => self.shown.known_as = Some(session),
@@ -70,6 +71,20 @@ impl AgentLoop {
                 self.doors.beat.store(beat, Ordering::SeqCst);
                 self.tick();
             }
+        }
+    }
+
+    /// Takes a row at its commit. What follows from it is a write of this process, which is synced
+    /// with the row. Where more waits than the loop knows of, the row is a change notice only: a
+    /// look returns all of it in its order.
+    fn accepted(&mut self, row: MessageRow) {
+        if self.notices.closed() {
+            return;
+        }
+        if self.looks.is_settled() {
+            self.message(Waiting { row, said: Vec::new() });
+        } else {
+            self.looks.want();
         }
     }
 

@@ -1,5 +1,7 @@
 //! In: a line of IRC becomes a durable message, or nothing.
 
+use std::sync::Arc;
+
 use gangline_core::{
     AgentName, MessageId, MessageState, Origin, Principal, Target, Tier,
     approval::Addressed,
@@ -9,12 +11,17 @@ use gangline_core::{
 };
 use gangline_irc::client::{Line, LineKind as WireKind};
 use gangline_os::clock;
-use gangline_store::{Accepted, CursorMove, LineKind, MessageFilter, NewMessage, OutboxRow, Said};
+use gangline_store::{
+    Accepted, CursorMove, LineKind, MessageFilter, MessageRow, NewMessage, OutboxRow, Said,
+};
 use sha2::{Digest, Sha256};
 use tracing::{debug, warn};
 
 use super::{Chat, ChatDeps, cursors::Written, decide::Handled};
-use crate::rooms::{Became, By, Spoken, ToRooms};
+use crate::{
+    bus::Incoming,
+    rooms::{Became, By, Spoken, ToRooms},
+};
 
 /// So many lines that no server gives again wait for the store.
 const KEPT_MAX: usize = 256;
@@ -208,9 +215,15 @@ impl Chat {
             not_before: None,
             msgid: line.msgid.clone(),
         };
-        // The inbox may look as soon as the row is there: the turn that it begins is a write behind
-        // this one, and synced with it.
-        match deps.store.accept_and_ring(message, deps.rescan.clone()).await {
+        let (agent_loop, rescan) = (deps.agent_loop.clone(), Arc::clone(&deps.rescan));
+        let hand_over = move |row: Option<MessageRow>| {
+            let row = row.map(|row| Incoming::Accepted(Box::new(row)));
+            // A loop that has no room finds the row when it looks.
+            if row.is_none_or(|row| agent_loop.try_send(row).is_err()) {
+                rescan.notify_one();
+            }
+        };
+        match deps.store.accept_and_tell(message, hand_over).await {
             Ok(Accepted { id, duplicate }) => {
                 debug!(%id, duplicate, "accepted");
                 if !duplicate && state == MessageState::Accepted {

@@ -153,6 +153,16 @@ impl Story {
 
 /// R0-14, R1-28, C4: a message wakes the idle agent, the next one follows in order, and the backend
 /// is not started again.
+/// A row that is handed over at its commit may come before an older one that a look finds.
+#[test]
+fn messages_that_wait_are_taken_in_the_order_of_their_ids() {
+    let mut story = Story::working();
+    for id in [4, 2, 3, 2] {
+        story.is(Input::Message(queued(id)), "");
+    }
+    assert_eq!(story.agent.queue.iter().map(|it| it.id.0).collect::<Vec<_>>(), [2, 3, 4]);
+}
+
 #[test]
 fn a_message_is_taken_prompted_and_answered_and_the_next_one_follows() {
     let mut story = Story::working();

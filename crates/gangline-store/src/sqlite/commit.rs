@@ -22,10 +22,10 @@ impl Group {
     }
 
     /// Tells those who want to know at once that theirs is committed. Returns whether there are any.
-    pub(super) fn ring(&self) -> bool {
+    pub(super) fn tell(&mut self) -> bool {
         let Ok(outcome) = &self.result else { return false };
-        let done = self.jobs.iter().zip(&outcome.failed).filter(|(_, failed)| failed.is_none());
-        done.filter(|(job, _)| job.ring()).count() > 0
+        let done = self.jobs.iter_mut().zip(&outcome.failed).filter(|(_, failed)| failed.is_none());
+        done.map(|(job, _)| job.tell()).filter(|told| *told).count() > 0
     }
 }
 

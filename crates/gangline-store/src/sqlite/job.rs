@@ -9,7 +9,7 @@ use std::{
 };
 
 use rusqlite::Connection;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::oneshot;
 
 use super::{
     Writer,
@@ -53,19 +53,22 @@ pub(crate) trait Write: Send {
     fn begin(&self) -> bool;
     /// Runs the statements; keeps the result until [`Write::answer`].
     fn run(&mut self, writer: &mut Writer) -> Result<(), Fault>;
-    /// Rings, if somebody wants to know that it is committed before that is synced. Returns whether
-    /// somebody does.
-    fn ring(&self) -> bool;
+    /// Tells the result, if somebody wants to know that it is committed before that is synced.
+    /// Returns whether somebody does.
+    fn tell(&mut self) -> bool;
     /// Tells the caller: the result, if the commit has been synced.
     fn answer(self: Box<Self>, commit: Result<(), StoreError>);
 }
+
+/// What is told of a write between its commit and its sync.
+pub(crate) type Tell<T> = Box<dyn FnOnce(&mut T) + Send>;
 
 pub(crate) struct WriteJob<T, F> {
     op: &'static Op,
     stage: Stage,
     work: Option<F>,
     result: Option<T>,
-    bell: Option<Arc<Notify>>,
+    tell: Option<Tell<T>>,
     answer: oneshot::Sender<Result<T, StoreError>>,
 }
 
@@ -73,10 +76,10 @@ impl<T, F> WriteJob<T, F> {
     pub(crate) fn new(
         op: &'static Op,
         stage: Stage,
-        (work, bell): (F, Option<Arc<Notify>>),
+        (work, tell): (F, Option<Tell<T>>),
     ) -> (Self, oneshot::Receiver<Result<T, StoreError>>) {
         let (answer, receiver) = oneshot::channel();
-        (Self { op, stage, work: Some(work), result: None, bell, answer }, receiver)
+        (Self { op, stage, work: Some(work), result: None, tell, answer }, receiver)
     }
 }
 
@@ -99,11 +102,14 @@ where
         Ok(())
     }
 
-    fn ring(&self) -> bool {
-        if let Some(bell) = &self.bell {
-            bell.notify_one();
+    fn tell(&mut self) -> bool {
+        match (self.tell.take(), &mut self.result) {
+            (Some(tell), Some(result)) => {
+                tell(result);
+                true
+            }
+            (Some(_), None) | (None, _) => false,
         }
-        self.bell.is_some()
     }
 
     fn answer(self: Box<Self>, commit: Result<(), StoreError>) {

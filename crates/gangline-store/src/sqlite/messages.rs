@@ -20,6 +20,19 @@ pub(crate) fn accept(w: &mut Writer, message: &NewMessage) -> Result<Accepted, F
     put(w, message, None)
 }
 
+/// As [`accept`]; returns the row too, if it is new and waits for a turn now.
+pub(crate) fn accept_row(
+    w: &mut Writer,
+    message: &NewMessage,
+) -> Result<(Accepted, Option<MessageRow>), Fault> {
+    let accepted = accept(w, message)?;
+    if accepted.duplicate || message.not_before.is_some_and(|at| at > w.now) {
+        return Ok((accepted, None));
+    }
+    let row = one(&w.connection, accepted.id)?;
+    Ok((accepted, row.filter(|row| row.state == MessageState::Accepted)))
+}
+
 /// Inserts a message, without asking whose epoch it is. `inherited`: the root of what it follows
 /// from, where the message does not say.
 pub(crate) fn put(

@@ -4,7 +4,7 @@
 //! held the thread waits for nothing but SQLite, and no caller can cancel it. Blocking system calls
 //! (the lock, the sync) are made on this thread: it has nothing else to do.
 //!
-//! Who wants to go on from a write may hear of its commit before its sync ([`Write::ring`]). What
+//! Who wants to go on from a write may hear of its commit before its sync ([`Write::tell`]). What
 //! that gives rise to is waited for, shortly, and one sync serves both.
 
 use std::{
@@ -207,15 +207,15 @@ impl Core {
         first: Vec<Box<dyn Write>>,
         queue: &mut mpsc::Receiver<WriteRequest>,
     ) -> Option<Closing> {
-        let (group, mut closing) = self.group(first, queue);
-        let followed = group.ring();
+        let (mut group, mut closing) = self.group(first, queue);
+        let followed = group.tell();
         let mut groups = vec![group];
         if followed && closing.is_none() {
             let wait = self.setup.tuning.followed_within;
             match soon::within(wait, &self.setup.clock, queue) {
                 Some(WriteRequest::Writes(next)) => {
-                    let (group, close) = self.group(next, queue);
-                    group.ring();
+                    let (mut group, close) = self.group(next, queue);
+                    group.tell();
                     groups.push(group);
                     closing = close;
                 }

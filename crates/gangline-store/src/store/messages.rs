@@ -1,16 +1,13 @@
 //! Messages: intake, listing, cancelling.
 
-use std::sync::Arc;
-
 use gangline_core::{AgentName, MessageId};
 use gangline_os::clock::UnixMicros;
-use tokio::sync::Notify;
 
 use super::Store;
 use crate::{
     error::StoreError,
     op,
-    sqlite::{messages, trace},
+    sqlite::{Tell, messages, trace},
     types::{Accepted, Cancel, MessageFilter, MessageRow, NewMessage, TakenIn, Trace},
 };
 
@@ -25,20 +22,23 @@ impl Store {
         self.sqlite.write(&op::ACCEPT, move |w| messages::accept(w, &message)).await
     }
 
-    /// As [`Store::accept`]; the bell rings as soon as the row can be read. Until this returns the row
-    /// is not known to outlive a power cut: who hears the bell may go on with it by a write of this
-    /// process and by nothing else. Such a write, if it comes at once, is synced together with the
-    /// row, and no earlier.
+    /// As [`Store::accept`]; `tell` is called, on the store's thread, as soon as the row can be read,
+    /// with the row if it is new and waits for a turn now. Until this returns the row is not known
+    /// to outlive a power cut: what is told may be answered by a write of this process and by
+    /// nothing else. Such a write, if it comes at once, is synced together with the row, and no
+    /// earlier. `tell` must not block.
     ///
     /// # Errors
     /// As [`Store::accept`].
-    pub async fn accept_and_ring(
+    pub async fn accept_and_tell(
         &self,
         message: NewMessage,
-        bell: Arc<Notify>,
+        tell: impl FnOnce(Option<MessageRow>) + Send + 'static,
     ) -> Result<Accepted, StoreError> {
-        let work = move |w: &mut crate::sqlite::Writer| messages::accept(w, &message);
-        self.sqlite.write_and_ring(&op::ACCEPT, work, Some(bell)).await
+        let work = move |w: &mut crate::sqlite::Writer| messages::accept_row(w, &message);
+        let tell: Tell<(Accepted, Option<MessageRow>)> = Box::new(move |(_, row)| tell(row.take()));
+        let written = self.sqlite.write_and_tell(&op::ACCEPT, work, Some(tell)).await;
+        written.map(|(accepted, _)| accepted)
     }
 
     /// Moves the cursor of one target by itself.

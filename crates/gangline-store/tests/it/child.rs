@@ -9,7 +9,8 @@ use gangline_os::{
     process::{self, Child, ChildStdout, Exit, Group, Output, Spawn, Stdin},
 };
 use gangline_store::{
-    AgentUpdate, Entry, NewEvent, OpenApproval, OpenOptions, Said, SentAs, Store, Tuning,
+    AgentUpdate, Entry, MessageRow, NewEvent, OpenApproval, OpenOptions, Said, SentAs, Store,
+    Tuning,
 };
 use tokio::sync::Notify;
 
@@ -135,6 +136,12 @@ async fn write(path: &Path, tag: &str, count: usize) {
     store.close().await.unwrap();
 }
 
+/// Rings the bell, for a row that was there before too.
+fn ring(bell: &Arc<Notify>) -> impl FnOnce(Option<MessageRow>) + Send + 'static {
+    let bell = Arc::clone(bell);
+    move |_| bell.notify_one()
+}
+
 /// Accepts messages, and takes each as soon as it is committed.
 async fn follow(path: &Path, tag: &str, count: i64) {
     let options = OpenOptions { path: path.to_owned(), clock: clock::system() };
@@ -144,7 +151,7 @@ async fn follow(path: &Path, tag: &str, count: i64) {
     let bell = Arc::new(Notify::new());
     for n in 1..=count {
         let key = format!("{tag}-{n}");
-        let accepted = store.accept_and_ring(keyed(&ada(), &key), bell.clone());
+        let accepted = store.accept_and_tell(keyed(&ada(), &key), ring(&bell));
         let taken = async {
             bell.notified().await;
             let waiting = store.pending(&ada(), UnixMicros(i64::MAX), 9).await.unwrap();
@@ -333,7 +340,7 @@ async fn fail_together(path: &Path) {
     let store = Store::open_tuned(options, tuning).await.unwrap();
     let epoch = store.begin_epoch(&ada(), (1, ""), claude()).await.unwrap().epoch;
     let bell = Arc::new(Notify::new());
-    let accepted = store.accept_and_ring(keyed(&ada(), "first"), bell.clone());
+    let accepted = store.accept_and_tell(keyed(&ada(), "first"), ring(&bell));
     let taken = async {
         bell.notified().await;
         let waiting = store.pending(&ada(), UnixMicros(i64::MAX), 9).await.unwrap();

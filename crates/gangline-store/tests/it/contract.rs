@@ -27,6 +27,7 @@ mod sqlite {
         messages:
             a_message_is_read_back_whole,
             an_intake_key_is_taken_once_per_agent_and_network,
+            only_a_new_row_that_waits_is_told_at_its_commit,
             a_cursor_moves_also_with_a_duplicate,
             waiting_messages_come_oldest_first_and_only_when_due,
             a_refused_message_never_waits,

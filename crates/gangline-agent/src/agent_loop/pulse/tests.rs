@@ -284,6 +284,31 @@ fn the_running_tool_is_shown_with_its_command_at_once() {
     assert_eq!((tool.name.as_str(), tool.what.as_str()), ("Bash", "npm test"));
 }
 
+/// A row that is handed over at its commit is taken at once, unless more waits than the loop knows
+/// of: then it is a change notice, and a look returns all that waits in its order.
+#[test]
+fn a_row_that_is_handed_over_while_a_look_is_due_is_a_change_notice_only() {
+    let mut rig = Rig::starting(false);
+    let hand = |rig: &mut Rig, id: i64| {
+        let row = row(id, ("ori", Tier::Owner), "#lab");
+        rig.agent_loop.take(Incoming::Accepted(Box::new(row)));
+        rig.agent_loop.rows.contains_key(&MessageId(id))
+    };
+    assert!(!hand(&mut rig, 7), "the first look is due");
+    let Rig { agent_loop, _runtime, .. } = &mut rig;
+    let found = _runtime.block_on(agent_loop.looks.next());
+    agent_loop.found(found);
+    assert!(hand(&mut rig, 8));
+    rig.agent_loop.looks.want();
+    assert!(!hand(&mut rig, 9));
+    // What a closed daemon is handed waits for its successor.
+    let Rig { agent_loop, _runtime, .. } = &mut rig;
+    let found = _runtime.block_on(agent_loop.looks.next());
+    agent_loop.found(found);
+    rig.agent_loop.notices.intake.cancel();
+    assert!(!hand(&mut rig, 10));
+}
+
 /// A person who asks a parked agent gets the reason at once, at most five times a minute; agents
 /// get none.
 #[test]

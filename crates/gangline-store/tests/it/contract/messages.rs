@@ -44,6 +44,28 @@ pub(crate) async fn a_message_is_read_back_whole(fixture: &Fixture) {
     assert_eq!(store.message(MessageId(99)).await.unwrap(), None);
 }
 
+/// Who goes on from the commit is given no row twice, and none that no turn takes now.
+pub(crate) async fn only_a_new_row_that_waits_is_told_at_its_commit(fixture: &Fixture) {
+    let store = fixture.open().await;
+    let refused = NewMessage { state: MessageState::Refused, ..keyed(&ada(), "refused") };
+    let later = NewMessage { not_before: Some(UnixMicros(i64::MAX)), ..keyed(&ada(), "later") };
+    for (new, tells) in
+        [(keyed(&ada(), "k"), true), (keyed(&ada(), "k"), false), (refused, false), (later, false)]
+    {
+        let key = new.intake_key.clone();
+        let (told, heard) = tokio::sync::oneshot::channel();
+        let accepted = store.accept_and_tell(new, move |row| told.send(row).unwrap()).await;
+        let row = heard.await.unwrap();
+        let id = accepted.unwrap().id;
+        assert_eq!(row.as_ref().map(|row| row.id), tells.then_some(id), "{key:?}");
+        assert_eq!(row.is_some_and(|row| store_has(&row, &key)), tells);
+    }
+}
+
+fn store_has(row: &gangline_store::MessageRow, key: &Option<String>) -> bool {
+    row.intake_key == *key && row.state == MessageState::Accepted
+}
+
 pub(crate) async fn an_intake_key_is_taken_once_per_agent_and_network(fixture: &Fixture) {
     let store = fixture.open().await;
     let first = store.accept(keyed(&ada(), "k")).await.unwrap();
