@@ -81,7 +81,8 @@ impl<T: Send + 'static> Part<T> {
     pub(crate) fn hold(&self) -> Held {
         let (stands, stood) = blocking::channel();
         let (go_on, release) = blocking::channel();
-        self.holds.blocking_send(Hold { stands, release }).ok().expect("the part has ended");
+        let asked = self.holds.blocking_send(Hold { stands, release });
+        assert!(asked.is_ok(), "the part has ended");
         stood.recv().expect("the part has ended");
         Held { _release: go_on }
     }
