@@ -28,7 +28,7 @@ use gangline_os::{
     signals::Signals,
     task::TaskGroup,
 };
-use gangline_store::{OpenError, OpenOptions, Store, StoreError, Whose};
+use gangline_store::{OpenError, OpenOptions, Store, StoreError, Syncs, Whose};
 use tokio::sync::oneshot;
 use tracing::{error, info};
 
@@ -73,6 +73,12 @@ impl Opened {
         let lock = take_lock(paths, agent)?;
         let store = open_store(paths, clock).await?;
         Ok(Self { lock, store })
+    }
+
+    /// Returns the count of the daemon's syncs, for measurements.
+    #[must_use]
+    pub fn syncs(&self) -> Syncs {
+        self.store.syncs()
     }
 
     /// Returns the backend that somebody ordered in place of the configured one (R3-17).

@@ -22,7 +22,7 @@ pub use types::{
     MessageFilter, MessageRow, NewEvent, NewMessage, NewUsage, OpenApproval, OpenTurn,
     OpenedApproval, Order, OutboxId, OutboxRow, OutboxState, RULES_MAX, Released, Restart,
     RestartWhen, RuleRow, Ruling, Said, Send, SendReceipt, SentAs, SessionRow, Settle, Stored,
-    Take, Taken, TakenIn, Trace, TurnMessage, TurnRow, UsageSum, Whose, WithdrawApproval,
+    Syncs, Take, Taken, TakenIn, Trace, TurnMessage, TurnRow, UsageSum, Whose, WithdrawApproval,
 };
 
 /// Stands in an approval's announcement for the number that the store gives. Its control characters

@@ -49,7 +49,7 @@ use crate::{
     error::{OpenError, StoreError, Written},
     op::Op,
     store::{OpenOptions, Tuning},
-    types::{AgentRow, Health, Order},
+    types::{AgentRow, Health, Order, Syncs},
 };
 
 /// The statements of a write that gives nothing back.
@@ -71,6 +71,7 @@ pub(crate) struct Setup {
     pub(crate) readable: AtomicBool,
     /// Whether most of the log has been moved, and the rest waits for a moment without writers.
     pub(crate) tail_due: AtomicBool,
+    pub(crate) syncs: Syncs,
 }
 
 impl Setup {
@@ -87,6 +88,7 @@ impl Setup {
             health: watch::Sender::new(Health::default()),
             readable: AtomicBool::new(false),
             tail_due: AtomicBool::new(false),
+            syncs: Syncs::default(),
         })
     }
 
@@ -156,6 +158,10 @@ impl Sqlite {
 
     pub(crate) fn health(&self) -> Health {
         self.setup.health.borrow().clone()
+    }
+
+    pub(crate) fn syncs(&self) -> Syncs {
+        self.setup.syncs.clone()
     }
 
     pub(crate) fn health_watch(&self) -> watch::Receiver<Health> {

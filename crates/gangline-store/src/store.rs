@@ -21,7 +21,7 @@ use crate::{
     error::{OpenError, StoreError},
     op,
     sqlite::{self, Sqlite},
-    types::{AgentRow, Health, Order},
+    types::{AgentRow, Health, Order, Syncs},
 };
 
 /// What a store needs to be opened.
@@ -141,6 +141,12 @@ impl Store {
     #[must_use]
     pub fn health(&self) -> Health {
         self.sqlite.health()
+    }
+
+    /// Returns the count of this handle's syncs, for measurements: a sync is what a write costs.
+    #[must_use]
+    pub fn syncs(&self) -> Syncs {
+        self.sqlite.syncs()
     }
 
     /// Returns a watch on [`Store::health`]; it changes when the store degrades and recovers.

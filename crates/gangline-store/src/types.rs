@@ -13,7 +13,7 @@ mod turns;
 
 pub use agents::{
     AccountRow, AgentRow, AgentUpdate, EpochStart, Health, LeftSession, NewUsage, SessionRow,
-    UsageSum, Whose,
+    Syncs, UsageSum, Whose,
 };
 pub use approvals::{
     Announce, ApprovalPlace, ApprovalRow, Decided, OpenApproval, OpenedApproval, Ruling,

@@ -34,7 +34,7 @@ use gangline_os::{
 };
 use gangline_runtime::registry::{self, Found};
 use gangline_standin::{Script, StandinOptions};
-use gangline_store::{MessageFilter, NewMessage, OpenOptions, Store};
+use gangline_store::{MessageFilter, NewMessage, OpenOptions, Store, Syncs};
 use gangline_testkit::{IrcPeer, database, eventually, eventually_seeing, irc};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -75,6 +75,7 @@ pub(crate) struct Daemon {
     socket: PathBuf,
     /// The owner's.
     pub(crate) token: String,
+    syncs: mpsc::Receiver<Syncs>,
 }
 
 impl Rig {
@@ -135,15 +136,20 @@ impl Rig {
     pub(crate) fn begin(&self, threads: Threads) -> Daemon {
         let (paths, clock) = (self.paths.clone(), self.clock.clone());
         let settings = self.settings();
+        let (tell, syncs) = mpsc::sync_channel(1);
         let part = Part::run("daemon", threads, move || async move {
             let clock: clock::SharedClock = clock;
             match Opened::new(&paths, &settings.agent.nick, &clock).await {
-                Ok(opened) => Box::pin(gangline_agent::run(opened, settings)).await,
+                Ok(opened) => {
+                    // Nobody may want to know.
+                    let _ = tell.send(opened.syncs());
+                    Box::pin(gangline_agent::run(opened, settings)).await
+                }
                 Err(ended) => ended,
             }
         });
         let socket = self.paths.control_socket(ADA);
-        Daemon { part, socket, token: self.token() }
+        Daemon { part, socket, token: self.token(), syncs }
     }
 
     fn is_ready_after(&self, before: i64, daemon: &Daemon) {
@@ -417,6 +423,11 @@ impl Daemon {
         Ipc::dial(&self.socket)
     }
 
+    /// Returns the count of its store's syncs. Once.
+    pub(crate) fn syncs(&self) -> Syncs {
+        self.syncs.recv().expect("a store")
+    }
+
     /// Makes the whole daemon stand still: none of its tasks runs, while its store, the native
     /// loop, the chat server and the model go on.
     pub(crate) fn hold(&self) -> Held {
@@ -475,7 +486,7 @@ fn ircd(paths: &Paths) -> (SocketAddr, Part<()>) {
     };
     let limits = Limits { flood: None, ..Limits::default() };
     let tuning = Tuning { keep: Keep::InMemory(1000), limits, ..Tuning::default() };
-    let (tell, told) = mpsc::channel();
+    let (tell, told) = mpsc::sync_channel(1);
     let part = Part::run("ircd", Threads::One, move || async move {
         let ircd = Ircd::open(options, tuning).await.unwrap();
         tell.send(ircd.address()).unwrap();
@@ -487,7 +498,7 @@ fn ircd(paths: &Paths) -> (SocketAddr, Part<()>) {
 /// Starts the stand-in model, which records what it is asked.
 fn standin(script: &str, record: &Path) -> (SocketAddr, Part<()>) {
     let (script, record) = (Script::parse(script).unwrap(), record.to_owned());
-    let (tell, told) = mpsc::channel();
+    let (tell, told) = mpsc::sync_channel(1);
     let part = Part::run("standin", Threads::One, move || async move {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         tell.send(listener.local_addr().unwrap()).unwrap();

@@ -370,7 +370,10 @@ impl Core {
         let broken = committed().any(|group| group.result.as_ref().is_ok_and(|it| it.broken));
         let synced = match &self.wal {
             Some(_) if broken => Err(io::Error::other("broken on purpose")),
-            Some(wal) => wal.sync_data(),
+            Some(wal) => {
+                self.setup.syncs.add();
+                wal.sync_data()
+            }
             None => Err(io::Error::other("no log is open")),
         };
         if let Err(error) = synced {

@@ -1,5 +1,10 @@
 //! Agents, their epochs, accounts, usage, and the health of the store itself.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
 use gangline_core::{AgentName, Epoch, Principal, Tier, TurnId, agent::AgentPhase, word::Stored};
 use gangline_os::clock::UnixMicros;
 
@@ -176,6 +181,22 @@ pub struct UsageSum {
     pub cache_write: i64,
     /// Known cost in millionths of a dollar.
     pub cost_micros: i64,
+}
+
+/// How often the write-ahead log was synced.
+#[derive(Debug, Clone, Default)]
+pub struct Syncs(Arc<AtomicU64>);
+
+impl Syncs {
+    pub(crate) fn add(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns the count since the store was opened.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// How the store of this process does.

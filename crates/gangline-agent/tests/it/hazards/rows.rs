@@ -8,7 +8,7 @@ use crate::rig::{ADA, ROOM, Rig, said};
 const SCRIPT: &str = "rules:\n  - when: {user: 'say exactly (.*)'}\n    reply: [text: '$1']";
 const TAKEN: &str = "SELECT message FROM turn_messages ORDER BY epoch, number, message";
 
-/// From two people at once, in the room and in private, while nobody looks.
+/// R1-08: parts of a daemon talk by queues; what two people say while the loop does not look waits there.
 #[test]
 fn what_came_while_the_loop_was_held_up_is_taken_in_order() {
     let rig = Rig::native(SCRIPT, "");
@@ -97,5 +97,30 @@ fn what_is_beyond_the_queue_is_answered_in_order() {
         if rows == ["257", "258", "259"] { Ok(()) } else { Err(format!("{rows:?}")) }
     });
     assert_eq!(rig.query(TAKEN), ["257", "258", "259"]);
+    assert_eq!(daemon.stop().code, 0);
+}
+
+/// P4: what is committed for a mention is synced with what follows from it at once. So many syncs
+/// are for the row with its turn, what the turn is seen to do, its end with the answer, the line's
+/// way out, and its echo.
+#[test]
+fn a_mention_costs_no_more_syncs_than_it_did() {
+    const EACH: u64 = 7;
+    let rig = Rig::native(SCRIPT, "");
+    let daemon = rig.start();
+    let syncs = daemon.syncs();
+    let mut ori = rig.member("ori");
+    let mut ask = |word: &str| {
+        ori.say(ROOM, &format!("@lab-ada say exactly {word}"));
+        ori.hears(ADA, ROOM, word);
+        rig.sees("SELECT DISTINCT state FROM outbox", &["confirmed"]);
+        rig.sees_phase("idle");
+    };
+    ask("plum");
+    let before = syncs.count();
+    ["quince", "medlar", "sloe", "damson"].into_iter().for_each(&mut ask);
+    let spent = syncs.count() - before;
+    assert!(spent <= 4 * EACH, "{spent} syncs for four mentions");
+    println!("{spent} syncs for four mentions");
     assert_eq!(daemon.stop().code, 0);
 }

@@ -55,13 +55,13 @@ impl HandClock {
         self.ahead.send_modify(|ahead| *ahead += by);
     }
 
-    /// Waits until somebody began to wait for so long, a second ago at most.
+    /// Waits until somebody waits who has waited for less than half of this.
     pub(crate) fn is_waited_for(&self, limit: Duration) {
         eventually(&format!("somebody who waits for {limit:?}"), || {
             let now = self.machine.monotonic() + *self.ahead.borrow();
             let all = self.awaited.lock().unwrap();
             let mut left = all.iter().map(|until| until.saturating_sub(now));
-            left.any(|left| left <= limit && left + Duration::from_secs(1) > limit).then_some(())
+            left.any(|left| left <= limit && left > limit / 2).then_some(())
         });
     }
 

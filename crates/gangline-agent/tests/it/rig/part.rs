@@ -2,7 +2,7 @@
 
 use std::{
     future::Future,
-    sync::mpsc::{self as blocking, Receiver, Sender},
+    sync::mpsc::{self as blocking, Receiver, SyncSender},
     thread::JoinHandle,
 };
 
@@ -53,13 +53,13 @@ pub(crate) struct Part<T> {
 
 /// Asks a part to stand still.
 struct Hold {
-    stands: Sender<()>,
+    stands: SyncSender<()>,
     release: Receiver<()>,
 }
 
 /// A part that stands still until this is dropped.
 pub(crate) struct Held {
-    _release: Sender<()>,
+    _release: SyncSender<()>,
 }
 
 impl<T: Send + 'static> Part<T> {
@@ -79,8 +79,8 @@ impl<T: Send + 'static> Part<T> {
 
     /// Makes the part stand still; returns when it does.
     pub(crate) fn hold(&self) -> Held {
-        let (stands, stood) = blocking::channel();
-        let (go_on, release) = blocking::channel();
+        let (stands, stood) = blocking::sync_channel(1);
+        let (go_on, release) = blocking::sync_channel(1);
         let asked = self.holds.blocking_send(Hold { stands, release });
         assert!(asked.is_ok(), "the part has ended");
         stood.recv().expect("the part has ended");
