@@ -11,6 +11,7 @@ mod idle_tests;
 mod length;
 mod links;
 mod modules;
+mod queues;
 mod tree;
 mod versions;
 mod words;
@@ -43,6 +44,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("file length", length::check),
     ("first line", headers::check),
     ("modules", modules::check),
+    ("queues", queues::check),
     ("sleeping and ignored tests", idle_tests::check),
     ("conformance", conformance::check),
     ("documents", documents::check),
