@@ -11,6 +11,7 @@ mod cancel;
 mod compact;
 mod failures;
 mod fake;
+mod handlers;
 mod http;
 mod instructions;
 mod mcp;
