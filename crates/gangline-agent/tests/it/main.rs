@@ -9,3 +9,4 @@
 mod hazards;
 mod rig;
 mod stories;
+mod watchdog;
