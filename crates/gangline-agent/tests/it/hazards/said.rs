@@ -1,6 +1,6 @@
 //! What a tool has said is known to the loop before the turn's end is, whoever is faster.
 
-use gangline_testkit::IrcPeer;
+use gangline_testkit::{IrcPeer, eventually_seeing};
 use serde_json::json;
 
 use crate::rig::{ADA, ROOM, Rig, said};
@@ -146,10 +146,13 @@ fn a_message_that_was_read_is_not_given_again() {
     rig.at_work(&mut ori, "@lab-ada begin");
     let token = rig.first_line("token");
     ori.say(ROOM, "@lab-ada and this");
-    rig.sees("SELECT count(*) FROM messages", &["2"]);
     let mut ipc = daemon.dial();
-    let read = ipc.ok(json!({"type": "irc_read", "channel": ROOM, "token": token}));
-    assert!(read.to_string().contains("and this"), "{read}");
+    // The room's lines have it a moment after the store.
+    eventually_seeing("the message to be read", || {
+        let read = ipc.ok(json!({"type": "irc_read", "channel": ROOM, "token": token}));
+        let read = read.to_string();
+        if read.contains("and this") { Ok(()) } else { Err(read) }
+    });
     told.open();
     ori.hears(ADA, ROOM, "done");
     rig.sees("SELECT outcome FROM turns WHERE number = 1", &["completed"]);
