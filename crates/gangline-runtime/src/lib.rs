@@ -6,7 +6,6 @@
 pub mod acp;
 pub mod claude;
 pub mod codex;
-pub mod conformance;
 pub mod event;
 pub mod native;
 pub mod options;

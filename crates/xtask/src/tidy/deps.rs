@@ -22,6 +22,7 @@ const HTTP_AND_SQL: &[&str] = &["axum", "reqwest", "rusqlite"];
 const PRODUCT: &[&str] = &[
     "gangline-agent",
     "gangline-api",
+    "gangline-conformance",
     "gangline-store",
     "gangline-core",
     "gangline-harness",
@@ -49,6 +50,11 @@ const TABLE: &[Row] = &[
     Row {
         name: "gangline-runtime",
         may_use: &["gangline-core", "gangline-os", "gangline-harness"],
+        must_not_know: HTTP_AND_SQL,
+    },
+    Row {
+        name: "gangline-conformance",
+        may_use: &["gangline-core", "gangline-os", "gangline-runtime"],
         must_not_know: HTTP_AND_SQL,
     },
     Row { name: "gangline-api", may_use: &["gangline-core"], must_not_know: &["axum", "rusqlite"] },
@@ -100,7 +106,13 @@ const TABLE: &[Row] = &[
 ];
 
 /// Ours that any crate may use in its tests: the far side and what drives it.
-const FOR_TESTS: &[&str] = &["gangline-hub", "gangline-os", "gangline-standin", "gangline-testkit"];
+const FOR_TESTS: &[&str] = &[
+    "gangline-conformance",
+    "gangline-hub",
+    "gangline-os",
+    "gangline-standin",
+    "gangline-testkit",
+];
 
 pub(super) fn check(repo: &Repo) -> Vec<Finding> {
     let ours: Vec<_> = repo.metadata.members().map(|package| package.name.as_str()).collect();

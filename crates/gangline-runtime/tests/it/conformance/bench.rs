@@ -9,10 +9,10 @@ use std::{
     time::Duration,
 };
 
+use gangline_conformance::{self as conformance, McpProbe, Model, Progress, Report, Subject};
 use gangline_os::{CancellationToken, clock, mark, secret::Secret, task::TaskGroup};
 use gangline_runtime::{
     McpPlace, McpServer, Mode, Permissions, Runtime, StartOptions,
-    conformance::{self, McpProbe, Model, Progress, Report, Subject},
     registry::{
         self,
         dialect::{self, Dialect, Pace},

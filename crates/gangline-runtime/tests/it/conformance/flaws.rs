@@ -2,11 +2,11 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
+use gangline_conformance::{Verdict, cells};
 use gangline_os::task::{HowEnded, TaskGroup};
 use gangline_runtime::{
     ApprovalAsk, AssistantMessage, Permissions, Runtime, RuntimeEvent, SessionId, ToolCall,
     ToolHost, ToolSpec, TurnResult, Usage,
-    conformance::{Verdict, cells},
     registry::{
         self,
         dialect::{self, How, Known},

@@ -2,7 +2,7 @@
 
 use std::{os::unix::fs::symlink, path::PathBuf};
 
-use gangline_runtime::conformance::cells;
+use gangline_conformance::cells;
 use gangline_testkit::programs;
 
 use super::{bench::Bench, foreign, verdicts};

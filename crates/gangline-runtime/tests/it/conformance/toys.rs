@@ -2,9 +2,9 @@
 
 use std::{os::unix::fs::PermissionsExt, path::PathBuf, time::Duration};
 
+use gangline_conformance::Verdict;
 use gangline_runtime::{
     Runtime,
-    conformance::Verdict,
     registry::dialect::{self, Dialect},
 };
 

@@ -5,10 +5,8 @@
 
 use std::{fs, path::PathBuf, time::Duration};
 
-use gangline_runtime::{
-    conformance::{Outcome, Report, Verdict, cells, report, report::Way},
-    registry::dialect,
-};
+use gangline_conformance::{Outcome, Report, Verdict, cells, report, report::Way};
+use gangline_runtime::registry::dialect;
 use serde_json::{Value, json};
 
 const HOW: &str = "see what changed; if it is right, run `GANGLINE_WRITE=1 cargo nextest run -p \

@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use gangline_runtime::{
-    conformance::{self, Outcome, Progress, Report},
-    registry::{Found, dialect::Dialect},
-};
+use gangline_conformance::{self as conformance, Outcome, Progress, Report};
+use gangline_runtime::registry::{Found, dialect::Dialect};
 
 use super::{lab::Lab, shown};
 use crate::{cli::Global, failure::Failure, output, place};

@@ -8,6 +8,7 @@ use std::{
 };
 
 use async_trait::async_trait;
+use gangline_conformance::{self as conformance, McpProbe, Model, Subject};
 use gangline_core::{Epoch, TurnId};
 use gangline_os::{
     CancellationToken, clock, fsio,
@@ -18,7 +19,6 @@ use gangline_os::{
 };
 use gangline_runtime::{
     McpServer, Mode, Permissions, StartOptions, ToolCall, ToolHost, ToolSpec,
-    conformance::{self, McpProbe, Model, Subject},
     toolserver::ToolServer,
 };
 use gangline_standin::{Records, Script, StandinOptions, serve};

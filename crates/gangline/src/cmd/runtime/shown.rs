@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use gangline_runtime::conformance::{Outcome, Report, Verdict, cells};
+use gangline_conformance::{Outcome, Report, Verdict, cells};
 use serde::Serialize;
 
 use super::deep::Target;

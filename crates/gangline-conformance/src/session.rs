@@ -13,7 +13,7 @@ use super::{
     probe::Probe,
     turn::{Said, Turn, Why},
 };
-use crate::{
+use gangline_runtime::{
     Answer, ApprovalAsk, Command, Prompt, Refusal, Runtime, RuntimeEvent, SessionHandle, SessionId,
     StartOptions, StopReason, ToolCall, Verdict,
 };
@@ -34,7 +34,7 @@ pub(super) struct Session<'a> {
     pub(super) options: StartOptions,
     pub(super) runtime: Box<dyn Runtime>,
     /// As `start` returned it.
-    pub(super) open: crate::Session,
+    pub(super) open: gangline_runtime::Session,
     pub(super) ready: Option<SessionId>,
     pub(super) calls: mpsc::Receiver<ToolCall>,
     /// The prompt that was given with the start.

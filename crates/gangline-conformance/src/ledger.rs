@@ -2,7 +2,7 @@
 
 use gangline_core::TurnId;
 
-use crate::RuntimeEvent;
+use gangline_runtime::RuntimeEvent;
 
 /// The events of one session so far, as far as their order matters.
 #[derive(Debug, Default)]

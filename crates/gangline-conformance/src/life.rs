@@ -13,7 +13,7 @@ use super::{
     surroundings, tools,
     turn::{Said, Why},
 };
-use crate::{Permissions, RuntimeEvent, SessionHandle, SessionId};
+use gangline_runtime::{Permissions, RuntimeEvent, SessionHandle, SessionId};
 
 /// Everything is permitted to it.
 const BOB: Plan = Plan {
@@ -108,7 +108,7 @@ pub(super) async fn play(card: &Card<'_>) {
 async fn early(session: &mut Session<'_>) -> Result<(), Why> {
     let said = session.say("say").await?;
     let patience = session.subject.dialect.pace.ready + session.subject.dialect.pace.turn;
-    let turn = session.finish_with(said, &crate::Answer::Allow, patience).await?;
+    let turn = session.finish_with(said, &gangline_runtime::Answer::Allow, patience).await?;
     turn.completed()?;
     turn.said_text(&format!("answer {}", turn.said.word))
 }

@@ -13,7 +13,7 @@ use super::{
     session::Session,
     turn::{Turn, Why},
 };
-use crate::{Answer, Block, RuntimeEvent, TurnResult};
+use gangline_runtime::{Answer, Block, RuntimeEvent, TurnResult};
 
 /// A file outside of the folder: denied if it is asked about.
 pub(super) async fn outside(session: &mut Session<'_>, card: &Card<'_>) -> Result<(), Why> {

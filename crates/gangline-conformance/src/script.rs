@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::registry::dialect::Dialect;
+use gangline_runtime::registry::dialect::Dialect;
 
 /// Tokens that an answer to `say` claims to have cost.
 pub(super) const OUTPUT_TOKENS: u64 = 77;

@@ -3,7 +3,7 @@
 use gangline_core::{Epoch, TurnId};
 
 use super::Ledger;
-use crate::{RuntimeEvent, SessionId, TurnResult, Usage};
+use gangline_runtime::{RuntimeEvent, SessionId, TurnResult, Usage};
 
 fn turn(number: i64) -> TurnId {
     TurnId { epoch: Epoch(1), number }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use gangline_core::{Epoch, TurnId};
 
 use super::plan::Plan;
-use crate::{ApprovalAsk, Block, RuntimeEvent, TurnResult};
+use gangline_runtime::{ApprovalAsk, Block, RuntimeEvent, TurnResult};
 
 /// Why something does not hold, in one line.
 pub(super) type Why = String;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use gangline_os::{fsio, mark::RUN_MARK};
 
 use super::{McpProbe, Subject, turn::Why};
-use crate::{McpPlace, Permissions, StartOptions, Thinking, registry::dialect};
+use gangline_runtime::{McpPlace, Permissions, StartOptions, Thinking, registry::dialect};
 
 /// What a session is started with.
 #[derive(Debug, Clone)]

@@ -11,7 +11,7 @@ use super::{
     tools,
     turn::Why,
 };
-use crate::{FailureKind, Permissions, TurnResult, registry::dialect::How};
+use gangline_runtime::{FailureKind, Permissions, TurnResult, registry::dialect::How};
 
 /// What is known to say nothing is waited for this long after the model has refused: longer than
 /// what does tell it takes.

@@ -16,7 +16,7 @@ use super::{
     Outcome, Progress, Report, Subject, Verdict,
     cells::{self, CELLS},
 };
-use crate::{
+use gangline_runtime::{
     SessionId,
     registry::dialect::{How, Known},
 };

@@ -7,7 +7,7 @@ use super::{
     session::Session,
     turn::{Said, Turn, Why},
 };
-use crate::{Answer, ApprovalAsk, Block, RuntimeEvent, TurnResult};
+use gangline_runtime::{Answer, ApprovalAsk, Block, RuntimeEvent, TurnResult};
 
 /// Waits until the turn asks about its command.
 async fn ask(session: &mut Session<'_>, said: &Said) -> Result<ApprovalAsk, Why> {

@@ -13,7 +13,9 @@ use super::{
     tools,
     turn::{Turn, Why},
 };
-use crate::{Block, Command, Permissions, Refusal, RuntimeEvent, SessionFilter, TurnResult};
+use gangline_runtime::{
+    Block, Command, Permissions, Refusal, RuntimeEvent, SessionFilter, TurnResult,
+};
 
 /// The stage; see the module.
 pub(super) const STAGE: Stage = Stage {

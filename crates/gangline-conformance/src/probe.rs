@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use crate::{ToolCall, ToolHost, ToolSpec};
+use gangline_runtime::{ToolCall, ToolHost, ToolSpec};
 
 /// Calls that may wait to be looked at; a call beyond them is refused.
 const CALLS: usize = 64;

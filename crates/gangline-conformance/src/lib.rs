@@ -1,10 +1,10 @@
-//! The conformance suite: one adapter with its real program, driven through every rule that the
+//! The conformance suite: one backend with its real program, driven through every rule that the
 //! daemon relies on, against a stand-in model.
 //!
 //! It is shipped, since `gangline runtime doctor --deep` runs it on the operator's machine: no
 //! network, no tokens, every wait has an end. It knows no backend: what differs between them is
-//! data in [`crate::registry::dialect`]. The model is the caller's, behind [`Model`]; it has to
-//! follow [`script`]. Start at [`run`]; the rules are [`cells::CELLS`].
+//! data in [`gangline_runtime::registry::dialect`]. The model is the caller's, behind [`Model`]; it
+//! has to follow [`script`]. Start at [`run`]; the rules are [`cells::CELLS`].
 
 pub mod cells;
 pub mod report;
@@ -33,7 +33,7 @@ pub use script::script;
 use gangline_os::clock;
 
 use self::card::Card;
-use crate::{McpServer, Runtime, StartOptions, registry::dialect::Dialect};
+use gangline_runtime::{McpServer, Runtime, StartOptions, registry::dialect::Dialect};
 
 /// The stand-in model behind the backend, as far as the suite asks it.
 pub trait Model: Send + Sync {

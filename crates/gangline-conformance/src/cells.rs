@@ -1,6 +1,6 @@
 //! The rules of the suite: one cell each, with the requirements that it shows.
 
-use crate::Capabilities;
+use gangline_runtime::Capabilities;
 
 /// One rule.
 #[derive(Debug)]
