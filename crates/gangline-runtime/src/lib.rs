@@ -1,9 +1,10 @@
 //! What a backend is to the daemon: the [`Runtime`] trait, its events, and the adapters.
 //!
 //! An adapter knows its own program and nothing of rooms, people or messages: who asks and why
-//! is the daemon's business. Start at [`Runtime`]; the adapters are made by [`registry::make`].
+//! is the daemon's business. Start at [`Runtime`]; the adapters are made by [`adapters::make`].
 
 pub mod acp;
+pub mod adapters;
 pub mod claude;
 pub mod codex;
 pub mod event;

@@ -1,14 +1,12 @@
 //! Which backends exist: the built-in ones, which are data, and those of the user's files.
 //!
-//! The built-in table is [`ENTRIES`]: a new backend is one folder and one line here. [`Registry`]
-//! adds the files (R3-12, R3-13, C22); a name becomes an adapter in [`Registry::find`]. Where the
-//! files lie is [`places::Places`], their forms are in `registry/forms.rs`.
+//! The built-in table is [`ENTRIES`]: a new backend is one folder, one line here, and one in
+//! [`crate::adapters`], which this table does not know. [`Registry`] adds the files (R3-12, R3-13,
+//! C22); a name becomes a backend in [`Registry::find`]. Where the files lie is [`places::Places`], their forms are in `registry/forms.rs`.
 
 use std::path::Path;
 
-use crate::{Runtime, acp::Acp, claude, codex, native, tmux};
-
-pub use found::{Found, Lacking};
+pub use found::Found;
 pub use item::{Problem, Said, Source};
 pub use places::Places;
 
@@ -43,7 +41,7 @@ const ACP: &str = "acp";
 pub struct UnknownRuntime {
     /// The word.
     pub name: String,
-    known: String,
+    pub(crate) known: String,
 }
 
 /// One built-in backend.
@@ -67,31 +65,20 @@ pub struct Entry {
     pub bootstrap: Option<&'static str>,
     /// What is known of its program from outside.
     pub known: Known,
-    make: Option<fn() -> Box<dyn Runtime>>,
 }
 
 impl Entry {
-    const fn new(name: &'static str, about: &'static str, make: fn() -> Box<dyn Runtime>) -> Self {
-        Self { make: Some(make), ..Self::lacking(name, about) }
-    }
-
-    /// A backend that is known, and whose adapter this build has not.
-    const fn lacking(name: &'static str, about: &'static str) -> Self {
-        let (program, make) = (None, None);
-        let (needs_key, needs_command, takes_acp_command) = (false, false, false);
-        let (command, bootstrap) = (&[], None);
-        let known = known::NOTHING;
+    const fn new(name: &'static str, about: &'static str) -> Self {
         Self {
             name,
             about,
-            program,
-            command,
-            needs_key,
-            needs_command,
-            takes_acp_command,
-            bootstrap,
-            known,
-            make,
+            program: None,
+            command: &[],
+            needs_key: false,
+            needs_command: false,
+            takes_acp_command: false,
+            bootstrap: None,
+            known: known::NOTHING,
         }
     }
 
@@ -117,72 +104,26 @@ impl Entry {
     pub fn runs_any(&self) -> bool {
         self.needs_command || self.takes_acp_command
     }
-
-    /// Returns what makes a new, unstarted adapter; nothing in a build without it.
-    #[must_use]
-    pub fn maker(&self) -> Option<fn() -> Box<dyn Runtime>> {
-        self.make
-    }
 }
 
 /// Every built-in backend.
 pub const ENTRIES: &[Entry] = &[
-    Entry {
-        needs_key: true,
-        ..Entry::new("native", "Gangline's own model loop", || Box::new(native::Native))
-    },
-    Entry::new("claude", "Claude Code", || Box::new(claude::Claude))
-        .program("claude")
-        .known(known::CLAUDE),
+    Entry { needs_key: true, ..Entry::new("native", "Gangline's own model loop") },
+    Entry::new("claude", "Claude Code").program("claude").known(known::CLAUDE),
     Entry {
         bootstrap: Some(PRIME),
-        ..Entry::new("codex", "Codex", || Box::new(codex::Codex))
-            .program("codex")
-            .known(known::CODEX)
+        ..Entry::new("codex", "Codex").program("codex").known(known::CODEX)
     },
-    Entry {
-        takes_acp_command: true,
-        ..Entry::new(ACP, "any ACP agent", || Box::new(Acp::plain()))
-    },
-    Entry::new("opencode", "OpenCode", || Box::new(Acp::opencode()))
-        .program("opencode")
-        .known(known::OPENCODE),
-    Entry::new("cline", "Cline", || Box::new(Acp::cline())).program("cline").known(known::CLINE),
-    Entry::new("copilot", "GitHub Copilot", || Box::new(Acp::copilot()))
-        .program("copilot")
-        .known(known::COPILOT),
-    Entry::new("gemini", "Gemini CLI", || Box::new(Acp::gemini()))
-        .program("gemini")
-        .known(known::GEMINI),
-    Entry::new("kiro", "Kiro", || Box::new(Acp::kiro())).program("kiro-cli").known(known::KIRO),
-    Entry::new("goose", "Goose", || Box::new(Acp::plain()))
-        .command(&["goose", "acp"])
-        .known(known::GOOSE),
-    Entry::new("qwen", "Qwen Code", || Box::new(Acp::plain())).command(&["qwen", "--acp"]),
-    Entry {
-        needs_command: true,
-        ..Entry::new(TERMINAL, "any terminal program, in tmux", || Box::new(tmux::Tmux::default()))
-    },
+    Entry { takes_acp_command: true, ..Entry::new(ACP, "any ACP agent") },
+    Entry::new("opencode", "OpenCode").program("opencode").known(known::OPENCODE),
+    Entry::new("cline", "Cline").program("cline").known(known::CLINE),
+    Entry::new("copilot", "GitHub Copilot").program("copilot").known(known::COPILOT),
+    Entry::new("gemini", "Gemini CLI").program("gemini").known(known::GEMINI),
+    Entry::new("kiro", "Kiro").program("kiro-cli").known(known::KIRO),
+    Entry::new("goose", "Goose").command(&["goose", "acp"]).known(known::GOOSE),
+    Entry::new("qwen", "Qwen Code").command(&["qwen", "--acp"]),
+    Entry { needs_command: true, ..Entry::new(TERMINAL, "any terminal program, in tmux") },
 ];
-
-/// Returns what makes a new, unstarted adapter of a built-in backend.
-///
-/// # Errors
-/// [`UnknownRuntime`] names the backends that this build has.
-pub fn maker(name: &str) -> Result<fn() -> Box<dyn Runtime>, UnknownRuntime> {
-    built_in(name).and_then(Entry::maker).ok_or_else(|| {
-        let here = ENTRIES.iter().filter(|entry| entry.make.is_some()).map(|entry| entry.name);
-        UnknownRuntime { name: name.to_owned(), known: here.collect::<Vec<_>>().join(", ") }
-    })
-}
-
-/// Returns a new, unstarted adapter of a built-in backend.
-///
-/// # Errors
-/// [`UnknownRuntime`] names the backends that this build has.
-pub fn make(name: &str) -> Result<Box<dyn Runtime>, UnknownRuntime> {
-    maker(name).map(|make| make())
-}
 
 /// Returns a built-in backend.
 #[must_use]

@@ -17,7 +17,7 @@ use gangline_api::config::{
 use gangline_core::AgentName;
 use gangline_os::fsio::{self, TooLarge};
 use gangline_runtime::{
-    Capabilities,
+    Capabilities, adapters,
     registry::{Found, Places, Registry},
 };
 
@@ -226,7 +226,7 @@ impl Loaded {
         let absent = self.enabled().filter_map(|agent| {
             let here = self.registry.at(&agent.directory);
             let error = match here.find(&self.backend_name(agent)) {
-                Ok(found) => found.maker().err()?.to_string(),
+                Ok(found) => adapters::maker(&found).err()?.to_string(),
                 Err(error) => error.to_string(),
             };
             Some(format!("{}: {}: {error}", self.file.display(), agent.nick))
@@ -325,13 +325,13 @@ fn role(agent: &AgentConfig) -> Option<&str> {
 /// that it cannot read.
 pub(crate) fn can(agent: &AgentConfig, found: &Found) -> Option<Capabilities> {
     let (command, extra) = for_adapter(agent, found);
-    found.maker().ok()?().capabilities(command.as_deref(), &extra).ok()
+    adapters::maker(found).ok()?().capabilities(command.as_deref(), &extra).ok()
 }
 
 /// Returns what is wrong with the fields that only the agent's backend reads.
 fn fault(agent: &AgentConfig, found: &Found) -> Option<String> {
     let (command, extra) = for_adapter(agent, found);
-    found.maker().ok()?().capabilities(command.as_deref(), &extra).err()
+    adapters::maker(found).ok()?().capabilities(command.as_deref(), &extra).err()
 }
 
 /// Returns the command and the fields that the adapter is given.

@@ -32,7 +32,10 @@ use gangline_irc::{client::Address, server::config::Limits};
 use gangline_os::{
     CancellationToken, clock, doorbell, paths::Paths, process::base_env, secret::Secret,
 };
-use gangline_runtime::registry::{self, Found};
+use gangline_runtime::{
+    adapters,
+    registry::{self, Found},
+};
 use gangline_standin::{Script, StandinOptions};
 use gangline_store::{MessageFilter, NewMessage, OpenOptions, Store, Syncs};
 use gangline_testkit::{IrcPeer, database, eventually, eventually_seeing, irc};
@@ -200,7 +203,7 @@ impl Rig {
                 released: config.turns_per_cause.into(),
             },
             clock: self.clock.clone(),
-            make_runtime: Arc::new(found.maker().unwrap()),
+            make_runtime: Arc::new(adapters::maker(&found).unwrap()),
             backend: found,
             instead_of: None,
             child_env,

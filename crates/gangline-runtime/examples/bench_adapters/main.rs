@@ -29,7 +29,7 @@ use gangline_core::{Epoch, TurnId};
 use gangline_os::task::TaskGroup;
 use gangline_runtime::{
     Block, Command as Asked, Mode, Permissions, Prompt, RuntimeEvent, StartOptions, StopReason,
-    ToolCall, ToolHost, ToolSpec, TurnResult, registry,
+    ToolCall, ToolHost, ToolSpec, TurnResult, adapters,
 };
 use play::{KILOBYTES, Payload, Show, WORD, play};
 use serde_json::json;
@@ -152,7 +152,7 @@ fn session(
 ) -> Outcome<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let adapter = registry::make(play[0])?;
+        let adapter = adapters::make(play[0])?;
         let mut tasks = TaskGroup::new("session");
         let mut session = adapter.start(options(folder, play)?, &mut tasks).await?;
         let mut start = Instant::now();

@@ -5,15 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{Entry, Source, TERMINAL, built_in};
-use crate::{Runtime, StartOptions, tmux};
-
-/// A backend whose adapter this build has not.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("this build has no adapter `{adapter}`, which the backend `{name}` wants")]
-pub struct Lacking {
-    name: String,
-    adapter: &'static str,
-}
+use crate::{StartOptions, tmux};
 
 /// One backend of the registry.
 #[derive(Debug, Clone)]
@@ -53,16 +45,6 @@ impl Found {
             api_key_env: None,
             beneath: None,
         }
-    }
-
-    /// Returns what makes a new, unstarted adapter.
-    ///
-    /// # Errors
-    /// [`Lacking`] in a build without the adapter.
-    pub fn maker(&self) -> Result<fn() -> Box<dyn Runtime>, Lacking> {
-        self.entry
-            .maker()
-            .ok_or_else(|| Lacking { name: self.name.clone(), adapter: self.entry.name })
     }
 
     /// Returns the name of the program's file, or its path; none = it is a part of Gangline, or

@@ -4,7 +4,7 @@ use gangline_core::TurnId;
 use gangline_os::task::TaskGroup;
 use gangline_runtime::{
     Command, Prompt, Refusal, Runtime, RuntimeError, RuntimeEvent, Session, SessionFilter,
-    SessionHandle, StartOptions, StopReason, Verdict, registry,
+    SessionHandle, StartOptions, StopReason, Verdict, adapters,
 };
 use tokio::sync::mpsc::error::SendError;
 
@@ -21,7 +21,7 @@ pub(crate) struct Driven {
 impl Driven {
     /// A built-in backend that is not started.
     pub(crate) fn of(backend: &str) -> Self {
-        let backend = registry::make(backend).unwrap();
+        let backend = adapters::make(backend).unwrap();
         Self { backend, open: None, tasks: TaskGroup::new("session") }
     }
 

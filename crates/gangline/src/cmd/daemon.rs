@@ -17,7 +17,7 @@ use gangline_os::{
     process::{base_env, detach_session, find_on_path},
     secret::Secret,
 };
-use gangline_runtime::registry::Found;
+use gangline_runtime::{adapters, registry::Found};
 
 use crate::{
     cli::{Daemon, Global, who::Who},
@@ -110,7 +110,7 @@ fn settings(
     loaded.has_servers(&driven.agent)?;
     let Driven { mut agent, found, instead_of } = driven;
     agent.agent = Some(found.name.parse().map_err(Failure::config)?);
-    let make = found.maker().map_err(Failure::config)?;
+    let make = adapters::maker(&found).map_err(Failure::config)?;
     let irc = irc(loaded, &agent, &paths, args.irc.as_deref())?;
     let api_key = agent.api_key_env.as_deref().map(from_environment).transpose()?;
     let mut secrets = secrets((&agent, &found), &paths, irc.login.as_ref(), api_key.as_ref());

@@ -15,6 +15,7 @@ use gangline_os::{
     clock,
     fsio::{self, TooLarge},
 };
+use gangline_runtime::adapters;
 use serde::Serialize;
 
 use crate::{
@@ -168,7 +169,7 @@ fn warnings(config: &Config, home: Option<&Path>) -> Vec<String> {
         let named = agent.agent.as_ref().map(|it| it.as_str().to_owned());
         let name = named.unwrap_or_else(|| here.default(None).name);
         let why = match here.find(&name) {
-            Ok(found) => found.maker().err().map(|error| error.to_string()),
+            Ok(found) => adapters::maker(&found).err().map(|error| error.to_string()),
             Err(error) => Some(error.to_string()),
         };
         if let Some(why) = why {

@@ -11,7 +11,7 @@ use std::{
 
 use gangline_hub::credentials;
 use gangline_os::{clock, paths::Paths, process::base_env, secret::Secret};
-use gangline_runtime::registry;
+use gangline_runtime::adapters;
 
 use super::doctor::login;
 use crate::{
@@ -89,7 +89,7 @@ pub(super) async fn run(global: &Global, args: Init) -> Result<u8, Failure> {
         Some(old) => old.config.server.port,
         None => free_port(),
     };
-    let has = |backend: &str| registry::maker(backend).is_ok();
+    let has = |backend: &str| adapters::named(backend).is_ok();
     let plan = Plan {
         server: &server,
         port,

@@ -11,6 +11,7 @@ use gangline_os::{
 };
 use gangline_runtime::{
     Mode, Permissions, SessionFilter, SessionHandle, StartOptions, ToolCall, ToolHost, ToolSpec,
+    adapters,
 };
 use gangline_store::{SessionRow, Store};
 use serde::Serialize;
@@ -162,7 +163,7 @@ async fn listed(
         return Err(Failure::user(format!("the backend of {agent} does not list its sessions"))
             .hint(format!("`gangline sessions {agent}` shows those that {agent} has had")));
     }
-    let runtime = driven.found.maker().map_err(Failure::environment)?();
+    let runtime = adapters::maker(&driven.found).map_err(Failure::environment)?();
     let filter = SessionFilter { workdir: Some(driven.agent.directory.clone()), limit: LISTED };
     let listed = runtime.list_sessions(&options(paths, &driven), &filter).await;
     listed.map_err(|error| {

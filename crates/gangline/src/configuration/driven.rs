@@ -13,7 +13,10 @@ use gangline_api::config::{
 };
 use gangline_core::AgentName;
 use gangline_os::process::find_on_path;
-use gangline_runtime::registry::{Found, Places, Registry, UnknownRuntime};
+use gangline_runtime::{
+    adapters,
+    registry::{Found, Places, Registry, UnknownRuntime},
+};
 
 use super::{Loaded, fault, role};
 use crate::failure::Failure;
@@ -140,7 +143,7 @@ impl Driven {
 
     /// Makes sure that this build has the adapter.
     pub(crate) fn available(&self) -> Result<(), Failure> {
-        self.found.maker().map(drop).map_err(|error| {
+        adapters::maker(&self.found).map(drop).map_err(|error| {
             let failure = self.refused(error.to_string());
             match self.instead_of {
                 Some(_) => failure.hint("`gangline runtime list` shows what there is"),

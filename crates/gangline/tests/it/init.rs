@@ -8,7 +8,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use gangline_runtime::registry;
+use gangline_runtime::adapters;
 use gangline_testkit::{IrcPeer, Ran, World, eventually, irc, stage::free_port};
 use nix::pty::openpty;
 
@@ -95,7 +95,7 @@ fn an_empty_home_gets_a_configuration_an_owner_and_a_repository() {
 
     let checked = world.run(&["config", "check"]);
     assert_eq!(checked.stderr, "");
-    let agents = usize::from(registry::maker("claude").is_ok());
+    let agents = usize::from(adapters::named("claude").is_ok());
     let text = fs::read_to_string(&file).unwrap();
     assert_eq!(text.contains("\n  - nick: oak-claude\n    agent: claude\n"), agents == 1, "{text}");
     assert!(checked.ok().contains(&format!("ok ({agents} agent")), "{text}");
@@ -318,7 +318,7 @@ fn programs_that_misbehave_are_told_and_end() {
     let version = |index: usize| programs[index]["version"].as_str();
     assert_eq!((version(0), version(1), version(3)), (None, Some("agents: []"), None));
     assert_eq!(version(4), Some("[31m1.2"));
-    let why = |index: usize, backend: &str| match registry::maker(backend) {
+    let why = |index: usize, backend: &str| match adapters::named(backend) {
         Ok(_) => programs[index]["why_not"].as_str().map(str::to_owned),
         Err(_) => None,
     };

@@ -3,7 +3,7 @@
 use gangline_os::process::Signal;
 use gangline_runtime::{
     Answer, Command, Mode, Permissions, Prompt, Refusal, RuntimeEvent, SessionFilter, SessionId,
-    StopReason, Thinking, TurnResult, Verdict, registry,
+    StopReason, Thinking, TurnResult, Verdict, adapters,
 };
 use serde_json::Value;
 
@@ -309,7 +309,7 @@ async fn its_sessions_are_listed_newest_first() {
     std::fs::create_dir(&odd).unwrap();
     rig.options.workdir = odd.clone();
     let filter = |limit| SessionFilter { workdir: Some(odd.clone()), limit };
-    let fresh = registry::make("claude").unwrap();
+    let fresh = adapters::make("claude").unwrap();
     assert_eq!(fresh.list_sessions(&rig.options, &filter(9)).await, Ok(vec![]));
     let first = rig.start().await;
     rig.ask(1, "one").await;

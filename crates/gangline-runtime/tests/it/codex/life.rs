@@ -2,7 +2,7 @@
 
 use gangline_runtime::{
     Command, Permissions, Prompt, Refusal, RuntimeError, RuntimeEvent, SessionFilter, SessionId,
-    StopReason, TurnResult, registry,
+    StopReason, TurnResult, adapters,
 };
 
 use super::rig::{Done, Rig, turn};
@@ -86,7 +86,7 @@ async fn a_stopped_session_leaves_nothing_and_is_resumed() {
     let mut rig = rig().await;
     let session = rig.start().await;
     let handle = rig.runtime.session().unwrap();
-    let other = registry::make("codex").unwrap();
+    let other = adapters::make("codex").unwrap();
     assert_eq!(handle.runs(), Some(true));
     rig.ask(1, "remember plum").await;
     rig.say(2, "work").await;

@@ -12,11 +12,8 @@ use std::{
 use gangline_conformance::{self as conformance, McpProbe, Model, Progress, Report, Subject};
 use gangline_os::{CancellationToken, clock, mark, secret::Secret, task::TaskGroup};
 use gangline_runtime::{
-    McpPlace, McpServer, Mode, Permissions, Runtime, StartOptions,
-    registry::{
-        self,
-        dialect::{self, Dialect, Pace},
-    },
+    McpPlace, McpServer, Mode, Permissions, Runtime, StartOptions, adapters,
+    registry::dialect::{self, Dialect, Pace},
 };
 use gangline_standin::{Records, Script, StandinOptions, serve};
 use gangline_testkit::mcp;
@@ -68,7 +65,7 @@ impl Bench {
         // A machine with other work takes minutes to start some of these programs.
         let patience = Duration::from_secs(240);
         dialect.pace = Pace { ready: patience, turn: patience, retries: patience };
-        let make = registry::maker(dialect.backend).unwrap();
+        let make = adapters::named(dialect.backend).unwrap();
         Self::with(dialect, Box::new(make), command).await
     }
 

@@ -6,11 +6,8 @@ use gangline_conformance::{Verdict, cells};
 use gangline_os::task::{HowEnded, TaskGroup};
 use gangline_runtime::{
     ApprovalAsk, AssistantMessage, Permissions, Runtime, RuntimeEvent, SessionId, ToolCall,
-    ToolHost, ToolSpec, TurnResult, Usage,
-    registry::{
-        self,
-        dialect::{self, How, Known},
-    },
+    ToolHost, ToolSpec, TurnResult, Usage, adapters,
+    registry::dialect::{self, How, Known},
 };
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -316,7 +313,7 @@ async fn each_flaw_is_seen() {
 /// The same for what only some backends can do.
 #[tokio::test]
 async fn each_flaw_of_an_able_backend_is_seen() {
-    all_are_seen(of_native(), || registry::make("native").unwrap()).await;
+    all_are_seen(of_native(), || adapters::make("native").unwrap()).await;
 }
 
 /// What a program is known to be silent about is hidden only while it is silent: a wrong word is a

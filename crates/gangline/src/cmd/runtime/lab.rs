@@ -18,7 +18,7 @@ use gangline_os::{
     task::TaskGroup,
 };
 use gangline_runtime::{
-    McpServer, Mode, Permissions, StartOptions, ToolCall, ToolHost, ToolSpec,
+    McpServer, Mode, Permissions, StartOptions, ToolCall, ToolHost, ToolSpec, adapters,
     toolserver::ToolServer,
 };
 use gangline_standin::{Records, Script, StandinOptions, serve};
@@ -103,7 +103,7 @@ impl Lab {
         let tools = tools.map_err(Failure::environment)?;
         let records = Mutex::new(Records::of(path("requests")));
         let subject = Subject {
-            make: Box::new(target.found.maker().map_err(Failure::environment)?),
+            make: Box::new(adapters::maker(&target.found).map_err(Failure::environment)?),
             options: self.options(&folder, target, &bridge),
             dialect: *dialect,
             model: Arc::new(Standin { origin: format!("http://{address}"), records }),

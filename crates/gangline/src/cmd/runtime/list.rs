@@ -3,7 +3,10 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use gangline_os::process::{base_env, find_on_path};
-use gangline_runtime::registry::{self, Found, Problem, Registry, Said, Source};
+use gangline_runtime::{
+    adapters,
+    registry::{self, Found, Problem, Registry, Said, Source},
+};
 use serde::Serialize;
 
 use crate::{
@@ -159,7 +162,7 @@ fn row(found: &Found, usual: &Said, users: &[User]) -> Row {
         default: found.name == usual.name,
         agents: users.iter().map(|it| it.nick.clone()).collect(),
         ordered_for: users.iter().filter(|it| it.ordered).map(|it| it.nick.clone()).collect(),
-        lacking: found.maker().err().map(|error| error.to_string()),
+        lacking: adapters::maker(found).err().map(|error| error.to_string()),
         name: found.name.clone(),
     }
 }

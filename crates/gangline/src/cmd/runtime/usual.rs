@@ -4,7 +4,7 @@ use std::io;
 
 use gangline_api::config::nearest::{nearest, slips};
 use gangline_os::fsio;
-use gangline_runtime::registry::edit;
+use gangline_runtime::{adapters, registry::edit};
 
 use crate::{configuration, failure::Failure, output};
 
@@ -21,7 +21,7 @@ pub(super) fn run(name: &str) -> Result<u8, Failure> {
             None => failure,
         }
     })?;
-    if let Err(error) = found.maker() {
+    if let Err(error) = adapters::maker(&found) {
         return Err(Failure::user(error.to_string()));
     }
     let Some(file) = registry.places().ours.clone() else {
