@@ -38,7 +38,7 @@ use gangline_core::{
 };
 use gangline_irc::client::LinkCommand;
 use gangline_os::{CancellationToken, clock::SharedClock};
-use gangline_runtime::{Block, RuntimeEvent, Verdict};
+use gangline_runtime::{Block, RuntimeEvent, StopReason, Verdict};
 use gangline_store::{Entry, NewEvent};
 use tokio::sync::{mpsc, watch};
 use tracing::{debug, info};
@@ -51,6 +51,7 @@ use crate::{
     notes::Notes,
     outgoing::Outgoing,
     rooms::{ToRooms, Unread},
+    session::Session,
     showing::Showing,
     speech::TurnContext,
     texts, tools,
@@ -63,7 +64,7 @@ const RESULT_PREVIEW: usize = 2000;
 
 /// The agent loop's doors.
 pub(crate) struct Doors {
-    pub(crate) session: mpsc::Sender<SessionCommand>,
+    pub(crate) session: Session,
     pub(crate) journal: Journal,
     pub(crate) looks: Looks,
     pub(crate) notices: Notices,
@@ -91,7 +92,7 @@ pub(crate) struct Identity {
 pub(crate) struct AgentLoop {
     me: Identity,
     core: Agent,
-    session: Outgoing<SessionCommand>,
+    session: Session,
     journal: Journal,
     looks: Looks,
     notices: Notices,
@@ -146,6 +147,8 @@ pub(crate) enum LoopEnd {
 
 enum Event {
     Incoming(Option<Incoming>),
+    /// By the backend, and what follows from it.
+    Told(Incoming),
     Written(Reply),
     Found(Found),
     Noticed(Noticed),
@@ -158,7 +161,7 @@ impl AgentLoop {
         Self {
             me,
             core,
-            session: Outgoing::new(doors.session),
+            session: doors.session,
             journal: doors.journal,
             looks: doors.looks,
             notices: doors.notices,
@@ -215,15 +218,15 @@ impl AgentLoop {
             let open = !self.notices.closed();
             let event = tokio::select! {
                 incoming = incoming.recv() => Event::Incoming(incoming),
+                told = self.session.next() => Event::Told(told),
                 reply = self.journal.next() => Event::Written(reply),
                 found = self.looks.next(), if open => Event::Found(found),
                 noticed = self.notices.next(), if open => Event::Noticed(noticed),
                 () = deadline => Event::Deadline,
-                () = self.session.room() => Event::Flushed,
                 () = self.rooms.room() => Event::Flushed,
             };
             match event {
-                Event::Incoming(Some(incoming)) => self.take(incoming),
+                Event::Incoming(Some(incoming)) | Event::Told(incoming) => self.take(incoming),
                 Event::Incoming(None) => return LoopEnd::Deserted,
                 Event::Written(Reply::Fatal(fatal)) => return LoopEnd::Fatal(fatal),
                 Event::Written(reply) => self.written(reply),
@@ -235,10 +238,28 @@ impl AgentLoop {
                 }
                 Event::Flushed => {}
             }
-            if self.doors.drained.is_cancelled() && self.session.close() && self.journal.is_empty()
-            {
-                return LoopEnd::Drained;
+            if self.doors.drained.is_cancelled() {
+                drop(incoming);
+                return self.wind_up().await;
             }
+        }
+    }
+
+    /// Ends the backend by its kill policy, and writes what is left. Nothing is taken in any more:
+    /// those who ask for something hear that the daemon ends.
+    async fn wind_up(mut self) -> LoopEnd {
+        self.session.end(StopReason::Shutdown);
+        let Self { session, journal, .. } = &mut self;
+        let ended = async {
+            // What a backend tells on its way out changes nothing any more.
+            while !session.is_over() {
+                let _ = session.next().await;
+            }
+        };
+        let ((), written) = tokio::join!(ended, journal.flush());
+        match written {
+            Ok(()) => LoopEnd::Drained,
+            Err(fatal) => LoopEnd::Fatal(fatal),
         }
     }
 
@@ -347,7 +368,7 @@ impl AgentLoop {
             RuntimeEvent::ApprovalAsked { turn, ask } => {
                 if let Some(answer) = self.notes.answer(turn, &ask) {
                     let verdict = Verdict { request: ask.request, answer };
-                    self.session.push(SessionCommand::Decide(verdict));
+                    self.session.obey(SessionCommand::Decide(verdict));
                     return self.think(Input::Runtime(RuntimeInput::Output { turn }));
                 }
                 let request = ApprovalRequestId(ask.request.clone());

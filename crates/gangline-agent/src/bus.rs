@@ -5,15 +5,34 @@ use gangline_core::{
 };
 use gangline_runtime::{Prompt, RuntimeEvent, Verdict};
 use gangline_store::{ApprovalRow, MessageRow};
+use tokio::sync::{mpsc, oneshot};
 
 /// Room for what waits for the agent loop: senders wait beyond it, so back-pressure reaches the
 /// socket and the pipe.
 pub(crate) const LOOP_QUEUE: usize = 256;
-/// Room for what waits for the runtime: the agent loop sends at most a prompt, an interrupt and
-/// decisions.
-pub(crate) const SESSION_QUEUE: usize = 8;
 /// Room for what waits for the link; truth is in the outbox.
 pub(crate) const LINK_QUEUE: usize = 64;
+
+/// Told once the loop has taken what it came with. A tool returns to its backend only then: the end
+/// of the turn that the backend tells next must not overtake it.
+pub(crate) type Heard = oneshot::Sender<()>;
+
+/// Has the loop take something, and waits until it has.
+///
+/// # Errors
+/// [`Ending`] when the loop takes nothing any more.
+pub(crate) async fn taken(
+    agent_loop: &mpsc::Sender<Incoming>,
+    incoming: impl FnOnce(Heard) -> Incoming,
+) -> Result<(), Ending> {
+    let (heard, taken) = oneshot::channel();
+    agent_loop.send(incoming(heard)).await.map_err(|_| Ending)?;
+    taken.await.map_err(|_| Ending)
+}
+
+/// The daemon ends: nothing is taken in any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ending;
 
 /// What reaches the agent loop.
 #[derive(Debug)]
@@ -36,9 +55,9 @@ pub(crate) enum Incoming {
     /// It has ended by itself, with code 0.
     Ended { generation: Generation },
     /// T2 is committed.
-    Sent { turn: TurnId, to: String, in_reply_to: Option<MessageId> },
+    Sent { turn: TurnId, to: String, in_reply_to: Option<MessageId>, heard: Heard },
     /// The agent said by tool that no reply is needed.
-    NoReply { turn: TurnId, message: Option<MessageId> },
+    NoReply { turn: TurnId, message: Option<MessageId>, heard: Heard },
     /// An operator's word.
     Operator(Word),
     /// What stands between the agent and its chat network; `None` = nothing.
@@ -49,7 +68,7 @@ pub(crate) enum Incoming {
     /// This turn is to end, if it is still open: somebody ended its cause, or its author wants it.
     EndTurn { turn: TurnId },
     /// The agent reads these messages by tool: those that wait join the open turn.
-    Read { messages: Vec<MessageId> },
+    Read { messages: Vec<MessageId>, heard: Heard },
     /// The agent's context is to be shortened or emptied, once no turn is open.
     Care(Care),
     /// The backend is started with this model, or was told to use it; `None` = its own default.

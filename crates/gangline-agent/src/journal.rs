@@ -170,31 +170,53 @@ impl Journal {
             if let Some(reply) = self.replies.pop_front() {
                 return reply;
             }
-            match &mut self.state {
-                State::Idle => self.begin(),
-                State::Writing(write) => {
-                    let wrote = write.await;
-                    self.state = State::Idle;
-                    self.finish(wrote);
-                    continue;
+            self.step().await;
+        }
+    }
+
+    /// Writes all that waits, and drops what the loop would be told of it.
+    ///
+    /// Cancel-safe: yes.
+    ///
+    /// # Errors
+    /// The store cannot be used any more.
+    pub(crate) async fn flush(&mut self) -> Result<(), Fatal> {
+        loop {
+            while let Some(reply) = self.replies.pop_front() {
+                if let Reply::Fatal(fatal) = reply {
+                    return Err(fatal);
                 }
-                State::Lingering(until) | State::Retrying(until) => {
-                    until.await;
-                    self.state = State::Idle;
-                    self.write();
-                    continue;
-                }
-                State::Failed => {}
             }
-            if matches!(self.state, State::Idle | State::Failed) {
-                std::future::pending::<()>().await;
+            if self.is_empty() {
+                return Ok(());
             }
+            self.step().await;
+        }
+    }
+
+    /// Goes one state further; pending while nothing waits. Cancel-safe: the state changes after the
+    /// only wait.
+    async fn step(&mut self) {
+        match &mut self.state {
+            State::Idle if self.queue.is_empty() => std::future::pending().await,
+            State::Idle => self.begin(),
+            State::Writing(write) => {
+                let wrote = write.await;
+                self.state = State::Idle;
+                self.finish(wrote);
+            }
+            State::Lingering(until) | State::Retrying(until) => {
+                until.await;
+                self.state = State::Idle;
+                self.write();
+            }
+            State::Failed => std::future::pending().await,
         }
     }
 
     /// Begins the next write, if there is one and it has not to wait.
     fn begin(&mut self) {
-        if !self.queue.is_empty() && self.queue.iter().all(is_usage) {
+        if self.queue.iter().all(is_usage) {
             let until = tokio::time::sleep(FOLLOWED_WITHIN);
             self.state = State::Lingering(Box::pin(until));
             return;

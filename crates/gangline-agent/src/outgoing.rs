@@ -9,13 +9,13 @@ use tokio::sync::mpsc::{self, error::TrySendError};
 
 /// The sending end.
 pub(crate) struct Outgoing<T> {
-    sender: Option<mpsc::Sender<T>>,
+    sender: mpsc::Sender<T>,
     waiting: VecDeque<T>,
 }
 
 impl<T> Outgoing<T> {
     pub(crate) fn new(sender: mpsc::Sender<T>) -> Self {
-        Self { sender: Some(sender), waiting: VecDeque::new() }
+        Self { sender, waiting: VecDeque::new() }
     }
 
     /// Sends, or keeps for later, in order.
@@ -24,20 +24,10 @@ impl<T> Outgoing<T> {
             self.waiting.push_back(item);
             return;
         }
-        let Some(sender) = &self.sender else { return };
-        match sender.try_send(item) {
+        match self.sender.try_send(item) {
             Ok(()) | Err(TrySendError::Closed(_)) => {}
             Err(TrySendError::Full(item)) => self.waiting.push_back(item),
         }
-    }
-
-    /// Closes the queue once everything in it has gone; returns whether it is closed. What is
-    /// pushed later is dropped.
-    pub(crate) fn close(&mut self) -> bool {
-        if self.waiting.is_empty() {
-            self.sender = None;
-        }
-        self.sender.is_none()
     }
 
     /// Returns how many items wait for room.
@@ -52,8 +42,7 @@ impl<T> Outgoing<T> {
         if self.waiting.is_empty() {
             std::future::pending::<()>().await;
         }
-        let Some(sender) = &self.sender else { return self.waiting.clear() };
-        match sender.reserve().await {
+        match self.sender.reserve().await {
             Ok(place) => {
                 if let Some(item) = self.waiting.pop_front() {
                     place.send(item);

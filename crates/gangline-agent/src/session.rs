@@ -1,15 +1,18 @@
 //! The session: decides what a backend is given between turns, and passes on what it tells.
 //!
-//! Knows neither rooms nor messages. The agent loop decides; a start that fails is told as an exit. The
-//! backend itself, one generation after the other, is behind the [`port`].
+//! A part of the agent loop, which polls it ([`Session::next`]). Knows neither rooms nor messages; a
+//! start that fails is told as an exit. The backend itself, one generation after the other, is
+//! behind the [`port`].
+
+use std::collections::VecDeque;
 
 use gangline_core::{TurnId, agent::Generation, outcome::Cause};
 use gangline_os::{fsio, secret::Secret};
 use gangline_runtime::{
     Block, Command, Prompt, RuntimeEvent, SessionId, StartOptions, StopReason, TurnResult,
 };
-use tokio::sync::{mpsc, watch};
-use tracing::{debug, info, warn};
+use tokio::sync::watch;
+use tracing::{debug, warn};
 use uuid::Uuid;
 
 mod again;
@@ -17,19 +20,18 @@ mod orders;
 pub(crate) mod port;
 
 use crate::{
-    bus::{Care, Incoming, SessionCommand},
+    bus::{Care, Incoming},
     control::tokens,
     environment, texts,
 };
 use port::{BackendPort, Exit, Next, Outcome, PortEvent};
 
-/// The session's part of the daemon.
-pub(crate) struct Session {
-    pub(crate) port: BackendPort,
+/// How a session is set up.
+pub(crate) struct SessionOptions {
     /// With the model that was chosen, if one was.
     pub(crate) options: StartOptions,
     /// Our own id of the session, under which its shells and hooks know it (C22). A program that
-    /// begins another session by itself keeps it: its environment cannot change.
+    /// begins another session unasked keeps it: its environment cannot change.
     pub(crate) known_as: Option<String>,
     /// What an empty session is told first (R0-07, R3-15).
     pub(crate) first: Option<String>,
@@ -37,22 +39,29 @@ pub(crate) struct Session {
     pub(crate) shortens: bool,
     /// The model of the configuration.
     pub(crate) configured: Option<String>,
-    /// What is to be done once no turn is open. It outlives the backend that it was meant for.
-    pub(crate) care: Option<Care>,
-    pub(crate) agent_loop: mpsc::Sender<Incoming>,
     /// What proves that somebody is this generation's child (C21); none while there is none.
     pub(crate) token: watch::Sender<Option<Secret>>,
-    /// The generation that is in use; none while one ends, whatever it still tells.
-    pub(crate) open: Option<Open>,
 }
 
-enum Event {
-    Command(Option<SessionCommand>),
-    Port(PortEvent),
+/// The agent's sessions with its backend, one generation after the other.
+pub(crate) struct Session {
+    port: BackendPort,
+    options: StartOptions,
+    known_as: Option<String>,
+    first: Option<String>,
+    shortens: bool,
+    configured: Option<String>,
+    token: watch::Sender<Option<Secret>>,
+    /// What is to be done once no turn is open. It outlives the backend that it was meant for.
+    care: Option<Care>,
+    /// The generation that is in use; none while one ends, whatever it still tells.
+    open: Option<Open>,
+    /// What the loop has yet to be told: what follows from one command or one event.
+    told: VecDeque<Incoming>,
 }
 
 /// A generation of the backend.
-pub(crate) struct Open {
+struct Open {
     generation: Generation,
     phase: Phase,
     /// What the session, being empty, has to be told before anything else.
@@ -116,40 +125,52 @@ enum Again {
 }
 
 impl Session {
-    /// Serves until the commands end and the backend is gone. Not cancel-safe: a dropped session
-    /// ends its backend, and nobody hears how.
-    pub(crate) async fn run(mut self, mut commands: mpsc::Receiver<SessionCommand>) {
-        let mut serves = true;
-        self.tell_model().await;
-        while serves || !self.port.is_down() {
-            let event = tokio::select! {
-                command = commands.recv(), if serves => Event::Command(command),
-                event = self.port.next() => Event::Port(event),
-            };
-            match event {
-                Event::Port(event) => self.hear(event).await,
-                Event::Command(Some(command)) => self.obey(command).await,
-                Event::Command(None) => {
-                    serves = false;
-                    self.end(StopReason::Shutdown);
-                }
-            }
-        }
-        info!("the session ended: nobody commands it any more");
+    pub(crate) fn new(port: BackendPort, set_up: SessionOptions) -> Self {
+        let SessionOptions { options, known_as, first, shortens, configured, token } = set_up;
+        let mut session = Self {
+            port,
+            options,
+            known_as,
+            first,
+            shortens,
+            configured,
+            token,
+            care: None,
+            open: None,
+            told: VecDeque::new(),
+        };
+        session.tell_model();
+        session
     }
 
-    async fn hear(&mut self, event: PortEvent) {
+    /// Waits for what the loop is told next. Cancel-safe: yes.
+    pub(crate) async fn next(&mut self) -> Incoming {
+        loop {
+            if let Some(told) = self.told.pop_front() {
+                return told;
+            }
+            let event = self.port.next().await;
+            self.hear(event);
+        }
+    }
+
+    /// Says whether no backend runs, nor is to.
+    pub(crate) fn is_over(&self) -> bool {
+        self.port.is_down()
+    }
+
+    fn hear(&mut self, event: PortEvent) {
         match event {
-            PortEvent::MayBegin(next) => self.begin(next).await,
+            PortEvent::MayBegin(next) => self.begin(next),
             PortEvent::Started { generation } => {
                 debug!(?generation, "backend started");
-                self.care().await;
+                self.care();
             }
             PortEvent::NotStarted { generation, why } => {
                 warn!(why, "the backend did not start");
                 self.open = None;
-                self.tell(generation, RuntimeEvent::Notice { text: why.clone() }).await;
-                self.exited(generation, Cause::Theirs, why).await;
+                self.tell(generation, RuntimeEvent::Notice { text: why.clone() });
+                self.exited(generation, Cause::Theirs, why);
             }
             PortEvent::Told { generation, event } => {
                 if let RuntimeEvent::Ready { session } | RuntimeEvent::Session { session } = &event
@@ -158,9 +179,9 @@ impl Session {
                     self.options.resume = Some(session.clone());
                 }
                 match self.is_open(generation) {
-                    true => self.pass_on(event).await,
+                    true => self.pass_on(event),
                     // What it says while it is being ended.
-                    false => self.tell(generation, event).await,
+                    false => self.tell(generation, event),
                 }
             }
             PortEvent::Exited { generation, exit } => {
@@ -171,13 +192,13 @@ impl Session {
                 self.token.send_replace(None);
                 match exit {
                     Exit::Ours => {
-                        self.exited(generation, Cause::Ours, texts::ENDED_BY_US.to_owned()).await;
+                        self.exited(generation, Cause::Ours, texts::ENDED_BY_US.to_owned());
                     }
                     Exit::Theirs { code: 0 } => {
-                        let _ = self.agent_loop.send(Incoming::Ended { generation }).await;
+                        self.told.push_back(Incoming::Ended { generation });
                     }
                     Exit::Theirs { code } => {
-                        self.exited(generation, Cause::Theirs, texts::exited(code)).await;
+                        self.exited(generation, Cause::Theirs, texts::exited(code));
                     }
                 }
             }
@@ -188,12 +209,12 @@ impl Session {
         self.open.as_ref().is_some_and(|open| open.generation == generation)
     }
 
-    async fn pass_on(&mut self, event: RuntimeEvent) {
-        let Some(event) = self.refused(event).await else { return };
+    fn pass_on(&mut self, event: RuntimeEvent) {
+        let Some(event) = self.refused(event) else { return };
         if let (RuntimeEvent::Message { message, .. }, Some(turn)) = (&event, self.turn()) {
             turn.acted |= message.content.iter().any(|it| matches!(it, Block::ToolUse { .. }));
         }
-        let Some(event) = self.try_again(event).await else { return };
+        let Some(event) = self.try_again(event) else { return };
         let Some(open) = self.open.as_mut() else { return };
         let generation = open.generation;
         if matches!(event, RuntimeEvent::Compacted { failed: None }) {
@@ -205,20 +226,20 @@ impl Session {
         };
         let overflow = self.overflow(&event);
         if self.comes_first(&event, ended) {
-            self.announce().await;
+            self.announce();
         }
-        self.tell(generation, event).await;
+        self.tell(generation, event);
         if let (Some(_), Some(open)) = (ended, self.open.as_mut()) {
             open.turn = None;
         }
         match overflow {
-            Overflow::No => self.care().await,
+            Overflow::No => self.care(),
             Overflow::Compact => {
                 if let Some(open) = self.open.as_mut() {
                     open.size = Size::TooLong;
                     self.care.get_or_insert(Care::Compact);
                 }
-                self.care().await;
+                self.care();
             }
             Overflow::Hopeless => {
                 // The session no longer fits its model: the next one begins empty.
@@ -229,7 +250,7 @@ impl Session {
     }
 
     /// Does what follows when a command was refused; returns what is to be passed on instead.
-    async fn refused(&mut self, event: RuntimeEvent) -> Option<RuntimeEvent> {
+    fn refused(&mut self, event: RuntimeEvent) -> Option<RuntimeEvent> {
         let RuntimeEvent::Refused { command, why } = event else { return Some(event) };
         let open = self.open.as_mut()?;
         let generation = open.generation;
@@ -242,8 +263,8 @@ impl Session {
                 warn!(%why, %turn, "the backend has no such turn");
                 open.turn.take_if(|open| open.id == turn);
                 let result = TurnResult::Interrupted;
-                self.tell(generation, RuntimeEvent::Finished { turn, result }).await;
-                self.care().await;
+                self.tell(generation, RuntimeEvent::Finished { turn, result });
+                self.care();
             }
             // What it does not take goes back to the queue at the turn's end.
             Command::Steer(_) => debug!(%why, "not steered"),
@@ -255,7 +276,7 @@ impl Session {
                 warn!(%why, "the context stays as it is");
                 open.first = None;
                 let failed = Some(why.to_string());
-                self.tell(generation, RuntimeEvent::Compacted { failed }).await;
+                self.tell(generation, RuntimeEvent::Compacted { failed });
             }
             Command::SetModel(_) => self.end(StopReason::Restart),
             Command::Interrupt | Command::Decide(_) | Command::Stop(_) => {
@@ -266,38 +287,38 @@ impl Session {
     }
 
     /// Does what was asked for, if no turn is open.
-    async fn care(&mut self) {
+    fn care(&mut self) {
         let Some(can) = self.port.can() else { return };
         let Some(open) = self.open.as_mut() else { return };
         if open.turn.is_some() {
             return;
         }
         let chosen = std::mem::replace(&mut open.model, Model::Known) == Model::Chosen;
-        if chosen && !self.change_model(can).await {
+        if chosen && !self.change_model(can) {
             return;
         }
         let Some(phase) = self.open.as_ref().map(|open| open.phase) else { return };
         match self.care.take_if(|_| phase == Phase::Ready) {
             None => {}
-            Some(Care::Compact) => self.asked(Command::Compact).await,
+            Some(Care::Compact) => self.asked(Command::Compact),
             Some(Care::Clear) => {
-                self.asked(Command::Clear).await;
+                self.asked(Command::Clear);
                 // It is empty again, as at the start.
                 if let (true, Some(first), Some(open)) = (can.clear, &self.first, &mut self.open) {
                     open.first = Some(first.clone());
-                    self.announce().await;
+                    self.announce();
                 }
             }
         }
     }
 
     /// Gives a command that somebody waits for the end of.
-    async fn asked(&mut self, command: Command) {
+    fn asked(&mut self, command: Command) {
         let Some(open) = &self.open else { return };
         let generation = open.generation;
         if self.port.send(command) == Outcome::Full {
             let failed = Some("the backend does not take commands".to_owned());
-            self.tell(generation, RuntimeEvent::Compacted { failed }).await;
+            self.tell(generation, RuntimeEvent::Compacted { failed });
         }
     }
 
@@ -315,22 +336,22 @@ impl Session {
     }
 
     /// Tells the agent loop, once, that a turn of its own comes first.
-    async fn announce(&mut self) {
+    fn announce(&mut self) {
         let Some(open) = self.open.as_mut() else { return };
         if std::mem::replace(&mut open.announced, Announced::Yes) == Announced::No {
-            let _ = self.agent_loop.send(Incoming::Primes { generation: open.generation }).await;
+            self.told.push_back(Incoming::Primes { generation: open.generation });
         }
     }
 
     /// Begins a generation: nothing of an earlier one runs.
-    async fn begin(&mut self, Next { generation, resume }: Next) {
+    fn begin(&mut self, Next { generation, resume }: Next) {
         // A new session that was promised begins, whatever ended the old one's backend.
         let promised = matches!(self.care, Some(Care::Clear));
         if !resume || promised {
             (self.options.resume, self.care) = (None, None);
         }
         let known_as = self.session_of_generation();
-        let _ = self.agent_loop.send(Incoming::KnownAs { session: known_as.clone() }).await;
+        self.told.push_back(Incoming::KnownAs { session: known_as.clone() });
         self.open = Some(Open {
             generation,
             phase: Phase::Starting,
@@ -374,17 +395,17 @@ impl Session {
     }
 
     /// Ends the backend; what it still tells is passed on, its exit last.
-    fn end(&mut self, reason: StopReason) {
+    pub(crate) fn end(&mut self, reason: StopReason) {
         self.open = None;
         self.port.end(reason);
     }
 
-    async fn tell(&self, generation: Generation, event: RuntimeEvent) {
-        let _ = self.agent_loop.send(Incoming::Runtime { generation, event }).await;
+    fn tell(&mut self, generation: Generation, event: RuntimeEvent) {
+        self.told.push_back(Incoming::Runtime { generation, event });
     }
 
-    async fn exited(&self, generation: Generation, cause: Cause, how: String) {
-        let _ = self.agent_loop.send(Incoming::Exited { generation, cause, how }).await;
+    fn exited(&mut self, generation: Generation, cause: Cause, how: String) {
+        self.told.push_back(Incoming::Exited { generation, cause, how });
     }
 
     /// Returns what an event says about the size of the conversation.

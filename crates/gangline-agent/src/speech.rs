@@ -14,7 +14,7 @@ use gangline_store::{LineKind, NewMessage, Send as StoreSend, Store, StoreError}
 use sha2::{Digest, Sha256};
 use tokio::sync::{Notify, mpsc, watch};
 
-use crate::bus::Incoming;
+use crate::bus::{Ending, Incoming, taken};
 
 /// What the open turn is about, as far as those who speak in it need it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,8 +112,8 @@ impl Speaker {
         self.committed.send_modify(|count| *count += 1);
         if let Some(turn) = turn {
             let (to, in_reply_to) = (saying.to.to_string(), saying.in_reply_to);
-            let sent = Incoming::Sent { turn, to, in_reply_to };
-            self.agent_loop.send(sent).await.map_err(|_| NotSaid::Ending)?;
+            let sent = |heard| Incoming::Sent { turn, to, in_reply_to, heard };
+            taken(&self.agent_loop, sent).await.map_err(|Ending| NotSaid::Ending)?;
         }
         self.outbox.notify_one();
         if let Some(agent) = colleague {

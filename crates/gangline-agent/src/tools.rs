@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::{
-    bus::Incoming,
+    bus::{Ending, Incoming, taken},
     speech::{NotSaid, Said, Saying, Speaker, TurnContext},
     whereabouts::Whereabouts,
 };
@@ -127,12 +127,10 @@ impl SpeakingTools {
 
     async fn no_reply(&self, context: &TurnContext, call: &ToolCall) -> Result<String, String> {
         let message = message_field(&call.input, "message", context)?;
-        let noted = Incoming::NoReply { turn: context.turn, message };
-        self.speaker
-            .agent_loop
-            .send(noted)
+        let noted = |heard| Incoming::NoReply { turn: context.turn, message, heard };
+        taken(&self.speaker.agent_loop, noted)
             .await
-            .map_err(|_| "the daemon is shutting down".to_owned())?;
+            .map_err(|Ending| "the daemon is shutting down".to_owned())?;
         Ok("noted: no reply".to_owned())
     }
 }

@@ -185,7 +185,7 @@ impl AgentLoop {
 
     pub(super) fn verdict(&mut self, request: ApprovalRequestId, answer: Answer) {
         self.asks.open.remove(&request.0);
-        self.session.push(SessionCommand::Decide(Verdict { request: request.0, answer }));
+        self.session.obey(SessionCommand::Decide(Verdict { request: request.0, answer }));
     }
 
     /// Whose message the turn works on, if it was said in a room or to the agent alone.

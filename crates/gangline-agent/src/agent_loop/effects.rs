@@ -36,15 +36,15 @@ impl AgentLoop {
                     }
                     StartWith::Resume => true,
                 };
-                self.session.push(SessionCommand::Start { generation, resume });
+                self.session.obey(SessionCommand::Start { generation, resume });
             }
             Effect::KillRuntime { generation } => {
                 debug!(?generation, "ending the runtime");
                 self.session_ends(texts::ENDED_BY_US);
-                self.session.push(SessionCommand::Kill);
+                self.session.obey(SessionCommand::Kill);
             }
             Effect::Take { turn, messages } => self.open_turn(turn, messages),
-            Effect::AdoptTurn { turn, .. } => self.session.push(SessionCommand::Adopt { turn }),
+            Effect::AdoptTurn { turn, .. } => self.session.obey(SessionCommand::Adopt { turn }),
             Effect::Join { turn, messages } => {
                 self.messages_taken(turn, &messages);
                 self.join(turn, messages, How::Read);
@@ -54,12 +54,12 @@ impl AgentLoop {
             Effect::SendPrompt { turn } => self.send_prompt(turn),
             Effect::AskNotes { turn } => {
                 let (text, uuid) = (self.notes.prompt(), self.prompt_uuid.clone());
-                self.session.push(SessionCommand::Prompt(Prompt { turn, text, uuid }));
+                self.session.obey(SessionCommand::Prompt(Prompt { turn, text, uuid }));
             }
-            Effect::Shorten => self.session.push(SessionCommand::Care(Care::Compact)),
+            Effect::Shorten => self.session.obey(SessionCommand::Care(Care::Compact)),
             Effect::SendInterrupt { turn } => {
                 debug!(%turn, "interrupting");
-                self.session.push(SessionCommand::Interrupt);
+                self.session.obey(SessionCommand::Interrupt);
             }
             Effect::AskHuman { turn, request } => self.ask_human(turn, &request),
             Effect::Decide { request, decision, .. } => self.notify_decision(request, decision),
@@ -125,7 +125,7 @@ impl AgentLoop {
         let uuid = Uuid::new_v4().to_string();
         self.steers.insert(uuid.clone(), messages);
         let text = texts.join("\n\n");
-        self.session.push(SessionCommand::Steer(Prompt { turn, text, uuid }));
+        self.session.obey(SessionCommand::Steer(Prompt { turn, text, uuid }));
     }
 
     fn send_prompt(&mut self, turn: TurnId) {
@@ -142,7 +142,7 @@ impl AgentLoop {
         };
         let typing = first.row.target.parse::<Target>().ok();
         let uuid = self.prompt_uuid.clone();
-        self.session.push(SessionCommand::Prompt(Prompt { turn, text, uuid }));
+        self.session.obey(SessionCommand::Prompt(Prompt { turn, text, uuid }));
         if let Some(target) = typing {
             self.typing(target, TypingState::Active);
         }

@@ -12,7 +12,7 @@ use tracing::warn;
 
 use super::AgentLoop;
 use crate::{
-    bus::{Care, Hurry, Incoming, SessionCommand},
+    bus::{Care, Heard, Hurry, Incoming, SessionCommand},
     journal::Reply,
     looks::{Decided, Found, Waiting},
     texts,
@@ -40,10 +40,14 @@ impl AgentLoop {
                 }
                 self.think(Input::Runtime(RuntimeInput::Ended { generation }));
             }
-            Incoming::Sent { turn, to, in_reply_to } => {
+            Incoming::Sent { turn, to, in_reply_to, heard } => {
                 self.think(Input::Sent { turn, to, in_reply_to });
+                tell_heard(heard);
             }
-            Incoming::NoReply { turn, message } => self.think(Input::NoReply { turn, message }),
+            Incoming::NoReply { turn, message, heard } => {
+                self.think(Input::NoReply { turn, message });
+                tell_heard(heard);
+            }
             Incoming::Operator(word) => self.operator(word),
             Incoming::Irc(trouble) => {
                 self.shown.irc = trouble;
@@ -53,14 +57,17 @@ impl AgentLoop {
                 self.journal.agent(AgentUpdate { ready: true, ..AgentUpdate::default() });
             }
             Incoming::EndTurn { turn } => self.end_one(turn),
-            Incoming::Read { messages } => self.think(Input::Read { messages }),
+            Incoming::Read { messages, heard } => {
+                self.think(Input::Read { messages });
+                tell_heard(heard);
+            }
             Incoming::Care(care) => {
                 if care == Care::Clear {
                     // A daemon that dies before it is done does not go on with it either.
                     self.keep_session(None);
                     self.think(Input::Emptied);
                 }
-                self.session.push(SessionCommand::Care(care));
+                self.session.obey(SessionCommand::Care(care));
             }
             Incoming::Model(model) => self.model(model),
             Incoming::Drain(hurry) => self.think(Input::Drain(match hurry {
@@ -170,4 +177,9 @@ impl AgentLoop {
         self.messages_taken(turn, &taken);
         self.think(Input::Taken { turn });
     }
+}
+
+/// Whoever asked may have gone meanwhile.
+fn tell_heard(heard: Heard) {
+    let _ = heard.send(());
 }

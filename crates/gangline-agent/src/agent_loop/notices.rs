@@ -85,7 +85,7 @@ impl AgentLoop {
         let model = model::current(&notices.model_file, notices.model_outside.as_deref());
         if model != notices.model {
             notices.model.clone_from(&model);
-            self.session.push(SessionCommand::SetModel(model));
+            self.session.obey(SessionCommand::SetModel(model));
         }
     }
 }

@@ -13,7 +13,7 @@ use super::{
     tokens::Who,
 };
 use crate::{
-    bus::Incoming,
+    bus::{Ending, Incoming, taken},
     chat::inquiries::{ANSWER_WITHIN, Answer, Question},
     rooms::{By, ReadPage, ToRooms, Wanted},
     whereabouts::ENDING,
@@ -53,8 +53,8 @@ impl Requests {
         let ReadPage { lines, messages, remaining, lost } =
             page.await.map_err(|_| ENDING.to_owned())?;
         if who == Who::Agent && !messages.is_empty() {
-            let read = Incoming::Read { messages };
-            self.agent_loop.send(read).await.map_err(|_| ENDING.to_owned())?;
+            let read = |heard| Incoming::Read { messages, heard };
+            taken(&self.agent_loop, read).await.map_err(|Ending| ENDING.to_owned())?;
         }
         let skipped = (lost > 0).then(|| format!("{lost} older unread lines are no longer kept"));
         Ok(Reply::new(&ReadData { messages: lines, remaining })?.warning(skipped))

@@ -28,7 +28,7 @@ use self::options::{speaker, start_options};
 use super::{OWNER_TOKEN, closed, read};
 use crate::{
     agent_loop::{AgentLoop, Doors, LoopEnd, Notices},
-    bus::{Fatal, Incoming, LINK_QUEUE, LOOP_QUEUE, SESSION_QUEUE, SessionCommand, Word},
+    bus::{Fatal, Incoming, LINK_QUEUE, LOOP_QUEUE, Word},
     chat::{Chat, ChatDeps, Counts, inquiries::Inquiry},
     control::{requests::Requests, tokens::Tokens},
     environment,
@@ -37,9 +37,9 @@ use crate::{
     looks::{LookDeps, Looks},
     model,
     notes::Notes,
-    nursery::Nursery,
+    nursery::{Nursery, Spawner},
     rooms::{ROOMS_QUEUE, Rooms, ToRooms, Unread},
-    session::{Session, port::BackendPort},
+    session::{Session, SessionOptions, port::BackendPort},
     settings::Settings,
     showing::Showing,
     speech::TurnContext,
@@ -94,9 +94,8 @@ pub(super) struct Parts {
 /// The ends of the queues that tasks take from.
 struct Ends {
     agent_loop: mpsc::Receiver<Incoming>,
-    session: mpsc::Receiver<SessionCommand>,
     rooms: mpsc::Receiver<ToRooms>,
-    token: watch::Sender<Option<Secret>>,
+    nursery: Nursery,
     unread: watch::Sender<Unread>,
     hooks: Option<mpsc::Receiver<Call>>,
 }
@@ -106,7 +105,6 @@ struct Shared {
     store: Store,
     epoch: Epoch,
     agent_loop: mpsc::Sender<Incoming>,
-    session: mpsc::Sender<SessionCommand>,
     link: mpsc::Sender<LinkCommand>,
     fatal: mpsc::Sender<Fatal>,
     outbox: Arc<Notify>,
@@ -141,7 +139,6 @@ impl Parts {
         bell: Doorbell,
     ) -> Self {
         let (agent_loop, loop_end) = mpsc::channel(LOOP_QUEUE);
-        let (session, session_end) = mpsc::channel(SESSION_QUEUE);
         let (link, link_end) = mpsc::channel(LINK_QUEUE);
         let (link_events, events) = mpsc::channel(LINK_QUEUE);
         let (fatal, fatal_end) = mpsc::channel(4);
@@ -167,7 +164,6 @@ impl Parts {
             store: store.clone(),
             epoch: started.epoch,
             agent_loop: agent_loop.clone(),
-            session,
             link: link.clone(),
             fatal,
             outbox: Arc::new(Notify::new()),
@@ -195,8 +191,9 @@ impl Parts {
         };
         let (bell_of_hooks, hook_calls) =
             HookSender::new((&settings.agent, &settings.backend.name), settings.hooks.as_ref());
+        let (backends, nursery) = Nursery::new(BACKEND, BACKEND_TASKS);
         let doors = Doors {
-            session: shared.session.clone(),
+            session: session(settings, &shared, (&started, token_sender, backends)),
             journal: journal(settings, &shared),
             looks: looks(settings, &shared),
             notices: notices(settings, &shared, (bell, intake.clone())),
@@ -231,13 +228,12 @@ impl Parts {
         let mut tasks = TaskGroup::new("daemon");
         let ends = Ends {
             agent_loop: loop_end,
-            session: session_end,
             rooms: rooms_end,
-            token: token_sender,
+            nursery,
             unread: unread_sender,
             hooks: hook_calls,
         };
-        spawn_inner(&mut tasks, settings, (&shared, &started), (loop_task, ends));
+        spawn_inner(&mut tasks, settings, &shared, (loop_task, ends));
         let outer = Outer {
             link: link_end,
             events: (link_events, events),
@@ -282,23 +278,9 @@ impl Parts {
 fn spawn_inner(
     tasks: &mut TaskGroup,
     settings: &Settings,
-    (shared, started): (&Shared, &EpochStart),
+    shared: &Shared,
     (agent_loop, ends): (AgentLoop, Ends),
 ) {
-    let (backends, nursery) = Nursery::new(BACKEND, BACKEND_TASKS);
-    let port = BackendPort::new(Arc::clone(&settings.make_runtime), backends, shared.halt.clone());
-    let session = Session {
-        port,
-        options: start_options(settings, shared, started),
-        known_as: started.known_as.clone(),
-        first: settings.agent.initial_prompt.clone(),
-        shortens: settings.agent.compaction != Compaction::Off,
-        configured: settings.agent.model.clone(),
-        care: None,
-        agent_loop: shared.agent_loop.clone(),
-        token: ends.token,
-        open: None,
-    };
     let rooms = Rooms {
         agent: settings.agent.nick.clone(),
         network_id: read::network_id(settings, shared.store.installation_id()),
@@ -317,12 +299,30 @@ fn spawn_inner(
             let _ = fatal.send(why).await;
         }
     });
-    tasks.spawn("session", async move { session.run(ends.session).await });
-    tasks.spawn(BACKEND, nursery.run(shared.halt.clone()));
+    tasks.spawn(BACKEND, ends.nursery.run(shared.halt.clone()));
     if let (Some(configured), Some(calls)) = (&settings.hooks, ends.hooks) {
         let hooks = hooks(settings, shared, configured);
         tasks.spawn(HOOKS, hooks.run(calls));
     }
+}
+
+fn session(
+    settings: &Settings,
+    shared: &Shared,
+    (started, token, backends): (&EpochStart, watch::Sender<Option<Secret>>, Spawner),
+) -> Session {
+    let make = Arc::clone(&settings.make_runtime);
+    Session::new(
+        BackendPort::new(make, backends, shared.halt.clone()),
+        SessionOptions {
+            options: start_options(settings, shared, started),
+            known_as: started.known_as.clone(),
+            first: settings.agent.initial_prompt.clone(),
+            shortens: settings.agent.compaction != Compaction::Off,
+            configured: settings.agent.model.clone(),
+            token,
+        },
+    )
 }
 
 fn journal(settings: &Settings, shared: &Shared) -> Journal {

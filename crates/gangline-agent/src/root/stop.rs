@@ -85,9 +85,9 @@ impl Parts {
                 return self.end_backend().await;
             }
         }
-        // The loop lets go of the session, which stops the backend, and writes what is left.
-        self.wait_for("agent loop", LADDER_BUDGET).await;
-        self.wait_for("session", LADDER_BUDGET).await;
+        // The loop ends the backend, and writes what is left; each has its time.
+        self.wait_for("agent loop", 2 * LADDER_BUDGET).await;
+        self.end_backend().await;
         if self.has_hooks {
             self.wait_for(HOOKS, HOOKS_BUDGET).await;
         }

@@ -12,14 +12,14 @@ use crate::{bus::Incoming, texts};
 impl Session {
     /// A turn whose prompt no longer fits is not over: the context is shortened, and the prompt
     /// given once more (R2-08). Returns the event that is to be passed on, if there is one.
-    pub(super) async fn try_again(&mut self, event: RuntimeEvent) -> Option<RuntimeEvent> {
+    pub(super) fn try_again(&mut self, event: RuntimeEvent) -> Option<RuntimeEvent> {
         let can_compact = self.port.can().is_some_and(|can| can.compact);
         let shortens = self.shortens && can_compact;
         let Some(turn) = self.turn() else { return Some(event) };
         match (&event, std::mem::replace(&mut turn.again, Again::No)) {
             (RuntimeEvent::Compacted { failed }, Again::Shortening(end)) => {
                 let failed = failed.is_some();
-                self.shortened(event, end, failed).await
+                self.shortened(event, end, failed)
             }
             (RuntimeEvent::Finished { turn: of, result }, Again::No)
                 if shortens && is_overflow(result) && turn.id == *of && turn.prompt.is_some() =>
@@ -43,7 +43,7 @@ impl Session {
 
     /// The context was shortened for a prompt, or could not be. `end` is the end that the turn has
     /// without it.
-    async fn shortened(
+    fn shortened(
         &mut self,
         compacted: RuntimeEvent,
         end: RuntimeEvent,
@@ -64,7 +64,7 @@ impl Session {
         if let (Some(_), Some(turn)) = (given, self.turn()) {
             turn.again = Again::Done;
         }
-        self.tell(generation, compacted).await;
+        self.tell(generation, compacted);
         match given {
             Some(Outcome::Sent) => None,
             Some(Outcome::Full | Outcome::NotRunning) | None => Some(end),
@@ -73,7 +73,7 @@ impl Session {
 
     /// Tells the backend its new model; one that cannot be told is started anew (R2-04). Returns
     /// whether it was told.
-    pub(super) async fn change_model(&mut self, can: Capabilities) -> bool {
+    pub(super) fn change_model(&mut self, can: Capabilities) -> bool {
         let model = self.options.model.clone().or(can.default_model.map(str::to_owned));
         let told = match model {
             Some(model) if can.set_model => {
@@ -83,9 +83,9 @@ impl Session {
         };
         let text = texts::model(self.options.model.as_deref());
         if let Some(generation) = self.open.as_ref().map(|open| open.generation) {
-            self.tell(generation, RuntimeEvent::Notice { text }).await;
+            self.tell(generation, RuntimeEvent::Notice { text });
         }
-        self.tell_model().await;
+        self.tell_model();
         if !told {
             self.end(StopReason::Restart);
         }
@@ -93,8 +93,8 @@ impl Session {
     }
 
     /// Says which model the backend is started with.
-    pub(super) async fn tell_model(&self) {
-        let _ = self.agent_loop.send(Incoming::Model(self.options.model.clone())).await;
+    pub(super) fn tell_model(&mut self) {
+        self.told.push_back(Incoming::Model(self.options.model.clone()));
     }
 }
 

@@ -12,7 +12,8 @@ use super::{
 use crate::bus::{Care, SessionCommand};
 
 impl Session {
-    pub(super) async fn obey(&mut self, command: SessionCommand) {
+    /// Does what the loop orders.
+    pub(crate) fn obey(&mut self, command: SessionCommand) {
         match command {
             SessionCommand::Start { generation, resume } => {
                 self.open = None;
@@ -28,7 +29,7 @@ impl Session {
                 }
                 self.give(prompt);
             }
-            SessionCommand::Adopt { turn } => self.adopt(turn).await,
+            SessionCommand::Adopt { turn } => self.adopt(turn),
             SessionCommand::Steer(prompt) => {
                 // What the backend does not take goes back to the queue at the turn's end.
                 let outcome = self.send(Command::Steer(prompt));
@@ -39,7 +40,7 @@ impl Session {
                 if !matches!(self.care, Some(Care::Clear)) {
                     self.care = Some(care);
                 }
-                self.care().await;
+                self.care();
             }
             SessionCommand::SetModel(model) => {
                 let model = model.map(|model| model.to_string());
@@ -50,9 +51,9 @@ impl Session {
                 self.options.model = model;
                 if let Some(open) = self.open.as_mut() {
                     open.model = Model::Chosen;
-                    self.care().await;
+                    self.care();
                 } else {
-                    self.tell_model().await;
+                    self.tell_model();
                 }
             }
             SessionCommand::Interrupt => {
@@ -68,7 +69,7 @@ impl Session {
         }
     }
 
-    async fn adopt(&mut self, id: TurnId) {
+    fn adopt(&mut self, id: TurnId) {
         let Some(open) = self.open.as_mut() else { return };
         open.announced = Announced::No;
         if let Some(text) = open.first.take() {
@@ -81,7 +82,7 @@ impl Session {
             Outcome::NotRunning => {}
             Outcome::Full => {
                 let result = TurnResult::Interrupted;
-                self.tell(generation, RuntimeEvent::Finished { turn: id, result }).await;
+                self.tell(generation, RuntimeEvent::Finished { turn: id, result });
             }
         }
     }

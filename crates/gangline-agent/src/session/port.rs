@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::nursery::Spawner;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 /// Makes an adapter.
 pub(crate) type Make = Arc<dyn Fn() -> Box<dyn Runtime> + Send + Sync>;

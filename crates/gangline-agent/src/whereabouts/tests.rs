@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gangline_api::ipc::WhoUser;
 use gangline_core::{AgentName, Epoch, MessageState, Principal, Tier, TurnId, redact::Redactor};
-use gangline_os::{clock, paths::Paths};
+use gangline_os::{clock, paths::Paths, task::TaskGroup};
 use gangline_runtime::{ToolCall, ToolHost};
 use gangline_store::{NewMessage, OpenOptions, Store, Whose};
 use serde_json::json;
@@ -21,7 +21,7 @@ struct Rig {
     tools: Arc<SpeakingTools>,
     asked: mpsc::Receiver<Inquiry>,
     store: Store,
-    _loop: mpsc::Receiver<Incoming>,
+    _tasks: TaskGroup,
 }
 
 fn ada() -> AgentName {
@@ -45,7 +45,15 @@ impl Rig {
             let whose = Whose { runtime: "claude", configured: "claude" };
             store.begin_epoch(&agent, (1, "test"), whose).await.unwrap();
         }
-        let (agent_loop, loop_end) = mpsc::channel(64);
+        let (agent_loop, mut loop_end) = mpsc::channel(64);
+        let mut tasks = TaskGroup::new("test");
+        tasks.spawn("agent loop", async move {
+            while let Some(incoming) = loop_end.recv().await {
+                if let Incoming::Sent { heard, .. } = incoming {
+                    let _ = heard.send(());
+                }
+            }
+        });
         let (inquiries, asked) = mpsc::channel(8);
         let channels: HashSet<_> = HashSet::from(["#general".parse().unwrap()]);
         let context = TurnContext { turn: TURN, messages: vec![], cause_root: None, hops: 0 };
@@ -74,7 +82,7 @@ impl Rig {
                 inquiries,
             },
         };
-        Self { _folder: folder, tools: Arc::new(tools), asked, store, _loop: loop_end }
+        Self { _folder: folder, tools: Arc::new(tools), asked, store, _tasks: tasks }
     }
 
     /// Calls `send`; `says` is the server's answer if it is asked. Returns whether it was, too.

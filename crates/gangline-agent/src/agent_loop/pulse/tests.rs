@@ -23,12 +23,17 @@ use tokio::sync::{Notify, mpsc, watch};
 use super::*;
 use crate::{
     agent_loop::{Doors, Identity, Notices},
-    bus::{Incoming, LINK_QUEUE, SESSION_QUEUE},
+    bus::{Incoming, LINK_QUEUE},
     hand_clock::ManualClock,
     hooks::HookSender,
     journal::{Journal, JournalDeps, Record, Reply},
     looks::{LookDeps, Looks, Waiting},
     notes::Notes,
+    nursery::Nursery,
+    session::{
+        Session, SessionOptions,
+        port::{BackendPort, tests as port_tests},
+    },
     showing::Showing,
 };
 
@@ -39,7 +44,6 @@ struct Rig {
     link: mpsc::Receiver<LinkCommand>,
     showing: watch::Receiver<Showing>,
     clock: Arc<ManualClock>,
-    _session: mpsc::Receiver<crate::bus::SessionCommand>,
     _folder: tempfile::TempDir,
     _runtime: tokio::runtime::Runtime,
 }
@@ -70,6 +74,23 @@ fn row(id: i64, (sender, tier): (&str, Tier), target: &str) -> MessageRow {
         taken_at: None,
         settled_at: None,
     }
+}
+
+/// A session whose backend is never polled, and so never started.
+fn session() -> Session {
+    let make = Arc::new(|| -> Box<dyn gangline_runtime::Runtime> { unreachable!() });
+    let (backends, _) = Nursery::new("backend", 1);
+    Session::new(
+        BackendPort::new(make, backends, CancellationToken::new()),
+        SessionOptions {
+            options: port_tests::options(None),
+            known_as: None,
+            first: None,
+            shortens: true,
+            configured: None,
+            token: watch::Sender::new(None),
+        },
+    )
 }
 
 /// The ways to a store of the test's own.
@@ -121,7 +142,6 @@ impl Rig {
         let nick: gangline_core::AgentName = "oak-ada".parse().unwrap();
         let core = Agent::new(AgentOptions { epoch: Epoch(1), ..AgentOptions::default() });
         let view = core.view();
-        let (session, _session) = mpsc::channel(SESSION_QUEUE);
         let folder = tempfile::tempdir().unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let (journal, looks, notices) = {
@@ -132,7 +152,7 @@ impl Rig {
         let (showing, shown) = watch::channel(Showing::new(view.clone()));
         let config = AgentConfig::new(nick.clone(), "/w".into());
         let doors = Doors {
-            session,
+            session: session(),
             journal,
             looks,
             notices,
@@ -155,7 +175,7 @@ impl Rig {
         };
         let agent_loop = AgentLoop::new(me, core, doors).talks(talks);
         let (_folder, _runtime) = (folder, runtime);
-        Self { agent_loop, link, showing: shown, clock, _session, _folder, _runtime }
+        Self { agent_loop, link, showing: shown, clock, _folder, _runtime }
     }
 
     fn turn(&self) -> TurnId {

@@ -67,7 +67,7 @@ impl ToolHost for NoTools {
     }
 }
 
-fn options(model: Option<&str>) -> StartOptions {
+pub(crate) fn options(model: Option<&str>) -> StartOptions {
     StartOptions {
         workdir: "/folder".into(),
         session_dir: "/sessions".into(),
