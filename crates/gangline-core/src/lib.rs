@@ -7,6 +7,7 @@ pub mod agent;
 pub mod answer;
 pub mod approval;
 pub mod cause;
+pub mod digest;
 pub mod id;
 mod lookalike;
 pub mod mention;

@@ -4,18 +4,16 @@
 //! server stores their hashes only.
 
 use std::{
-    fmt::Write,
     io,
     path::{Path, PathBuf},
 };
 
-use gangline_core::{AgentName, trust};
+use gangline_core::{AgentName, digest::sha256_hex, trust};
 use gangline_os::{
     fsio,
     paths::Paths,
     secret::{Secret, random_password, random_token},
 };
-use sha2::{Digest, Sha256};
 
 /// The account of the person in charge.
 pub const OWNER: &str = trust::OWNER;
@@ -86,9 +84,5 @@ pub fn replace(path: &Path) -> io::Result<()> {
 /// more, and quick when fifty daemons come back at once.
 #[must_use]
 pub fn hash(secret: &Secret) -> String {
-    let mut hex = String::with_capacity(64);
-    for byte in Sha256::digest(secret.expose().as_bytes()) {
-        let _ = write!(hex, "{byte:02x}");
-    }
-    hex
+    sha256_hex(secret.expose().as_bytes(), 32)
 }

@@ -10,6 +10,7 @@ use gangline_core::{
         Decision,
         view::{self, Around, Extent},
     },
+    digest::sha256_hex,
     rule::Offer,
 };
 use gangline_runtime::{Answer, ApprovalAsk, Verdict};
@@ -18,7 +19,6 @@ use gangline_store::{
     WithdrawApproval,
 };
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 use super::AgentLoop;
 use crate::{
@@ -259,12 +259,7 @@ fn args_hash(ask: &ApprovalAsk) -> String {
 }
 
 fn short_hash(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    let mut text = String::new();
-    for byte in Sha256::digest(bytes).iter().take(12) {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    sha256_hex(bytes, 12)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use gangline_core::{
     AgentName, MessageId, MessageState, Origin, Principal, Target, Tier,
     approval::Addressed,
+    digest::sha256_hex,
     mention,
     name::Nick,
     trust::{Action, Refusal},
@@ -14,7 +15,6 @@ use gangline_os::clock;
 use gangline_store::{
     Accepted, CursorMove, LineKind, MessageFilter, MessageRow, NewMessage, OutboxRow, Said,
 };
-use sha2::{Digest, Sha256};
 use tracing::{debug, warn};
 
 use super::{Chat, ChatDeps, cursors::Written, decide::Handled};
@@ -413,15 +413,15 @@ pub(super) fn intake_key(line: &Line) -> String {
         // Without id and time two equal lines are two lines: nothing repeats them to us.
         return format!("x-{}", uuid::Uuid::new_v4().simple());
     };
-    let mut hash = Sha256::new();
+    let mut parts = Vec::new();
     // InspIRCd's history has whole seconds where live lines have milliseconds: the same words of
     // the same person within a second are one line.
     let time = time.get(..SECONDS).unwrap_or(time);
     for part in [line.target.as_str(), &line.nick, time, &line.text] {
-        hash.update(part.as_bytes());
-        hash.update([0]);
+        parts.extend_from_slice(part.as_bytes());
+        parts.push(0);
     }
-    hash.finalize().iter().take(16).fold("h-".to_owned(), |text, byte| format!("{text}{byte:02x}"))
+    format!("h-{}", sha256_hex(&parts, 16))
 }
 
 #[cfg(test)]

@@ -12,8 +12,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use gangline_core::digest::sha256_hex;
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
 use crate::{
     cli::{
@@ -210,12 +210,7 @@ fn signed(body: &str, version: &str) -> String {
 }
 
 fn hash_of(body: &str) -> String {
-    use std::fmt::Write;
-    let mut text = String::new();
-    for byte in Sha256::digest(body.as_bytes()).iter().take(12) {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    sha256_hex(body.as_bytes(), 12)
 }
 
 /// Returns where the program looks for the skill.
