@@ -153,7 +153,7 @@ async fn said(store: &Store, row: &MessageRow) -> Vec<SentLine> {
     let lines = trace.map(|trace| trace.outbox).unwrap_or_default();
     lines
         .into_iter()
-        .filter(|line| line.idem_key.starts_with('t'))
+        .filter(|line| line.idem_key.turn().is_some())
         .map(|line| SentLine { to: line.target, text: line.body.as_str().to_owned() })
         .collect()
 }

@@ -7,17 +7,18 @@ use std::collections::HashSet;
 
 use gangline_api::event::{self, Event};
 use gangline_core::{
-    AgentName, TurnId,
-    answer::{Act, How, Rules, TurnMessage},
+    AgentName, SendKey, TurnId,
+    answer::{Act, Rules, TurnMessage},
+    block::Block,
+    outcome::OutcomeRecord,
     recovery::{self, LostTurn, SentLine},
 };
 use gangline_os::clock::UnixMicros;
-use gangline_store::{EndTurn, EventQuery, How as Came, OpenTurn, OutboxRow, Store, StoreError};
+use gangline_store::{EndTurn, EventQuery, OpenTurn, OutboxRow, Store, StoreError};
 use tracing::info;
 
 use crate::{
     agent_loop::{Identity, sends_for, settle, tool_kind, wire::new_event},
-    speech::idem_key,
     tools,
 };
 
@@ -60,7 +61,7 @@ async fn recover_one(
             sends.extend(sends_for(&me.agent, turn, row, one, &me.redactor));
         }
     }
-    let outcome = recovered.outcome.to_string();
+    let outcome = OutcomeRecord::from(&recovered.outcome);
     let ended = Event::from(event::TurnEnded {
         turn,
         outcome: outcome.clone(),
@@ -90,11 +91,7 @@ fn message(entry: &gangline_store::TurnMessage) -> TurnMessage {
         origin: row.origin,
         attempt: row.attempt,
         in_reply_to: row.in_reply_to,
-        how: match entry.how {
-            Came::Woke => How::Woke,
-            Came::Steered => How::Steered,
-            Came::Read => How::Read,
-        },
+        how: entry.how,
         joined: 0,
     }
 }
@@ -105,10 +102,8 @@ async fn lines_of(store: &Store, open: &OpenTurn) -> Result<Vec<OutboxRow>, Stor
     let mut seen = HashSet::new();
     for entry in &open.messages {
         let Some(trace) = store.trace(entry.message.id).await? else { continue };
-        let of_turn = trace
-            .outbox
-            .into_iter()
-            .filter(|row| row.turn == Some(open.turn.turn) && row.idem_key.starts_with('t'));
+        let of_turn =
+            trace.outbox.into_iter().filter(|row| row.idem_key.turn() == Some(open.turn.turn));
         lines.extend(of_turn.filter(|row| seen.insert(row.id)));
     }
     lines.sort_by_key(|row| row.id);
@@ -173,7 +168,7 @@ fn in_order(
 fn sent_before(
     time: Option<UnixMicros>,
     lines: &[OutboxRow],
-    (acts, counted): (&mut Vec<Act>, &mut HashSet<String>),
+    (acts, counted): (&mut Vec<Act>, &mut HashSet<SendKey>),
 ) {
     for row in lines.iter().filter(|row| time.is_none_or(|time| row.created_at < time)) {
         if counted.insert(row.idem_key.clone()) {
@@ -184,16 +179,16 @@ fn sent_before(
 }
 
 fn act(
-    block: event::Block,
+    block: Block,
     turn: TurnId,
     lines: &[OutboxRow],
-    (acts, counted): (&mut Vec<Act>, &mut HashSet<String>),
+    (acts, counted): (&mut Vec<Act>, &mut HashSet<SendKey>),
 ) {
     match block {
-        event::Block::Text { text } => acts.push(Act::Text(text)),
-        event::Block::Thinking { .. } => {}
-        event::Block::ToolUse { id, name, .. } => {
-            let key = idem_key(Some(turn), &id);
+        Block::Text { text } => acts.push(Act::Text(text)),
+        Block::Thinking { .. } => {}
+        Block::ToolUse { id, name, .. } => {
+            let key = SendKey::of_call(Some(turn), &id);
             if name == tools::SEND
                 && let Some(row) = lines.iter().find(|row| row.idem_key == key)
                 && counted.insert(key)

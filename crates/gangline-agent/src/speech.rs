@@ -6,12 +6,11 @@
 use std::sync::Arc;
 
 use gangline_core::{
-    AgentName, MessageId, MessageState, Origin, Principal, Target, Tier, TurnId, name::Nick,
-    redact::Redactor, split,
+    AgentName, MessageId, MessageState, Origin, Principal, SendKey, Target, Tier, TurnId,
+    name::Nick, redact::Redactor, split,
 };
 use gangline_os::{doorbell, paths::Paths};
 use gangline_store::{LineKind, NewMessage, Send as StoreSend, Store, StoreError};
-use sha2::{Digest, Sha256};
 use tokio::sync::{Notify, mpsc, watch};
 
 use crate::bus::{Ending, Incoming, taken};
@@ -101,7 +100,7 @@ impl Speaker {
         let send = StoreSend {
             agent: self.agent.clone(),
             turn,
-            idem_key: idem_key(turn, saying.call),
+            idem_key: SendKey::of_call(turn, saying.call),
             target: saying.to.to_string(),
             lines: split.lines,
             kind: if colleague.is_some() { LineKind::Notice } else { LineKind::Privmsg },
@@ -168,7 +167,7 @@ impl Speaker {
         let hops = context.map_or(0, |context| context.hops) + 1;
         // An answer may go one hop further than a request; it owes none itself.
         let too_far = hops > self.max_hops + i64::from(saying.in_reply_to.is_some());
-        let key = idem_key(context.map(|context| context.turn), saying.call);
+        let key = SendKey::of_call(context.map(|context| context.turn), saying.call);
         let root = context
             .and_then(|context| context.cause_root.or_else(|| context.messages.first().copied()));
         NewMessage {
@@ -195,17 +194,4 @@ fn more(context: Option<&TurnContext>) -> String {
     context
         .and_then(|context| context.messages.first())
         .map_or_else(|| "gangline logs".to_owned(), |message| format!("gangline trace {message}"))
-}
-
-/// Returns the key that makes a repeated call the same rows: the caller's id, hashed into what an
-/// IRC tag may carry. It holds no epoch of the daemon that repeats it.
-pub(crate) fn idem_key(turn: Option<TurnId>, call: &str) -> String {
-    use std::fmt::Write;
-    let digest = Sha256::digest(call.as_bytes());
-    // What a turn said is found again by its `t` after a crash.
-    let mut key = turn.map_or_else(|| "ipc-".to_owned(), |turn| format!("{turn}-"));
-    for byte in digest.iter().take(8) {
-        let _ = write!(key, "{byte:02x}");
-    }
-    key
 }

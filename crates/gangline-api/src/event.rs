@@ -5,9 +5,12 @@
 //! an error, not an unknown kind.
 
 use gangline_core::{
+    answer::How,
+    block::Block,
     id::{ApprovalNumber, MessageId, TurnId},
     message::Origin,
     name::{AgentName, Target},
+    outcome::OutcomeRecord,
     word::Stored,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -55,7 +58,7 @@ impl EventRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct TakeRecord {
     /// `woke`, `steered` or `read`.
-    pub how: String,
+    pub how: Stored<How>,
     /// The messages that came into the turn.
     pub messages: Vec<TakenMessage>,
 }
@@ -226,7 +229,7 @@ pub struct TurnSteered {
     /// The messages that came into it.
     pub messages: Vec<MessageId>,
     /// How: `steered`, they were given to it; `read`, the agent read them by itself.
-    pub how: String,
+    pub how: Stored<How>,
 }
 
 /// Payload of `assistant`: one message of the model, in the form that is the same for every
@@ -238,31 +241,6 @@ pub struct Assistant {
     pub model: String,
     /// Its blocks, in order.
     pub content: Vec<Block>,
-}
-
-/// One block of a model's message (R0-18).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub enum Block {
-    /// Text for people.
-    Text {
-        /// The text.
-        text: String,
-    },
-    /// A call of a tool.
-    ToolUse {
-        /// The call's id, to which its result refers.
-        id: String,
-        /// The tool.
-        name: String,
-        /// Its arguments.
-        input: Value,
-    },
-    /// What the model thought.
-    Thinking {
-        /// The thought.
-        thinking: String,
-    },
 }
 
 /// Payload of `tool_result`.
@@ -295,8 +273,9 @@ pub struct Sent {
 pub struct TurnEnded {
     /// The turn.
     pub turn: TurnId,
-    /// How: `completed`, `failed`, `rate_limited`, `interrupted`, `timed_out`, `lost`.
-    pub outcome: String,
+    /// How: `completed`, `failed:api_error`, `rate_limited`, `needs_login`, `interrupted:drain`,
+    /// `timed_out`, `lost`.
+    pub outcome: OutcomeRecord,
     /// More about it, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,

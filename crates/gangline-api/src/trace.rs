@@ -1,9 +1,12 @@
 //! The whole life of one message: what `gangline trace <id> --json` prints.
 
 use gangline_core::{
+    answer::How,
     id::{MessageId, TurnId},
     message::{MessageState, Origin, Principal},
     name::{AgentName, Target},
+    outcome::OutcomeRecord,
+    word::Stored,
 };
 use serde::{Deserialize, Serialize};
 
@@ -94,7 +97,7 @@ pub struct TracedTurn {
     /// The turn.
     pub turn: TurnId,
     /// How the message came into it: `woke`, `steered` or `read`.
-    pub how: String,
+    pub how: Stored<How>,
     /// When the turn began.
     pub started_at: String,
     /// When it ended; absent while it is open.
@@ -102,7 +105,7 @@ pub struct TracedTurn {
     pub ended_at: Option<String>,
     /// How it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<String>,
+    pub outcome: Option<OutcomeRecord>,
 }
 
 /// One line that was sent because of the message: a row of the outbox.

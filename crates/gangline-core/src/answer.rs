@@ -13,6 +13,7 @@ use crate::{
     name::fold,
     outcome::{By, Cause, Outcome},
     time::WallMicros,
+    words,
 };
 
 pub use tell::{Reason, Tell};
@@ -37,26 +38,15 @@ pub enum ReplyMode {
     Tools,
 }
 
-/// How a message came into a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum How {
-    /// The turn was opened for it.
-    Woke,
-    /// It was given to the runtime in mid-turn.
-    Steered,
-    /// The agent read it by tool.
-    Read,
-}
-
-impl How {
-    /// Returns the word used in records.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Woke => "woke",
-            Self::Steered => "steered",
-            Self::Read => "read",
-        }
+words! {
+    /// How a message came into a turn.
+    How, "way into a turn" {
+        /// It woke the agent: the turn's prompt.
+        Woke = "woke",
+        /// It was added while the turn ran.
+        Steered = "steered",
+        /// The agent read it by a tool.
+        Read = "read",
     }
 }
 

@@ -2,7 +2,12 @@
 
 use std::fmt;
 
-use crate::time::WallMicros;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::{time::WallMicros, word::Stored, words};
+
+#[cfg(test)]
+mod tests;
 
 /// Who ended a turn early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -57,33 +62,108 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Returns the outcome's word, without its detail.
+    /// Returns the outcome without its detail.
     #[must_use]
-    pub fn as_str(&self) -> &'static str {
+    pub fn word(&self) -> OutcomeWord {
         match self {
-            Self::Completed => "completed",
-            Self::Failed(_) => "failed",
-            Self::RateLimited(_) => "rate_limited",
-            Self::NeedsLogin => "needs_login",
-            Self::Interrupted(_) => "interrupted",
-            Self::TimedOut => "timed_out",
-            Self::Lost(_) => "lost",
+            Self::Completed => OutcomeWord::Completed,
+            Self::Failed(_) => OutcomeWord::Failed,
+            Self::RateLimited(_) => OutcomeWord::RateLimited,
+            Self::NeedsLogin => OutcomeWord::NeedsLogin,
+            Self::Interrupted(_) => OutcomeWord::Interrupted,
+            Self::TimedOut => OutcomeWord::TimedOut,
+            Self::Lost(_) => OutcomeWord::Lost,
         }
     }
 }
 
-/// Written as the records have it: `completed`, `failed:api_error`, `interrupted:drain`.
+/// Written as the records have it.
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())?;
-        match self {
-            Self::Failed(kind) => write!(f, ":{kind}"),
-            Self::Interrupted(by) => write!(f, ":{}", by.as_str()),
-            Self::Completed
-            | Self::RateLimited(_)
-            | Self::NeedsLogin
-            | Self::TimedOut
-            | Self::Lost(_) => Ok(()),
+        OutcomeRecord::from(self).fmt(f)
+    }
+}
+
+words! {
+    /// An [`Outcome`] without its detail.
+    OutcomeWord, "outcome of a turn" {
+        /// The runtime yielded.
+        Completed = "completed",
+        /// The runtime said that it failed.
+        Failed = "failed",
+        /// The backend took nothing before some time.
+        RateLimited = "rate_limited",
+        /// The backend had no login.
+        NeedsLogin = "needs_login",
+        /// Somebody ended it early.
+        Interrupted = "interrupted",
+        /// It gave no sign of life within the watchdog's time.
+        TimedOut = "timed_out",
+        /// The runtime, or the daemon, was gone before the end.
+        Lost = "lost",
+    }
+}
+
+/// An outcome as the records have it: `completed`, `failed:api_error`, `interrupted:drain`. A word that
+/// only a newer program knows is kept as it is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct OutcomeRecord {
+    /// How the turn ended.
+    pub word: Stored<OutcomeWord>,
+    /// Why it failed, or who interrupted it.
+    pub detail: Option<String>,
+}
+
+impl From<&Outcome> for OutcomeRecord {
+    fn from(outcome: &Outcome) -> Self {
+        let detail = match outcome {
+            Outcome::Failed(kind) => Some(kind.clone()),
+            Outcome::Interrupted(by) => Some(by.as_str().to_owned()),
+            Outcome::Completed
+            | Outcome::RateLimited(_)
+            | Outcome::NeedsLogin
+            | Outcome::TimedOut
+            | Outcome::Lost(_) => None,
+        };
+        Self { word: outcome.word().into(), detail }
+    }
+}
+
+impl From<OutcomeWord> for OutcomeRecord {
+    fn from(word: OutcomeWord) -> Self {
+        Self { word: word.into(), detail: None }
+    }
+}
+
+/// Reads what was stored.
+impl From<String> for OutcomeRecord {
+    fn from(text: String) -> Self {
+        let (word, detail) = match text.split_once(':') {
+            Some((word, detail)) => (word.to_owned(), Some(detail.to_owned())),
+            None => (text, None),
+        };
+        Self { word: word.into(), detail }
+    }
+}
+
+impl fmt::Display for OutcomeRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word.as_str())?;
+        match &self.detail {
+            Some(detail) => write!(f, ":{detail}"),
+            None => Ok(()),
         }
+    }
+}
+
+impl Serialize for OutcomeRecord {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for OutcomeRecord {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Self::from)
     }
 }

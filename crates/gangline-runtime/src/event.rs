@@ -1,34 +1,9 @@
 //! What a backend tells the daemon, in one shape for all of them (R0-18).
 
-use gangline_core::TurnId;
+use gangline_core::{TurnId, block::Block};
 use serde::{Deserialize, Serialize};
 
 use crate::{Command, Refusal, SessionId};
-
-/// One piece of an assistant's message (R0-18).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub enum Block {
-    /// Text for the reader.
-    Text {
-        /// The complete text of the block.
-        text: String,
-    },
-    /// A tool that the model wants to use.
-    ToolUse {
-        /// The backend's id of the call.
-        id: String,
-        /// The tool's name.
-        name: String,
-        /// Its arguments.
-        input: serde_json::Value,
-    },
-    /// Reasoning, where the backend shows it.
-    Thinking {
-        /// The complete text of the block.
-        thinking: String,
-    },
-}
 
 /// One complete message of the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

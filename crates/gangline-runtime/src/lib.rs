@@ -20,9 +20,9 @@ pub mod tools;
 pub mod toolserver;
 
 pub use event::{
-    ApprovalAsk, AssistantMessage, Block, FailureKind, RuntimeEvent, TurnResult, Usage,
+    ApprovalAsk, AssistantMessage, FailureKind, RuntimeEvent, TurnResult, Usage,
 };
-pub use gangline_core::permission::Permissions;
+pub use gangline_core::{block::Block, permission::Permissions};
 pub use options::{
     Capabilities, McpPlace, McpServer, Mode, SESSION_VARIABLE, SessionFilter, SessionHandle,
     SessionId, StartOptions, Thinking,

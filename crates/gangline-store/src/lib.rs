@@ -12,13 +12,15 @@ mod sqlite;
 mod store;
 mod types;
 
+pub use gangline_core::answer::How;
+
 pub use error::{DecideError, OpenError, StoreError, Written};
 pub use op::FAILPOINTS;
 pub use store::{Entry, OpenOptions, Store, Tuning};
 pub use types::{
     Accepted, AccountRow, AgentRow, AgentUpdate, Always, Announce, ApprovalPlace, ApprovalRow,
     Cancel, CauseEnded, CauseRow, Cursor, CursorError, CursorMove, Decided, Desired, EndTurn,
-    Ended, EpochStart, Event, EventPage, EventQuery, Health, Held, How, LeftSession, LineKind,
+    Ended, EpochStart, Event, EventPage, EventQuery, Health, Held, LeftSession, LineKind,
     MessageFilter, MessageRow, NewEvent, NewMessage, NewUsage, OpenApproval, OpenTurn,
     OpenedApproval, Order, OutboxId, OutboxRow, OutboxState, RULES_MAX, Released, Restart,
     RestartWhen, RuleRow, Ruling, Said, Send, SendReceipt, SentAs, SessionRow, Settle, Stored,

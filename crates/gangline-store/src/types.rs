@@ -27,4 +27,4 @@ pub use outbox::{LineKind, OutboxId, OutboxRow, OutboxState, Said, Send, SendRec
 pub use rules::{Always, RULES_MAX, RuleRow, Stored};
 pub(crate) use rules::{by_rules, is_by_rules};
 pub use trace::Trace;
-pub use turns::{EndTurn, Ended, How, OpenTurn, Settle, Take, Taken, TurnMessage, TurnRow};
+pub use turns::{EndTurn, Ended, OpenTurn, Settle, Take, Taken, TurnMessage, TurnRow};

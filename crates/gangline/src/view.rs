@@ -8,7 +8,9 @@ use gangline_api::{
     status::{AgentStatus, Seen, Situation, State, StatusNote, Task, WaitingFor},
     trace::{Trace, TracedCause, TracedMessage, TracedSend, TracedTurn},
 };
-use gangline_core::{AgentName, Epoch, MessageId, TurnId, agent::AgentPhase, word::Stored};
+use gangline_core::{
+    AgentName, Epoch, MessageId, TurnId, agent::AgentPhase, answer::How, word::Stored,
+};
 use gangline_os::{clock::rfc3339, lock::Holder};
 use gangline_store as store;
 use gangline_store::{AgentRow, ApprovalRow, CauseRow, Held, MessageRow, OutboxRow};
@@ -248,7 +250,7 @@ pub(crate) fn trace(trace: &store::Trace) -> Trace {
             .map(|turn| TracedTurn {
                 turn: turn.turn,
                 how: how_taken(&trace.events, turn.turn, id)
-                    .map_or_else(|| "woke".to_owned(), |taken| taken.how),
+                    .map_or_else(|| How::Woke.into(), |taken| taken.how),
                 started_at: rfc3339(turn.started_at),
                 ended_at: turn.ended_at.map(rfc3339),
                 outcome: turn.outcome.clone(),
@@ -278,7 +280,7 @@ fn send(row: &OutboxRow) -> Option<TracedSend> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HowTaken {
     /// `woke`, `steered` or `read`.
-    pub(crate) how: String,
+    pub(crate) how: Stored<How>,
     /// From 1.
     pub(crate) attempt: u32,
 }

@@ -198,13 +198,13 @@ impl AgentLoop {
         &self,
         row: &MessageRow,
         turn: TurnId,
-        idem_key: String,
+        key: String,
         text: &str,
     ) -> StoreSend {
         StoreSend {
             agent: self.me.agent.clone(),
             turn: Some(turn),
-            idem_key,
+            idem_key: key.into(),
             target: row.target.clone(),
             lines: vec![self.me.redactor.redact(text).into()],
             kind: LineKind::Privmsg,

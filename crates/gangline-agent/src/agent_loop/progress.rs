@@ -138,7 +138,7 @@ impl AgentLoop {
         self.journal.push(Entry::Send(Box::new(StoreSend {
             agent: self.me.agent.clone(),
             turn: None,
-            idem_key: format!("k-{}-{:x}-{}", row.id, row.accepted_at.0, row.takes),
+            idem_key: format!("k-{}-{:x}-{}", row.id, row.accepted_at.0, row.takes).into(),
             target: row.target.clone(),
             lines: vec![self.me.redactor.redact(&text).into()],
             // A notice never wakes.

@@ -105,16 +105,11 @@ impl AgentLoop {
     }
 
     /// Returns notices for a place, which wake nobody and answer nothing.
-    fn aside(
-        &self,
-        row: &MessageRow,
-        idem_key: String,
-        lines: Vec<split::Line<Redacted>>,
-    ) -> StoreSend {
+    fn aside(&self, row: &MessageRow, key: String, lines: Vec<split::Line<Redacted>>) -> StoreSend {
         StoreSend {
             agent: self.me.agent.clone(),
             turn: None,
-            idem_key,
+            idem_key: key.into(),
             target: row.target.clone(),
             lines,
             kind: LineKind::Notice,

@@ -2,7 +2,7 @@
 
 use gangline_api::event;
 use gangline_core::{
-    AgentName, MessageId, MessageState, Origin, Principal, Target, Tier, TurnId,
+    AgentName, MessageId, MessageState, Origin, Principal, SendKey, Target, Tier, TurnId,
     answer::{Settlement, Tell},
     outcome::Outcome,
     redact::Redactor,
@@ -24,11 +24,11 @@ impl AgentLoop {
             }
         }
         let reason = settled.iter().find_map(|one| one.reason.as_ref()).map(ToString::to_string);
-        let ended = event::TurnEnded { turn, outcome: outcome.to_string(), reason, messages };
+        let ended = event::TurnEnded { turn, outcome: outcome.into(), reason, messages };
         let end = EndTurn {
             agent: self.me.agent.clone(),
             turn,
-            outcome: outcome.to_string(),
+            outcome: outcome.into(),
             sends: self.sends(turn, &settled),
             events: self.new_event(Some(turn), &ended.into()).into_iter().collect(),
             withdraw_approvals: Some(texts::turn_over(outcome).to_owned()),
@@ -113,20 +113,20 @@ pub(crate) fn sends_for(
 
 /// One line for each attempt that came to nothing; of a rate limit, which may end many of them, one
 /// for the message.
-fn telling_key(row: &MessageRow, tell: &Tell) -> String {
+fn telling_key(row: &MessageRow, tell: &Tell) -> SendKey {
     let message = format!("w-{}-{:x}", row.id, row.accepted_at.0);
     match tell {
-        Tell::RateLimited => format!("{message}-rate"),
+        Tell::RateLimited => format!("{message}-rate").into(),
         Tell::Failed(_) | Tell::TurnLost | Tell::NeedsLogin | Tell::DeadLetter { .. } => {
-            format!("{message}-{}", row.takes)
+            format!("{message}-{}", row.takes).into()
         }
     }
 }
 
 /// One answer per message: neither epoch nor attempt is part of its key. The time is, since ids
 /// begin anew in a database that replaces a damaged one, and the room keeps keys for ever.
-fn answer_key(row: &MessageRow) -> String {
-    format!("a-{}-{:x}", row.id, row.accepted_at.0)
+fn answer_key(row: &MessageRow) -> SendKey {
+    format!("a-{}-{:x}", row.id, row.accepted_at.0).into()
 }
 
 /// An answer to an agent of this installation is a row of its own: the row is the delivery.

@@ -2,23 +2,14 @@
 
 use gangline_api::event;
 use gangline_core::TurnId;
-use gangline_runtime::{AssistantMessage, Block};
+use gangline_runtime::AssistantMessage;
 use gangline_store::NewEvent;
 
 use super::Identity;
 
 /// Returns the message as the record has it (R0-18).
 pub(super) fn assistant(message: &AssistantMessage) -> event::Assistant {
-    let content = message
-        .content
-        .iter()
-        .map(|block| match block.clone() {
-            Block::Text { text } => event::Block::Text { text },
-            Block::ToolUse { id, name, input } => event::Block::ToolUse { id, name, input },
-            Block::Thinking { thinking } => event::Block::Thinking { thinking },
-        })
-        .collect();
-    event::Assistant { model: message.model.clone(), content }
+    event::Assistant { model: message.model.clone(), content: message.content.clone() }
 }
 
 /// Returns the event, masked, ready to be recorded.

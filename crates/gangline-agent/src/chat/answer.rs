@@ -56,7 +56,7 @@ impl Chat {
     /// they answer privately; without one it is that of the message that they answer.
     pub(super) async fn notify(
         &self,
-        idem_key: String,
+        key: String,
         target: String,
         (texts, in_reply_to): (&[String], Option<MessageId>),
         question: Option<String>,
@@ -64,7 +64,7 @@ impl Chat {
         let send = StoreSend {
             agent: self.deps.agent.clone(),
             turn: None,
-            idem_key,
+            idem_key: key.into(),
             target,
             lines: texts.iter().map(|text| self.deps.redactor.redact(text).into()).collect(),
             // A notice never wakes: what the harness says by itself starts no talk among agents.

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use gangline_core::{
-    Origin,
+    Origin, SendKey,
     name::{ChannelName, Nick, Target, fold},
 };
 use gangline_irc::{client::LinkCommand, wire::numeric};
@@ -176,7 +176,7 @@ impl Chat {
         &self,
         due: Vec<(OutboxRow, Target)>,
     ) -> Result<Vec<(Sending, Target)>, StoreError> {
-        let mut forms: HashMap<String, SentAs> = HashMap::new();
+        let mut forms: HashMap<SendKey, SentAs> = HashMap::new();
         let mut sendings: Vec<(Sending, Target)> = Vec::with_capacity(due.len());
         for (row, target) in due {
             if !self.takes_several || !may_be_whole(&row) {
@@ -192,7 +192,7 @@ impl Chat {
                 None => {}
             }
             let (store, agent) = (&self.deps.store, &self.deps.agent);
-            let rows = store.outbox_by_idem(agent, &row.idem_key).await?;
+            let rows = store.outbox_by_idem(agent, row.idem_key.as_str()).await?;
             let form = how(&rows);
             forms.insert(row.idem_key.clone(), form);
             let whole = if form == SentAs::Whole { Sending::whole(rows) } else { None };
@@ -337,7 +337,7 @@ impl Chat {
             Ok(first) => first,
             Err(error) => return warn!(%error, "cannot record an undeliverable line"),
         };
-        if !first || row.idem_key.starts_with("u-") {
+        if !first || row.idem_key.is_of_undelivered() {
             return;
         }
         let Some((asker, question)) = self.whom_to_tell(row).await else { return };
@@ -350,8 +350,7 @@ impl Chat {
         let told = StoreSend {
             agent: self.deps.agent.clone(),
             turn: None,
-            // The same for every line of one text, so that it is told once.
-            idem_key: format!("u-{}", row.idem_key),
+            idem_key: SendKey::of_undelivered(&row.idem_key),
             target: asker.to_string(),
             lines: vec![self.deps.redactor.redact(&text).into()],
             kind: LineKind::Notice,

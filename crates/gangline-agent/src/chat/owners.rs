@@ -110,7 +110,7 @@ impl Chat {
         let send = StoreSend {
             agent: self.deps.agent.clone(),
             turn: Some(row.turn),
-            idem_key: format!("{}own-{number}-{}-{round}", place::ANNOUNCES, row.turn),
+            idem_key: format!("{}own-{number}-{}-{round}", place::ANNOUNCES, row.turn).into(),
             target,
             lines: vec![said.into()],
             kind: LineKind::Notice,

@@ -146,7 +146,7 @@ impl Chat {
         let send = StoreSend {
             agent: deps.agent.clone(),
             turn: None,
-            idem_key: format!("{}show-{number}-{}", place::ANNOUNCES, key_of(line)),
+            idem_key: format!("{}show-{number}-{}", place::ANNOUNCES, key_of(line)).into(),
             target: place_of(line),
             lines: texts.iter().map(|text| deps.redactor.redact(text).into()).collect(),
             kind: LineKind::Notice,

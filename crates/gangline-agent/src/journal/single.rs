@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use gangline_core::{
     AgentName, ApprovalNumber, MessageId, MessageState, TurnId, approval::Decision,
+    outcome::OutcomeWord,
 };
 use gangline_os::doorbell;
 use gangline_store::{EndTurn, Entry, How, OpenApproval, Settle, StoreError, Take};
@@ -114,7 +115,7 @@ async fn take(
             let undo = EndTurn {
                 agent: deps.agent.clone(),
                 turn,
-                outcome: "lost".to_owned(),
+                outcome: OutcomeWord::Lost.into(),
                 settle: messages.into_iter().map(back_in_the_queue).collect(),
                 sends: Vec::new(),
                 events: Vec::new(),

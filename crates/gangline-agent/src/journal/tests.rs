@@ -1,6 +1,8 @@
 //! What the journal writes, in a real store.
 
-use gangline_core::{MessageState, Origin, Principal, Tier, agent::AgentPhase, redact::Redactor};
+use gangline_core::{
+    MessageState, Origin, Principal, Tier, agent::AgentPhase, outcome::OutcomeWord, redact::Redactor,
+};
 use gangline_os::{
     clock::{self, UnixMicros},
     doorbell::Doorbell,
@@ -77,7 +79,7 @@ fn said(key: &str, deliver: Option<NewMessage>) -> Said {
     Said {
         agent: ada(),
         turn: None,
-        idem_key: key.to_owned(),
+        idem_key: key.to_owned().into(),
         target: "#general".to_owned(),
         lines: vec![Redactor::default().redact("a line").into()],
         kind: LineKind::Notice,
@@ -150,7 +152,7 @@ impl Fixture {
         EndTurn {
             agent: ada(),
             turn: turn(),
-            outcome: "completed".to_owned(),
+            outcome: OutcomeWord::Completed.into(),
             settle: vec![settle],
             sends: Vec::new(),
             events: Vec::new(),

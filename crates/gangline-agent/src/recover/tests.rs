@@ -1,4 +1,4 @@
-use gangline_core::{Epoch, answer::Tool, redact::Redacted, split::Joint};
+use gangline_core::{Epoch, SendKey, answer::Tool, redact::Redacted, split::Joint};
 use gangline_store::{LineKind, OutboxId, OutboxState};
 use serde_json::json;
 
@@ -10,7 +10,7 @@ fn line(at: i64, call: &str, to: &str) -> OutboxRow {
     OutboxRow {
         id: OutboxId(at),
         agent: "oak-ada".parse().unwrap(),
-        idem_key: idem_key(Some(TURN), call),
+        idem_key: SendKey::of_call(Some(TURN), call),
         part: 0,
         parts: 1,
         target: to.into(),
@@ -35,16 +35,16 @@ fn line(at: i64, call: &str, to: &str) -> OutboxRow {
     }
 }
 
-fn said(at: i64, blocks: Vec<event::Block>) -> (UnixMicros, event::Assistant) {
+fn said(at: i64, blocks: Vec<Block>) -> (UnixMicros, event::Assistant) {
     (UnixMicros(at), event::Assistant { model: "m".into(), content: blocks })
 }
 
-fn call(id: &str, name: &str) -> event::Block {
-    event::Block::ToolUse { id: id.into(), name: name.into(), input: json!({}) }
+fn call(id: &str, name: &str) -> Block {
+    Block::ToolUse { id: id.into(), name: name.into(), input: json!({}) }
 }
 
-fn text(text: &str) -> event::Block {
-    event::Block::Text { text: text.into() }
+fn text(text: &str) -> Block {
+    Block::Text { text: text.into() }
 }
 
 fn to(target: &str) -> Act {

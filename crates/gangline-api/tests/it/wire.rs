@@ -7,7 +7,7 @@ use gangline_api::{
     config::{HookEvent, WebhookEvent},
     error::{ApiError, ErrorCode},
     event::{
-        Alert, ApprovalAsked, ApprovalDecided, Assistant, Block, EVENT_VERSION, Event, EventRecord,
+        Alert, ApprovalAsked, ApprovalDecided, Assistant, EVENT_VERSION, Event, EventRecord,
         HookData, HookPayload, MessageAccepted, Notice, Phase, Sent, StartStep, StepState,
         ToolResult, TurnEnded, TurnStarted, TurnSteered,
     },
@@ -17,8 +17,11 @@ use gangline_api::{
 };
 use gangline_core::{
     agent::AgentPhase,
+    answer::How,
+    block::Block,
     id::{ApprovalNumber, Epoch, MessageId, TurnId},
     message::{MessageState, Origin, Principal, Tier},
+    outcome::OutcomeWord,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
@@ -75,7 +78,7 @@ fn every_event() -> Vec<Event> {
         }
         .into(),
         TurnStarted { turn: turn(), messages: vec![MessageId(42)], attempt: 1 }.into(),
-        TurnSteered { turn: turn(), messages: vec![MessageId(43)], how: "read".into() }.into(),
+        TurnSteered { turn: turn(), messages: vec![MessageId(43)], how: How::Read.into() }.into(),
         Assistant {
             model: "claude-opus-4-6".into(),
             content: vec![
@@ -104,7 +107,7 @@ fn every_event() -> Vec<Event> {
         .into(),
         TurnEnded {
             turn: turn(),
-            outcome: "completed".into(),
+            outcome: OutcomeWord::Completed.into(),
             reason: None,
             messages: vec![MessageId(42)],
         }
@@ -314,10 +317,10 @@ fn a_trace_has_its_golden_form() {
         }),
         turns: vec![TracedTurn {
             turn: turn(),
-            how: "woke".into(),
+            how: How::Woke.into(),
             started_at: AT.into(),
             ended_at: Some(AT.into()),
-            outcome: Some("completed".into()),
+            outcome: Some(OutcomeWord::Completed.into()),
         }],
         sends: vec![TracedSend {
             to: "#general".parse().unwrap(),

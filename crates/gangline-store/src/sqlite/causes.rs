@@ -195,7 +195,7 @@ fn tell(
     let send = Send {
         agent: teller.clone(),
         turn: None,
-        idem_key: format!("c-{root}-{told}"),
+        idem_key: format!("c-{root}-{told}").into(),
         target: place.target.clone(),
         // Ids, figures, names and words of the program only.
         lines: split::redacted_lines(&Redacted::from_store(text), |_| String::new()).lines,
@@ -207,7 +207,7 @@ fn tell(
     // Elsewhere nobody knows who holds the nick, and an owner who asked in private has read it.
     let in_room = place.target.starts_with('#');
     if place.network == w.installation_id && (in_room || place.tier != Tier::Owner) {
-        let (idem_key, target) = (format!("co-{root}-{told}"), OWNER.to_owned());
+        let (idem_key, target) = (format!("co-{root}-{told}").into(), OWNER.to_owned());
         outbox::put(w, &Send { idem_key, target, ..send })?;
     }
     Ok(Some(teller))

@@ -33,8 +33,12 @@ pub(super) fn put_to(
     asked: Option<&str>,
 ) -> Result<SendReceipt, Fault> {
     let known = "SELECT id FROM outbox WHERE agent = ? AND idem_key = ? ORDER BY part";
-    let known: Vec<i64> =
-        sql::all(&w.connection, known, params![send.agent.folded(), &send.idem_key], sql::column)?;
+    let known: Vec<i64> = sql::all(
+        &w.connection,
+        known,
+        params![send.agent.folded(), send.idem_key.as_str()],
+        sql::column,
+    )?;
     let repeated = !known.is_empty();
     let mut outbox: Vec<OutboxId> = known.into_iter().map(OutboxId).collect();
     let mut cause = cause(w, send)?;
@@ -129,7 +133,7 @@ fn put_line(
         params![
             &w.installation_id,
             send.agent.folded(),
-            &send.idem_key,
+            send.idem_key.as_str(),
             count(part),
             count(send.lines.len()),
             &send.target,

@@ -37,7 +37,7 @@ pub(super) fn put(
             &w.installation_id,
             announce.send.agent.folded(),
             &announce.send.target,
-            &announce.send.idem_key,
+            announce.send.idem_key.as_str(),
             announce.extent == Extent::Whole
         ];
         sql::run(&w.connection, sql, with)?;
@@ -99,7 +99,7 @@ pub(super) fn say_everywhere(
         let send = Send {
             agent: row.agent.clone(),
             turn: None,
-            idem_key: format!("{key}-{at}"),
+            idem_key: format!("{key}-{at}").into(),
             target: place.target,
             lines: vec![text.clone().into()],
             // A notice wakes no agent.
@@ -119,7 +119,7 @@ pub(super) fn say_gone(w: &mut Writer, number: ApprovalNumber, say: &Send) -> Re
     outbox::put(w, &say)?;
     let others = list(&w.connection, number)?.into_iter().filter(|it| it.target != say.target);
     for (at, place) in others.enumerate() {
-        let idem_key = format!("{}-{at}", say.idem_key);
+        let idem_key = format!("{}-{at}", say.idem_key).into();
         outbox::put(w, &Send { idem_key, target: place.target, ..say.clone() })?;
     }
     Ok(())

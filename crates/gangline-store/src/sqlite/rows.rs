@@ -4,7 +4,7 @@ use std::{error::Error, str::FromStr};
 
 use gangline_core::{
     AgentName, ApprovalNumber, Epoch, MessageId, Principal, Tier, TurnId, approval::view::Extent,
-    redact::Redacted, split::Joint,
+    outcome::OutcomeRecord, redact::Redacted, split::Joint,
 };
 use gangline_os::clock::UnixMicros;
 use rusqlite::{
@@ -181,7 +181,7 @@ pub(super) fn outbox(row: &Row<'_>) -> Result<OutboxRow> {
     Ok(OutboxRow {
         id: OutboxId(get(row, "id")?),
         agent: parsed(row, "agent")?,
-        idem_key: get(row, "idem_key")?,
+        idem_key: get::<String>(row, "idem_key")?.into(),
         part: get(row, "part")?,
         parts: get(row, "parts")?,
         target: get(row, "target")?,
@@ -268,6 +268,6 @@ pub(super) fn turn(row: &Row<'_>) -> Result<TurnRow> {
         prompt_uuid: get(row, "prompt_uuid")?,
         started_at: time(row, "started_at")?,
         ended_at: maybe_time(row, "ended_at")?,
-        outcome: get(row, "outcome")?,
+        outcome: get::<Option<String>>(row, "outcome")?.map(OutcomeRecord::from),
     })
 }

@@ -1,6 +1,6 @@
 //! Statements of turns: T1, T3, recovery.
 
-use gangline_core::{AgentName, Epoch, MessageId, MessageState, redact::Redacted};
+use gangline_core::{AgentName, Epoch, MessageId, MessageState, answer::How, redact::Redacted};
 use rusqlite::{Connection, params};
 
 use super::{
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     error::StoreError,
-    types::{EndTurn, Ended, How, NewEvent, OpenTurn, Settle, Take, Taken, TurnMessage},
+    types::{EndTurn, Ended, NewEvent, OpenTurn, Settle, Take, Taken, TurnMessage},
 };
 
 pub(crate) fn take(w: &mut Writer, take: &Take) -> Result<Taken, Fault> {
@@ -160,7 +160,13 @@ pub(crate) fn end(w: &mut Writer, end: &EndTurn) -> Result<Ended, Fault> {
     let done = sql::run(
         &w.connection,
         sql,
-        params![w.now.0, &end.outcome, end.agent.folded(), end.turn.epoch.0, end.turn.number],
+        params![
+            w.now.0,
+            end.outcome.to_string(),
+            end.agent.folded(),
+            end.turn.epoch.0,
+            end.turn.number
+        ],
     )?;
     if done == 0 {
         let (agent, turn) = (end.agent.clone(), end.turn);

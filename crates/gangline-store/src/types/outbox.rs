@@ -3,7 +3,7 @@
 use std::fmt;
 
 use gangline_core::{
-    AgentName, MessageId, TurnId,
+    AgentName, MessageId, SendKey, TurnId,
     redact::Redacted,
     split::{Joint, Line},
 };
@@ -72,8 +72,8 @@ pub struct Send {
     pub agent: AgentName,
     /// The turn it is said in.
     pub turn: Option<TurnId>,
-    /// Makes a repetition the same rows; unique per agent. Carries no epoch.
-    pub idem_key: String,
+    /// Makes a repetition the same rows.
+    pub idem_key: SendKey,
     /// A channel or nick.
     pub target: String,
     /// One IRC line each.
@@ -106,7 +106,7 @@ pub struct OutboxRow {
     /// Who says it.
     pub agent: AgentName,
     /// See [`Send::idem_key`].
-    pub idem_key: String,
+    pub idem_key: SendKey,
     /// From 0.
     pub part: i64,
     /// How many lines the send has.

@@ -1,21 +1,12 @@
 //! Turns: which messages a turn had, and how it ended.
 
-use gangline_core::{AgentName, ApprovalNumber, MessageId, MessageState, TurnId, redact::Redacted};
+use gangline_core::{
+    AgentName, ApprovalNumber, MessageId, MessageState, TurnId, answer::How,
+    outcome::OutcomeRecord, redact::Redacted,
+};
 use gangline_os::clock::UnixMicros;
 
 use super::{Accepted, MessageRow, NewEvent, OutboxId, Send};
-
-gangline_core::words! {
-    /// How a message came into a turn.
-    How, "way into a turn" {
-        /// It woke the agent: the turn's prompt.
-        Woke = "woke",
-        /// It was added while the turn ran.
-        Steered = "steered",
-        /// The agent read it by a tool.
-        Read = "read",
-    }
-}
 
 /// T1: messages go into a turn, before a byte goes to the backend.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,8 +62,8 @@ pub struct EndTurn {
     pub agent: AgentName,
     /// The turn; of an older epoch when a lost one is recovered.
     pub turn: TurnId,
-    /// The outcome's word.
-    pub outcome: String,
+    /// How it ended.
+    pub outcome: OutcomeRecord,
     /// What becomes of its messages. One that is left out goes back to the queue.
     pub settle: Vec<Settle>,
     /// Relayed answers and notices.
@@ -112,8 +103,8 @@ pub struct TurnRow {
     pub started_at: UnixMicros,
     /// When it ended; none while it is open.
     pub ended_at: Option<UnixMicros>,
-    /// The outcome's word.
-    pub outcome: Option<String>,
+    /// How it ended; `None` while it is open.
+    pub outcome: Option<OutcomeRecord>,
 }
 
 /// A message of a turn.

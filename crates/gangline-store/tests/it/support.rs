@@ -7,7 +7,7 @@ use std::{
 
 use gangline_core::{
     AgentName, Epoch, MessageId, MessageState, Origin, Principal, Tier, TurnId, approval::Decision,
-    approval::view::Extent, redact::Redacted,
+    approval::view::Extent, outcome::OutcomeWord, redact::Redacted,
 };
 use gangline_os::clock;
 use gangline_store::{
@@ -116,7 +116,7 @@ pub(crate) fn send(agent: &AgentName, key: &str, lines: &[&str]) -> Send {
     Send {
         agent: agent.clone(),
         turn: None,
-        idem_key: key.to_owned(),
+        idem_key: key.to_owned().into(),
         target: "#room".to_owned(),
         lines: lines.iter().map(|line| text(line).into()).collect(),
         kind: LineKind::Privmsg,
@@ -133,7 +133,7 @@ pub(crate) fn end(agent: &AgentName, turn: TurnId, settle: Vec<Settle>) -> EndTu
     EndTurn {
         agent: agent.clone(),
         turn,
-        outcome: "completed".to_owned(),
+        outcome: OutcomeWord::Completed.into(),
         settle,
         sends: Vec::new(),
         events: Vec::new(),

@@ -41,7 +41,7 @@ async fn tell_author(store: &Store, row: &MessageRow) -> Result<(), Failure> {
     let send = Send {
         agent: row.agent.clone(),
         turn: None,
-        idem_key: format!("c-{}-{:x}", row.id, row.accepted_at.0),
+        idem_key: format!("c-{}-{:x}", row.id, row.accepted_at.0).into(),
         target: row.target.clone(),
         lines: vec![Redactor::new([]).redact(&text).into()],
         kind: LineKind::Notice,

@@ -5,11 +5,10 @@ use std::fmt::Write as _;
 use gangline_api::{
     config::WebhookEvent,
     event::{
-        Block, Event, EventRecord, HookData, HookPayload, OnMessage, SessionStart, SessionStop,
-        StepState,
+        Event, EventRecord, HookData, HookPayload, OnMessage, SessionStart, SessionStop, StepState,
     },
 };
-use gangline_core::{ApprovalNumber, MessageId, approval::view};
+use gangline_core::{ApprovalNumber, MessageId, answer::How, approval::view, block::Block};
 use gangline_os::clock::parse_rfc3339;
 use jiff::tz::TimeZone;
 
@@ -146,7 +145,7 @@ fn known_event(event: &Event) -> Vec<Told> {
             told("turn", format!("started for {}, attempt {}", names(&it.messages), it.attempt))
         }
         Event::TurnSteered(it) => {
-            let how = if it.how == "read" { "read" } else { "was given" };
+            let how = if it.how == How::Read { "read" } else { "was given" };
             told("turn", format!("{how} {}", names(&it.messages)))
         }
         Event::ToolResult(it) => {
@@ -156,7 +155,7 @@ fn known_event(event: &Event) -> Vec<Told> {
         Event::Sent(it) => {
             told("said", format!("to {}: {}", one_line(&it.to.to_string()), short(&it.preview)))
         }
-        Event::TurnEnded(it) => told("turn", ended(&it.outcome, it.reason.as_deref())),
+        Event::TurnEnded(it) => told("turn", ended(&it.outcome.to_string(), it.reason.as_deref())),
         Event::ApprovalAsked(it) => {
             told(format!("approval {}", it.number), asked(it.number, (&it.tool, &it.summary)))
         }

@@ -1,10 +1,11 @@
 //! Events as they happen: as `logs` tells them, but texts, arguments and thoughts in full.
 
 use gangline_api::{
-    event::{Block, Event, EventRecord},
+    event::{Event, EventRecord},
     ipc::Whisper,
     status::{AgentStatus, WaitingFor},
 };
+use gangline_core::block::Block;
 use gangline_os::clock::{UnixMicros, parse_rfc3339};
 use jiff::tz::TimeZone;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use gangline_core::{MessageId, MessageState};
+use gangline_core::{MessageId, MessageState, outcome::OutcomeWord};
 use gangline_os::clock::UnixMicros;
 use gangline_store::{ApprovalRow, OutboxRow, OutboxState, Trace, TurnRow};
 use jiff::tz::TimeZone;
@@ -130,11 +130,13 @@ fn ended(trace: &Trace, turn: &TurnRow) -> Option<Step> {
         .iter()
         .filter(|event| event.turn == Some(turn.turn) && event.kind == "turn_ended")
         .find_map(|event| view::event(event).payload["reason"].as_str().map(str::to_owned));
-    let outcome = turn.outcome.as_deref().unwrap_or("?");
-    let paint = if outcome == "completed" { Paint::Green } else { Paint::Red };
+    let outcome = turn.outcome.as_ref();
+    let completed = outcome.is_some_and(|it| it.word == OutcomeWord::Completed);
+    let paint = if completed { Paint::Green } else { Paint::Red };
+    let outcome = outcome.map_or_else(|| "?".to_owned(), ToString::to_string);
     let told = Told {
         what: format!("turn {}", turn.turn),
-        text: events::ended(outcome, reason.as_deref()),
+        text: events::ended(&outcome, reason.as_deref()),
     };
     Some(Step { at: turn.ended_at?, paint, told })
 }

@@ -6,7 +6,8 @@ use gangline_api::{
 };
 use gangline_core::{
     ApprovalNumber, Epoch, MessageId, MessageState, Origin, Principal, Redacted, Tier, TurnId,
-    agent::AgentPhase, approval::ApprovalState, split::Joint,
+    agent::AgentPhase, answer::How, approval::ApprovalState, outcome::OutcomeWord, split::Joint,
+    word::Stored,
 };
 use gangline_os::{clock::UnixMicros, lock::Holder};
 use gangline_store::{
@@ -134,7 +135,7 @@ pub(crate) fn line() -> OutboxRow {
     OutboxRow {
         id: OutboxId(1),
         agent: "oak-ada".parse().unwrap(),
-        idem_key: "k".into(),
+        idem_key: "k".to_owned().into(),
         part: 0,
         parts: 1,
         target: "#general".into(),
@@ -179,7 +180,7 @@ pub(crate) fn life() -> Trace {
             prompt_uuid: "u".into(),
             started_at: at(1),
             ended_at: Some(at(9)),
-            outcome: Some("completed".into()),
+            outcome: Some(OutcomeWord::Completed.into()),
         }],
         outbox: vec![line()],
         approvals: vec![decided],
@@ -277,7 +278,7 @@ fn the_stores_record_of_a_take_becomes_the_wires() {
 fn a_trace_for_programs_has_every_part() {
     let wire = trace(&life());
     assert_eq!((wire.turns.len(), wire.sends.len(), wire.approvals.len()), (1, 1, 1));
-    assert_eq!(wire.turns[0].how, "woke");
+    assert_eq!(wire.turns[0].how, Stored::Known(How::Woke));
     assert_eq!((wire.sends[0].part, wire.sends[0].may_be_doubled), ((1, 1), true));
     assert_eq!(wire.approvals[0].decided_by.as_deref(), Some("owner"));
     assert_eq!(wire.message.answer.as_deref(), Some("two files\nand a folder"));

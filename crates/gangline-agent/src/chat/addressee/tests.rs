@@ -15,7 +15,7 @@ fn row(id: i64) -> OutboxRow {
     OutboxRow {
         id: OutboxId(id),
         agent: "oak-ada".parse().unwrap(),
-        idem_key: format!("k{id}"),
+        idem_key: format!("k{id}").into(),
         part: 0,
         parts: 1,
         target: "alice".to_owned(),

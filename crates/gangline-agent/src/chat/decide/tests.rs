@@ -8,6 +8,7 @@ use gangline_core::{
         remind::{AGAIN, ROOM_ALONE},
         view::Extent,
     },
+    outcome::{By, Outcome},
 };
 use gangline_runtime::ApprovalAsk;
 use gangline_store::{Announce, How, LineKind, OpenApproval as Asks, Send, Take, Whose};
@@ -66,7 +67,7 @@ async fn wants_by(
     let send = Send {
         agent: ada(),
         turn: Some(TURN),
-        idem_key: format!("{}{command}", place::ANNOUNCES),
+        idem_key: format!("{}{command}", place::ANNOUNCES).into(),
         target: target.to_owned(),
         lines: vec![text("oak-ada wants to run it").into()],
         kind: LineKind::Privmsg,
@@ -426,7 +427,7 @@ async fn a_turn_that_ends_first_is_told_wherever_it_was_asked() {
     let end = gangline_store::EndTurn {
         agent: ada(),
         turn: TURN,
-        outcome: "interrupted:operator".to_owned(),
+        outcome: (&Outcome::Interrupted(By::Operator)).into(),
         settle: Vec::new(),
         sends: Vec::new(),
         events: Vec::new(),

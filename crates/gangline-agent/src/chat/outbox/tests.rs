@@ -37,7 +37,7 @@ impl Post {
         let send = StoreSend {
             agent: ada(),
             turn: None,
-            idem_key: name.to_owned(),
+            idem_key: name.to_owned().into(),
             target: target.to_owned(),
             lines: lines.collect(),
             kind: LineKind::Privmsg,
@@ -120,7 +120,7 @@ async fn a_private_line_names_its_question_to_the_server() {
     let send = |name: &str, target: &str| StoreSend {
         agent: ada(),
         turn: None,
-        idem_key: name.to_owned(),
+        idem_key: name.to_owned().into(),
         target: target.to_owned(),
         lines: vec![Redacted::from_store(name.to_owned()).into()],
         kind: LineKind::Privmsg,

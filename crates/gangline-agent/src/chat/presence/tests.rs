@@ -55,7 +55,7 @@ impl Net {
         let send = StoreSend {
             agent: ada(),
             turn: None,
-            idem_key: key.to_owned(),
+            idem_key: key.to_owned().into(),
             target: to.to_owned(),
             lines: vec![Redacted::from_store(key.to_owned()).into()],
             kind,

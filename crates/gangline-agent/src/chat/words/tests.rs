@@ -1,6 +1,8 @@
 //! Room words and near misses, over a real store.
 
-use gangline_core::{TurnId, approval::Decision, redact::Redacted, words::LIST};
+use gangline_core::{
+    TurnId, approval::Decision, outcome::OutcomeWord, redact::Redacted, words::LIST,
+};
 use gangline_store::{OpenApproval, Ruling, Take};
 
 use super::*;
@@ -53,7 +55,7 @@ async fn answered(room: &Room, number: i64) {
     let end = gangline_store::EndTurn {
         agent: ada(),
         turn: turn(number),
-        outcome: "completed".to_owned(),
+        outcome: OutcomeWord::Completed.into(),
         settle: vec![gangline_store::Settle {
             message: asked[0].id,
             state: MessageState::Answered,

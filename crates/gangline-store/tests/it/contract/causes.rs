@@ -134,7 +134,8 @@ pub(crate) async fn on_our_own_server_the_owner_hears_of_a_limit_in_private(fixt
             assert_eq!(scene.turn(&agent, &[id], 1).await, 0);
         }
         let of_root = format!("-{}-1", scene.root);
-        let lines = scene.told().await.into_iter().filter(|it| it.idem_key.ends_with(&of_root));
+        let lines =
+            scene.told().await.into_iter().filter(|it| it.idem_key.as_str().ends_with(&of_root));
         let targets: Vec<String> = lines.map(|line| line.target).collect();
         assert_eq!(targets, *told, "{tier:?}");
     }

@@ -1,6 +1,6 @@
 //! T1, T3 and recovery.
 
-use gangline_core::{Epoch, MessageId, MessageState, agent::AgentPhase};
+use gangline_core::{Epoch, MessageId, MessageState, agent::AgentPhase, outcome::OutcomeWord};
 use gangline_os::clock::UnixMicros;
 use gangline_store::{AgentUpdate, EndTurn, Entry, How, NewEvent, Settle, Store, StoreError, Take};
 
@@ -123,7 +123,7 @@ pub(crate) async fn an_end_is_one_commit_of_everything(fixture: &Fixture) {
     assert_eq!((row.state, row.not_before), (MessageState::Accepted, Some(UnixMicros(7))));
     assert_eq!(kinds(&store).await, ["turn_started", "turn_ended"]);
     let turns = store.trace(id).await.unwrap().unwrap().turns;
-    assert_eq!(turns[0].outcome.as_deref(), Some("completed"));
+    assert_eq!(turns[0].outcome, Some(OutcomeWord::Completed.into()));
 }
 
 pub(crate) async fn a_turn_ends_once(fixture: &Fixture) {
@@ -182,7 +182,7 @@ pub(crate) async fn a_lost_turn_is_found_and_ended_by_the_next_epoch(fixture: &F
     assert_eq!(open[0].turn.turn, lost);
     assert_eq!(store.open_turns(&ada(), epoch).await.unwrap(), []);
     let mut over = end(&ada(), lost, vec![settle(id, MessageState::Accepted)]);
-    over.outcome = "lost".to_owned();
+    over.outcome = OutcomeWord::Lost.into();
     store.end_turn(over).await.unwrap();
     let taken = store.take(take(&ada(), turn(next, 1), &[id])).await.unwrap();
     assert_eq!(taken.attempts, [(id, 2)]);

@@ -9,7 +9,7 @@ fn row(part: i64, (body, joint): (&str, Joint)) -> OutboxRow {
     OutboxRow {
         id: OutboxId(10 + part),
         agent: "oak-ada".parse::<AgentName>().unwrap(),
-        idem_key: "k".to_owned(),
+        idem_key: "k".to_owned().into(),
         part,
         parts: 4,
         target: "#lab".to_owned(),
