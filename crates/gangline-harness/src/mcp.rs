@@ -11,7 +11,7 @@ mod offer;
 mod render;
 mod server;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::join_all;
-use gangline_os::secret::Secret;
+use gangline_os::mcp::McpServer;
 
 use self::offer::Offer;
 use self::server::Server;
@@ -32,46 +32,40 @@ pub const CALL_TIMEOUT: Duration = Duration::from_secs(600);
 /// How much of a server's own instructions is taken, in bytes.
 const INSTRUCTIONS_LIMIT: usize = 8 << 10;
 
-/// A server to be connected.
+/// A server to be connected, with what only its client decides.
 #[derive(Clone, Debug)]
-pub struct McpServer {
-    /// What its tools' names begin with: `mcp__<key>__`. Letters, digits, `-` and single `_`.
-    pub key: String,
-    /// Where it is.
-    pub place: McpPlace,
+pub struct McpTarget {
+    /// The server. Its tools' names begin with `mcp__<key>__`; the key has letters, digits, `-` and
+    /// single `_`.
+    pub server: McpServer,
+    /// The environment of a program, before the server's own variables.
+    pub env: Vec<(OsString, OsString)>,
+    /// The working folder of a program.
+    pub cwd: PathBuf,
     /// How long it may take to start; [`START_TIMEOUT`].
     pub start_timeout: Duration,
     /// How long a call may take; [`CALL_TIMEOUT`]. Progress that it reports does not extend it.
     pub call_timeout: Duration,
 }
 
-impl McpServer {
+impl McpTarget {
     /// Returns a server with the usual time limits.
-    pub fn new(key: impl Into<String>, place: McpPlace) -> Self {
+    #[must_use]
+    pub fn new(server: McpServer, env: Vec<(OsString, OsString)>, cwd: PathBuf) -> Self {
         let (start_timeout, call_timeout) = (START_TIMEOUT, CALL_TIMEOUT);
-        Self { key: key.into(), place, start_timeout, call_timeout }
+        Self { server, env, cwd, start_timeout, call_timeout }
     }
-}
 
-/// Where a server is.
-#[derive(Clone, Debug)]
-pub enum McpPlace {
-    /// A program that speaks over its standard input and output, in a process group of its own.
-    Program {
-        /// The program and its arguments.
-        command: Vec<String>,
-        /// Its whole environment.
-        env: Vec<(OsString, OsString)>,
-        /// Its working folder.
-        cwd: PathBuf,
-    },
-    /// An address of the streamable HTTP transport.
-    Address {
-        /// An http or https address.
-        url: String,
-        /// Headers of every request, keys among them.
-        headers: Vec<(String, Secret)>,
-    },
+    fn key(&self) -> &str {
+        &self.server.key
+    }
+
+    /// Returns the whole environment of a program. A variable of its own replaces one of `env`.
+    fn environment(&self, own: &BTreeMap<String, String>) -> Vec<(OsString, OsString)> {
+        let replaced = |name: &OsString| name.to_str().is_some_and(|name| own.contains_key(name));
+        let base = self.env.iter().filter(|(name, _)| !replaced(name)).cloned();
+        base.chain(own.iter().map(|(name, value)| (name.into(), value.into()))).collect()
+    }
 }
 
 /// A server, or something of it, that is not offered to the model.
@@ -102,14 +96,14 @@ impl McpServers {
     /// than the longest `start_timeout`.
     ///
     /// Cancel-safe: dropping the future kills what was started.
-    pub async fn connect(servers: Vec<McpServer>) -> (Self, Vec<McpNotice>) {
+    pub async fn connect(targets: Vec<McpTarget>) -> (Self, Vec<McpNotice>) {
         let mut notices = Vec::new();
         let mut keys = BTreeSet::new();
         let mut wanted = Vec::new();
-        for server in servers {
-            match names::check_key(&server.key, &mut keys) {
-                Ok(()) => wanted.push(Server::new(server)),
-                Err(why) => notices.push(McpNotice { key: server.key, why: why.to_owned() }),
+        for target in targets {
+            match names::check_key(target.key(), &mut keys) {
+                Ok(()) => wanted.push(Server::new(target)),
+                Err(why) => notices.push(McpNotice { key: target.server.key, why: why.to_owned() }),
             }
         }
         let offers = join_all(wanted.iter().map(|server| server.start())).await;

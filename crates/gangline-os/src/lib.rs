@@ -17,6 +17,7 @@ pub mod lines;
 pub mod listen;
 pub mod lock;
 pub mod mark;
+pub mod mcp;
 pub mod notify;
 pub mod paths;
 pub mod peer;

@@ -19,13 +19,12 @@ pub mod tmux;
 pub mod tools;
 pub mod toolserver;
 
-pub use event::{
-    ApprovalAsk, AssistantMessage, FailureKind, RuntimeEvent, TurnResult, Usage,
-};
+pub use event::{ApprovalAsk, AssistantMessage, FailureKind, RuntimeEvent, TurnResult, Usage};
 pub use gangline_core::{block::Block, permission::Permissions};
+pub use gangline_os::mcp::{McpPlace, McpServer};
 pub use options::{
-    Capabilities, McpPlace, McpServer, Mode, SESSION_VARIABLE, SessionFilter, SessionHandle,
-    SessionId, StartOptions, Thinking,
+    Capabilities, Mode, SESSION_VARIABLE, SessionFilter, SessionHandle, SessionId, StartOptions,
+    Thinking,
 };
 pub use session::{Command, EVENT_QUEUE, Session};
 pub use tools::{ToolCall, ToolHost, ToolSpec};

@@ -6,7 +6,7 @@ use gangline_core::{
     permission::{self, Permissions},
     reading::Bounds,
 };
-use gangline_os::{clock::UnixMicros, fsio, proc, secret::Secret};
+use gangline_os::{clock::UnixMicros, fsio, mcp::McpServer, proc, secret::Secret};
 use uuid::Uuid;
 
 use crate::{Prompt, tools::ToolHost};
@@ -42,52 +42,6 @@ pub enum Mode {
     PerTurn,
     /// A program in a terminal multiplexer.
     Tmux,
-}
-
-/// One MCP server to offer to the backend (R2-34).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct McpServer {
-    /// Its key in the backend's configuration.
-    pub key: String,
-    /// How it is reached.
-    pub place: McpPlace,
-    /// Its tools that run unasked, by their own names; `*` = all of them.
-    pub allowed_tools: Vec<String>,
-}
-
-/// How an MCP server is reached. `Debug` shows neither the values of variables nor of headers: keys
-/// are among them.
-#[derive(Clone, PartialEq, Eq)]
-pub enum McpPlace {
-    /// The backend starts it and speaks to it over its standard streams.
-    Stdio {
-        /// The program and its arguments.
-        command: Vec<String>,
-        /// What its environment has beyond the backend's own choice.
-        env: BTreeMap<String, String>,
-    },
-    /// It is served over streamable HTTP.
-    Http {
-        /// Its address.
-        url: String,
-        /// Headers of each request, for instance a bearer token.
-        headers: BTreeMap<String, String>,
-    },
-}
-
-impl fmt::Debug for McpPlace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Stdio { command, env } => {
-                let names: Vec<&String> = env.keys().collect();
-                f.debug_struct("Stdio").field("command", command).field("env", &names).finish()
-            }
-            Self::Http { url, headers } => {
-                let names: Vec<&String> = headers.keys().collect();
-                f.debug_struct("Http").field("url", url).field("headers", &names).finish()
-            }
-        }
-    }
 }
 
 /// Everything a session needs at its start (R3-05 and more).

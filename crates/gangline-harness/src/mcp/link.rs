@@ -3,15 +3,16 @@
 //! The protocol itself is the official library's. A program is started with what was given and
 //! nothing else, in a process group that dies with the connection.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use gangline_os::lines::{Line, LineReader};
+use gangline_os::mcp::McpPlace;
 use gangline_os::process::{
     self, Child, ChildStderr, Group, Ladder, Output, Spawn, SpawnError, Stdin,
 };
-use gangline_os::secret::Secret;
 use gangline_os::task::TaskGroup;
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
@@ -22,7 +23,7 @@ use rmcp::transport::common::client_side_sse::ExponentialBackoff;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{ClientHandler, ClientLifecycleMode, serve_client_with_lifecycle};
 
-use super::{McpPlace, McpServer};
+use super::McpTarget;
 use crate::client::http_client;
 
 /// Longest message that a program may send, in bytes.
@@ -95,23 +96,23 @@ pub(super) struct Link {
 impl Link {
     /// Makes the connection. Servers know one of two ways to begin: most the older one, so it is
     /// tried first, and one that refuses it is asked in the newer way.
-    pub(super) async fn open(server: &McpServer) -> Result<Self, LinkError> {
-        let first = Self::begin(server, ClientLifecycleMode::Initialize).await;
+    pub(super) async fn open(target: &McpTarget) -> Result<Self, LinkError> {
+        let first = Self::begin(target, ClientLifecycleMode::Initialize).await;
         match first {
             Err(LinkError::Handshake { error, .. })
                 if matches!(*error, ClientInitializeError::JsonRpcError(_)) =>
             {
                 let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
-                Self::begin(server, ClientLifecycleMode::Discover { preferred_versions }).await
+                Self::begin(target, ClientLifecycleMode::Discover { preferred_versions }).await
             }
             other => other,
         }
     }
 
-    async fn begin(server: &McpServer, how: ClientLifecycleMode) -> Result<Self, LinkError> {
-        match &server.place {
-            McpPlace::Program { .. } => {
-                let (mut program, transport) = Program::start(server)?;
+    async fn begin(target: &McpTarget, how: ClientLifecycleMode) -> Result<Self, LinkError> {
+        match &target.server.place {
+            McpPlace::Stdio { .. } => {
+                let (mut program, transport) = Program::start(target)?;
                 match serve_client_with_lifecycle(Us, transport, how).await {
                     Ok(running) => Ok(Self { running, program: Some(program) }),
                     Err(error) => {
@@ -121,7 +122,7 @@ impl Link {
                     }
                 }
             }
-            McpPlace::Address { url, headers } => {
+            McpPlace::Http { url, headers } => {
                 let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
                     .custom_headers(headers_of(headers)?);
                 // Without a limit a call whose server died would wait until its time is over.
@@ -190,16 +191,16 @@ struct Program {
 type Pipes = AsyncRwTransport<RoleClient, process::ChildStdout, process::ChildStdin>;
 
 impl Program {
-    fn start(server: &McpServer) -> Result<(Self, Pipes), LinkError> {
-        let McpPlace::Program { command, env, cwd } = &server.place else {
+    fn start(target: &McpTarget) -> Result<(Self, Pipes), LinkError> {
+        let McpPlace::Stdio { command, env } = &target.server.place else {
             return Err(LinkError::NoCommand);
         };
         let (program, args) = command.split_first().ok_or(LinkError::NoCommand)?;
         let mut child = process::spawn(Spawn {
             program: program.into(),
             args: args.iter().map(Into::into).collect(),
-            cwd: cwd.clone(),
-            env: env.clone(),
+            cwd: target.cwd.clone(),
+            env: target.environment(env),
             stdin: Stdin::Piped,
             stdout: Output::Piped,
             stderr: Output::Piped,
@@ -208,7 +209,8 @@ impl Program {
         let said = Arc::<Mutex<String>>::default();
         let mut listener = TaskGroup::new("mcp");
         if let Some(stderr) = child.take_stderr() {
-            listener.spawn(format!("stderr of {}", server.key), listen(stderr, Arc::clone(&said)));
+            listener
+                .spawn(format!("stderr of {}", target.key()), listen(stderr, Arc::clone(&said)));
         }
         let (Some(output), Some(input)) = (child.take_stdout(), child.take_stdin()) else {
             return Err(LinkError::NoCommand);
@@ -251,11 +253,11 @@ async fn listen(stderr: ChildStderr, said: Arc<Mutex<String>>) {
 }
 
 fn headers_of(
-    headers: &[(String, Secret)],
+    headers: &BTreeMap<String, String>,
 ) -> Result<std::collections::HashMap<HeaderName, HeaderValue>, LinkError> {
-    let header = |(name, value): &(String, Secret)| {
+    let header = |(name, value): (&String, &String)| {
         let bad = || LinkError::Header(name.clone());
-        let mut value = HeaderValue::from_str(value.expose()).map_err(|_| bad())?;
+        let mut value = HeaderValue::from_str(value).map_err(|_| bad())?;
         value.set_sensitive(true);
         Ok((HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?, value))
     };

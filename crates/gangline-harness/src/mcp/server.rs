@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use gangline_os::CancellationToken;
+use gangline_os::mcp::McpPlace;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, PaginatedRequestParams,
 };
@@ -10,9 +11,9 @@ use rmcp::service::{Peer, RoleClient, ServiceError};
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
+use super::McpTarget;
 use super::link::{Link, LinkError, why_lost, with_causes};
 use super::offer::{Offer, TOOLS_LIMIT};
-use super::{McpPlace, McpServer};
 
 /// Why a call gave no result. The text is for the model.
 #[derive(Debug, thiserror::Error)]
@@ -37,7 +38,7 @@ pub(super) enum CallError {
 
 /// A server and its connection.
 pub(super) struct Server {
-    spec: McpServer,
+    target: McpTarget,
     /// Held while a connection is made, not during calls.
     state: Mutex<State>,
 }
@@ -66,21 +67,21 @@ impl State {
 }
 
 impl Server {
-    pub(super) fn new(spec: McpServer) -> Self {
-        Self { spec, state: Mutex::default() }
+    pub(super) fn new(target: McpTarget) -> Self {
+        Self { target, state: Mutex::default() }
     }
 
     pub(super) fn key(&self) -> &str {
-        &self.spec.key
+        self.target.key()
     }
 
     /// Makes the connection and asks for the tools; an error is for people. Cancel-safe: dropping
     /// the future kills what was started.
     pub(super) async fn start(&self) -> Result<Offer, String> {
-        let limit = self.spec.start_timeout;
+        let limit = self.target.start_timeout;
         let late = || format!("it is not ready after {limit:?}; its tools are absent");
         let opening = async {
-            let mut link = Link::open(&self.spec).await.map_err(|error| self.why(&error))?;
+            let mut link = Link::open(&self.target).await.map_err(|error| self.why(&error))?;
             match tools(link.peer()).await {
                 Ok(tools) => Ok((tools, link)),
                 Err(error) => {
@@ -106,11 +107,11 @@ impl Server {
     ) -> Result<CallToolResult, CallError> {
         let peer = cancel.run_until_cancelled(self.peer()).await.ok_or(CallError::Cancelled)??;
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
-        let limit = self.spec.call_timeout;
+        let limit = self.target.call_timeout;
         // Dropped in the middle, the call tells the server that it is cancelled.
         let answer = tokio::time::timeout(limit, peer.call_tool_once(params));
         let answer = cancel.run_until_cancelled(answer).await.ok_or(CallError::Cancelled)?;
-        let key = || self.spec.key.clone();
+        let key = || self.target.key().to_owned();
         let refused = |why: &str| CallError::Refused { key: key(), why: why.to_owned() };
         match answer {
             Err(_elapsed) => Err(CallError::TimedOut { key: key(), limit }),
@@ -131,25 +132,28 @@ impl Server {
             why.push_str(&link.last_words().await);
             link.end().await;
         }
-        CallError::Lost { key: self.spec.key.clone(), why }
+        CallError::Lost { key: self.target.key().to_owned(), why }
     }
 
     /// Returns a connection that lives.
     async fn peer(&self) -> Result<Peer<RoleClient>, CallError> {
-        let down = |why: String| CallError::Down { key: self.spec.key.clone(), why };
+        let down = |why: String| CallError::Down { key: self.target.key().to_owned(), why };
         let mut state = self.state.lock().await;
         if let State::Up(link) = &mut *state {
             if link.is_alive() {
                 return Ok(link.peer().clone());
             }
-            tracing::warn!(server = %self.spec.key, "an MCP server is gone and is started again");
+            tracing::warn!(
+                server = self.target.key(),
+                "an MCP server is gone and is started again"
+            );
             link.end().await;
             *state = State::Down;
         }
         if matches!(*state, State::Stopped) {
             return Err(down("the session has ended".to_owned()));
         }
-        let opening = tokio::time::timeout(self.spec.start_timeout, Link::open(&self.spec));
+        let opening = tokio::time::timeout(self.target.start_timeout, Link::open(&self.target));
         let link = match opening.await {
             Ok(opened) => opened.map_err(|error| down(self.why(&error)))?,
             Err(_elapsed) => return Err(down("it takes too long".to_owned())),
@@ -174,9 +178,9 @@ impl Server {
 
     /// Returns a text without the server's address: it may hold a key.
     fn masked(&self, text: String) -> String {
-        match &self.spec.place {
-            McpPlace::Program { .. } => text,
-            McpPlace::Address { url, .. } => {
+        match &self.target.server.place {
+            McpPlace::Stdio { .. } => text,
+            McpPlace::Http { url, .. } => {
                 let written = reqwest::Url::parse(url).map(String::from).unwrap_or_default();
                 let text = text.replace(url.as_str(), "its address");
                 if written.is_empty() { text } else { text.replace(&written, "its address") }

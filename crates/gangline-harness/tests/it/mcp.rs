@@ -2,16 +2,17 @@
 
 pub(crate) mod probe;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gangline_harness::mcp::{McpNotice, McpPlace, McpServer, McpServers};
+use gangline_harness::mcp::{McpNotice, McpServers, McpTarget};
 use gangline_harness::{Harness, Tool, ToolContext, ToolError};
 use gangline_os::CancellationToken;
 use gangline_os::mark::{self, RUN_MARK};
+use gangline_os::mcp::{McpPlace, McpServer};
 use gangline_os::process::{self, Child, Group, Output, Spawn, Stdin, base_env};
-use gangline_os::secret::Secret;
 use serde_json::{Value, json};
 
 use self::probe::{NOTES, ROLE, TOKEN, fact, facts};
@@ -40,15 +41,12 @@ impl Room {
         env
     }
 
-    fn program(&self, key: &str, role: &str) -> McpServer {
+    fn program(&self, key: &str, role: &str) -> McpTarget {
         let exe = std::env::current_exe().unwrap();
         let command = [exe.to_str().unwrap(), "mcp::probe::entry", "--exact", "--nocapture"];
-        let place = McpPlace::Program {
-            command: command.iter().map(|part| (*part).to_owned()).collect(),
-            env: self.env(role),
-            cwd: self.folder.path().to_owned(),
-        };
-        McpServer::new(key, place)
+        let command = command.iter().map(|part| (*part).to_owned()).collect();
+        let place = McpPlace::Stdio { command, env: BTreeMap::new() };
+        McpTarget::new(server(key, place), self.env(role), self.folder.path().to_owned())
     }
 
     /// Starts a server over HTTP and returns it with its port.
@@ -70,14 +68,28 @@ impl Room {
     }
 }
 
-fn address(key: &str, port: u16, token: &str) -> McpServer {
-    let url = format!("http://127.0.0.1:{port}/mcp");
-    let headers = vec![("Authorization".to_owned(), Secret::new(token))];
-    McpServer::new(key, McpPlace::Address { url, headers })
+fn server(key: &str, place: McpPlace) -> McpServer {
+    McpServer { key: key.to_owned(), place, allowed_tools: Vec::new() }
+}
+
+fn at(key: &str, url: &str, headers: BTreeMap<String, String>) -> McpTarget {
+    let place = McpPlace::Http { url: url.to_owned(), headers };
+    McpTarget::new(server(key, place), Vec::new(), "/".into())
+}
+
+fn address(key: &str, port: u16, token: &str) -> McpTarget {
+    let headers = BTreeMap::from([("Authorization".to_owned(), token.to_owned())]);
+    at(key, &format!("http://127.0.0.1:{port}/mcp"), headers)
+}
+
+fn command(key: &str, command: &[&str]) -> McpTarget {
+    let command = command.iter().map(|part| (*part).to_owned()).collect();
+    let place = McpPlace::Stdio { command, env: BTreeMap::new() };
+    McpTarget::new(server(key, place), base_env(), "/".into())
 }
 
 /// Connects servers that are expected to be well.
-async fn connect(servers: Vec<McpServer>) -> McpServers {
+async fn connect(servers: Vec<McpTarget>) -> McpServers {
     let (connected, notices) = within(McpServers::connect(servers)).await;
     assert_eq!(notices, []);
     connected
@@ -174,8 +186,10 @@ async fn results_are_text_errors_are_errors_and_neither_is_endless() {
 async fn a_program_has_only_the_environment_that_it_was_given() {
     let room = Room::new();
     let mut server = room.program("probe", "tools");
-    if let McpPlace::Program { env, .. } = &mut server.place {
-        env.push(("PROBE_KEY".into(), "k".into()));
+    // A variable of its own comes before one of whoever starts it.
+    server.env.push(("PROBE_KEY".into(), "ours".into()));
+    if let McpPlace::Stdio { env, .. } = &mut server.server.place {
+        env.insert("PROBE_KEY".to_owned(), "k".to_owned());
     }
     let servers = connect(vec![server]).await;
     let env = tool(&servers, "env");
@@ -324,20 +338,12 @@ async fn a_server_that_is_late_or_down_is_told_and_the_others_are_there() {
     let mut mute = late.program("late", "mute");
     mute.start_timeout = Duration::from_millis(500);
     let installation = format!("late-{}", std::process::id());
-    if let McpPlace::Program { env, .. } = &mut mute.place {
-        env.retain(|(name, _)| name != RUN_MARK);
-        env.push((RUN_MARK.into(), format!("{installation}/agent/7").into()));
-    }
-    let missing = McpPlace::Program {
-        command: vec!["no-such-program".to_owned()],
-        env: base_env(),
-        cwd: "/".into(),
-    };
-    let empty = McpPlace::Program { command: vec![], env: vec![], cwd: "/".into() };
+    mute.env.retain(|(name, _)| name != RUN_MARK);
+    mute.env.push((RUN_MARK.into(), format!("{installation}/agent/7").into()));
     let servers = vec![
         mute,
-        McpServer::new("missing", missing),
-        McpServer::new("empty", empty),
+        command("missing", &["no-such-program"]),
+        command("empty", &[]),
         dying.program("dying", "dies"),
         room.program("bad__key", "tools"),
         room.program("probe", "tools"),
@@ -424,15 +430,9 @@ async fn a_server_over_http_is_reached_with_its_headers() {
 
     let wrong = vec![
         address("wrong", port, "Bearer mellon"),
-        McpServer::new("ftp", McpPlace::Address { url: "ftp://x/".into(), headers: vec![] }),
+        at("ftp", "ftp://x/", BTreeMap::new()),
         address("head", port, "two\nlines"),
-        McpServer::new(
-            "asked",
-            McpPlace::Address {
-                url: "HTTP://127.0.0.1:9/mcp?key=mellon too".to_owned(),
-                headers: vec![],
-            },
-        ),
+        at("asked", "HTTP://127.0.0.1:9/mcp?key=mellon too", BTreeMap::new()),
     ];
     let (refused, notices) = within(McpServers::connect(wrong)).await;
     assert_eq!(refused.tools().len(), 0);

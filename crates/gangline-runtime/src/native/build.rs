@@ -6,7 +6,7 @@ use std::{ffi::OsString, sync::Arc};
 use gangline_harness::{
     Config, Harness, Level, Thinking, Tool,
     instructions::{self, Places},
-    mcp::{McpPlace, McpServer},
+    mcp::McpTarget,
     models, tools,
 };
 use gangline_os::secret::Secret;
@@ -106,7 +106,7 @@ fn environment(options: &StartOptions) -> Vec<(OsString, OsString)> {
 }
 
 /// Returns the MCP servers of the session, and why others are not among them.
-pub(super) fn servers(options: &StartOptions) -> (Vec<McpServer>, Vec<String>) {
+pub(super) fn servers(options: &StartOptions) -> (Vec<McpTarget>, Vec<String>) {
     let mut notices = Vec::new();
     let mut servers = Vec::new();
     for server in &options.mcp_servers {
@@ -114,26 +114,8 @@ pub(super) fn servers(options: &StartOptions) -> (Vec<McpServer>, Vec<String>) {
             notices.push(format!("MCP server {}: its key is the daemon's own", server.key));
             continue;
         }
-        let place = match &server.place {
-            crate::McpPlace::Http { url, headers } => {
-                let secret =
-                    |(name, value): (&String, &String)| (name.clone(), Secret::new(value.clone()));
-                McpPlace::Address {
-                    url: url.clone(),
-                    headers: headers.iter().map(secret).collect(),
-                }
-            }
-            crate::McpPlace::Stdio { command, env } => McpPlace::Program {
-                command: command.clone(),
-                env: environment(options)
-                    .into_iter()
-                    .filter(|(key, _)| !key.to_str().is_some_and(|key| env.contains_key(key)))
-                    .chain(env.iter().map(|(key, value)| (key.into(), value.into())))
-                    .collect(),
-                cwd: options.workdir.clone(),
-            },
-        };
-        servers.push(McpServer::new(server.key.clone(), place));
+        let (env, cwd) = (environment(options), options.workdir.clone());
+        servers.push(McpTarget::new(server.clone(), env, cwd));
     }
     (servers, notices)
 }

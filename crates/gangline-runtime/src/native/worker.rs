@@ -5,7 +5,7 @@ use std::{future::Future, pin::Pin, sync::Arc};
 use gangline_core::TurnId;
 use gangline_harness::{
     CompactError, Compacted, Finished, Harness, PromptError,
-    mcp::{McpNotice, McpServer, McpServers},
+    mcp::{McpNotice, McpServers, McpTarget},
 };
 use tokio::sync::oneshot;
 
@@ -117,7 +117,7 @@ enum Step {
 impl Worker {
     /// Connects the MCP servers, which may take half a minute. Nothing if the session is stopped
     /// meanwhile; what was started is gone then.
-    async fn connect(&mut self, servers: Vec<McpServer>) -> Option<(McpServers, Vec<McpNotice>)> {
+    async fn connect(&mut self, servers: Vec<McpTarget>) -> Option<(McpServers, Vec<McpNotice>)> {
         let mut connecting = std::pin::pin!(McpServers::connect(servers));
         loop {
             let command = tokio::select! {
