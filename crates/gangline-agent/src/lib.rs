@@ -31,6 +31,7 @@ mod session;
 mod settings;
 mod showing;
 mod speech;
+pub mod status;
 mod stood_down;
 mod texts;
 mod tools;

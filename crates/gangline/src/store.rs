@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use gangline_agent::status::Around;
 use gangline_api::status::StatusNote;
 use gangline_core::{AgentName, MessageState};
 use gangline_os::{clock, fsio, lock, paths::Paths};
@@ -166,10 +167,8 @@ pub(crate) async fn facts(
         holder: lock::probe(&lock).map_err(|error| {
             Failure::environment(error).doing(format!("cannot ask for {}", lock.display()))
         })?,
-        waiting: store.waiting(agent).await?,
-        held: store.held(agent).await?,
         working: ids(working),
-        approvals: store.approvals(Some(agent), true).await?,
+        around: Around::read(store, agent).await?,
         trouble: configuration::trouble(&paths.config_file),
     })
 }

@@ -1,11 +1,10 @@
 //! From the store's rows to the wire's types. Pure.
 
-use std::collections::BTreeMap;
-
+use gangline_agent::status::{Around, Known};
 use gangline_api::{
     approval::Approval,
     event::{EVENT_VERSION, EventRecord, TakeRecord, stored_payload},
-    status::{AgentStatus, Seen, Situation, State, StatusNote, Task, WaitingFor},
+    status::{AgentStatus, Seen, StatusNote, Task},
     trace::{Trace, TracedCause, TracedMessage, TracedSend, TracedTurn},
 };
 use gangline_core::{
@@ -13,7 +12,7 @@ use gangline_core::{
 };
 use gangline_os::{clock::rfc3339, lock::Holder};
 use gangline_store as store;
-use gangline_store::{AgentRow, ApprovalRow, CauseRow, Held, MessageRow, OutboxRow};
+use gangline_store::{AgentRow, ApprovalRow, CauseRow, MessageRow, OutboxRow};
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -25,13 +24,9 @@ pub(crate) struct Facts {
     pub(crate) row: Option<AgentRow>,
     /// Who holds the agent's lock: its daemon, if it runs.
     pub(crate) holder: Option<Holder>,
-    /// How many messages wait for a turn.
-    pub(crate) waiting: u64,
-    /// What is held, by cause.
-    pub(crate) held: Vec<Held>,
     pub(crate) working: Vec<MessageId>,
-    /// The open ones.
-    pub(crate) approvals: Vec<ApprovalRow>,
+    /// What waits, and for whom.
+    pub(crate) around: Around,
     /// Why the configuration cannot be used: no daemon starts by it.
     pub(crate) trouble: Option<String>,
 }
@@ -39,76 +34,47 @@ pub(crate) struct Facts {
 /// Returns the agent's status (R0-52), as far as it can be told from outside its daemon.
 pub(crate) fn status(facts: &Facts) -> AgentStatus {
     let row = facts.row.as_ref();
-    let runs = facts.holder.is_some();
-    let note = note(row).unwrap_or_default();
     let phase = phase(facts);
-    let paused = row.is_some_and(|row| row.paused);
-    // What a daemon said of its own troubles ends with it; what it counted does not.
-    let login = note.needs_login.filter(|_| runs);
-    let (degraded, compacting) = (runs && note.degraded, runs && note.compacting);
-    let rate_limited = runs && note.rate_limited;
-    // A breaker stays open, whoever is gone.
-    let is_parked = phase == AgentPhase::Parked;
-    let parked = note.parked.filter(|_| is_parked);
-    let irc = note.irc.filter(|_| runs);
-    let needs_login = login.is_some();
-    let seen = Seen { phase: phase.known(), paused, needs_login, compacting, ..Seen::default() };
-    let state = State::of(seen);
-    let approval = facts.approvals.first().map(|row| (row.number, row.tool.as_str()));
-    let worked = working(facts);
-    let situation = Situation {
-        state,
-        task: note.task.as_ref().or(worked.as_ref()),
-        tool: None,
-        approval,
-        login: login.as_deref(),
-        parked: parked.as_deref(),
-        waiting: facts.waiting,
-        rate_limited,
-        paused,
-        degraded,
+    let note = holding(note(row).unwrap_or_default(), facts, &phase);
+    let seen = Seen {
+        phase: phase.known(),
+        paused: row.is_some_and(|row| row.paused),
+        needs_login: note.needs_login.is_some(),
+        compacting: note.compacting,
+        ..Seen::default()
     };
-    let description = match (&facts.trouble, state) {
-        (Some(trouble), State::Down) => format!("{}; {trouble}", situation.describe()),
-        (Some(_), _) | (None, _) => situation.describe(),
-    };
-    let approvals = facts.approvals.iter().map(waiting_for);
-    AgentStatus {
+    Known {
         nick: facts.nick.clone(),
-        running: runs && !is_parked,
-        paused,
-        circuit_open: is_parked,
-        turn_count: note.turn_count,
-        last_activation: note.last_activation,
-        activity: state.activity(),
-        description,
+        runs: facts.holder.is_some(),
+        phase,
+        seen,
+        note,
+        works_on: working(facts),
+        tool: None,
         epoch: row.map(|row| row.epoch).filter(|epoch| *epoch != Epoch(0)),
         pid: facts.holder.as_ref().and_then(|holder| holder.pid),
         session: row.and_then(|row| row.session.clone()),
-        tool: None,
-        task: note.task,
-        pending: facts.waiting,
-        waiting_for: approvals
-            .chain(login.map(|hint| WaitingFor::Login { hint }))
-            .chain(parked.map(|why| WaitingFor::Resume { why }))
-            .chain(facts.held.iter().cloned().map(release))
-            .chain(irc.map(|trouble| WaitingFor::Irc { trouble }))
-            .collect(),
-        needs_login,
-        rate_limited,
-        degraded,
-        compacting,
-        context_tokens: note.context_tokens,
-        context_window: note.context_window,
-        unread: BTreeMap::new(),
-        channels: Vec::new(),
-        version: note.version,
-        model: note.model,
-        runtime: note.runtime,
-        configured_runtime: note.configured_runtime,
-        permissions: note.permissions,
-        unasked: note.unasked,
-        phase,
+        trouble: facts.trouble.clone(),
+        around: facts.around.clone(),
+    }
+    .status()
+}
+
+/// Returns what still holds of what a daemon said last: its troubles ended with it, what it counted did
+/// not, and a breaker stays open, whoever is gone.
+fn holding(note: StatusNote, facts: &Facts, phase: &Stored<AgentPhase>) -> StatusNote {
+    let parked = note.parked.clone().filter(|_| *phase == AgentPhase::Parked);
+    match facts.holder {
+        Some(_) => StatusNote { parked, ..note },
+        None => StatusNote {
+            parked,
+            needs_login: None,
+            irc: None,
+            degraded: false,
+            compacting: false,
+            rate_limited: false,
+            ..note
+        },
     }
 }
 
@@ -154,19 +120,6 @@ fn phase(facts: &Facts) -> Stored<AgentPhase> {
         // A daemon that says so of its backend runs itself.
         (Some(Stored::Known(AgentPhase::Down)) | None, Some(_)) => AgentPhase::Starting.into(),
         (Some(said), Some(_)) => said,
-    }
-}
-
-fn release(held: Held) -> WaitingFor {
-    WaitingFor::Release { cause: held.root, messages: held.messages, why: held.why }
-}
-
-fn waiting_for(row: &ApprovalRow) -> WaitingFor {
-    WaitingFor::Approval {
-        number: row.number,
-        tool: row.tool.clone(),
-        summary: row.summary.to_string(),
-        asked_at: rfc3339(row.opened_at),
     }
 }
 

@@ -20,7 +20,6 @@ use super::{Chat, answer::place_of, decide::Handled};
 use crate::{
     bus::{Care, Incoming, Word},
     model,
-    showing::Around,
     texts::{self, approvals},
 };
 
@@ -407,8 +406,9 @@ impl Chat {
                 tool.what.clear();
             }
         }
-        let around = Around::look(&self.deps.store, &self.deps.agent, &showing).await;
-        showing.describe(&around)
+        let (agent, epoch) = (&self.deps.agent, self.deps.epoch);
+        let around = showing.around(&self.deps.store, agent).await;
+        showing.status((agent, epoch), around).description
     }
 }
 

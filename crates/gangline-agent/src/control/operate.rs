@@ -11,7 +11,7 @@ use crate::{
     bus::{Care, Incoming, Word},
     model,
     rooms::Unread,
-    showing::Around,
+    status::Around,
     texts,
     whereabouts::BUSY,
 };
@@ -55,7 +55,7 @@ impl Requests {
 
     pub(super) async fn status(&self) -> Result<Reply, String> {
         let showing = self.showing.borrow().clone();
-        let around = Around::look(&self.speaker.store, &self.me.agent, &showing).await;
+        let around = showing.around(&self.speaker.store, &self.me.agent).await;
         let mut channels: Vec<_> = self.whereabouts.joined.borrow().iter().cloned().collect();
         channels.sort();
         let around = Around { unread: self.most_unread(), channels, ..around };

@@ -1,4 +1,4 @@
-use gangline_api::status::Activity;
+use gangline_api::status::{Activity, WaitingFor};
 use gangline_core::{MessageId, TurnId};
 
 use super::*;
@@ -19,7 +19,7 @@ fn view(phase: PhaseName) -> View {
 }
 
 fn status(showing: &Showing, around: Around) -> AgentStatus {
-    showing.status((&"oak-ada".parse().unwrap(), Epoch(3)), around)
+    showing.clone().status((&"oak-ada".parse().unwrap(), Epoch(3)), around)
 }
 
 /// R0-52, C28: `activity` tells the truth, idleness included.

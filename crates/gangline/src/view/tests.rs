@@ -15,7 +15,7 @@ use gangline_store::{
     TurnRow,
 };
 
-use super::{Facts, event, status, trace};
+use super::{Around, Facts, event, status, trace};
 
 /// A moment so many seconds after 2026-11-21T12:00:00Z.
 pub(crate) fn at(seconds: i64) -> UnixMicros {
@@ -52,10 +52,8 @@ pub(crate) fn facts() -> Facts {
         nick: "oak-ada".parse().unwrap(),
         row: Some(row()),
         holder: Some(Holder { pid: Some(77), start_time: Some(1), note: "daemon".into() }),
-        waiting: 0,
-        held: Vec::new(),
         working: Vec::new(),
-        approvals: Vec::new(),
+        around: Around::default(),
         trouble: None,
     }
 }
@@ -206,7 +204,7 @@ fn a_daemon_that_is_gone_is_down_whatever_it_said_last() {
     let mut facts = facts();
     facts.row.as_mut().unwrap().phase = Some(AgentPhase::Working.into());
     facts.holder = None;
-    facts.waiting = 2;
+    facts.around.pending = 2;
     let status = status(&facts);
     assert_eq!((status.phase.as_str(), status.running, status.pid), ("down", false, None));
     assert_eq!(status.description, "its daemon is not running, 2 messages wait");
@@ -237,7 +235,7 @@ fn a_status_says_what_the_agent_works_on_and_waits_for() {
     facts.row.as_mut().unwrap().phase = Some(AgentPhase::Working.into());
     facts.working = vec![MessageId(42)];
     assert_eq!(status(&facts).description, "works on m42");
-    facts.approvals = vec![approval()];
+    facts.around.approvals = vec![approval()];
     let status = status(&facts);
     assert_eq!(status.description, "waits for approval 12 (Bash), on m42");
     assert_eq!(status.activity, Activity::Working);

@@ -11,7 +11,7 @@ use crate::view::{
 fn one_agent_is_shown_whole_and_nothing_of_it_moves_the_cursor() {
     let mut facts = facts();
     facts.row.as_mut().unwrap().phase = Some(AgentPhase::Working.into());
-    facts.approvals = vec![approval()];
+    facts.around.approvals = vec![approval()];
     let mut agent = status(&facts);
     agent.runtime = Some("native".into());
     agent.configured_runtime = Some("claude".into());

@@ -1,0 +1,154 @@
+//! The one place that makes an agent's status (R0-52, C28): for its daemon, of what it knows of itself,
+//! and for commands, of the daemon's row. Start at [`Known::status`].
+
+use std::collections::BTreeMap;
+
+use gangline_api::status::{
+    AgentStatus, RunningTool, Seen, Situation, State, StatusNote, Task, WaitingFor,
+};
+use gangline_core::{AgentName, Epoch, agent::AgentPhase, name::ChannelName, word::Stored};
+use gangline_os::clock::rfc3339;
+use gangline_store::{ApprovalRow, Held, Store, StoreError};
+
+/// What is known of an agent at one moment.
+#[derive(Debug)]
+pub struct Known {
+    /// The agent.
+    pub nick: AgentName,
+    /// Whether its daemon runs.
+    pub runs: bool,
+    /// The phase, as it is shown.
+    pub phase: Stored<AgentPhase>,
+    /// What the words for its state follow from.
+    pub seen: Seen,
+    /// What its daemon said of itself, as far as that still holds.
+    pub note: StatusNote,
+    /// What the open turn is about, where the daemon has not said it.
+    pub works_on: Option<Task>,
+    /// The tool that runs.
+    pub tool: Option<RunningTool>,
+    /// The generation of its daemon.
+    pub epoch: Option<Epoch>,
+    /// The process id of its daemon.
+    pub pid: Option<u32>,
+    /// The backend's own session id.
+    pub session: Option<String>,
+    /// Why no daemon of it can start.
+    pub trouble: Option<String>,
+    /// What the store and the chat know of it.
+    pub around: Around,
+}
+
+/// What the store and the chat know of an agent.
+#[derive(Debug, Clone, Default)]
+pub struct Around {
+    /// The open approvals.
+    pub approvals: Vec<ApprovalRow>,
+    /// Messages accepted and not yet in a turn.
+    pub pending: u64,
+    /// What is held, by cause.
+    pub held: Vec<Held>,
+    /// See [`AgentStatus::unread`].
+    pub unread: BTreeMap<String, u64>,
+    /// See [`AgentStatus::channels`].
+    pub channels: Vec<ChannelName>,
+}
+
+impl Around {
+    /// Asks the store for everything that it knows.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub async fn read(store: &Store, agent: &AgentName) -> Result<Self, StoreError> {
+        Ok(Self {
+            approvals: store.approvals(Some(agent), true).await?,
+            pending: store.waiting(agent).await?,
+            held: store.held(agent).await?,
+            ..Self::default()
+        })
+    }
+}
+
+impl Known {
+    /// Returns the status.
+    #[must_use]
+    pub fn status(self) -> AgentStatus {
+        let description = self.describe();
+        let Self { nick, runs, phase, seen, note, tool, epoch, pid, session, around, .. } = self;
+        let parked = phase == AgentPhase::Parked;
+        let login = note.needs_login.filter(|_| seen.needs_login);
+        let waiting_for = around.approvals.iter().map(approval);
+        AgentStatus {
+            nick,
+            running: runs && !parked,
+            paused: seen.paused,
+            circuit_open: parked,
+            turn_count: note.turn_count,
+            last_activation: note.last_activation,
+            activity: State::of(seen).activity(),
+            description,
+            phase,
+            epoch,
+            pid,
+            session,
+            tool,
+            task: note.task,
+            pending: around.pending,
+            waiting_for: waiting_for
+                .chain(login.map(|hint| WaitingFor::Login { hint }))
+                .chain(note.parked.map(|why| WaitingFor::Resume { why }))
+                .chain(around.held.into_iter().map(release))
+                .chain(note.irc.map(|trouble| WaitingFor::Irc { trouble }))
+                .collect(),
+            needs_login: seen.needs_login,
+            rate_limited: note.rate_limited,
+            degraded: note.degraded,
+            compacting: note.compacting,
+            context_tokens: note.context_tokens,
+            context_window: note.context_window,
+            unread: around.unread,
+            channels: around.channels,
+            version: note.version,
+            model: note.model,
+            runtime: note.runtime,
+            configured_runtime: note.configured_runtime,
+            permissions: note.permissions,
+            unasked: note.unasked,
+        }
+    }
+
+    /// Returns a sentence for people.
+    fn describe(&self) -> String {
+        let state = State::of(self.seen);
+        let note = &self.note;
+        let situation = Situation {
+            state,
+            task: note.task.as_ref().or(self.works_on.as_ref()),
+            tool: self.tool.as_ref(),
+            approval: self.around.approvals.first().map(|row| (row.number, row.tool.as_str())),
+            login: note.needs_login.as_deref(),
+            parked: note.parked.as_deref(),
+            waiting: self.around.pending,
+            rate_limited: note.rate_limited,
+            paused: self.seen.paused,
+            degraded: note.degraded,
+        };
+        match (&self.trouble, state) {
+            (Some(trouble), State::Down) => format!("{}; {trouble}", situation.describe()),
+            (Some(_), _) | (None, _) => situation.describe(),
+        }
+    }
+}
+
+fn approval(row: &ApprovalRow) -> WaitingFor {
+    WaitingFor::Approval {
+        number: row.number,
+        tool: row.tool.clone(),
+        summary: row.summary.to_string(),
+        asked_at: rfc3339(row.opened_at),
+    }
+}
+
+fn release(held: Held) -> WaitingFor {
+    WaitingFor::Release { cause: held.root, messages: held.messages, why: held.why }
+}
