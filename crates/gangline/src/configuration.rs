@@ -1,6 +1,7 @@
 //! The configuration file: read with a limit, parsed, its paths made absolute.
 
 use std::{
+    cell::RefCell,
     collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
     io,
@@ -52,31 +53,72 @@ pub(crate) fn registry() -> Registry {
 
 /// Reads a configuration.
 pub(crate) fn load(file: &Path) -> Result<Loaded, Failure> {
-    let registry = registry();
-    let names = |directory: Option<&Path>| match directory {
-        Some(directory) => registry.at(&from_file(file, directory)).names(),
-        None => registry.names(),
-    };
-    let environment = Environment::read(|name| std::env::var(name).ok());
-    let name = file.display().to_string();
-    let config = config::parse_known(&read(file)?, &name, &names, &environment)?;
-    Ok(Loaded { config, file: file.to_owned(), registry, unread: BTreeSet::new() }.resolved())
+    let mut source = Source::read(file);
+    let text = std::mem::replace(&mut source.text, Ok(String::new()))?;
+    let config = source.checked(&text)?;
+    Ok(source.loaded(config))
 }
 
 /// Reads a configuration for what it may tell; none if there is no usable one. One that names a
 /// backend that is gone still tells of the agents.
 pub(crate) fn quiet(file: &Path) -> Option<Loaded> {
-    let config = config::parse(&read(file).ok()?, &file.display().to_string()).ok()?;
-    let (registry, unread) = (registry(), BTreeSet::new());
-    Some(Loaded { config, file: file.to_owned(), registry, unread }.resolved())
+    Source::read(file).quiet()
 }
 
-/// Returns why a configuration that is there cannot be used, on one line that begins with its place;
-/// none if it can.
-pub(crate) fn trouble(file: &Path) -> Option<String> {
-    let failure = file.exists().then(|| load(file).err()).flatten()?;
-    let said = failure.sentence();
-    Some(format!("the configuration is broken: {}", said.lines().next().unwrap_or_default()))
+/// A configuration file and those that say which backends there are, read once.
+#[derive(Debug)]
+pub(crate) struct Source {
+    file: PathBuf,
+    text: Result<String, Failure>,
+    registry: Registry,
+}
+
+impl Source {
+    /// Reads the files; a configuration that cannot be read is a [`Self::trouble`].
+    pub(crate) fn read(file: &Path) -> Self {
+        Self { file: file.to_owned(), text: read(file), registry: registry() }
+    }
+
+    /// Returns the configuration for what it may tell; see [`quiet`].
+    pub(crate) fn quiet(&self) -> Option<Loaded> {
+        let config = config::parse(self.text.as_ref().ok()?, &self.name()).ok()?;
+        Some(self.loaded(config))
+    }
+
+    /// Returns why a configuration that is there cannot be used, on one line that begins with its
+    /// place; `None` if it can.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        let said = match &self.text {
+            Err(_) if !self.file.exists() => return None,
+            Err(failure) => failure.sentence(),
+            Ok(text) => Failure::from(self.checked(text).err()?).sentence(),
+        };
+        Some(format!("the configuration is broken: {}", said.lines().next().unwrap_or_default()))
+    }
+
+    /// Reads the text with the backends that there are in each agent's folder.
+    fn checked(&self, text: &str) -> Result<Config, ConfigError> {
+        let here = RefCell::new(BTreeMap::new());
+        let names = |directory: Option<&Path>| match directory {
+            Some(directory) => {
+                let folder = from_file(&self.file, directory);
+                let names = |folder: &PathBuf| self.registry.at(folder).names();
+                here.borrow_mut().entry(folder).or_insert_with_key(names).clone()
+            }
+            None => self.registry.names(),
+        };
+        let environment = Environment::read(|name| std::env::var(name).ok());
+        config::parse_known(text, &self.name(), &names, &environment)
+    }
+
+    fn loaded(&self, config: Config) -> Loaded {
+        let (file, registry) = (self.file.clone(), self.registry.clone());
+        Loaded { config, file, registry, unread: BTreeSet::new() }.resolved()
+    }
+
+    fn name(&self) -> String {
+        self.file.display().to_string()
+    }
 }
 
 /// Returns a path of the configuration with `~` and relative ones resolved.

@@ -69,8 +69,9 @@ impl Fleet {
     /// Opens the store of the installation that the command line names; makes one only if there is
     /// a configuration.
     pub(crate) async fn open(global: &Global) -> Result<Self, Failure> {
-        let paths = place::of_existing(global)?;
-        let loaded = configuration::quiet(&paths.config_file);
+        let installation = place::existing(global)?;
+        let loaded = installation.configuration();
+        let paths = installation.paths;
         let store = store::configured(&paths, loaded.as_ref()).await?;
         settled(&paths).await?;
         Ok(Self { paths, store, loaded })

@@ -5,7 +5,7 @@ use gangline_os::paths::Paths;
 
 use crate::{
     cli::{Global, who::Who},
-    configuration,
+    configuration::{self, Loaded},
     failure::Failure,
     place, store,
 };
@@ -15,10 +15,10 @@ mod tests;
 
 /// Returns the agent that is meant; a nick that nobody knows is returned as it is.
 pub(crate) fn agent(global: &Global, who: &Who) -> Result<AgentName, Failure> {
-    let paths = place::of_existing(global)?;
-    let known = known(&paths);
+    let installation = place::existing(global)?;
+    let known = known(&installation.paths, installation.configuration());
     if known.is_empty() && who.word().parse::<AgentName>().is_err() {
-        return Err(store::nothing_here(&paths));
+        return Err(store::nothing_here(&installation.paths));
     }
     meant(who, &known)
 }
@@ -26,7 +26,8 @@ pub(crate) fn agent(global: &Global, who: &Who) -> Result<AgentName, Failure> {
 /// Returns the agent that is meant, as far as the configuration tells; says nothing about where it
 /// was looked for.
 pub(crate) fn configured(global: &Global, who: &Who) -> Option<AgentName> {
-    meant(who, &known(&place::plain(global).ok()?)).ok()
+    let paths = place::plain(global).ok()?;
+    meant(who, &known(&paths, configuration::quiet(&paths.config_file))).ok()
 }
 
 /// Returns the agent that is meant among these.
@@ -52,8 +53,7 @@ pub(crate) fn meant(who: &Who, known: &[AgentName]) -> Result<AgentName, Failure
 }
 
 /// Returns the agents of the configuration, and those that have run.
-fn known(paths: &Paths) -> Vec<AgentName> {
-    let loaded = configuration::quiet(&paths.config_file);
+fn known(paths: &Paths, loaded: Option<Loaded>) -> Vec<AgentName> {
     let configured = loaded.iter().flat_map(|loaded| &loaded.config.agents);
     let mut known: Vec<AgentName> = configured.map(|agent| agent.nick.clone()).collect();
     let folders = std::fs::read_dir(paths.state.join("agents")).into_iter().flatten().flatten();

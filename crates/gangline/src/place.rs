@@ -1,13 +1,19 @@
 //! Where things lie for a command: the configuration and the state folder.
 
 use std::{
+    cell::OnceCell,
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
 };
 
 use gangline_os::paths::{Overrides, Paths};
 
-use crate::{cli::Global, configuration, failure::Failure, output};
+use crate::{
+    cli::Global,
+    configuration::{self, Loaded, Source},
+    failure::Failure,
+    output,
+};
 
 /// Whether it was said that the demo's state is looked at.
 static TOLD: AtomicBool = AtomicBool::new(false);
@@ -45,17 +51,51 @@ pub(crate) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Returns the paths for a command that looks at what a hub left: the state folder that was
+/// An installation that a command looks at.
+#[derive(Debug)]
+pub(crate) struct Installation {
+    pub(crate) paths: Paths,
+    /// The configuration, read when it is first asked for, and once.
+    source: OnceCell<Source>,
+}
+
+impl Installation {
+    /// Returns the configuration for what it may tell; see [`configuration::quiet`].
+    pub(crate) fn configuration(&self) -> Option<Loaded> {
+        self.source().quiet()
+    }
+
+    /// Returns why the configuration cannot be used; see [`Source::trouble`].
+    pub(crate) fn trouble(&self) -> Option<String> {
+        self.source().trouble()
+    }
+
+    fn source(&self) -> &Source {
+        self.source.get_or_init(|| Source::read(&self.paths.config_file))
+    }
+}
+
+/// Returns the paths of the [`existing`] installation.
+///
+/// # Errors
+/// When a configuration is named that is not there.
+pub(crate) fn of_existing(global: &Global) -> Result<Paths, Failure> {
+    existing(global).map(|installation| installation.paths)
+}
+
+/// Returns the installation for a command that looks at what a hub left: in the state folder that was
 /// named, else the configuration's, else the usual one, else the demo's if only that has a
 /// database.
 ///
 /// # Errors
 /// When a configuration is named that is not there.
-pub(crate) fn of_existing(global: &Global) -> Result<Paths, Failure> {
+pub(crate) fn existing(global: &Global) -> Result<Installation, Failure> {
     named_is_there(global)?;
     let mut paths = plain(global)?;
+    let mut source = OnceCell::new();
     if global.state.is_none() {
-        if let Some(state) = configuration::quiet(&paths.config_file).and_then(|it| it.state()) {
+        let read = source.get_or_init(|| Source::read(&paths.config_file));
+        if let Some(state) = read.quiet().and_then(|it| it.state()) {
             paths.state = state;
         }
         let usual = paths.state.clone();
@@ -64,10 +104,12 @@ pub(crate) fn of_existing(global: &Global) -> Result<Paths, Failure> {
             output::note(&format!("note: looking at the demo's state, {}", paths.state.display()));
         }
     }
-    if global.config.is_none() && paths.state.join("agents.yaml").is_file() {
-        paths.config_file = paths.state.join("agents.yaml");
+    let own = paths.state.join("agents.yaml");
+    if global.config.is_none() && own != paths.config_file && own.is_file() {
+        paths.config_file = own;
+        source.take();
     }
-    Ok(paths)
+    Ok(Installation { paths, source })
 }
 
 /// Returns the demo's state folder below the usual one.

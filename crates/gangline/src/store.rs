@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use gangline_agent::status::Around;
 use gangline_api::status::StatusNote;
 use gangline_core::{AgentName, MessageState};
-use gangline_os::{clock, fsio, lock, paths::Paths};
-use gangline_store::{AgentRow, MessageFilter, MessageRow, OpenError, OpenOptions, Store};
+use gangline_os::{clock, fsio, paths::Paths};
+use gangline_store::{AgentRow, MessageFilter, OpenError, OpenOptions, Store};
 
 use crate::{
     configuration::{self, Loaded, driven::Ordered},
     failure::Failure,
+    fleet,
     view::Facts,
 };
 
@@ -151,24 +152,21 @@ pub(crate) async fn known(store: &Store, paths: &Paths, agent: &AgentName) -> Re
     Err(configuration::unknown(agent, names.iter()))
 }
 
-/// Gathers what is known about one agent.
-pub(crate) async fn facts(
+/// Returns the agent's row and who holds its lock, before the rest of [`facts`] is known.
+pub(crate) async fn seen(
     store: &Store,
     paths: &Paths,
     agent: &AgentName,
 ) -> Result<Facts, Failure> {
-    let open = |states| MessageFilter { agent: Some(agent.clone()), states, before: None };
-    let ids = |rows: Vec<MessageRow>| rows.into_iter().rev().map(|row| row.id).collect();
-    let working = store.messages(open(vec![MessageState::InTurn]), 0).await?;
-    let lock = paths.agent_lock(agent.folded());
-    Ok(Facts {
-        nick: agent.clone(),
-        row: store.agent(agent).await?,
-        holder: lock::probe(&lock).map_err(|error| {
-            Failure::environment(error).doing(format!("cannot ask for {}", lock.display()))
-        })?,
-        working: ids(working),
-        around: Around::read(store, agent).await?,
-        trouble: configuration::trouble(&paths.config_file),
-    })
+    let row = store.agent(agent).await?;
+    Ok(Facts::new(agent.clone(), row, fleet::holder(paths, agent)?))
+}
+
+/// Adds to what was [`seen`] of an agent what else the store knows of it.
+pub(crate) async fn facts(store: &Store, seen: Facts) -> Result<Facts, Failure> {
+    let (agent, states) = (Some(seen.nick.clone()), vec![MessageState::InTurn]);
+    let working = store.messages(MessageFilter { agent, states, before: None }, 0).await?;
+    let around = Around::read(store, &seen.nick).await?;
+    let working = working.into_iter().rev().map(|row| row.id).collect();
+    Ok(Facts { working, around, ..seen })
 }

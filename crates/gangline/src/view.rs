@@ -31,6 +31,13 @@ pub(crate) struct Facts {
     pub(crate) trouble: Option<String>,
 }
 
+impl Facts {
+    /// Returns what is seen of an agent before the store is asked for what waits.
+    pub(crate) fn new(nick: AgentName, row: Option<AgentRow>, holder: Option<Holder>) -> Self {
+        Self { nick, row, holder, working: Vec::new(), around: Around::default(), trouble: None }
+    }
+}
+
 /// Returns the agent's status (R0-52), as far as it can be told from outside its daemon.
 pub(crate) fn status(facts: &Facts) -> AgentStatus {
     let row = facts.row.as_ref();

@@ -29,7 +29,7 @@ use gangline_os::clock::parse_rfc3339;
 
 use self::link::Link;
 pub(super) use self::link::PeekError;
-use crate::{cli::Global, configuration, failure::Failure, place};
+use crate::{cli::Global, failure::Failure, place};
 
 /// How long the whole of it may take.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -50,8 +50,9 @@ pub(super) struct Server {
 /// Returns where the configuration has the server; without one it is the installation's own, which
 /// is asked by its socket: whoever has its port may be another user.
 pub(super) fn server(global: &Global) -> Result<Server, Failure> {
-    let paths = place::of_existing(global)?;
-    let config = match configuration::quiet(&paths.config_file) {
+    let installation = place::existing(global)?;
+    let paths = &installation.paths;
+    let config = match installation.configuration() {
         Some(loaded) => loaded.config,
         None => Config::default(),
     };

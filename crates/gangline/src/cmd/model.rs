@@ -53,7 +53,7 @@ pub(super) async fn run(global: &Global, args: ModelArgs) -> Result<u8, Failure>
     let agent = names::agent(global, &agent)?;
     let store = store::existing(&paths).await?;
     store::known(&store, &paths, &agent).await?;
-    let facts = store::facts(&store, &paths, &agent).await?;
+    let facts = store::seen(&store, &paths, &agent).await?;
     let Backend { owner, configured, fixed } = backend(&store, &paths, &facts).await?;
     if name.is_some() && fixed {
         return Err(cannot(&agent));

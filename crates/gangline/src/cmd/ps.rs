@@ -7,25 +7,24 @@ use gangline_os::clock::{self, UnixMicros, parse_rfc3339, rfc3339};
 
 use crate::{
     cli::Global,
-    configuration,
     failure::Failure,
     fleet,
     fleet::{Fleet, Member},
     output, place, program,
     show::{self, fleet::Columns, wire::OfAgent},
     store,
+    view::Facts,
 };
 
 #[cfg(test)]
 mod tests;
 
 pub(super) async fn run(global: &Global, columns: Columns) -> Result<u8, Failure> {
-    let paths = place::of_existing(global)?;
-    let store = store::existing(&paths).await?;
-    let loaded = configuration::quiet(&paths.config_file);
-    let fleet = Fleet { paths, store, loaded };
+    let installation = place::existing(global)?;
+    let store = store::existing(&installation.paths).await?;
+    let (loaded, trouble) = (installation.configuration(), installation.trouble());
+    let fleet = Fleet { paths: installation.paths, store, loaded };
     let mut agents = Vec::new();
-    let trouble = configuration::trouble(&fleet.paths.config_file);
     for member in fleet.members().await? {
         agents.push(listing(&fleet, &member, trouble.as_deref()).await?);
     }
@@ -58,8 +57,9 @@ async fn listing(
     member: &Member,
     trouble: Option<&str>,
 ) -> Result<AgentListing, Failure> {
-    let facts = store::facts(&fleet.store, &fleet.paths, &member.name).await?;
-    let status = super::status::live(&facts);
+    let seen = Facts::new(member.name.clone(), member.row.clone(), member.holder.clone());
+    let seen = Facts { trouble: trouble.map(str::to_owned), ..seen };
+    let status = super::status::live(&store::facts(&fleet.store, seen).await?);
     let desired = if member.is_stopped() { Desired::Down } else { Desired::Up };
     let open = match member.is_in_turn() {
         true => fleet.store.open_turns(&member.name, Epoch(i64::MAX)).await?,

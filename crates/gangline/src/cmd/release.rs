@@ -5,13 +5,14 @@ use gangline_os::{doorbell, paths::Paths};
 use gangline_store::Released;
 
 use super::interrupt::messages;
-use crate::{cli::Global, configuration, failure::Failure, output, place, store, unmark};
+use crate::{cli::Global, failure::Failure, output, place, store, unmark};
 
 pub(super) async fn run(global: &Global, message: MessageId) -> Result<u8, Failure> {
     unmark::refuse("release messages")?;
-    let paths = place::of_existing(global)?;
-    let store = store::existing(&paths).await?;
-    let loaded = configuration::quiet(&paths.config_file);
+    let installation = place::existing(global)?;
+    let paths = &installation.paths;
+    let store = store::existing(paths).await?;
+    let loaded = installation.configuration();
     let more = loaded.map_or(TURNS_PER_CAUSE, |loaded| loaded.config.turns_per_cause.into());
     let text = match store.release(message, more).await? {
         Released::Done { root, messages: count, agents } => {
@@ -29,7 +30,7 @@ pub(super) async fn run(global: &Global, message: MessageId) -> Result<u8, Failu
             return Err(Failure::user(format!("{root} was ended by {by}"))
                 .hint("what was ended is not taken up again: ask anew"));
         }
-        Released::Unknown => return Err(unknown(message, &paths)),
+        Released::Unknown => return Err(unknown(message, paths)),
     };
     output::print(&text)?;
     Ok(0)

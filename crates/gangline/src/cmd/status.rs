@@ -1,17 +1,15 @@
 //! `gangline status`: one agent whole, or all.
 
 use gangline_api::status::AgentStatus;
-use gangline_os::{
-    clock::{self, UnixMicros},
-    paths::Paths,
-};
+use gangline_os::clock::{self, UnixMicros};
 use gangline_store::Store;
 
 use crate::{
     cli::{Global, who::Who},
-    configuration, control,
+    control,
     failure::Failure,
-    names, output, place,
+    fleet, names, output,
+    place::{self, Installation},
     show::{self, wire::OfAgent},
     store,
     view::{self, Facts},
@@ -21,20 +19,23 @@ use crate::{
 const QUEUE_MAX: u32 = 5;
 
 pub(super) async fn run(global: &Global, agent: Option<Who>) -> Result<u8, Failure> {
-    let paths = place::of_existing(global)?;
+    let installation = place::existing(global)?;
+    let paths = &installation.paths;
     let Some(agent) = agent else {
-        let agents = all(&paths).await?;
+        let store = store::existing(paths).await?;
+        let agents = all(&store, &installation).await?;
         let named = || agents.iter().map(|it| OfAgent::new(it, it)).collect::<Vec<_>>();
         if global.json {
             return output::json(&named()).map(|()| 0);
         }
-        let store = store::existing(&paths).await?;
         return print(&store, &agents).await.map(|()| 0);
     };
-    let store = store::existing(&paths).await?;
+    let store = store::existing(paths).await?;
     let agent = names::agent(global, &agent)?;
-    store::known(&store, &paths, &agent).await?;
-    let status = live(&store::facts(&store, &paths, &agent).await?);
+    store::known(&store, paths, &agent).await?;
+    let seen = store::seen(&store, paths, &agent).await?;
+    let seen = Facts { trouble: installation.trouble(), ..seen };
+    let status = live(&store::facts(&store, seen).await?);
     let named = OfAgent::new(&status, &status);
     match global.json {
         true => output::json(&named)?,
@@ -44,12 +45,15 @@ pub(super) async fn run(global: &Global, agent: Option<Who>) -> Result<u8, Failu
 }
 
 /// Returns the status of every agent that is known.
-pub(super) async fn all(paths: &Paths) -> Result<Vec<AgentStatus>, Failure> {
-    let store = store::existing(paths).await?;
+async fn all(store: &Store, installation: &Installation) -> Result<Vec<AgentStatus>, Failure> {
     let rows = store.agents().await?;
+    let trouble = installation.trouble();
     let mut all = Vec::new();
-    for name in store::names(&rows, configuration::quiet(&paths.config_file).as_ref()) {
-        all.push(live(&store::facts(&store, paths, &name).await?));
+    for name in store::names(&rows, installation.configuration().as_ref()) {
+        let row = rows.iter().find(|row| row.agent == name).cloned();
+        let holder = fleet::holder(&installation.paths, &name)?;
+        let seen = Facts { trouble: trouble.clone(), ..Facts::new(name, row, holder) };
+        all.push(live(&store::facts(store, seen).await?));
     }
     Ok(all)
 }

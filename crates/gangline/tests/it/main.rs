@@ -38,6 +38,7 @@ mod long;
 mod mcp;
 mod model;
 mod private;
+mod ps;
 mod reading;
 mod runtime;
 mod sdk;

@@ -74,9 +74,9 @@ struct Row {
 }
 
 pub(super) async fn run(global: &Global, args: RuntimeList) -> Result<u8, Failure> {
-    let paths = place::of_existing(global)?;
-    let loaded = configuration::quiet(&paths.config_file);
-    let ordered = store::ordered(&paths);
+    let installation = place::existing(global)?;
+    let loaded = installation.configuration();
+    let ordered = store::ordered(&installation.paths);
     let registry = configuration::registry();
     let usual = registry.default(None);
     let (users, more) = users(loaded.as_ref(), &ordered);
