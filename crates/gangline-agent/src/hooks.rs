@@ -7,9 +7,10 @@
 use std::{path::PathBuf, time::Duration};
 
 use gangline_api::{
-    config::{AgentConfig, HookEvent, Hooks as Configured},
+    config::{AgentConfig, Hooks as Configured},
     event::{Event, HookData, HookPayload, Notice},
 };
+use gangline_core::hook::HookEvent;
 use gangline_os::{
     clock::{UnixMicros, rfc3339},
     lines::{Line, LineReader},

@@ -9,7 +9,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use gangline_core::name::{AgentName, ChannelName};
+use gangline_core::{
+    hook::WebhookEvent,
+    name::{AgentName, ChannelName},
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -25,8 +28,8 @@ pub use self::{
     server::{Room, RoomKey, Server},
     thinking::Thinking,
     words::{
-        Compaction, Guests, HookEvent, MentionWhenBusy, OnCrash, Process, Progress, PromptBy,
-        ReplyMode, ServerKey, WebhookEvent,
+        Compaction, Guests, MentionWhenBusy, OnCrash, Process, Progress, PromptBy, ReplyMode,
+        ServerKey,
     },
 };
 
@@ -160,6 +163,7 @@ pub struct Webhooks {
     #[schemars(with = "Option<String>")]
     pub irc_channel: Option<ChannelName>,
     /// What is worth an alert.
+    #[schemars(with = "Vec<schema::WebhookEvents>")]
     pub events: Vec<WebhookEvent>,
 }
 

@@ -7,6 +7,7 @@
 use gangline_core::{
     answer::How,
     block::Block,
+    hook::{HookEvent, WebhookEvent},
     id::{ApprovalNumber, MessageId, TurnId},
     message::Origin,
     name::{AgentName, Target},
@@ -16,10 +17,7 @@ use gangline_core::{
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use crate::{
-    approval::Decision,
-    config::{HookEvent, WebhookEvent},
-};
+use crate::approval::Decision;
 
 /// The version of the envelope and the payloads.
 pub const EVENT_VERSION: u32 = 1;

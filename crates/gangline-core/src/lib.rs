@@ -9,6 +9,7 @@ pub mod approval;
 pub mod block;
 pub mod cause;
 pub mod digest;
+pub mod hook;
 pub mod id;
 mod lookalike;
 pub mod mention;

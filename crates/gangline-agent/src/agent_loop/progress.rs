@@ -3,13 +3,14 @@
 use std::collections::{HashMap, HashSet};
 
 use gangline_api::{
-    config::{HookEvent, Permissions, WebhookEvent},
+    config::Permissions,
     event::{self, HookData},
     status::cut,
 };
 use gangline_core::{
     MessageId, MessageState, Tier, TurnId,
     answer::Settlement,
+    hook::{HookEvent, WebhookEvent},
     outcome::{Cause, Outcome},
     patience::{self, MINUTE, REASONS_A_MINUTE},
 };

@@ -3,12 +3,12 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use gangline_api::{
-    config::WebhookEvent,
     event,
     ipc::{self, Command, HelloData, Lines, NoData, Request, RequestId, Response, SubscribeData},
 };
 use gangline_core::{
     AgentName,
+    hook::WebhookEvent,
     name::{ChannelName, Target},
 };
 use gangline_os::CancellationToken;

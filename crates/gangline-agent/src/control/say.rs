@@ -1,11 +1,9 @@
 //! `irc_send` and `irc_ask`: the agent speaks through its shell, by the same way as its tools.
 
-use gangline_api::{
-    config::WebhookEvent,
-    ipc::{self, IfAbsent, RequestId},
-};
+use gangline_api::ipc::{self, IfAbsent, RequestId};
 use gangline_core::{
     MessageId,
+    hook::WebhookEvent,
     name::{ChannelName, Target},
 };
 use serde_json::json;

@@ -3,9 +3,10 @@
 use std::{fs, path::Path, time::Duration};
 
 use gangline_api::{
-    config::{AgentConfig, HookEvent, Hooks as Configured},
+    config::{AgentConfig, Hooks as Configured},
     event::HookData,
 };
+use gangline_core::hook::HookEvent;
 use gangline_os::{clock::UnixMicros, process::base_env};
 
 use super::{HOOK_QUEUE, HookError, HookSender, Program};

@@ -1,11 +1,12 @@
 //! `hooks` and `gastown`: what Gas Town's tools are told of an agent (R3-09 … R3-11).
 
+use gangline_core::hook::HookEvent;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    HookEvent,
     reader::{Keys, Reader, Section},
+    schema,
     sections::set,
 };
 
@@ -22,7 +23,7 @@ pub struct Hooks {
     /// The program and its arguments; looked for on the agent's PATH.
     pub command: Vec<String>,
     /// For what it is run; absent = all of them.
-    #[schemars(default = "all_events")]
+    #[schemars(with = "Vec<schema::HookEvents>", default = "all_events")]
     pub events: Vec<HookEvent>,
     /// It is killed after so many seconds, 1 to 600.
     #[schemars(default = "default_timeout")]

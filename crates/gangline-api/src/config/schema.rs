@@ -1,7 +1,13 @@
 //! The JSON Schema of `agents.yaml`, for editors; generated from the same types.
 
-use gangline_core::permission::Permissions;
-use schemars::{Schema, SchemaGenerator, json_schema};
+use std::borrow::Cow;
+
+use gangline_core::{
+    hook::{HookEvent, WebhookEvent},
+    permission::Permissions,
+    word::Word,
+};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::Value;
 
 use super::Config;
@@ -15,14 +21,59 @@ pub fn schema() -> Value {
 
 /// Of `permissions`: what each value means is shown by editors.
 pub(super) fn permissions(_: &mut SchemaGenerator) -> Schema {
-    let value = |mode: &Permissions| {
-        let means = match mode {
-            Permissions::Ask => "Rules decide the easy ones, a human the rest.",
-            Permissions::Allowlist => "Only `allowed_tools` exist; they run unasked.",
-            Permissions::Bypass => "Everything runs unasked; shown loudly in status and WHOIS.",
-        };
-        json_schema!({"const": mode.as_str(), "description": means, "type": "string"})
-    };
-    let values: Vec<Schema> = Permissions::ALL.iter().map(value).collect();
+    words(|mode: Permissions| match mode {
+        Permissions::Ask => "Rules decide the easy ones, a human the rest.",
+        Permissions::Allowlist => "Only `allowed_tools` exist; they run unasked.",
+        Permissions::Bypass => "Everything runs unasked; shown loudly in status and WHOIS.",
+    })
+}
+
+/// Stands for a [`HookEvent`]: the core knows no schema.
+pub(super) struct HookEvents;
+
+impl JsonSchema for HookEvents {
+    fn schema_name() -> Cow<'static, str> {
+        "HookEvent".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let mut schema = words(|event: HookEvent| match event {
+            HookEvent::SessionStart => "Its backend takes prompts.",
+            HookEvent::SessionStop => "Its backend is gone.",
+            HookEvent::OnMessage => "A message was taken into a turn.",
+            HookEvent::OnError => "A turn failed, or the backend crashed.",
+        });
+        let about = "What happens to an agent that a hook can be run for (R3-10).";
+        schema.insert("description".to_owned(), about.into());
+        schema
+    }
+}
+
+/// Stands for a [`WebhookEvent`].
+pub(super) struct WebhookEvents;
+
+impl JsonSchema for WebhookEvents {
+    fn schema_name() -> Cow<'static, str> {
+        "WebhookEvent".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let mut schema = words(|event: WebhookEvent| match event {
+            WebhookEvent::AgentQuestion => "The agent asks something and waits.",
+            WebhookEvent::AgentSpiraling => "The supervisor has given up whispering.",
+            WebhookEvent::AgentTimeout => "A question was not answered in time.",
+            WebhookEvent::AgentError => "The backend crashed.",
+            WebhookEvent::AgentComplete => "The agent's last queued message is settled.",
+        });
+        let about = "What may be told to a webhook and `#alerts` (R1-39).";
+        schema.insert("description".to_owned(), about.into());
+        schema
+    }
+}
+
+/// Returns the schema of a closed set, each word with what it means.
+fn words<W: Word>(means: impl Fn(W) -> &'static str) -> Schema {
+    let value = |word: &W| json_schema!({"const": word.as_str(), "description": means(*word), "type": "string"});
+    let values: Vec<Schema> = W::ALL.iter().map(value).collect();
     json_schema!({"oneOf": values})
 }

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use gangline_api::config::{
-    AgentConfig, Backend, Compaction, Config, Gastown, HookEvent, Hooks, MentionWhenBusy, OnCrash,
+    AgentConfig, Backend, Compaction, Config, Gastown, Hooks, MentionWhenBusy, OnCrash,
     Permissions, Process, PromptBy, ReplyMode, Sasl, Thinking, parse, resolve_path, schema,
 };
+use gangline_core::hook::HookEvent;
 use serde_json::json;
 
 /// R0-65, C44: a word that the file does not say is known as the default, and one that it says as said.

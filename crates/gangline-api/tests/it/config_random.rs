@@ -1,10 +1,11 @@
 //! Whatever the text is, `parse` answers; and what a configuration writes, it reads again.
 
 use gangline_api::config::{
-    AgentConfig, Backend, Compaction, Config, Gastown, Guests, HookEvent, Hooks, Http, Mcp,
-    McpPlaceConfig, McpServerConfig, MentionWhenBusy, Network, OnCrash, Permissions, Process,
-    ReplyMode, Sasl, Server, ServerKey, Supervisor, Thinking, WebhookEvent, Webhooks, parse,
+    AgentConfig, Backend, Compaction, Config, Gastown, Guests, Hooks, Http, Mcp, McpPlaceConfig,
+    McpServerConfig, MentionWhenBusy, Network, OnCrash, Permissions, Process, ReplyMode, Sasl,
+    Server, ServerKey, Supervisor, Thinking, Webhooks, parse,
 };
+use gangline_core::hook::{HookEvent, WebhookEvent};
 use proptest::{collection, option, prelude::*, sample::select};
 
 /// Pieces that get further into the reader than random letters do.

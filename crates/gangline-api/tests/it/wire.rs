@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use gangline_api::{
     approval::{Approval, ApprovalState, Decision},
-    config::{HookEvent, WebhookEvent},
     error::{ApiError, ErrorCode},
     event::{
         Alert, ApprovalAsked, ApprovalDecided, Assistant, EVENT_VERSION, Event, EventRecord,
@@ -19,6 +18,7 @@ use gangline_core::{
     agent::AgentPhase,
     answer::How,
     block::Block,
+    hook::{HookEvent, WebhookEvent},
     id::{ApprovalNumber, Epoch, MessageId, TurnId},
     message::{MessageState, Origin, Principal, Tier},
     outcome::OutcomeWord,

@@ -2,13 +2,12 @@
 
 use std::fmt::Write as _;
 
-use gangline_api::{
-    config::WebhookEvent,
-    event::{
-        Event, EventRecord, HookData, HookPayload, OnMessage, SessionStart, SessionStop, StepState,
-    },
+use gangline_api::event::{
+    Event, EventRecord, HookData, HookPayload, OnMessage, SessionStart, SessionStop, StepState,
 };
-use gangline_core::{ApprovalNumber, MessageId, answer::How, approval::view, block::Block};
+use gangline_core::{
+    ApprovalNumber, MessageId, answer::How, approval::view, block::Block, hook::WebhookEvent,
+};
 use gangline_os::clock::parse_rfc3339;
 use jiff::tz::TimeZone;
 

@@ -3,9 +3,10 @@
 
 use std::net::IpAddr;
 
+use gangline_core::hook::WebhookEvent;
+
 use super::{
     super::{
-        WebhookEvent,
         error::{Place, shown},
         node::{Key, Node, Value},
         reader::Section,
