@@ -4,11 +4,11 @@
 
 use std::fmt::Display;
 
-use gangline_api::config;
+
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
-    match config::parse(text, "agents.yaml") {
+    match gangline_config::parse(text, "agents.yaml") {
         Ok(read) => {
             read.warnings.iter().for_each(fit_for_a_terminal);
             for agent in &read.agents {

@@ -6,10 +6,8 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use gangline_api::{
-    config::{AgentConfig, Hooks as Configured},
-    event::{Event, HookData, HookPayload, Notice},
-};
+use gangline_api::event::{Event, HookData, HookPayload, Notice};
+use gangline_config::{AgentConfig, Hooks as Configured};
 use gangline_core::hook::HookEvent;
 use gangline_os::{
     clock::{UnixMicros, rfc3339},

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use gangline_api::config::AgentConfig;
+use gangline_config::AgentConfig;
 use gangline_core::{
     mention::{Frame, Place, prompt_text, strip},
     message::Origin,

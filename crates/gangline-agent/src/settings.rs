@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
-use gangline_api::config::{AgentConfig, Hooks, ServerKey};
+use gangline_config::{AgentConfig, Hooks, ServerKey};
 use gangline_core::AgentName;
 use gangline_irc::client::Address;
 use gangline_os::{clock::SharedClock, paths::Paths, secret::Secret};

@@ -4,7 +4,8 @@ pub(crate) mod approvals;
 
 use std::{path::Path, time::Duration};
 
-use gangline_api::{config::Permissions, status::RunningTool};
+use gangline_api::status::RunningTool;
+use gangline_config::Permissions;
 use gangline_core::{
     AgentName, MessageId,
     agent::{PhaseName, View},

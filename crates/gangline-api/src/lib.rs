@@ -1,11 +1,10 @@
-//! Wire types of every surface, and the configuration.
+//! Wire types of every surface.
 //!
 //! Types and conversions only: nothing here opens a file or a socket, or knows how anything is
 //! done. Ids are opaque strings, times are RFC 3339 named `*_at`, unknown fields are ignored by
-//! readers. Start at [`config::parse`] for the file, at [`event::EventRecord`] for the wire.
+//! readers. Start at [`event::EventRecord`].
 
 pub mod approval;
-pub mod config;
 pub mod error;
 pub mod event;
 pub mod ipc;

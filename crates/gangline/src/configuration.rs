@@ -9,9 +9,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use gangline_api::config::{
-    self, AgentConfig, Config, ConfigError, Environment, MAX_CONFIG_BYTES, MentionWhenBusy,
-    Process, PromptBy, Warning,
+use gangline_config::{
+    AgentConfig, Config, ConfigError, Environment, MAX_CONFIG_BYTES, MentionWhenBusy, Process,
+    PromptBy, Warning,
     nearest::{nearest, slips},
     resolve_path,
 };
@@ -81,7 +81,7 @@ impl Source {
 
     /// Returns the configuration for what it may tell; see [`quiet`].
     pub(crate) fn quiet(&self) -> Option<Loaded> {
-        let config = config::parse(self.text.as_ref().ok()?, &self.name()).ok()?;
+        let config = gangline_config::parse(self.text.as_ref().ok()?, &self.name()).ok()?;
         Some(self.loaded(config))
     }
 
@@ -108,7 +108,7 @@ impl Source {
             None => self.registry.names(),
         };
         let environment = Environment::read(|name| std::env::var(name).ok());
-        config::parse_known(text, &self.name(), &names, &environment)
+        gangline_config::parse_known(text, &self.name(), &names, &environment)
     }
 
     fn loaded(&self, config: Config) -> Loaded {

@@ -2,7 +2,7 @@
 
 use std::{error::Error, fmt::Write as _, io};
 
-use gangline_api::config::ConfigError;
+use gangline_config::ConfigError;
 use gangline_hub::hub::HubError;
 use gangline_store::{DecideError, OpenError, StoreError};
 

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use gangline_api::config::{AgentConfig, Config, Environment};
+use gangline_config::{AgentConfig, Config, Environment};
 use gangline_hub::kept::Kept;
 use gangline_os::{
     fsio,

@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use gangline_api::{
-    config::Permissions,
     event::{self, HookData},
     status::cut,
 };
+use gangline_config::Permissions;
 use gangline_core::{
     MessageId, MessageState, Tier, TurnId,
     answer::Settlement,

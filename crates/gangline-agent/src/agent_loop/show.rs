@@ -1,10 +1,10 @@
 //! What others see: the live state for tasks of this daemon, and the row for everybody else.
 
 use gangline_api::{
-    config::Permissions,
     event,
     status::{RunningTool, StatusNote, Task},
 };
+use gangline_config::Permissions;
 use gangline_core::{
     TurnId,
     agent::{AgentPhase, PhaseName, View},

@@ -2,10 +2,8 @@
 
 use std::{fs, path::Path, time::Duration};
 
-use gangline_api::{
-    config::{AgentConfig, Hooks as Configured},
-    event::HookData,
-};
+use gangline_api::event::HookData;
+use gangline_config::{AgentConfig, Hooks as Configured};
 use gangline_core::hook::HookEvent;
 use gangline_os::{clock::UnixMicros, process::base_env};
 

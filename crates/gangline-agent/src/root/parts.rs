@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use gangline_api::config::{Compaction, Progress};
+use gangline_config::{Compaction, Progress};
 use gangline_core::{
     Epoch,
     agent::{Agent, View},
@@ -363,7 +363,7 @@ fn notices(
     }
 }
 
-fn hooks(settings: &Settings, shared: &Shared, configured: &gangline_api::config::Hooks) -> Hooks {
+fn hooks(settings: &Settings, shared: &Shared, configured: &gangline_config::Hooks) -> Hooks {
     let mark = read::hook_mark(settings, shared.store.installation_id(), shared.epoch);
     Hooks {
         me: read::identity(settings, shared.epoch),

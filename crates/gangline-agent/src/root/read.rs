@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
-use gangline_api::config::{AgentConfig, Compaction, MentionWhenBusy, OnCrash, Process, ReplyMode};
+use gangline_config::{AgentConfig, Compaction, MentionWhenBusy, OnCrash, Process, ReplyMode};
 use gangline_core::{
     Epoch,
     agent::{self, AgentOptions, StartMode, Watermark, WhenBusy},
@@ -203,7 +203,7 @@ pub(super) fn policy(settings: &Settings) -> trust::Policy {
 mod tests {
     //! Who shortens a context, and when; how soon a lost connection is tried again.
 
-    use gangline_api::config::Compaction;
+    use gangline_config::Compaction;
 
     use super::*;
 

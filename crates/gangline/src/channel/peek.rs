@@ -9,13 +9,11 @@ mod tests;
 
 use std::time::Duration;
 
-use gangline_api::{
-    config::Config,
-    ipc::{
-        ChannelsData, ChatLine, Command, EncodeError, IfAbsent, NoData, ReadData, Response,
-        WhoData, WhoUser, no_such_channel,
-    },
+use gangline_api::ipc::{
+    ChannelsData, ChatLine, Command, EncodeError, IfAbsent, NoData, ReadData, Response, WhoData,
+    WhoUser, no_such_channel,
 };
+use gangline_config::Config;
 use gangline_core::{
     AgentName,
     name::{ChannelName, Target, fold},

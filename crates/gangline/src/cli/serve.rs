@@ -6,7 +6,7 @@ use clap::{
     Args, Subcommand,
     builder::{PossibleValuesParser, TypedValueParser},
 };
-use gangline_api::config::Guests;
+use gangline_config::Guests;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum StandinCommand {

@@ -109,6 +109,6 @@ fn missing_here(loaded: &Loaded, unfit: &[Unfit]) -> Vec<String> {
 }
 
 pub(super) fn schema() -> Result<u8, Failure> {
-    output::json(&gangline_api::config::schema())?;
+    output::json(&gangline_config::schema())?;
     Ok(0)
 }

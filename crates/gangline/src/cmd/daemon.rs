@@ -7,7 +7,7 @@ use std::{
 };
 
 use gangline_agent::{Causes, Ended, IrcSettings, Opened, Settings};
-use gangline_api::config::{AgentConfig, PromptBy};
+use gangline_config::{AgentConfig, PromptBy};
 use gangline_core::AgentName;
 use gangline_hub::credentials;
 use gangline_irc::client::Address;

@@ -15,12 +15,10 @@ mod tried;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gangline_api::{
-    config::{
-        AgentConfig,
-        nearest::{nearest, slips},
-    },
-    status::StatusNote,
+use gangline_api::status::StatusNote;
+use gangline_config::{
+    AgentConfig,
+    nearest::{nearest, slips},
 };
 use gangline_core::AgentName;
 use gangline_os::{paths::Paths, terminal};

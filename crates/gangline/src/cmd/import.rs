@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use gangline_api::config::{
+use gangline_config::{
     Config, ConfigError, MAX_CONFIG_BYTES,
     import::{self, Import, Look, Note, Source},
     resolve_path,

@@ -2,7 +2,7 @@
 
 use std::{fs, path::PathBuf};
 
-use gangline_api::config::AgentConfig;
+use gangline_config::AgentConfig;
 use gangline_hub::units::{self, Installation, Scope, Server};
 
 use crate::{

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gangline_api::config::{self, Config};
+use gangline_config::Config;
 use gangline_irc::server::access::{Access, Guests, RoomRule};
 use gangline_os::secret::Secret;
 
@@ -31,15 +31,15 @@ pub(crate) fn access(config: &Config) -> Access {
 }
 
 /// Returns the rules of `gangline ircd`, which has no configuration.
-pub(crate) fn of_a_lone_server(written: config::Guests) -> Access {
+pub(crate) fn of_a_lone_server(written: gangline_config::Guests) -> Access {
     let to_let_in = "`gangline ircd --guests talk` (or `read`)".to_owned();
     Access { guests: guests(written), to_let_in, rooms: BTreeMap::new() }
 }
 
-fn guests(written: config::Guests) -> Guests {
+fn guests(written: gangline_config::Guests) -> Guests {
     match written {
-        config::Guests::No => Guests::No,
-        config::Guests::Read => Guests::Read,
-        config::Guests::Talk => Guests::Talk,
+        gangline_config::Guests::No => Guests::No,
+        gangline_config::Guests::Read => Guests::Read,
+        gangline_config::Guests::Talk => Guests::Talk,
     }
 }

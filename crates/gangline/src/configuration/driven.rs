@@ -7,7 +7,7 @@
 use std::{collections::BTreeMap, ffi::OsString, path::PathBuf};
 
 use gangline_agent::InsteadOf;
-use gangline_api::config::{
+use gangline_config::{
     AgentConfig, Process,
     nearest::{nearest, slips},
 };

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use gangline_api::config::AgentConfig;
+use gangline_config::AgentConfig;
 use gangline_core::AgentName;
 
 use super::{Loaded, driven::Ordered};

@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeSet, path::Path};
 
-use gangline_api::config::{
-    self, AgentConfig, ConfigError, MAX_CONFIG_BYTES, McpPlaceConfig, McpServerConfig, Warning,
+use gangline_config::{
+    AgentConfig, ConfigError, MAX_CONFIG_BYTES, McpPlaceConfig, McpServerConfig, Warning,
 };
 use gangline_os::{
     fsio::{self, TooLarge},
@@ -19,7 +19,7 @@ pub(super) fn join(agent: &mut AgentConfig) -> Result<Vec<Warning>, Failure> {
         return Ok(Vec::new());
     };
     let (servers, warnings) =
-        config::parse_servers(&read(&file, agent)?, &file.display().to_string()).map_err(
+        gangline_config::parse_servers(&read(&file, agent)?, &file.display().to_string()).map_err(
             |error| {
                 Failure::from(error).doing(format!("cannot use the MCP servers of {}", agent.nick))
             },

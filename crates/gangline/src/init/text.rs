@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use gangline_api::config::import::scalar;
+use gangline_config::import::scalar;
 
 use super::programs::{Found, NATIVE_KEY, PROGRAMS, Program};
 use crate::versions::Version;

@@ -1,6 +1,5 @@
 use std::{collections::BTreeSet, path::PathBuf};
 
-use gangline_api::config;
 use gangline_os::{paths::Paths, process::Group};
 use gangline_runtime::registry::Registry;
 
@@ -13,7 +12,7 @@ fn a_daemon_is_this_program_with_its_paths_and_a_session_of_its_own() {
     let paths =
         Paths { config_file: "/c/agents.yaml".into(), state: "/s".into(), runtime: "/r".into() };
     let text = "server: {name: oak}\nagents:\n  - {nick: oak-ada, agent: native, directory: /w}\n";
-    let config = config::parse(text, "agents.yaml").unwrap();
+    let config = gangline_config::parse(text, "agents.yaml").unwrap();
     let loaded = Loaded {
         config,
         file: "/c/agents.yaml".into(),

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use gangline_api::config::AgentConfig;
+use gangline_config::AgentConfig;
 use gangline_core::{
     Epoch, MessageId, MessageState, Origin, Principal, Redactor,
     agent::{Agent, AgentOptions, Effect, Generation, StartWith},

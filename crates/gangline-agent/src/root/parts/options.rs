@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use gangline_api::config;
 use gangline_core::{model::ModelName, trust};
 use gangline_os::fsio;
 use gangline_runtime::{StartOptions, Thinking};
@@ -55,8 +54,8 @@ pub(super) fn start_options(
         mode: read::mode(agent),
         model: shared.model.as_ref().map(ModelName::to_string).or_else(|| agent.model.clone()),
         thinking: Some(match &agent.thinking {
-            config::Thinking::Said(word) => Thinking::Said(word.clone()),
-            usual @ config::Thinking::Usual => Thinking::Usual(usual.word().to_owned()),
+            gangline_config::Thinking::Said(word) => Thinking::Said(word.clone()),
+            usual @ gangline_config::Thinking::Usual => Thinking::Usual(usual.word().to_owned()),
         }),
         system_prompt: prompt::system(agent, &read::notes(settings)),
         mcp_servers: settings.mcp_servers.clone(),

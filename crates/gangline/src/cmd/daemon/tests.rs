@@ -1,6 +1,6 @@
 use std::fs;
 
-use gangline_api::config::AgentConfig;
+use gangline_config::AgentConfig;
 use gangline_os::{paths::Paths, secret::Secret};
 use gangline_runtime::registry::{self, Found};
 

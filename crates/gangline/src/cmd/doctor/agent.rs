@@ -1,8 +1,6 @@
 //! One agent of the configuration: its backend, folder, login, MCP servers and hooks.
 
-use gangline_api::config::{
-    AgentConfig, Hooks, McpPlaceConfig, McpServerConfig, Permissions, PromptBy,
-};
+use gangline_config::{AgentConfig, Hooks, McpPlaceConfig, McpServerConfig, Permissions, PromptBy};
 use gangline_os::paths::Paths;
 
 use super::{

@@ -1,6 +1,6 @@
 //! Who hears of it before an agent's tools read what lies outside of its folder.
 
-use gangline_api::config::{AgentConfig, Permissions};
+use gangline_config::{AgentConfig, Permissions};
 
 use super::{sheet::Check, subject::Subject};
 

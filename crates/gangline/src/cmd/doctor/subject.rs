@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use gangline_api::config::AgentConfig;
+use gangline_config::AgentConfig;
 use gangline_os::process::{base_env, find_on_path};
 use gangline_runtime::registry::{
     Found,

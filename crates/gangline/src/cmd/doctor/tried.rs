@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use gangline_api::config::Process;
+use gangline_config::Process;
 use gangline_runtime::registry::{
     dialect::{self, Dialect},
     known,

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use gangline_api::config::nearest::{nearest, slips};
+use gangline_config::nearest::{nearest, slips};
 use gangline_os::fsio;
 use gangline_runtime::{adapters, registry::edit};
 

@@ -1,6 +1,6 @@
 //! What the hub keeps, by the configuration: at its start, and whenever it reads it again.
 
-use gangline_api::config::{AgentConfig, Server};
+use gangline_config::{AgentConfig, Server};
 use gangline_hub::hub::{Listening, Plan, Refused};
 use gangline_os::paths::Paths;
 

@@ -1,6 +1,6 @@
 use std::{collections::BTreeSet, fs};
 
-use gangline_api::config::{self, Environment};
+use gangline_config::Environment;
 use gangline_runtime::registry::{Places, Registry};
 
 use super::*;
@@ -24,7 +24,8 @@ fn loaded(keys: &str) -> Loaded {
         format!("server: {{name: oak}}\nagents:\n  - nick: oak-ada\n    directory: /w\n{keys}");
     let names = |_: Option<&std::path::Path>| registry.names();
     let config =
-        config::parse_known(&yaml, "agents.yaml", &names, &Environment::default()).unwrap();
+        gangline_config::parse_known(&yaml, "agents.yaml", &names, &Environment::default())
+            .unwrap();
     Loaded { config, file: "/c/agents.yaml".into(), registry, unread: BTreeSet::new() }
 }
 

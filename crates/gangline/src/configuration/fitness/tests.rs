@@ -1,6 +1,6 @@
 use std::{collections::BTreeSet, path::Path};
 
-use gangline_api::config::{self, Environment};
+use gangline_config::Environment;
 use gangline_runtime::registry::{Places, Registry};
 
 use super::*;
@@ -14,7 +14,7 @@ fn loaded(agents: &[(&str, &str, &Path)]) -> Loaded {
     }
     let names = |_: Option<&Path>| registry.names();
     let none = Environment::default();
-    let config = config::parse_known(&yaml, "agents.yaml", &names, &none).unwrap();
+    let config = gangline_config::parse_known(&yaml, "agents.yaml", &names, &none).unwrap();
     Loaded { config, file: "/c/agents.yaml".into(), registry, unread: BTreeSet::new() }
 }
 

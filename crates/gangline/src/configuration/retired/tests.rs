@@ -1,6 +1,5 @@
 use std::collections::BTreeSet;
 
-use gangline_api::config;
 use gangline_runtime::registry::{Places, Registry};
 
 use super::advice;
@@ -32,7 +31,7 @@ fn a_configuration_with_a_retired_model_is_warned_of_for_every_backend() {
             "server: {{name: oak}}\nagents:\n  - nick: oak-ada\n    directory: /w\n    agent: \
              {backend}\n    model: {model}\n"
         );
-        let config = config::parse(&yaml, "agents.yaml").unwrap();
+        let config = gangline_config::parse(&yaml, "agents.yaml").unwrap();
         let registry = Registry::load(&Places::default());
         let loaded =
             Loaded { config, file: "/c/agents.yaml".into(), registry, unread: BTreeSet::new() };

@@ -1,6 +1,6 @@
 //! Machines' names, and what becomes of them.
 
-use gangline_api::config::parse;
+use gangline_config::parse;
 
 use super::{check, of_machine};
 

@@ -1,6 +1,6 @@
 //! The configuration for every combination of programs.
 
-use gangline_api::config::{Config, parse};
+use gangline_config::{Config, parse};
 
 use super::*;
 

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use gangline_api::config::{Backend, Permissions, parse};
+use gangline_config::{Backend, Permissions, parse};
 
 use super::{super::ports::Ports, configuration, make_workspace};
 

@@ -1,8 +1,6 @@
 //! What is said about a configuration that cannot be used: every text, as a person sees it.
 
-use gangline_api::config::{
-    Backend, ConfigError, Environment, MAX_CONFIG_BYTES, parse, parse_known,
-};
+use gangline_config::{Backend, ConfigError, Environment, MAX_CONFIG_BYTES, parse, parse_known};
 
 /// Shows each text and what is said about it.
 fn told(cases: &[(&str, &str)]) -> String {

@@ -1,6 +1,6 @@
 //! Whatever the text is, `parse` answers; and what a configuration writes, it reads again.
 
-use gangline_api::config::{
+use gangline_config::{
     AgentConfig, Backend, Compaction, Config, Gastown, Guests, Hooks, Http, Mcp, McpPlaceConfig,
     McpServerConfig, MentionWhenBusy, Network, OnCrash, Permissions, Process, ReplyMode, Sasl,
     Server, ServerKey, Supervisor, Thinking, Webhooks, parse,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use gangline_api::config::{
+use gangline_config::{
     AgentConfig, Backend, Compaction, Config, Gastown, Hooks, MentionWhenBusy, OnCrash,
     Permissions, Process, PromptBy, ReplyMode, Sasl, Thinking, parse, resolve_path, schema,
 };

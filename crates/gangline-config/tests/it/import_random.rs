@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use gangline_api::config::{
+use gangline_config::{
     AgentConfig, Backend, Thinking,
     import::{Look, Source, import, scalar},
     parse,

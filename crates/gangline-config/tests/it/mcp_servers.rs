@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gangline_api::config::{McpPlaceConfig, McpServerConfig, ServerKey, parse, parse_servers};
+use gangline_config::{McpPlaceConfig, McpServerConfig, ServerKey, parse, parse_servers};
 
 const AGENT: &str = "agents:\n  - nick: spark-ada\n    directory: /\n    mcp_servers:\n";
 

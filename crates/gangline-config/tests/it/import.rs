@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use gangline_api::config::{
+use gangline_config::{
     AgentConfig, Backend, Permissions,
     import::{Fate, Import, ImportError, Look, Source, import},
     parse,

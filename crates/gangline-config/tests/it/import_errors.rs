@@ -1,6 +1,6 @@
 //! What is said of culture's files that cannot be imported: every text, as a person sees it.
 
-use gangline_api::config::{
+use gangline_config::{
     MAX_CONFIG_BYTES,
     import::{ImportError, Look, Source, import},
 };
