@@ -11,7 +11,7 @@ use super::{
     nearest::nearest,
     node::{Node, Value, bare_channel},
     reader::{Reader, Section},
-    sections::{TURNS_PER_CAUSE_MAX, set},
+    value::{TURNS_PER_CAUSE_MAX, WATERMARK_MAX, is_variable, set, thinking, url, variable},
 };
 
 /// The keys of an agent that mean something to us; all others pass through.
@@ -52,9 +52,6 @@ pub(super) const KEYS: &[&str] = &[
     "enabled",
     "extra",
 ];
-
-/// No context holds more tokens.
-pub(super) const WATERMARK_MAX: u32 = 100_000_000;
 
 /// Reads one agent; `None` if it has no usable nick. The place is that of the nick.
 pub(super) fn read(
@@ -341,72 +338,10 @@ fn channels(reader: &mut Reader<'_>, node: Node) -> Option<Vec<ChannelName>> {
     Some(channels)
 }
 
-/// Reads how much an agent thinks: one word, passed to the backend.
-pub(super) fn thinking(reader: &mut Reader<'_>, node: &Node) -> Option<String> {
-    match node.value {
-        // `off` is a word here, whatever YAML makes of it.
-        Value::Bool(false) => Some("off".into()),
-        _ => reader.text("thinking", node),
-    }
-}
-
 fn compaction(reader: &mut Reader<'_>, node: &Node) -> Option<Compaction> {
     match node.value {
         // `off` is a word here too.
         Value::Bool(false) => Some(Compaction::Off),
         _ => reader.word("compaction", node),
     }
-}
-
-/// Reads an http or https address.
-pub(super) fn url(reader: &mut Reader<'_>, key: &str, node: &Node) -> Option<String> {
-    let url = reader.text(key, node)?;
-    let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
-    let plain = !url.chars().any(|c| c.is_whitespace() || c.is_control());
-    if plain && rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/')) {
-        return Some(url);
-    }
-    reader.fault(node.place, format!("`{key}` must begin with http:// or https:// and a host"));
-    None
-}
-
-/// Reads the name of an environment variable.
-pub(super) fn variable(reader: &mut Reader<'_>, key: &str, node: &Node) -> Option<String> {
-    let name = reader.text(key, node)?;
-    if is_variable(&name) {
-        return Some(name);
-    }
-    // Not quoted: somebody may have written the secret itself.
-    reader.secret_value_fault(
-        node.place,
-        &format!("`{key}` must be the name of an environment variable"),
-        "such as ANTHROPIC_API_KEY; the value itself does not belong in this file",
-    );
-    None
-}
-
-/// Returns whether a variable or header of this name holds what must not be shown.
-pub(super) fn names_a_secret(name: &str) -> bool {
-    const WORDS: [&str; 12] = [
-        "apikey",
-        "auth",
-        "authorization",
-        "cookie",
-        "credential",
-        "credentials",
-        "key",
-        "pass",
-        "passwd",
-        "password",
-        "secret",
-        "token",
-    ];
-    let last = name.rsplit(['_', '-', '.']).next().unwrap_or_default().to_ascii_lowercase();
-    WORDS.contains(&last.as_str())
-}
-
-/// Returns whether this may be the name of an environment variable.
-pub(super) fn is_variable(name: &str) -> bool {
-    let first = name.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
-    first && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{
     reader::{Keys, Reader, Section},
     schema,
-    sections::set,
+    value::set,
 };
 
 pub(super) const HOOKS: Keys =

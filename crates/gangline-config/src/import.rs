@@ -18,6 +18,7 @@ pub use self::{
 mod agent;
 mod gather;
 mod note;
+mod piece;
 mod top;
 mod write;
 mod yaml;

@@ -49,6 +49,7 @@ mod sections;
 mod server;
 mod thinking;
 mod usual;
+mod value;
 mod words;
 
 /// The largest configuration that is read, in bytes; checked before parsing.

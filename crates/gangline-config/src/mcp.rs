@@ -11,11 +11,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    ConfigError, MAX_CONFIG_BYTES, Warning, agent,
+    ConfigError, MAX_CONFIG_BYTES, Warning,
     error::{Place, shown},
     node::{Key, Node, Value, load},
     reader::{Keys, Reader, Section},
-    sections,
+    value::{self, is_blank, is_variable, names_a_secret},
 };
 
 #[cfg(test)]
@@ -85,9 +85,9 @@ impl McpServerConfig {
     /// own name or by that of the variable: they must not be shown.
     pub fn secrets(&self, look: impl Fn(&str) -> Option<String>) -> Vec<String> {
         let secret = |(name, text): (Option<&String>, &'_ str)| -> Vec<String> {
-            let all = name.is_some_and(|name| agent::names_a_secret(name));
+            let all = name.is_some_and(|name| names_a_secret(name));
             let named = references(text).flatten();
-            let named = named.filter(|variable| all || agent::names_a_secret(variable));
+            let named = named.filter(|variable| all || names_a_secret(variable));
             named.filter_map(&look).collect()
         };
         self.texts().flat_map(secret).collect()
@@ -133,7 +133,7 @@ impl McpServerConfig {
 fn references(text: &str) -> impl Iterator<Item = Result<&str, ()>> {
     text.split("${").skip(1).map(|rest| {
         let name = rest.split_once('}').map(|(name, _)| name);
-        name.filter(|name| agent::is_variable(name)).ok_or(())
+        name.filter(|name| is_variable(name)).ok_or(())
     })
 }
 
@@ -165,7 +165,7 @@ pub fn parse_servers(
     if text.len() > MAX_CONFIG_BYTES {
         return Err(ConfigError::too_large(source_name, text.len() as u64));
     }
-    if sections::is_blank(text) {
+    if is_blank(text) {
         return Ok((BTreeMap::new(), Vec::new()));
     }
     let root = load(text).map_err(|problem| ConfigError::new(source_name, vec![problem]))?;
@@ -318,7 +318,7 @@ fn address(reader: &mut Reader<'_>, node: &Node) -> Option<String> {
         return None;
     }
     // A reference may be the whole of it.
-    if url.starts_with("${") { Some(url) } else { agent::url(reader, "url", node) }
+    if url.starts_with("${") { Some(url) } else { value::url(reader, "url", node) }
 }
 
 fn named_texts(reader: &mut Reader<'_>, key: &str, node: Node) -> Option<BTreeMap<String, String>> {
@@ -327,7 +327,7 @@ fn named_texts(reader: &mut Reader<'_>, key: &str, node: Node) -> Option<BTreeMa
     for (name, node) in section.entries {
         let shown = shown(&name.text);
         let named = match key {
-            "env" => agent::is_variable(&name.text),
+            "env" => is_variable(&name.text),
             _ => is_header(&name.text),
         };
         let text = match &node.value {
@@ -348,7 +348,7 @@ fn named_texts(reader: &mut Reader<'_>, key: &str, node: Node) -> Option<BTreeMa
             reader.secret_fault(name.place, &format!("`{shown}` is not {what}"), "write another");
         } else if references(text).any(|it| it.is_err()) {
             reader.secret_fault(name.place, &format!("`{key}.{shown}` {NO_REFERENCE}"), AS);
-        } else if !text.is_empty() && literal(text) && agent::names_a_secret(&name.text)
+        } else if !text.is_empty() && literal(text) && names_a_secret(&name.text)
             || looks_secret(text)
         {
             let message = format!(

@@ -10,6 +10,7 @@ use super::{
     node::{Node, load},
     reader::{Keys, Reader, Section},
     server::server,
+    value::{self, TURNS_PER_CAUSE_MAX, host, is_blank, set, thinking, url},
 };
 
 pub(super) const TOP: Keys = Keys {
@@ -49,9 +50,6 @@ pub(super) const SASL: Keys = Keys { known: &["account", "password_env"], ignore
 pub(super) const HTTP: Keys = Keys { known: &["enabled", "host", "port"], ignored: &[] };
 pub(super) const MCP: Keys = Keys { known: &["server_key"], ignored: &[] };
 
-/// The most turns that one root cause may have.
-pub(super) const TURNS_PER_CAUSE_MAX: i128 = 100_000;
-
 /// Reads the whole text.
 pub(super) fn read(
     text: &str,
@@ -79,13 +77,6 @@ pub(super) fn read(
         Some(config) if problems.is_empty() => Ok(Config { warnings, ..config }),
         _ => Err(ConfigError::new(source_name, problems)),
     }
-}
-
-pub(super) fn is_blank(text: &str) -> bool {
-    let text = text.trim_start_matches('\u{feff}');
-    text.lines()
-        .map(str::trim)
-        .all(|line| line.is_empty() || line.starts_with('#') || line == "---")
 }
 
 pub(super) fn empty() -> Problem {
@@ -165,28 +156,6 @@ fn part<T: Default>(
     }
 }
 
-/// Replaces the default by what was read, if it could be read.
-pub(super) fn set<T>(field: &mut T, read: Option<T>) {
-    if let Some(value) = read {
-        *field = value;
-    }
-}
-
-pub(super) fn host(reader: &mut Reader<'_>, node: &Node) -> Option<String> {
-    let host = reader.text("host", node)?;
-    let legal = |c: char| c.is_ascii_alphanumeric() || ".-_:[]%".contains(c);
-    if host.chars().all(legal) && host.len() <= 255 {
-        return Some(host);
-    }
-    let shown = super::error::shown(&host);
-    reader.fault_help(
-        node.place,
-        format!("`{shown}` is not a host name or address"),
-        "write the name alone; the port has a key of its own",
-    );
-    None
-}
-
 fn supervisor(reader: &mut Reader<'_>, mut section: Section) -> Supervisor {
     let mut supervisor = Supervisor::default();
     if let Some(node) = section.take("agent") {
@@ -201,7 +170,7 @@ fn supervisor(reader: &mut Reader<'_>, mut section: Section) -> Supervisor {
         set(&mut supervisor.model, reader.text("model", &node));
     }
     if let Some(node) = section.take("thinking") {
-        set(&mut supervisor.thinking, agent::thinking(reader, &node));
+        set(&mut supervisor.thinking, thinking(reader, &node));
     }
     for (key, field, most) in [
         ("window_size", &mut supervisor.window_size, 1000),
@@ -219,7 +188,7 @@ fn supervisor(reader: &mut Reader<'_>, mut section: Section) -> Supervisor {
 fn webhooks(reader: &mut Reader<'_>, mut section: Section) -> Webhooks {
     let mut webhooks = Webhooks::default();
     if let Some(node) = section.take("url") {
-        webhooks.url = agent::url(reader, "url", &node);
+        webhooks.url = url(reader, "url", &node);
     }
     if let Some(node) = section.take_even_null("irc_channel") {
         let channel = match node.value {
@@ -270,7 +239,7 @@ fn sasl(reader: &mut Reader<'_>, mut section: Section) -> Option<Sasl> {
         reader.fault(place, "`network.sasl` needs `password_env`");
         return None;
     };
-    let password_env = agent::variable(reader, "password_env", &node)?;
+    let password_env = value::variable(reader, "password_env", &node)?;
     Some(Sasl { account, password_env })
 }
 

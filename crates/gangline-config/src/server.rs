@@ -15,7 +15,7 @@ use super::{
     join_address,
     node::{Node, Value},
     reader::{Keys, Reader, Section},
-    sections::{host, set},
+    value::{host, set},
 };
 
 #[cfg(test)]

@@ -162,8 +162,15 @@ impl Paths {
     /// client that was asked to looks (C2).
     #[must_use]
     pub fn legacy_socket(nick: &str) -> PathBuf {
+        // shared folder: only a client that was asked to looks there.
         Path::new("/tmp").join(format!("culture-{}.sock", file_name(nick)))
     }
+}
+
+/// Returns the path from the root of the file system: processes work in different folders.
+#[must_use]
+pub fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Returns the chat server's socket in a state folder: [`Paths::irc_socket`].

@@ -28,6 +28,7 @@ pub struct World {
     home: TempDir,
     binary: PathBuf,
     extra: Vec<(String, String)>,
+    absent: Vec<String>,
     started: AtomicUsize,
 }
 
@@ -95,6 +96,7 @@ impl World {
             home,
             binary: PathBuf::from(binary),
             extra: Vec::new(),
+            absent: Vec::new(),
             started: AtomicUsize::new(0),
         }
     }
@@ -103,6 +105,11 @@ impl World {
     pub fn set(&mut self, name: &str, value: &str) {
         self.extra.retain(|(known, _)| known != name);
         self.extra.push((name.to_owned(), value.to_owned()));
+    }
+
+    /// Takes a variable out of the environment of all that is started from now on.
+    pub fn unset(&mut self, name: &str) {
+        self.absent.push(name.to_owned());
     }
 
     /// Returns a path in the home.
@@ -146,6 +153,9 @@ impl World {
             .env("XDG_RUNTIME_DIR", home.join("run"))
             .env("TMPDIR", "/tmp")
             .envs(self.extra.iter().map(|(name, value)| (name, value)));
+        for name in &self.absent {
+            command.env_remove(name);
+        }
         command
     }
 

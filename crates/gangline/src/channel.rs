@@ -19,7 +19,7 @@ use std::{ffi::OsString, io, path::Path, process::ExitCode, time::Duration};
 use clap::Parser;
 use gangline_api::ipc::{Command, Response, SetDirectoryData};
 use gangline_core::AgentName;
-use gangline_os::fsio;
+use gangline_os::{fsio, paths::Overrides};
 
 pub(crate) use self::args::ChannelArgs;
 use self::{
@@ -27,12 +27,7 @@ use self::{
     reach::{LegacyTmp, Reach},
     verb::Verb,
 };
-use crate::{
-    cli::{Global, who::Who},
-    failure::Failure,
-    output, place,
-    show::text,
-};
+use crate::{cli::Global, failure::Failure, output, place, show::text, who::Who};
 
 /// The file that tells an agent about a folder (R1-24).
 const INSTRUCTIONS: &str = "CLAUDE.md";
@@ -57,7 +52,7 @@ struct Asked {
     print: Print,
     agent: Option<Who>,
     tmp: LegacyTmp,
-    global: Global,
+    place: Overrides,
 }
 
 /// `gangline channel` by itself: its part of the command line and nothing else.
@@ -90,12 +85,12 @@ pub(crate) fn early(arguments: impl Iterator<Item = OsString>) -> Option<ExitCod
 
 fn channel(arguments: &[OsString]) -> ExitCode {
     if let Some(verb) = args::plain(&arguments[1..]) {
-        let global = Global { state: None, config: None, json: false };
+        let place = Overrides::default();
         let (print, tmp) = (Print::Text, LegacyTmp::No);
-        return ended(perform(&Asked { verb, print, agent: None, tmp, global }));
+        return ended(perform(&Asked { verb, print, agent: None, tmp, place }));
     }
     match Alone::try_parse_from(arguments) {
-        Ok(alone) => ended(run(alone.global, alone.args)),
+        Ok(alone) => ended(run(&alone.global, alone.args)),
         Err(error) => crate::refused(&error),
     }
 }
@@ -110,7 +105,7 @@ fn old(arguments: impl Iterator<Item = OsString>) -> ExitCode {
             print: Print::Frame,
             agent: None,
             tmp: LegacyTmp::No,
-            global: Global { state: None, config: None, json: true },
+            place: Overrides::default(),
         }),
     }))
 }
@@ -126,14 +121,15 @@ fn ended(result: Result<u8, Failure>) -> ExitCode {
 }
 
 /// Does what the command line asks for; returns the exit code.
-pub(crate) fn run(global: Global, args: ChannelArgs) -> Result<u8, Failure> {
-    place::named_is_there(&global)?;
+pub(crate) fn run(global: &Global, args: ChannelArgs) -> Result<u8, Failure> {
+    let place = global.place();
+    place::named_is_there(&place)?;
     perform(&Asked {
         print: if global.json { Print::Frame } else { Print::Text },
         agent: args.agent,
         tmp: if args.legacy_tmp { LegacyTmp::Yes } else { LegacyTmp::No },
         verb: args.command.verb(),
-        global,
+        place,
     })
 }
 
@@ -143,7 +139,7 @@ fn perform(asked: &Asked) -> Result<u8, Failure> {
         return tell(asked, &command, &instructions(path)?);
     }
     let env = |name: &str| std::env::var_os(name);
-    let agent = asked.agent.as_ref().map(|who| reach::named(&asked.global, who));
+    let agent = asked.agent.as_ref().map(|who| reach::named(&asked.place, who));
     let agent = agent.transpose()?;
     let reach = Reach::find(&env, agent.as_ref(), asked.tmp)?;
     let Some(reach) = reach else {
@@ -215,7 +211,7 @@ fn without_daemon(
 }
 
 fn peek_for(asked: &Asked, command: &Command, nick: Option<&AgentName>) -> Result<u8, Failure> {
-    let server = peek::server(&asked.global)?;
+    let server = peek::server(&asked.place)?;
     match peek::answer(&server, nick, command) {
         Ok(response) if response.ok || asked.print == Print::Frame => {
             tell(asked, command, &response)

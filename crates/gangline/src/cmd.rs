@@ -1,15 +1,20 @@
-//! The commands, one file each. Start at [`run`].
+//! The commands, one file each: its arguments with their help, and what it does. A new command is a file
+//! and its lines in the two lists below. Start at [`Command::run`].
 
 mod approvals;
+mod approve;
 mod attach;
 mod cancel;
-mod care;
+mod channel;
 mod choice;
+mod clear;
+mod compact;
 mod completions;
 mod config;
 mod daemon;
 mod decide;
 mod demo;
+mod deny;
 mod doctor;
 mod down;
 mod harness;
@@ -19,6 +24,8 @@ mod interrupt;
 mod ircd;
 mod join;
 mod logs;
+mod man;
+mod mcp;
 mod model;
 mod pause;
 mod policy;
@@ -33,85 +40,108 @@ mod sessions;
 mod skills;
 mod standin;
 mod start;
+pub(crate) mod started;
 mod status;
 mod stop;
 mod trace;
 mod up;
 
-use gangline_api::approval::Decision;
+use clap::{Parser, Subcommand};
 use gangline_os::{CancellationToken, signals::Signals};
 
-use crate::{
-    channel,
-    cli::{
-        Cli, Command, ConfigCommand, ServiceCommand,
-        serve::{HarnessCommand, StandinCommand},
-        skills::SkillsCommand,
-    },
-    control::Word,
-    failure::Failure,
-    mcp,
-    show::fleet::Columns,
-};
+use crate::{cli::Global, failure::Failure, logging::Voice};
 
-/// Runs the command; returns its exit code. Each is boxed: in one value that could be any of them,
-/// the smallest would take the room of the largest.
-pub(crate) async fn run(cli: Cli) -> Result<u8, Failure> {
-    let global = cli.global;
-    match cli.command {
-        Command::Init(args) => Box::pin(init::run(&global, args)).await,
-        Command::Import(args) => import::run(&global, &args),
-        Command::Demo(args) => Box::pin(demo::run(&global, args)).await,
-        Command::Up(args) => Box::pin(up::run(&global, args)).await,
-        Command::Down(args) => Box::pin(down::run(&global, args)).await,
-        Command::Start(args) => Box::pin(start::run(&global, args)).await,
-        Command::Stop(args) => Box::pin(stop::run(&global, args)).await,
-        Command::Restart(args) => Box::pin(restart::run(&global, args)).await,
-        Command::Ircd(args) => Box::pin(ircd::run(&global, args)).await,
-        Command::Join => join::run(&global),
-        Command::Ps { wide } => {
-            let columns = if wide { Columns::Wide } else { Columns::Usual };
-            Box::pin(ps::run(&global, columns)).await
+/// Puts AI coding agents into chat rooms, beside people.
+#[derive(Debug, Parser)]
+#[command(name = "gangline", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(after_help = "Start with `gangline demo`: it needs no key and no network.\n\
+    Exit codes: 0 done; 1 your input or the state forbids it; 2 the surroundings failed \
+    (disk, port, program); 3 another \
+    daemon has the agent; 64 wrong usage; 78 a configuration or \
+    database that no restart will fix.")]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Declares the commands in the order of the help: `Name = module`. A module has the arguments, `Args`,
+/// whose documentation is the command's help, and what runs it, `run`.
+macro_rules! commands {
+    ($($name:ident = $module:ident),* $(,)?) => {
+        #[derive(Debug, Subcommand)]
+        pub(crate) enum Command { $($name($module::Args)),* }
+
+        impl Command {
+            /// Runs the command; returns its exit code. Each is boxed: in one value that could be any of
+            /// them, the smallest would take the room of the largest.
+            pub(crate) async fn run(self, global: &Global) -> Result<u8, Failure> {
+                match self { $(Self::$name(args) => Box::pin($module::run(global, args)).await),* }
+            }
         }
-        Command::Status { agent } => Box::pin(status::run(&global, agent)).await,
-        Command::Logs(args) => Box::pin(logs::run(&global, args)).await,
-        Command::Attach(args) => attach::run(&global, &args),
-        Command::Channel(args) => channel::run(global, args),
-        Command::Mcp(args) => mcp::run(global, &args).map(|()| 0),
-        Command::Prompt(args) => Box::pin(prompt::run(&global, args)).await,
-        Command::Cancel(about) => Box::pin(cancel::run(&global, about.message)).await,
-        Command::Trace(about) => Box::pin(trace::run(&global, about.message)).await,
-        Command::Model(args) => Box::pin(model::run(&global, args)).await,
-        Command::Sessions(args) => Box::pin(sessions::run(&global, args)).await,
-        Command::Compact { agent } => Box::pin(care::run(&global, agent, Word::Compact)).await,
-        Command::Clear { agent } => Box::pin(care::run(&global, agent, Word::Clear)).await,
-        Command::Pause(whom) => Box::pin(pause::run(&global, whom)).await,
-        Command::Resume(whom) => Box::pin(resume::run(&global, whom)).await,
-        Command::Interrupt(args) => Box::pin(interrupt::run(&global, args)).await,
-        Command::Release { message } => Box::pin(release::run(&global, message)).await,
-        Command::Approvals(args) => Box::pin(approvals::run(&global, &args)).await,
-        Command::Approve(args) if args.always => {
-            Box::pin(decide::always(&global, args.decide)).await
+    };
+}
+
+commands! {
+    Init = init,
+    Import = import,
+    Demo = demo,
+    Up = up,
+    Join = join,
+    Down = down,
+    Start = start,
+    Stop = stop,
+    Restart = restart,
+    Pause = pause,
+    Resume = resume,
+    Interrupt = interrupt,
+    Release = release,
+    Model = model,
+    Sessions = sessions,
+    Compact = compact,
+    Clear = clear,
+    Ircd = ircd,
+    Ps = ps,
+    Status = status,
+    Logs = logs,
+    Attach = attach,
+    Prompt = prompt,
+    Cancel = cancel,
+    Trace = trace,
+    Channel = channel,
+    Mcp = mcp,
+    Approvals = approvals,
+    Approve = approve,
+    Deny = deny,
+    Policy = policy,
+    Config = config,
+    Doctor = doctor,
+    Runtime = runtime,
+    Service = service,
+    Skills = skills,
+    Standin = standin,
+    Harness = harness,
+    Completions = completions,
+    Man = man,
+    Daemon = daemon,
+}
+
+impl Command {
+    /// Returns whether the process outlives the shell command that an agent started it with: it
+    /// must not carry that agent's mark.
+    pub(crate) fn stays(&self) -> bool {
+        matches!(self, Self::Demo(_) | Self::Up(_) | Self::Daemon(_))
+    }
+
+    /// Returns how much the process tells of its life on standard error.
+    pub(crate) fn voice(&self) -> Voice {
+        match self {
+            Self::Up(up) if !up.detach => Voice::Talkative,
+            Self::Demo(_) | Self::Daemon(_) | Self::Ircd(_) => Voice::Talkative,
+            Self::Doctor(_) => Voice::Errors,
+            _ => Voice::Usual,
         }
-        Command::Approve(args) => {
-            Box::pin(decide::run(&global, args.decide, Decision::Allow)).await
-        }
-        Command::Policy(command) => Box::pin(policy::run(&global, command)).await,
-        Command::Deny(args) => Box::pin(decide::run(&global, args, Decision::Deny)).await,
-        Command::Config(ConfigCommand::Check { file }) => config::check(&global, file),
-        Command::Config(ConfigCommand::Schema) => config::schema(),
-        Command::Doctor(args) => Box::pin(doctor::run(&global, &args)).await,
-        Command::Runtime(command) => Box::pin(runtime::run(&global, command)).await,
-        Command::Service(ServiceCommand::Install(args)) => service::install(&global, args),
-        Command::Skills(SkillsCommand::Install(args)) => skills::install(&args),
-        Command::Skills(SkillsCommand::List) => skills::list(&global),
-        Command::Standin(StandinCommand::Serve(args)) => Box::pin(standin::serve(args)).await,
-        Command::Harness(HarnessCommand::Serve(args)) => {
-            Box::pin(harness::serve(&global, args)).await
-        }
-        Command::Completions { shell } => completions::completions(shell),
-        Command::Man { dir } => completions::man(&dir),
-        Command::Daemon(args) => Box::pin(daemon::run(&global, args)).await,
     }
 }
 
@@ -129,4 +159,14 @@ fn until_asked() -> Result<(CancellationToken, impl Future<Output = ()>), Failur
         signals.next().await;
     };
     Ok((stop, waiting))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Cli::command().debug_assert();
+    }
 }

@@ -16,7 +16,10 @@ use gangline_config::{
     resolve_path,
 };
 use gangline_core::AgentName;
-use gangline_os::fsio::{self, TooLarge};
+use gangline_os::{
+    fsio::{self, TooLarge},
+    paths,
+};
 use gangline_runtime::{
     Capabilities, adapters,
     registry::{Found, Places, Registry},
@@ -125,7 +128,7 @@ impl Source {
 fn from_file(file: &Path, path: &Path) -> PathBuf {
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let base = file.parent().map_or_else(|| PathBuf::from("."), Path::to_owned);
-    resolve_path(path, home.as_deref(), &crate::place::absolute(&base))
+    resolve_path(path, home.as_deref(), &paths::absolute(&base))
 }
 
 fn read(file: &Path) -> Result<String, Failure> {

@@ -17,10 +17,13 @@ use gangline_os::{
 use gangline_store::{AgentRow, Order, Store};
 
 use crate::{
-    cli::{Global, Whom},
     configuration::{self, Loaded},
     failure::Failure,
-    names, output, place, show, store,
+    names, output,
+    place::Installation,
+    show, store,
+    view::Facts,
+    who::Who,
 };
 
 pub(crate) mod cause;
@@ -38,6 +41,15 @@ pub(crate) struct Fleet {
     pub(crate) store: Store,
     /// The configuration; none if there is no usable one.
     pub(crate) loaded: Option<Loaded>,
+}
+
+/// Which agents a command is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Chosen {
+    /// All that the command can be about.
+    All,
+    /// These.
+    Named(Vec<Who>),
 }
 
 /// One agent as it stands at one moment.
@@ -66,10 +78,8 @@ pub(crate) enum Told {
 }
 
 impl Fleet {
-    /// Opens the store of the installation that the command line names; makes one only if there is
-    /// a configuration.
-    pub(crate) async fn open(global: &Global) -> Result<Self, Failure> {
-        let installation = place::existing(global)?;
+    /// Opens the store of an installation; makes one only if there is a configuration.
+    pub(crate) async fn open(installation: Installation) -> Result<Self, Failure> {
         let loaded = installation.configuration();
         let paths = installation.paths;
         let store = store::configured(&paths, loaded.as_ref()).await?;
@@ -114,16 +124,16 @@ impl Fleet {
     /// Returns the agents that are meant, as they stand now. `all` chooses among all there are.
     pub(crate) async fn chosen(
         &self,
-        whom: &Whom,
+        whom: &Chosen,
         all: impl Fn(&Fleet, &Member) -> bool,
     ) -> Result<Vec<Member>, Failure> {
         let members = self.members().await?;
-        if whom.all {
+        let Chosen::Named(whom) = whom else {
             return Ok(members.into_iter().filter(|member| all(self, member)).collect());
-        }
+        };
         let known: Vec<AgentName> = members.iter().map(|member| member.name.clone()).collect();
         let mut chosen = Vec::new();
-        for who in &whom.agents {
+        for who in whom {
             let name = names::meant(who, &known)?;
             if !known.contains(&name) {
                 return Err(configuration::unknown(&name, known.iter()));
@@ -397,6 +407,16 @@ pub(crate) fn mute(hub: &Hub) -> Failure {
 /// Returns who holds the lock of an agent.
 pub(crate) fn holder(paths: &Paths, name: &AgentName) -> Result<Option<Holder>, Failure> {
     probe(paths.agent_lock(name.folded()))
+}
+
+/// Returns the agent's row and who holds its lock, before the rest of [`store::facts`] is known.
+pub(crate) async fn seen(
+    store: &Store,
+    paths: &Paths,
+    agent: &AgentName,
+) -> Result<Facts, Failure> {
+    let row = store.agent(agent).await?;
+    Ok(Facts::new(agent.clone(), row, holder(paths, agent)?))
 }
 
 fn probe(path: PathBuf) -> Result<Option<Holder>, Failure> {

@@ -4,7 +4,6 @@
 //! [`programs`] looks, [`text`] writes without touching anything, [`repository`] calls git.
 //! Everything that is started is bounded in time and output by [`ask`].
 
-pub(crate) mod ask;
 pub(crate) mod file;
 pub(crate) mod name;
 pub(crate) mod programs;

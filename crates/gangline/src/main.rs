@@ -24,11 +24,12 @@ mod store;
 mod unmark;
 mod versions;
 mod view;
+mod who;
 
 use std::process::ExitCode;
 
 use clap::Parser;
-use cli::Cli;
+use cmd::Cli;
 use failure::{Exit, Failure};
 
 /// What the async runtime takes of the kernel at once. It keeps room for so many, and a daemon has
@@ -40,7 +41,7 @@ fn main() -> ExitCode {
     if let Some(code) = early.or_else(|| mcp::early(std::env::args_os())) {
         return code;
     }
-    let cli = match cli::started::plain(std::env::args_os()).map_or_else(Cli::try_parse, Ok) {
+    let cli = match cmd::started::plain(std::env::args_os()).map_or_else(Cli::try_parse, Ok) {
         Ok(cli) => cli,
         Err(error) => return refused(&error),
     };
@@ -77,5 +78,5 @@ fn start(cli: Cli) -> Result<u8, Failure> {
         .max_io_events_per_tick(EVENTS)
         .build()
         .map_err(|error| Failure::environment(error).doing("cannot start the async runtime"))?;
-    runtime.block_on(cmd::run(cli))
+    runtime.block_on(cli.command.run(&cli.global))
 }

@@ -20,10 +20,7 @@ use std::{
 use clap::{Args, Parser};
 use gangline_os::{dial, task};
 
-use crate::{
-    cli::{Global, who::Who},
-    failure::Failure,
-};
+use crate::{cli::Global, failure::Failure, who::Who};
 
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -79,7 +76,7 @@ pub(crate) fn early(mut arguments: impl Iterator<Item = OsString>) -> Option<Exi
         return Some(ended(bridge(Path::new(socket))));
     }
     Some(match Alone::try_parse_from(arguments) {
-        Ok(alone) => ended(run(alone.global, &alone.args)),
+        Ok(alone) => ended(run(&alone.global, &alone.args)),
         Err(error) => crate::refused(&error),
     })
 }
@@ -95,9 +92,9 @@ fn ended(result: Result<(), Failure>) -> ExitCode {
 }
 
 /// Does what the command line asks for.
-pub(crate) fn run(global: Global, args: &McpArgs) -> Result<(), Failure> {
+pub(crate) fn run(global: &Global, args: &McpArgs) -> Result<(), Failure> {
     match (&args.nick, &args.connect) {
-        (Some(nick), _) => outside::serve(global, nick),
+        (Some(nick), _) => outside::serve(global.place(), nick),
         (None, Some(socket)) => bridge(socket),
         // The parser wants one of them.
         (None, None) => Err(Failure::user("give --nick NICK")),

@@ -4,18 +4,18 @@ use gangline_core::AgentName;
 use gangline_os::paths::Paths;
 
 use crate::{
-    cli::{Global, who::Who},
     configuration::{self, Loaded},
     failure::Failure,
-    place, store,
+    place::Installation,
+    store,
+    who::Who,
 };
 
 #[cfg(test)]
 mod tests;
 
 /// Returns the agent that is meant; a nick that nobody knows is returned as it is.
-pub(crate) fn agent(global: &Global, who: &Who) -> Result<AgentName, Failure> {
-    let installation = place::existing(global)?;
+pub(crate) fn agent(installation: &Installation, who: &Who) -> Result<AgentName, Failure> {
     let known = known(&installation.paths, installation.configuration());
     if known.is_empty() && who.word().parse::<AgentName>().is_err() {
         return Err(store::nothing_here(&installation.paths));
@@ -25,9 +25,8 @@ pub(crate) fn agent(global: &Global, who: &Who) -> Result<AgentName, Failure> {
 
 /// Returns the agent that is meant, as far as the configuration tells; says nothing about where it
 /// was looked for.
-pub(crate) fn configured(global: &Global, who: &Who) -> Option<AgentName> {
-    let paths = place::plain(global).ok()?;
-    meant(who, &known(&paths, configuration::quiet(&paths.config_file))).ok()
+pub(crate) fn configured(paths: &Paths, who: &Who) -> Option<AgentName> {
+    meant(who, &known(paths, configuration::quiet(&paths.config_file))).ok()
 }
 
 /// Returns the agent that is meant among these.

@@ -6,10 +6,9 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use gangline_os::paths::{Overrides, Paths};
+use gangline_os::paths::{self, Overrides, Paths};
 
 use crate::{
-    cli::Global,
     configuration::{self, Loaded, Source},
     failure::Failure,
     output,
@@ -23,32 +22,25 @@ mod tests;
 
 /// Returns the paths as the command line and the environment have them; the configuration's own
 /// `state` is not looked at.
-pub(crate) fn plain(global: &Global) -> Result<Paths, Failure> {
-    let overrides =
-        Overrides { config: global.config.clone(), state: global.state.clone(), folder: None };
-    let paths = Paths::from_env_with(overrides).map_err(|error| {
+pub(crate) fn plain(named: &Overrides) -> Result<Paths, Failure> {
+    let paths = Paths::from_env_with(named.clone()).map_err(|error| {
         Failure::environment(error).hint("give --state and --config, or set HOME")
     })?;
     Ok(Paths {
-        config_file: absolute(&paths.config_file),
-        state: absolute(&paths.state),
+        config_file: paths::absolute(&paths.config_file),
+        state: paths::absolute(&paths.state),
         runtime: paths.runtime,
     })
 }
 
 /// Makes sure that a configuration which the command line or the environment names is there: without
 /// it a command would look at another installation.
-pub(crate) fn named_is_there(global: &Global) -> Result<(), Failure> {
+pub(crate) fn named_is_there(named: &Overrides) -> Result<(), Failure> {
     let by_environment = || std::env::var_os("GANGLINE_CONFIG").filter(|file| !file.is_empty());
-    match global.config.clone().or_else(|| by_environment().map(PathBuf::from)) {
-        Some(file) if !file.exists() => Err(configuration::missing(&absolute(&file))),
+    match named.config.clone().or_else(|| by_environment().map(PathBuf::from)) {
+        Some(file) if !file.exists() => Err(configuration::missing(&paths::absolute(&file))),
         Some(_) | None => Ok(()),
     }
-}
-
-/// Returns the path from the root of the file system: daemons work in other folders.
-pub(crate) fn absolute(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// An installation that a command looks at.
@@ -79,8 +71,8 @@ impl Installation {
 ///
 /// # Errors
 /// When a configuration is named that is not there.
-pub(crate) fn of_existing(global: &Global) -> Result<Paths, Failure> {
-    existing(global).map(|installation| installation.paths)
+pub(crate) fn of_existing(named: &Overrides) -> Result<Paths, Failure> {
+    existing(named).map(|installation| installation.paths)
 }
 
 /// Returns the installation for a command that looks at what a hub left: in the state folder that was
@@ -89,11 +81,11 @@ pub(crate) fn of_existing(global: &Global) -> Result<Paths, Failure> {
 ///
 /// # Errors
 /// When a configuration is named that is not there.
-pub(crate) fn existing(global: &Global) -> Result<Installation, Failure> {
-    named_is_there(global)?;
-    let mut paths = plain(global)?;
+pub(crate) fn existing(named: &Overrides) -> Result<Installation, Failure> {
+    named_is_there(named)?;
+    let mut paths = plain(named)?;
     let mut source = OnceCell::new();
-    if global.state.is_none() {
+    if named.state.is_none() {
         let read = source.get_or_init(|| Source::read(&paths.config_file));
         if let Some(state) = read.quiet().and_then(|it| it.state()) {
             paths.state = state;
@@ -105,7 +97,7 @@ pub(crate) fn existing(global: &Global) -> Result<Installation, Failure> {
         }
     }
     let own = paths.state.join("agents.yaml");
-    if global.config.is_none() && own != paths.config_file && own.is_file() {
+    if named.config.is_none() && own != paths.config_file && own.is_file() {
         paths.config_file = own;
         source.take();
     }

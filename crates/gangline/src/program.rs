@@ -8,9 +8,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use gangline_os::process::find_on_path;
+use gangline_os::{paths, process::find_on_path};
 
-use crate::{failure::Failure, place};
+use crate::failure::Failure;
 
 #[cfg(test)]
 mod tests;
@@ -32,7 +32,7 @@ pub(crate) fn path() -> Result<PathBuf, Failure> {
 /// Returns the path that the shell found for this name.
 fn called(name: &Path) -> Option<PathBuf> {
     if name.components().count() > 1 {
-        return Some(place::absolute(name));
+        return Some(paths::absolute(name));
     }
     let path = std::env::var_os("PATH")?;
     find_on_path(name, &path, &std::env::current_dir().ok()?)

@@ -11,7 +11,6 @@ use gangline_store::{AgentRow, MessageFilter, OpenError, OpenOptions, Store};
 use crate::{
     configuration::{self, Loaded, driven::Ordered},
     failure::Failure,
-    fleet,
     view::Facts,
 };
 
@@ -152,17 +151,7 @@ pub(crate) async fn known(store: &Store, paths: &Paths, agent: &AgentName) -> Re
     Err(configuration::unknown(agent, names.iter()))
 }
 
-/// Returns the agent's row and who holds its lock, before the rest of [`facts`] is known.
-pub(crate) async fn seen(
-    store: &Store,
-    paths: &Paths,
-    agent: &AgentName,
-) -> Result<Facts, Failure> {
-    let row = store.agent(agent).await?;
-    Ok(Facts::new(agent.clone(), row, fleet::holder(paths, agent)?))
-}
-
-/// Adds to what was [`seen`] of an agent what else the store knows of it.
+/// Adds to what was seen of an agent what else the store knows of it.
 pub(crate) async fn facts(store: &Store, seen: Facts) -> Result<Facts, Failure> {
     let (agent, states) = (Some(seen.nick.clone()), vec![MessageState::InTurn]);
     let working = store.messages(MessageFilter { agent, states, before: None }, 0).await?;

@@ -5,10 +5,10 @@ use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 use gangline_os::task::TaskGroup;
 use tokio::sync::{Semaphore, mpsc};
 
-use crate::{
-    init::ask::{Said, ask},
-    output,
-};
+use self::ask::{Said, ask};
+use crate::output;
+
+pub(crate) mod ask;
 
 /// How long a program may take to say its version: some unpack themselves at their first start.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -12,6 +12,7 @@ mod length;
 mod links;
 mod modules;
 mod queues;
+mod shared_folders;
 mod tree;
 mod versions;
 mod words;
@@ -45,6 +46,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("first line", headers::check),
     ("modules", modules::check),
     ("queues", queues::check),
+    ("shared folders", shared_folders::check),
     ("sleeping and ignored tests", idle_tests::check),
     ("conformance", conformance::check),
     ("documents", documents::check),

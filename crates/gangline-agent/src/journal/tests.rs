@@ -1,7 +1,8 @@
 //! What the journal writes, in a real store.
 
 use gangline_core::{
-    MessageState, Origin, Principal, Tier, agent::AgentPhase, outcome::OutcomeWord, redact::Redactor,
+    MessageState, Origin, Principal, Tier, agent::AgentPhase, outcome::OutcomeWord,
+    redact::Redactor,
 };
 use gangline_os::{
     clock::{self, UnixMicros},

@@ -20,7 +20,7 @@ use std::{
 
 use futures::future::join_all;
 use gangline_agent::{Causes, Ended, IrcSettings, Opened, Settings};
-use gangline_api::config::{self, Config, PromptBy};
+use gangline_config::{Config, PromptBy};
 use gangline_core::{
     AgentName, MessageId, MessageState, Origin, Principal, Tier, redact::Redacted,
 };
@@ -175,7 +175,7 @@ impl Rig {
     }
 
     fn settings(&self) -> Settings {
-        let config: Config = config::parse(&self.config, "agents.yaml").unwrap();
+        let config: Config = gangline_config::parse(&self.config, "agents.yaml").unwrap();
         let agent = config.agents[0].clone();
         let backend = agent.agent.as_ref().unwrap().as_str().to_owned();
         let found = Found::built_in(registry::built_in(&backend).unwrap());

@@ -1,5 +1,5 @@
 use super::{Environment, PRONOUNS, WATERMARK};
-use crate::config::parse_known;
+use crate::parse_known;
 
 const FILE: &str = "server: {name: oak}\nagents:\n  - nick: oak-ada\n    directory: /w\n";
 

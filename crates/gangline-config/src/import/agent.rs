@@ -13,7 +13,7 @@ use super::{
     },
     Shape,
     note::{Desk, line},
-    top::{channel, key, said, take, text},
+    piece::{channel, key, said, take, text},
 };
 
 /// What has no counterpart here, and why.

@@ -14,9 +14,11 @@ use super::{
         node::{Key, Node, Value, load},
         reader::Section,
         sections,
+        value::is_blank,
     },
     Import, ImportError, Look, Note, Shape, Source, agent,
     note::{At, Desk, Fate, line},
+    piece::key,
     top,
     write::{self, Document, Item},
     yaml,
@@ -178,7 +180,7 @@ impl<'a> Gather<'a> {
             about.push((item.place, item.comments));
             list.push(item.node);
         }
-        entries.push((top::key("agents", place), Node { value: Value::List(list), place }));
+        entries.push((key("agents", place), Node { value: Value::List(list), place }));
         let config = sections::top(&mut desk.reader, Node { value: Value::Map(entries), place });
         let config = config.unwrap_or_default();
         if desk.reader.problems.is_empty() {
@@ -411,7 +413,7 @@ fn tree(text: &str, name: &str) -> Result<Node, ConfigError> {
         return Err(ConfigError::too_large(name, text.len() as u64));
     }
     let one = |problem| ConfigError::new(name, vec![problem]);
-    if sections::is_blank(text) {
+    if is_blank(text) {
         return Err(one(sections::empty()));
     }
     load(text).map_err(one)

@@ -61,9 +61,9 @@ fn what_is_put_in_is_a_secret_by_its_name() {
 #[test]
 fn names_of_secrets() {
     for name in ["API_KEY", "GITHUB_TOKEN", "Authorization", "X-Api-Key", "DB_PASSWORD", "TOKEN"] {
-        assert!(agent::names_a_secret(name), "{name}");
+        assert!(names_a_secret(name), "{name}");
     }
     for name in ["AUTHOR", "KEY_FILE", "TOKENIZERS_PARALLELISM", "KEYBOARD", "X-Probe", ""] {
-        assert!(!agent::names_a_secret(name), "{name}");
+        assert!(!names_a_secret(name), "{name}");
     }
 }

@@ -1,6 +1,6 @@
 //! What may be written about guests and rooms, and that keys are shown nowhere.
 
-use crate::config::{Config, Guests, parse};
+use crate::{Config, Guests, parse};
 
 use super::*;
 

@@ -7,7 +7,7 @@ use gangline_api::ipc::{IfAbsent, Lines, READ_LIMIT};
 use gangline_core::MessageId;
 
 use super::verb::{Escapes, Verb, Written};
-use crate::cli::{number, who::Who};
+use crate::{cli::number, who::Who};
 
 #[cfg(test)]
 mod tests;

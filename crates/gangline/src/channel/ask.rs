@@ -6,6 +6,7 @@ use gangline_core::{
     MessageId,
     name::{ChannelName, Target},
 };
+use gangline_os::paths::Overrides;
 
 use super::{
     client::{Client, RESPONSE},
@@ -13,7 +14,7 @@ use super::{
     reach::Reach,
     told,
 };
-use crate::{cli::Global, failure::Failure, show::text};
+use crate::{failure::Failure, show::text};
 
 /// What an agent says.
 pub(crate) struct Saying {
@@ -62,12 +63,12 @@ pub(crate) fn topic(
 /// Does something by a connection to the chat server that has one of these nicks, unless it is taken
 /// back before the server takes us; returns which.
 pub(crate) fn in_person(
-    global: &Global,
+    place: &Overrides,
     nicks: &[String],
     command: &Command,
     taken_back: &dyn Fn() -> bool,
 ) -> Result<String, Failure> {
-    let server = peek::server(global)?;
+    let server = peek::server(place)?;
     let (nick, response) = match peek::answer_as(&server, nicks, command, taken_back) {
         Err(PeekError::TakenBack) => return Err(Failure::user(PeekError::TakenBack.to_string())),
         Ok(answer) => answer,

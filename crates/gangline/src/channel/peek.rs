@@ -23,11 +23,11 @@ use gangline_irc::{
     client::Address,
     wire::{Message, numeric as n},
 };
-use gangline_os::clock::parse_rfc3339;
+use gangline_os::{clock::parse_rfc3339, paths::Overrides};
 
 use self::link::Link;
 pub(super) use self::link::PeekError;
-use crate::{cli::Global, failure::Failure, place};
+use crate::{failure::Failure, place};
 
 /// How long the whole of it may take.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -47,8 +47,8 @@ pub(super) struct Server {
 
 /// Returns where the configuration has the server; without one it is the installation's own, which
 /// is asked by its socket: whoever has its port may be another user.
-pub(super) fn server(global: &Global) -> Result<Server, Failure> {
-    let installation = place::existing(global)?;
+pub(super) fn server(place: &Overrides) -> Result<Server, Failure> {
+    let installation = place::existing(place)?;
     let paths = &installation.paths;
     let config = match installation.configuration() {
         Some(loaded) => loaded.config,

@@ -13,11 +13,7 @@ use gangline_os::{
     paths::{Overrides, Paths},
 };
 
-use crate::{
-    cli::{Global, who::Who},
-    failure::Failure,
-    names, output,
-};
+use crate::{failure::Failure, names, output, place, who::Who};
 
 #[cfg(test)]
 mod tests;
@@ -92,15 +88,18 @@ impl Reach {
 
 /// Returns the agent that is meant by what was typed; the whole nick of one whose daemon listens needs
 /// no configuration.
-pub(crate) fn named(global: &Global, who: &Who) -> Result<AgentName, Failure> {
-    let Ok(whole) = who.word().parse::<AgentName>() else { return names::agent(global, who) };
+pub(crate) fn named(place: &Overrides, who: &Who) -> Result<AgentName, Failure> {
+    let Ok(whole) = who.word().parse::<AgentName>() else {
+        return names::agent(&place::existing(place)?, who);
+    };
     let env = |name: &str| std::env::var_os(name);
     let listens = |reach: Reach| reach.sockets.iter().any(|socket| socket.exists());
     if Reach::find(&env, Some(&whole), LegacyTmp::No)?.is_some_and(listens) {
         return Ok(whole);
     }
     // `a-b` may be short for `vm-a-b`.
-    Ok(names::configured(global, who).unwrap_or(whole))
+    let configured = place::plain(place).ok().and_then(|paths| names::configured(&paths, who));
+    Ok(configured.unwrap_or(whole))
 }
 
 fn valid(name: &str, nick: &OsString) -> Result<AgentName, Failure> {

@@ -7,13 +7,24 @@ use gangline_os::{clock, fsio, paths::Paths};
 use gangline_store::{ApprovalRow, Store};
 
 use crate::{
-    cli::{Global, deciding::Approvals},
+    cli::{Global, approval},
     failure::Failure,
     output, place, show, store, view,
 };
 
-pub(super) async fn run(global: &Global, args: &Approvals) -> Result<u8, Failure> {
-    let paths = place::of_existing(global)?;
+/// List the approvals that wait, or show all of one
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Show all of this one: the whole command or change, who asked, and why
+    #[arg(value_parser = approval::number, conflicts_with = "all")]
+    pub(crate) number: Option<ApprovalNumber>,
+    /// Closed ones too
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
+    let paths = place::of_existing(&global.place())?;
     let store = store::existing(&paths).await?;
     if let Some(number) = args.number {
         return one(global, (&paths, &store), number).await;

@@ -18,10 +18,11 @@ use crate::{
         client::{AskError, Client, RESPONSE, Unreachable},
         reach::{LegacyTmp, Reach},
     },
-    cli::{Attach, Global},
+    cli::Global,
     failure::Failure,
     names, output, place,
     show::{self, text::one_line},
+    who::Who,
 };
 
 /// How often a daemon that went away is looked for.
@@ -35,11 +36,21 @@ struct Show {
     cursor: Option<String>,
 }
 
+/// Show an agent's turns as they happen
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The agent's nick
+    pub(crate) agent: Who,
+    /// For an agent in tmux: send your keys to its program too
+    #[arg(long)]
+    pub(crate) write: bool,
+}
+
 /// Shows events for as long as somebody looks.
-pub(super) fn run(global: &Global, args: &Attach) -> Result<u8, Failure> {
-    let agent = names::agent(global, &args.agent)?;
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
+    let agent = names::agent(&place::existing(&global.place())?, &args.agent)?;
     if !global.json
-        && let Some(failed) = terminal::show(global, args, &agent)?
+        && let Some(failed) = terminal::show(global, &args, &agent)?
     {
         return Err(failed);
     }
@@ -59,7 +70,7 @@ pub(super) fn run(global: &Global, args: &Attach) -> Result<u8, Failure> {
 }
 
 fn absent(global: &Global, nick: &AgentName, error: Unreachable) -> Failure {
-    let runs = place::of_existing(global)
+    let runs = place::of_existing(&global.place())
         .ok()
         .and_then(|paths| lock::probe(&paths.agent_lock(nick.folded())).ok().flatten());
     if let Some(holder) = runs {

@@ -6,11 +6,23 @@ use gangline_os::doorbell;
 use gangline_store::{Cancel, LineKind, MessageRow, Send, Store};
 use serde_json::json;
 
-use crate::{cli::Global, failure::Failure, output, place, store, unmark};
+use crate::{
+    cli::{Global, message::About},
+    failure::Failure,
+    output, place, store, unmark,
+};
 
-pub(super) async fn run(global: &Global, id: MessageId) -> Result<u8, Failure> {
+/// Take back a message that waits
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    about: About,
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
+    let id = args.about.message;
     unmark::refuse("cancel messages")?;
-    let paths = place::of_existing(global)?;
+    let paths = place::of_existing(&global.place())?;
     let store = store::existing(&paths).await?;
     let row = store.message(id).await?;
     let found = store.cancel(id, OWNER).await?;

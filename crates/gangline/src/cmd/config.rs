@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::Subcommand;
 use serde::Serialize;
 
 use super::doctor::program;
@@ -39,10 +40,35 @@ impl Problem {
     }
 }
 
-pub(super) fn check(global: &Global, file: Option<PathBuf>) -> Result<u8, Failure> {
+/// Check the configuration, or print its schema
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Config,
+}
+
+#[derive(Debug, Subcommand)]
+enum Config {
+    /// Read the configuration and say what is wrong with it, with line and column
+    Check {
+        /// The file [default: as for `up`]
+        file: Option<PathBuf>,
+    },
+    /// Print the JSON Schema of agents.yaml
+    Schema,
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
+    match args.command {
+        Config::Check { file } => check(global, file),
+        Config::Schema => schema(),
+    }
+}
+
+fn check(global: &Global, file: Option<PathBuf>) -> Result<u8, Failure> {
     let file = match file {
         Some(file) => file,
-        None => place::plain(global)?.config_file,
+        None => place::plain(&global.place())?.config_file,
     };
     let loaded = match configuration::load(&file) {
         Err(failure) if global.json => {
@@ -108,7 +134,7 @@ fn missing_here(loaded: &Loaded, unfit: &[Unfit]) -> Vec<String> {
     missing
 }
 
-pub(super) fn schema() -> Result<u8, Failure> {
+fn schema() -> Result<u8, Failure> {
     output::json(&gangline_config::schema())?;
     Ok(0)
 }

@@ -20,12 +20,13 @@ use gangline_os::{
 use gangline_runtime::{adapters, registry::Found};
 
 use crate::{
-    cli::{Daemon, Global, who::Who},
+    cli::Global,
     configuration::{self, Loaded, driven::Driven, servers},
     failure::Failure,
     fleet::cause::unset,
     keep::MODEL_FILE,
     names, output, place, program,
+    who::Who,
 };
 
 #[cfg(test)]
@@ -36,8 +37,22 @@ const TOKEN_MAX: u64 = 4096;
 /// The program's name in a shell.
 const PROGRAM: &str = "gangline";
 
-pub(super) async fn run(global: &Global, args: Daemon) -> Result<u8, Failure> {
-    let mut paths = place::plain(global)?;
+/// The process of one agent; started by `up`
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The agent's nick
+    pub(crate) agent: Who,
+    /// Where a foreign IRC server is, if not as configured; the own one is reached by its socket
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) irc: Option<String>,
+    /// Use this backend instead of the configured one; `gangline runtime list` names them.
+    /// For this process only; without it the one that `up`, `start` or `restart` was given
+    #[arg(long, value_name = "NAME")]
+    pub(crate) runtime: Option<String>,
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
+    let mut paths = place::plain(&global.place())?;
     let loaded = configuration::load(&paths.config_file)?;
     if let (None, Some(state)) = (&global.state, loaded.state()) {
         paths.state = state;
@@ -89,7 +104,7 @@ fn causes(loaded: &Loaded, agent: &AgentConfig) -> Causes {
 
 fn settings(
     (paths, loaded): (Paths, &Loaded),
-    (nick, args): (&AgentName, &Daemon),
+    (nick, args): (&AgentName, &Args),
     runtime: Option<&str>,
 ) -> Result<Settings, Failure> {
     let driven = loaded.driven(loaded.agent(nick)?, runtime).map_err(|failure| {

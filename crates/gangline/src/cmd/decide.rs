@@ -12,14 +12,14 @@ use serde::Serialize;
 
 use super::policy;
 use crate::{
-    cli::{Global, deciding::Decide},
+    cli::{Global, approval::Decide},
     failure::Failure,
     output, place, store, unmark, view,
 };
 
 pub(super) async fn run(global: &Global, args: Decide, decision: Decision) -> Result<u8, Failure> {
     refuse_agents()?;
-    let paths = place::of_existing(global)?;
+    let paths = place::of_existing(&global.place())?;
     let store = store::existing(&paths).await?;
     let decided = store.decide(args.number, ruling(&args, decision)).await.map_err(explain)?;
     doorbell::ring(&paths.doorbell(decided.agent.folded()));
@@ -35,7 +35,7 @@ pub(super) async fn run(global: &Global, args: Decide, decision: Decision) -> Re
 /// Allows it for good: the rules are stored with the decision, and shown.
 pub(super) async fn always(global: &Global, args: Decide) -> Result<u8, Failure> {
     refuse_agents()?;
-    let paths = place::of_existing(global)?;
+    let paths = place::of_existing(&global.place())?;
     let store = store::existing(&paths).await?;
     let ruling = ruling(&args, Decision::Allow);
     let always = store.decide_always(args.number, ruling).await.map_err(explain)?;

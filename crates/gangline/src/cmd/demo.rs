@@ -5,6 +5,8 @@ mod scene;
 
 pub(super) use scene::invocation;
 
+use std::path::PathBuf;
+
 use gangline_hub::{
     hub::{self, HubOptions, Listening, OnTerm, Plan, Progress, Refused},
     restart::LONGEST_DELAY,
@@ -13,7 +15,7 @@ use gangline_os::{clock, fsio, lock, paths::Paths};
 
 use super::up;
 use crate::{
-    cli::{Global, begin::Demo},
+    cli::Global,
     configuration::{self, Loaded, access},
     failure::Failure,
     keep::Keep,
@@ -21,7 +23,15 @@ use crate::{
 };
 use ports::Ports;
 
-pub(super) async fn run(global: &Global, args: Demo) -> Result<u8, Failure> {
+/// Run a hub with one guide agent and a stand-in model: nothing to install, no key
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Write one JSON line to this file when everything is ready
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ready_file: Option<PathBuf>,
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     let paths = paths(global)?;
     fsio::private_dir(&paths.state).map_err(Failure::environment)?;
     refuse_second(&paths)?;
@@ -60,7 +70,7 @@ pub(super) async fn run(global: &Global, args: Demo) -> Result<u8, Failure> {
 }
 
 fn paths(global: &Global) -> Result<Paths, Failure> {
-    let plain = place::plain(global)?;
+    let plain = place::plain(&global.place())?;
     let state = match global.state {
         Some(_) => plain.state,
         None => place::demo_state(&plain.state),

@@ -40,7 +40,7 @@ use super::runtime::{
     shown,
 };
 use crate::{
-    cli::{Doctor, Global},
+    cli::Global,
     configuration::{self, Loaded, driven::Ordered},
     failure::Failure,
     output, place, store,
@@ -80,7 +80,7 @@ enum Asked {
 }
 
 impl Asked {
-    fn of(args: &Doctor) -> Self {
+    fn of(args: &Args) -> Self {
         if args.names.is_empty() { Self::ForAll } else { Self::ByName }
     }
 }
@@ -107,7 +107,38 @@ struct Picked<'a> {
     missing: Vec<&'static str>,
 }
 
-pub(super) async fn run(global: &Global, args: &Doctor) -> Result<u8, Failure> {
+/// Check the installation, the agents and their programs; say how to fix what is wrong
+///
+/// Looks and changes nothing: configuration, state folder, stores, hub, IRC server, sockets, room
+/// on the disk; of each agent its status, backend, program, version, login, folder, MCP servers
+/// and hooks. It takes seconds and needs no network but the IRC server of the configuration.
+///
+/// Each line is `ok`; `note` = nothing to do, or nothing that can be told from outside; `warn` =
+/// something may be wrong; `fail` = what is configured cannot work, or an agent cannot answer.
+/// After `->` comes what to do.
+///
+/// With --deep every program is also driven through the rules that Gangline relies on, against a
+/// stand-in model, in a folder that is thrown away: no network, no tokens, about a minute each.
+///
+/// Exit codes: 0 without a `fail` and without a broken rule, warnings or not; 1 with one; 130
+/// after Ctrl-C.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Agents and backends to look at [default: the installation, all agents, what is installed]
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+    /// Run the programs, not only look for them
+    #[arg(long)]
+    pub(crate) deep: bool,
+    /// Show each rule, not only a line for each backend
+    #[arg(long, requires = "deep")]
+    pub(crate) details: bool,
+    /// Show each rule, when it is tried and how long it takes
+    #[arg(long, requires = "deep")]
+    pub(crate) times: bool,
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     let site = Site::of(global)?;
     let picked = match args.names.as_slice() {
         [] => site.everybody(args.deep),
@@ -119,7 +150,7 @@ pub(super) async fn run(global: &Global, args: &Doctor) -> Result<u8, Failure> {
     if args.names.is_empty() {
         groups.push(installation(&site, &picked, (&hub, hub_check), tmux).await);
     }
-    let asked = Asked::of(args);
+    let asked = Asked::of(&args);
     groups.extend(site.groups(&picked, asked, &hub, &versions));
     let rounds = match args.deep {
         true => Some(tried::rounds(&picked, &groups, &versions)),
@@ -270,12 +301,12 @@ fn programs(picked: &Picked<'_>, loaded: Option<&Loaded>) -> Vec<Check> {
 
 impl Site {
     fn of(global: &Global) -> Result<Self, Failure> {
-        let plain = place::plain(global)?;
+        let plain = place::plain(&global.place())?;
         let named = global.config.is_some();
         // With nothing of one's own, what the demo left is looked at.
         let paths = match named || plain.config_file.exists() {
             true => plain,
-            false => place::of_existing(global)?,
+            false => place::of_existing(&global.place())?,
         };
         let loaded = configuration::quiet(&paths.config_file);
         let paths = installation::with_state_of(paths, loaded.as_ref(), global.state.is_some());

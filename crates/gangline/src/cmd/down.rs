@@ -7,10 +7,10 @@ use gangline_hub::{about::Hub, kept::DRAIN_BUDGET};
 use gangline_os::{clock, process::Signal, signals::Signals};
 
 use crate::{
-    cli::{Down, Global},
+    cli::Global,
     failure::Failure,
     fleet::{self, Fleet, LOOK_EVERY, Member, Said, Told},
-    output, unmark,
+    output, place, unmark,
 };
 
 /// The hub ends within this after its last daemon.
@@ -18,9 +18,20 @@ const HUB_BUDGET: Duration = Duration::from_secs(30);
 /// A hub hears a request within a moment.
 const HEARD: Duration = Duration::from_secs(10);
 
-pub(super) async fn run(global: &Global, args: Down) -> Result<u8, Failure> {
+/// Stop all agents and the hub
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// End the hub alone and leave the agents running; the next hub adopts them
+    #[arg(long)]
+    pub(crate) hub_only: bool,
+    /// Interrupt open turns instead of letting them settle
+    #[arg(long, conflicts_with = "hub_only")]
+    pub(crate) now: bool,
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     unmark::refuse("end the hub")?;
-    let fleet = Fleet::open(global).await?;
+    let fleet = Fleet::open(place::existing(&global.place())?).await?;
     let hub = fleet.hub()?;
     if args.hub_only {
         if hub.is_none() {

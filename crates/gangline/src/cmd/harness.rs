@@ -1,8 +1,9 @@
 //! `gangline harness serve`: one native model loop over HTTP.
 
-use std::sync::Arc;
+use std::{net::SocketAddr, path::PathBuf, sync::Arc};
 
 use async_trait::async_trait;
+use clap::Subcommand;
 use gangline_api::ready::ReadyLine;
 use gangline_core::permission::READ_ONLY;
 use gangline_harness::{
@@ -11,12 +12,12 @@ use gangline_harness::{
     tools,
 };
 use gangline_hub::credentials;
-use gangline_os::{clock, process::base_env, secret::Secret};
+use gangline_os::{clock, paths, process::base_env, secret::Secret};
 use tokio::net::TcpListener;
 
 use super::ircd::write_ready;
 use crate::{
-    cli::{Global, serve::HarnessServe},
+    cli::{Global, number},
     failure::Failure,
     output, place,
 };
@@ -24,8 +25,59 @@ use crate::{
 /// The variable that holds the key of the model's interface.
 const KEY: &str = "ANTHROPIC_API_KEY";
 
-pub(super) async fn serve(global: &Global, args: HarnessServe) -> Result<u8, Failure> {
-    let paths = place::plain(global)?;
+/// The native model loop, without a chat server
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Serving,
+}
+
+#[derive(Debug, Subcommand)]
+enum Serving {
+    /// Serve one model loop over HTTP: GET /events, POST /prompt, POST /cancel
+    Serve(HarnessServe),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct HarnessServe {
+    /// Where to listen; loopback only. Port 0 takes a free one
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8669")]
+    pub(crate) listen: SocketAddr,
+    /// The model, an id or haiku, sonnet, opus
+    #[arg(long)]
+    pub(crate) model: Option<String>,
+    /// Where the model is served
+    #[arg(long, value_name = "URL", env = "ANTHROPIC_BASE_URL")]
+    pub(crate) base_url: Option<String>,
+    /// Text put before the conversation
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) system_prompt: Option<String>,
+    /// Loop iterations before a prompt is ended
+    #[arg(long, default_value_t = 10, value_parser = number::within::<u32>(0, number::ANY))]
+    pub(crate) max_turns: u32,
+    /// The folder its tools work in
+    #[arg(long, value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
+    /// The file that holds the bearer token; made if missing
+    /// [default: harness.token in the state folder]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// Let every tool run without asking: for sandboxes
+    #[arg(long)]
+    pub(crate) allow_all: bool,
+    /// Write one JSON line to this file when everything is ready
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ready_file: Option<PathBuf>,
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
+    match args.command {
+        Serving::Serve(args) => serve(global, args).await,
+    }
+}
+
+async fn serve(global: &Global, args: HarnessServe) -> Result<u8, Failure> {
+    let paths = place::plain(&global.place())?;
     let config = config(&args)?;
     let token_file = args.token_file.clone().unwrap_or_else(|| paths.state.join("harness.token"));
     let token = credentials::load_or_make(&token_file).map_err(Failure::environment)?;
@@ -76,7 +128,7 @@ fn config(args: &HarnessServe) -> Result<Config, Failure> {
     let mut config = Config::new(Secret::new(key.trim()));
     config.max_turns = args.max_turns;
     config.cwd = match &args.directory {
-        Some(folder) => place::absolute(folder),
+        Some(folder) => paths::absolute(folder),
         None => std::env::current_dir().map_err(Failure::environment)?,
     };
     if !config.cwd.is_dir() {

@@ -14,17 +14,12 @@ use gangline_config::{
 use gangline_os::{
     clock,
     fsio::{self, TooLarge},
+    paths,
 };
 use gangline_runtime::adapters;
 use serde::Serialize;
 
-use crate::{
-    cli::{Global, begin::ImportArgs},
-    configuration,
-    failure::Failure,
-    init::file,
-    output, place,
-};
+use crate::{cli::Global, configuration, failure::Failure, init::file, output, place};
 
 /// What is looked for in a folder, in this order: the first that says something decides.
 const NAMES: [&str; 4] = ["server.yaml", "agents.yaml", "mesh.yaml", "culture.yaml"];
@@ -47,7 +42,24 @@ struct Summary<'a> {
     text: Option<&'a str>,
 }
 
-pub(super) fn run(global: &Global, args: &ImportArgs) -> Result<u8, Failure> {
+/// Read culture's configuration and write it as agents.yaml; its files stay as they are
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// server.yaml, agents.yaml, mesh.yaml, culture.yaml, or a folder of them [default: ~/.culture]
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Where to write [default: that of --config, else $XDG_CONFIG_HOME/gangline/agents.yaml]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print what would be written, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Move a configuration that is there aside, under a name with the time
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let sources = sources(&args.paths, home.as_deref())?;
     let look = |path: &Path| look(&resolve_path(path, home.as_deref(), Path::new("/")));
@@ -59,10 +71,10 @@ pub(super) fn run(global: &Global, args: &ImportArgs) -> Result<u8, Failure> {
         return dry(global, &import, &warnings);
     }
     let target = match &args.out {
-        Some(out) => place::absolute(out),
-        None => place::plain(global)?.config_file,
+        Some(out) => paths::absolute(out),
+        None => place::plain(&global.place())?.config_file,
     };
-    let aside = write(&target, &import, args)?;
+    let aside = write(&target, &import, &args)?;
     if global.json {
         output::json(&summary(&import, &warnings, Some((&target, aside.as_deref()))))?;
     } else {
@@ -89,7 +101,7 @@ fn sources(paths: &[PathBuf], home: Option<&Path>) -> Result<Vec<Source>, Failur
     };
     let mut sources = Vec::new();
     for path in paths {
-        let path = place::absolute(path);
+        let path = paths::absolute(path);
         if path.is_dir() {
             sources.extend(of_folder(&path)?);
         } else {
@@ -197,7 +209,7 @@ fn dry(global: &Global, import: &Import, warnings: &[String]) -> Result<u8, Fail
 }
 
 /// Writes the configuration; never over one that is there, and never over what was read.
-fn write(target: &Path, import: &Import, args: &ImportArgs) -> Result<Option<PathBuf>, Failure> {
+fn write(target: &Path, import: &Import, args: &Args) -> Result<Option<PathBuf>, Failure> {
     let real = target.canonicalize().ok();
     let is_source =
         |path: &PathBuf| path == target || (real.is_some() && path.canonicalize().ok() == real);

@@ -10,22 +10,27 @@ use std::{
 };
 
 use gangline_hub::credentials;
-use gangline_os::{clock, paths::Paths, process::base_env, secret::Secret};
+use gangline_os::{
+    clock,
+    paths::{Overrides, Paths},
+    process::base_env,
+    secret::Secret,
+};
 use gangline_runtime::adapters;
 
 use super::doctor::login;
 use crate::{
-    cli::{Global, begin::Init},
+    cli::Global,
     configuration::{self, Loaded},
     failure::Failure,
     init::{
-        ask::{Said, ask},
         file, name,
         programs::{self, Found, Program},
         repository::{self, Repository},
         text::Plan,
     },
     output, place, unmark,
+    versions::ask::{Said, ask},
 };
 
 /// The first port that is tried, and how many after it.
@@ -60,7 +65,27 @@ struct Done {
     repository: Repository,
 }
 
-pub(super) async fn run(global: &Global, args: Init) -> Result<u8, Failure> {
+/// Set up a fleet: look for coding programs, write agents.yaml, make the owner's password
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The folder of the configuration [default: that of --config, else $XDG_CONFIG_HOME/gangline]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+    /// The server's name, which every nick begins with [default: from the machine's name]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) server: Option<String>,
+    /// Keep the configuration in a git repository of its folder
+    #[arg(long)]
+    pub(crate) git: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// Move a configuration that is there aside, under a name with the time
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     if unmark::is_marked() {
         return Err(Failure::user("an agent does not set up a fleet").hint(
             "this shell was started by an agent (GANGLINE_RUN is set): use one of your own",
@@ -121,13 +146,13 @@ pub(super) async fn run(global: &Global, args: Init) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn site(global: &Global, args: &Init) -> Result<Site, Failure> {
+fn site(global: &Global, args: &Args) -> Result<Site, Failure> {
     let mut paths = match &args.dir {
         Some(folder) => {
             let config = Some(folder.join("agents.yaml"));
-            place::plain(&Global { config, ..global.clone() })?
+            place::plain(&Overrides { config, ..global.place() })?
         }
-        None => place::plain(global)?,
+        None => place::plain(&global.place())?,
     };
     paths.config_file = plain(&paths.config_file);
     let here = std::env::current_dir()
@@ -178,7 +203,7 @@ fn owner(paths: &Paths) -> Result<(Secret, Token), Failure> {
 }
 
 /// Returns whether a person sits there who can be asked.
-fn asks(global: &Global, args: &Init) -> bool {
+fn asks(global: &Global, args: &Args) -> bool {
     !args.yes && !global.json && io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
@@ -188,7 +213,7 @@ struct Wishes {
     git: bool,
 }
 
-fn asked(plan: &Plan<'_>, target: &Path, args: &Init) -> Result<Wishes, Failure> {
+fn asked(plan: &Plan<'_>, target: &Path, args: &Args) -> Result<Wishes, Failure> {
     let nicks = plan.nicks();
     let agents = if nicks.is_empty() { "no agents yet".to_owned() } else { nicks.join(", ") };
     let what = format!(

@@ -5,24 +5,38 @@ use gangline_os::doorbell;
 
 use super::{pause, release};
 use crate::{
-    cli::{Global, Interrupt, Whom},
+    cli::{Global, message},
     control::Word,
     failure::Failure,
+    fleet::Chosen,
     output, place, store, unmark,
+    who::Who,
 };
 
-pub(super) async fn run(global: &Global, args: Interrupt) -> Result<u8, Failure> {
+/// End the turn that an agent is in, or all that follows from one message
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The agent's nick
+    #[arg(value_name = "NICK", required_unless_present = "cause", conflicts_with = "cause")]
+    pub(crate) agent: Option<Who>,
+    /// End every turn, of all agents, that follows from the root of this message; what waits for
+    /// one is cancelled, and so is what comes later
+    #[arg(long, value_name = "MESSAGE", value_parser = message::id)]
+    pub(crate) cause: Option<MessageId>,
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     if let Some(message) = args.cause {
         return end(global, message).await;
     }
-    let whom = Whom { agents: args.agent.into_iter().collect(), all: false };
+    let whom = Chosen::Named(args.agent.into_iter().collect());
     pause::tell(global, &whom, Word::Interrupt).await
 }
 
 /// Ends a cause in the store; each daemon that works on it looks when its bell rings.
 async fn end(global: &Global, message: MessageId) -> Result<u8, Failure> {
     unmark::refuse("end what a message caused")?;
-    let paths = place::of_existing(global)?;
+    let paths = place::of_existing(&global.place())?;
     let store = store::existing(&paths).await?;
     let by = super::start::by();
     let Some(ended) = store.end_cause(message, &by).await? else {

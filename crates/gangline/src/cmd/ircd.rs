@@ -1,8 +1,13 @@
 //! `gangline ircd`: the IRC server alone, in the foreground.
 
-use std::path::Path;
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use gangline_api::ready::ReadyLine;
+use gangline_config::Guests;
 use gangline_hub::{
     credentials,
     ircd::{self, IrcdError, IrcdOptions, Tuning},
@@ -10,15 +15,27 @@ use gangline_hub::{
 use gangline_os::{clock, fsio, paths::Paths, secret::Secret};
 use tokio::sync::oneshot;
 
-use crate::{
-    cli::{Global, serve::Ircd},
-    configuration::access,
-    failure::Failure,
-    invite, output, place,
-};
+use crate::{cli::Global, configuration::access, failure::Failure, invite, output, place};
 
-pub(super) async fn run(global: &Global, args: Ircd) -> Result<u8, Failure> {
-    let paths = place::plain(global)?;
+/// Run the small IRC server alone, in the foreground
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Where to listen; loopback only. Port 0 takes a free one
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:6667")]
+    pub(crate) listen: SocketAddr,
+    /// The server's and network's name
+    #[arg(long, default_value = "spark")]
+    pub(crate) name: String,
+    /// What people of another user of this machine may do without an account
+    #[arg(long, value_name = "RULE", default_value = "no", value_parser = guests())]
+    pub(crate) guests: Guests,
+    /// Write one JSON line to this file when everything is ready
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ready_file: Option<PathBuf>,
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
+    let paths = place::plain(&global.place())?;
     check_name(&args.name)?;
     let owner_file = credentials::owner_token_file(&paths);
     let owner = credentials::load_or_make_owner(&owner_file).map_err(Failure::environment)?;
@@ -31,7 +48,7 @@ pub(super) async fn run(global: &Global, args: Ircd) -> Result<u8, Failure> {
     };
     let tuning = Tuning { access: access::of_a_lone_server(args.guests), ..Tuning::default() };
     let (stop, asked) = super::until_asked()?;
-    let (bound, listening) = oneshot::channel::<std::net::SocketAddr>();
+    let (bound, listening) = oneshot::channel::<SocketAddr>();
     let tell = async {
         match listening.await {
             Ok(address) => {
@@ -48,9 +65,15 @@ pub(super) async fn run(global: &Global, args: Ircd) -> Result<u8, Failure> {
     }
 }
 
+fn guests() -> impl TypedValueParser<Value = Guests> {
+    let all = || Guests::ALL.iter().copied();
+    PossibleValuesParser::new(all().map(Guests::as_str))
+        .map(move |word| all().find(|guests| guests.as_str() == word).unwrap_or(Guests::No))
+}
+
 async fn serve(
     what: (IrcdOptions, Tuning),
-    bound: oneshot::Sender<std::net::SocketAddr>,
+    bound: oneshot::Sender<SocketAddr>,
     stop: gangline_os::CancellationToken,
 ) -> Result<(), Failure> {
     ircd::serve(what, bound, stop).await.map_err(|error| match error {

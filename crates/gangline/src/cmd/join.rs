@@ -24,9 +24,13 @@ struct Joining<'a> {
     password_file: PathBuf,
 }
 
-pub(super) fn run(global: &Global) -> Result<u8, Failure> {
+/// Print the lines that let you into the chat: WeeChat, irssi, ii, any other client
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {}
+
+pub(super) async fn run(global: &Global, _: Args) -> Result<u8, Failure> {
     unmark::refuse("read the owner's password")?;
-    let paths = place::of_existing(global)?;
+    let paths = place::of_existing(&global.place())?;
     let hub = fleet::hub(&paths)?.and_then(|hub| hub.about);
     let loaded = match &hub {
         // It runs with what it read before, whatever is in the file now.

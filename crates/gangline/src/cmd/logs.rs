@@ -9,20 +9,41 @@ use gangline_store::{Cursor, Event, EventQuery, Store};
 use jiff::tz::TimeZone;
 
 use crate::{
-    cli::{Global, Logs},
+    cli::{Global, number},
     failure::Failure,
     names, output, place,
     show::{self, events::Depth},
     store, view,
+    who::Who,
 };
 
 /// How often new events are looked for.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-pub(super) async fn run(global: &Global, args: Logs) -> Result<u8, Failure> {
-    let paths = place::of_existing(global)?;
-    let store = store::existing(&paths).await?;
-    let named = args.agent.as_ref().map(|who| names::agent(global, who)).transpose()?;
+/// Show what an agent was asked and did, oldest first
+///
+/// Messages, tools, approvals, answers, starts and ends of its backend, and troubles.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The agent's nick; all agents if absent
+    pub(crate) agent: Option<Who>,
+    /// Show the program's own steps, too: phases, steps of the start, thoughts without their text.
+    /// With --json they are always there
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// How many events
+    #[arg(short = 'n', long, default_value_t = 50, value_parser = number::within::<u32>(1, 500))]
+    pub(crate) lines: u32,
+    /// Follow what happens, until Ctrl-C; as JSON, one event a line
+    #[arg(short, long)]
+    pub(crate) follow: bool,
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
+    let installation = place::existing(&global.place())?;
+    let store = store::existing(&installation.paths).await?;
+    let named = args.agent.as_ref().map(|who| names::agent(&installation, who)).transpose()?;
+    let paths = installation.paths;
     if let Some(agent) = &named {
         store::known(&store, &paths, agent).await?;
     }

@@ -7,11 +7,12 @@ use gangline_store::Store;
 use serde::Serialize;
 
 use crate::{
-    cli::{Global, ModelArgs},
+    cli::Global,
     configuration,
     failure::Failure,
-    names, output, place, store, unmark,
+    fleet, names, output, place, store, unmark,
     view::{self, Facts},
+    who::Who,
 };
 
 /// Where a model's name comes from.
@@ -39,8 +40,21 @@ struct Told {
     used: Option<String>,
 }
 
-pub(super) async fn run(global: &Global, args: ModelArgs) -> Result<u8, Failure> {
-    let ModelArgs { agent, name, default } = args;
+/// Show the model of an agent, or change it from the next turn on
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The agent's nick
+    pub(crate) agent: Who,
+    /// The model, as its backend calls it; kept until another is chosen
+    #[arg(conflicts_with = "default")]
+    pub(crate) name: Option<ModelName>,
+    /// Go back to the model of agents.yaml
+    #[arg(long)]
+    pub(crate) default: bool,
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
+    let Args { agent, name, default } = args;
     if let Some(advice) =
         name.as_ref().and_then(|name| configuration::retired::advice(&name.to_string()))
     {
@@ -49,11 +63,12 @@ pub(super) async fn run(global: &Global, args: ModelArgs) -> Result<u8, Failure>
     if name.is_some() || default {
         unmark::refuse("change models")?;
     }
-    let paths = place::of_existing(global)?;
-    let agent = names::agent(global, &agent)?;
+    let installation = place::existing(&global.place())?;
+    let agent = names::agent(&installation, &agent)?;
+    let paths = installation.paths;
     let store = store::existing(&paths).await?;
     store::known(&store, &paths, &agent).await?;
-    let facts = store::seen(&store, &paths, &agent).await?;
+    let facts = fleet::seen(&store, &paths, &agent).await?;
     let Backend { owner, configured, fixed } = backend(&store, &paths, &facts).await?;
     if name.is_some() && fixed {
         return Err(cannot(&agent));

@@ -1,21 +1,28 @@
 //! `gangline pause`: no new turns; and the way of all words to daemons.
 
 use crate::{
-    cli::{Global, Whom},
+    cli::{Global, whom::Whom},
     control::{self, Taken, Word},
     failure::Failure,
-    fleet::{Fleet, Member},
-    output, unmark,
+    fleet::{Chosen, Fleet, Member},
+    output, place, unmark,
 };
 
-pub(super) async fn run(global: &Global, whom: Whom) -> Result<u8, Failure> {
-    tell(global, &whom, Word::Pause).await
+/// Hold new turns of agents; messages are stored and wait
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    whom: Whom,
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
+    tell(global, &args.whom.chosen(), Word::Pause).await
 }
 
 /// Tells each of the agents, also when one of them does not listen.
-pub(super) async fn tell(global: &Global, whom: &Whom, word: Word) -> Result<u8, Failure> {
+pub(super) async fn tell(global: &Global, whom: &Chosen, word: Word) -> Result<u8, Failure> {
     unmark::refuse(&format!("{word} agents"))?;
-    let fleet = Fleet::open(global).await?;
+    let fleet = Fleet::open(place::existing(&global.place())?).await?;
     let chosen = fleet.chosen(whom, concerns).await?;
     if chosen.is_empty() {
         output::note("there are no agents");

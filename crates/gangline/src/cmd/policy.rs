@@ -1,5 +1,6 @@
 //! `gangline policy`: lists and removes the rules by which tools run without being asked about.
 
+use clap::Subcommand;
 use gangline_api::{
     event::{Event, Notice},
     policy::PolicyRule,
@@ -8,18 +9,36 @@ use gangline_core::{Redactor, shown};
 use gangline_os::clock::{self, rfc3339};
 use gangline_store::{NewEvent, RuleRow, Store};
 
-use crate::{
-    cli::{Global, deciding::Policy},
-    failure::Failure,
-    names, output, place, show, store, unmark,
-};
+use crate::{cli::Global, failure::Failure, names, output, place, show, store, unmark, who::Who};
 
-pub(super) async fn run(global: &Global, command: Policy) -> Result<u8, Failure> {
-    let paths = place::of_existing(global)?;
-    let store = store::existing(&paths).await?;
-    match command {
+/// List or remove the rules made by `always`: what runs without being asked about
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Policy,
+}
+
+#[derive(Debug, Subcommand)]
+enum Policy {
+    /// List the rules: the agent, who allowed it and when, and the exact words
+    List {
+        /// Only this agent's rules
+        agent: Option<Who>,
+    },
+    /// Remove rules: the agents ask again for what they allowed
+    Remove {
+        /// The rules' numbers
+        #[arg(required = true, value_parser = rule_number)]
+        numbers: Vec<i64>,
+    },
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
+    let installation = place::existing(&global.place())?;
+    let store = store::existing(&installation.paths).await?;
+    match args.command {
         Policy::List { agent } => {
-            let agent = agent.map(|who| names::agent(global, &who)).transpose()?;
+            let agent = agent.map(|who| names::agent(&installation, &who)).transpose()?;
             let rules = store.rules(agent.as_ref()).await?;
             let rules: Vec<PolicyRule> = rules.iter().map(wire).collect();
             match global.json {
@@ -93,4 +112,8 @@ pub(super) fn wire(row: &RuleRow) -> PolicyRule {
         made_as: shown::label(&row.made_as),
         made_at: rfc3339(row.made_at),
     }
+}
+
+fn rule_number(text: &str) -> Result<i64, &'static str> {
+    text.parse().map_err(|_| "give the rule's number, such as 3: `gangline policy list` shows them")
 }

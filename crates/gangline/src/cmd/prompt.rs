@@ -12,9 +12,10 @@ use gangline_store::{MessageRow, NewMessage, Store};
 
 use super::decide;
 use crate::{
-    cli::{Global, Prompt},
+    cli::{Global, number},
     failure::Failure,
     names, output, place, show, store, unmark, view,
+    who::Who,
 };
 
 /// The largest text that is taken, in bytes.
@@ -26,14 +27,32 @@ const ASK_EVERY: Duration = Duration::from_secs(1);
 /// The exit code when there is no answer.
 const NO_ANSWER: u8 = 1;
 
-pub(super) async fn run(global: &Global, args: Prompt) -> Result<u8, Failure> {
+/// Give an agent a prompt from the command line
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The agent's nick
+    pub(crate) agent: Who,
+    /// The text, quoted or not; `-` reads standard input
+    #[arg(required = true)]
+    pub(crate) text: Vec<String>,
+    /// Wait for the answer and print it
+    #[arg(long)]
+    pub(crate) wait: bool,
+    /// Give up waiting after so many seconds (exit code 1; the message stays queued)
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, requires = "wait",
+          value_parser = number::within::<u64>(0, number::ANY))]
+    pub(crate) timeout: u64,
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     if unmark::is_marked() {
         return Err(Failure::user("an agent does not prompt in the owner's name")
             .hint("agents speak to one another with their own tools (GANGLINE_RUN is set here)"));
     }
     let text = text(args.text.join(" "))?;
-    let paths = place::of_existing(global)?;
-    let agent = names::agent(global, &args.agent)?;
+    let installation = place::existing(&global.place())?;
+    let agent = names::agent(&installation, &args.agent)?;
+    let paths = installation.paths;
     let store = store::for_message(&paths, &agent).await?;
     store::known(&store, &paths, &agent).await?;
     let accepted = store.accept(message(&agent, &text)).await?;

@@ -19,8 +19,21 @@ use crate::{
 #[cfg(test)]
 mod tests;
 
-pub(super) async fn run(global: &Global, columns: Columns) -> Result<u8, Failure> {
-    let installation = place::existing(global)?;
+/// List the agents and what each of them does
+///
+/// TURN is the open turn. AGE is the turn's age, or without one the time since the last one
+/// began. QUEUE counts messages that wait, UP is the daemon's age. With --wide a version
+/// with `old` was replaced on the disk: a restart uses the new one.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// All columns: process, version and channels, too
+    #[arg(long, short)]
+    wide: bool,
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
+    let columns = if args.wide { Columns::Wide } else { Columns::Usual };
+    let installation = place::existing(&global.place())?;
     let store = store::existing(&installation.paths).await?;
     let (loaded, trouble) = (installation.configuration(), installation.trouble());
     let fleet = Fleet { paths: installation.paths, store, loaded };

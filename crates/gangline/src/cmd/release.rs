@@ -5,11 +5,24 @@ use gangline_os::{doorbell, paths::Paths};
 use gangline_store::Released;
 
 use super::interrupt::messages;
-use crate::{cli::Global, failure::Failure, output, place, store, unmark};
+use crate::{
+    cli::{Global, message},
+    failure::Failure,
+    output, place, store, unmark,
+};
 
-pub(super) async fn run(global: &Global, message: MessageId) -> Result<u8, Failure> {
+/// Give a request more turns, so that its held messages continue
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A held message, such as `m42`; the whole request continues
+    #[arg(value_parser = message::id)]
+    message: MessageId,
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
+    let message = args.message;
     unmark::refuse("release messages")?;
-    let installation = place::existing(global)?;
+    let installation = place::existing(&global.place())?;
     let paths = &installation.paths;
     let store = store::existing(paths).await?;
     let loaded = installation.configuration();

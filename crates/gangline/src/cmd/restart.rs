@@ -17,24 +17,51 @@ use super::{
     up,
 };
 use crate::{
-    cli::{Global, Restart, Whom},
+    cli::Global,
     configuration::{self, Loaded},
     failure::Failure,
-    fleet::{self, Fleet, Member, Told},
-    output, store, unmark,
+    fleet::{self, Chosen, Fleet, Member, Told},
+    output, place, store, unmark,
+    who::Who,
 };
 
 /// One daemon may take so long to settle its turn, and its successor to get ready.
 const EACH: Duration = Duration::from_secs(200);
 
-pub(super) async fn run(global: &Global, args: Restart) -> Result<u8, Failure> {
+/// Restart agents, one after the other
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The agents' nicks
+    #[arg(value_name = "NICK", required_unless_present_any = ["all", "hub"],
+          conflicts_with_all = ["all", "hub"])]
+    pub(crate) agents: Vec<Who>,
+    /// All agents that are not stopped
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// The hub alone; it adopts the agents
+    #[arg(long, conflicts_with_all = ["all", "when_idle", "no_wait"])]
+    pub(crate) hub: bool,
+    /// Wait with each until it has nothing to do
+    #[arg(long)]
+    pub(crate) when_idle: bool,
+    /// Use this backend instead of the configured one; `gangline runtime list` names them.
+    /// Kept over restarts of agent and hub; the configured one by its name goes back. Without it
+    /// an agent keeps the backend that it has
+    #[arg(long, value_name = "NAME", conflicts_with = "hub")]
+    pub(crate) runtime: Option<String>,
+    /// Do not wait until they are ready
+    #[arg(long)]
+    pub(crate) no_wait: bool,
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     unmark::refuse("restart agents")?;
     if args.hub {
         return hub(global).await;
     }
-    let fleet = Fleet::open(global).await?;
+    let fleet = Fleet::open(place::existing(&global.place())?).await?;
     let loaded = configuration::load(&fleet.paths.config_file)?;
-    let whom = Whom { agents: args.agents.clone(), all: args.all };
+    let whom = if args.all { Chosen::All } else { Chosen::Named(args.agents.clone()) };
     let all = |fleet: &Fleet, it: &Member| fleet.is_enabled(&it.name) && !it.is_stopped();
     let chosen = fleet.chosen(&whom, all).await?;
     if chosen.is_empty() {
@@ -146,7 +173,7 @@ async fn wait_for_idle(fleet: &Fleet, member: &Member) -> Result<(), Failure> {
 
 /// Ends the hub alone and starts one in its place, with the same options.
 async fn hub(global: &Global) -> Result<u8, Failure> {
-    let fleet = Fleet::open(global).await?;
+    let fleet = Fleet::open(place::existing(&global.place())?).await?;
     let Some(running) = fleet.hub()? else {
         return Err(Failure::user("no hub runs").hint("`gangline up -d` starts one"));
     };

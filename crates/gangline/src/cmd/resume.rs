@@ -2,11 +2,18 @@
 
 use super::pause;
 use crate::{
-    cli::{Global, Whom},
+    cli::{Global, whom::Whom},
     control::Word,
     failure::Failure,
 };
 
-pub(super) async fn run(global: &Global, whom: Whom) -> Result<u8, Failure> {
-    pause::tell(global, &whom, Word::Resume).await
+/// Let paused agents continue, and parked ones, whose backend kept failing, try again
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    whom: Whom,
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
+    pause::tell(global, &args.whom.chosen(), Word::Resume).await
 }

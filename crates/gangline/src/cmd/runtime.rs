@@ -6,16 +6,45 @@ mod list;
 pub(super) mod shown;
 mod usual;
 
-use super::doctor;
-use crate::{
-    cli::{Global, RuntimeCommand, RuntimeSet},
-    failure::Failure,
-};
+use clap::Subcommand;
 
-pub(super) async fn run(global: &Global, command: RuntimeCommand) -> Result<u8, Failure> {
-    match command {
-        RuntimeCommand::List(args) => list::run(global, args).await,
-        RuntimeCommand::Set(RuntimeSet::Default { name }) => usual::run(&name),
-        RuntimeCommand::Doctor(args) => doctor::run(global, &args).await,
+use super::doctor;
+use crate::{cli::Global, failure::Failure};
+
+/// The backends: what is installed, and whether it works
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Runtime,
+}
+
+#[derive(Debug, Subcommand)]
+enum Runtime {
+    /// List every backend: its program and version, where it comes from, which agents it drives
+    ///
+    /// Backends are built in, or stand in $XDG_CONFIG_HOME/gangline/runtimes.json,
+    /// ~/.gastown/runtimes.json and Gas Town's settings. Nothing of their logins is shown.
+    List(list::Args),
+    /// Change the usual backend
+    #[command(subcommand)]
+    Set(RuntimeSet),
+    /// The same as `gangline doctor`
+    Doctor(doctor::Args),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RuntimeSet {
+    /// Take this backend for agents without `agent:`, written to gangline/runtimes.json
+    Default {
+        /// The backend's name
+        name: String,
+    },
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
+    match args.command {
+        Runtime::List(args) => list::run(global, args).await,
+        Runtime::Set(RuntimeSet::Default { name }) => usual::run(&name),
+        Runtime::Doctor(args) => doctor::run(global, args).await,
     }
 }

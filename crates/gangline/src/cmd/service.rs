@@ -2,11 +2,12 @@
 
 use std::{fs, path::PathBuf};
 
+use clap::Subcommand;
 use gangline_config::AgentConfig;
 use gangline_hub::units::{self, Installation, Scope, Server};
 
 use crate::{
-    cli::{Global, ServiceInstall},
+    cli::Global,
     configuration::{self, Loaded},
     failure::Failure,
     output, place, program,
@@ -15,7 +16,45 @@ use crate::{
 /// Where the machine's own units lie.
 const SYSTEM: &str = "/etc/systemd/system";
 
-pub(super) fn install(global: &Global, args: ServiceInstall) -> Result<u8, Failure> {
+/// Units for systemd
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Service,
+}
+
+#[derive(Debug, Subcommand)]
+enum Service {
+    /// Write the units: one for the hub and a template with one instance an agent
+    Install(ServiceInstall),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ServiceInstall {
+    /// For this user's systemd (the default)
+    #[arg(long, conflicts_with = "system")]
+    pub(crate) user: bool,
+    /// For the machine's systemd; needs root
+    #[arg(long)]
+    pub(crate) system: bool,
+    /// The user that the machine's systemd runs it as [default: who called sudo]
+    #[arg(long, value_name = "NAME", requires = "system")]
+    pub(crate) run_as: Option<String>,
+    /// Print the units and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Remove the units instead
+    #[arg(long)]
+    pub(crate) uninstall: bool,
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
+    match args.command {
+        Service::Install(args) => install(global, args),
+    }
+}
+
+fn install(global: &Global, args: ServiceInstall) -> Result<u8, Failure> {
     let folder = folder(&args)?;
     if args.uninstall {
         return uninstall(&args, &folder);
@@ -38,7 +77,7 @@ pub(super) fn install(global: &Global, args: ServiceInstall) -> Result<u8, Failu
 }
 
 fn installation(global: &Global, args: &ServiceInstall) -> Result<(Loaded, Installation), Failure> {
-    let mut paths = place::plain(global)?;
+    let mut paths = place::plain(&global.place())?;
     let loaded = configuration::load(&paths.config_file)?;
     if let (None, Some(state)) = (&global.state, loaded.state()) {
         paths.state = state;

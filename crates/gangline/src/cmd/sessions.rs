@@ -18,12 +18,13 @@ use serde::Serialize;
 
 use super::daemon;
 use crate::{
-    cli::{Global, sessions::SessionsArgs},
+    cli::Global,
     configuration::{self, driven::Driven},
     failure::Failure,
     names, output, place,
     show::{table::Cell, table::table, text},
     store,
+    who::Who,
 };
 
 /// So many of a backend's own sessions are shown.
@@ -62,10 +63,22 @@ struct Other {
     used_at: String,
 }
 
-pub(super) async fn run(global: &Global, args: SessionsArgs) -> Result<u8, Failure> {
-    let SessionsArgs { agent, all } = args;
-    let paths = place::of_existing(global)?;
-    let agent = names::agent(global, &agent)?;
+/// List an agent's sessions by GT_SESSION_ID, each with its backend's own id
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The agent's nick
+    pub(crate) agent: Who,
+    /// Also ask the backend which sessions it keeps of the agent's folder; some programs are started
+    /// for that
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
+    let Args { agent, all } = args;
+    let installation = place::existing(&global.place())?;
+    let agent = names::agent(&installation, &agent)?;
+    let paths = installation.paths;
     let store = store::existing(&paths).await?;
     store::known(&store, &paths, &agent).await?;
     let rows = store.sessions(&agent).await?;

@@ -12,17 +12,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use clap::Subcommand;
 use gangline_core::digest::sha256_hex;
+use gangline_os::paths;
 use serde::Serialize;
 
-use crate::{
-    cli::{
-        Global,
-        skills::{SkillProgram, SkillsInstall},
-    },
-    failure::Failure,
-    output,
-};
+use crate::{cli::Global, failure::Failure, output};
 
 #[cfg(test)]
 mod tests;
@@ -80,7 +75,48 @@ struct Listed {
     path: PathBuf,
 }
 
-pub(super) fn list(global: &Global) -> Result<u8, Failure> {
+/// The skill that teaches coding programs to use channels from their shell
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Skills,
+}
+
+#[derive(Debug, Subcommand)]
+enum Skills {
+    /// Write it where a program looks for skills, or bring it up to date
+    Install(SkillsInstall),
+    /// Show where it is installed, and whether it is current
+    #[command(alias = "status")]
+    List,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SkillsInstall {
+    /// For which program
+    pub(crate) program: SkillProgram,
+    /// A folder of skills instead of the program's usual one, such as a project's .claude/skills
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+    /// Remove it instead
+    #[arg(long)]
+    pub(crate) remove: bool,
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Replace or remove also what is not ours or was edited
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
+    match args.command {
+        Skills::Install(args) => install(&args),
+        Skills::List => list(global),
+    }
+}
+
+fn list(global: &Global) -> Result<u8, Failure> {
     if global.json {
         let one = |program: SkillProgram| -> Result<Listed, Failure> {
             let path = place(program, None)?;
@@ -101,7 +137,7 @@ pub(super) fn list(global: &Global) -> Result<u8, Failure> {
 
 /// Writes, updates or removes; what is not ours, or no longer, is left alone and makes the exit
 /// code 1.
-pub(super) fn install(args: &SkillsInstall) -> Result<u8, Failure> {
+fn install(args: &SkillsInstall) -> Result<u8, Failure> {
     let one = [args.program];
     let programs: &[SkillProgram] = if args.program == SkillProgram::All { &ALL } else { &one };
     let mut code = 0;
@@ -209,6 +245,37 @@ fn signed(body: &str, version: &str) -> String {
     format!("{body}{SIGN}{version} {} -->\n", hash_of(body))
 }
 
+/// A program that reads skills.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum SkillProgram {
+    /// Claude Code: ~/.claude/skills
+    Claude,
+    /// Codex: ~/.codex/skills
+    Codex,
+    /// Copilot: ~/.copilot/skills
+    Copilot,
+    /// The place that many programs share: ~/.agents/skills
+    Acp,
+    /// opencode: ~/.config/opencode/skills
+    Opencode,
+    /// All of them
+    All,
+}
+
+impl SkillProgram {
+    /// Returns the word on the command line.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::Codex => "codex",
+            Self::Copilot => "copilot",
+            Self::Acp => "acp",
+            Self::Opencode => "opencode",
+            Self::All => "all",
+        }
+    }
+}
+
 fn hash_of(body: &str) -> String {
     sha256_hex(body.as_bytes(), 12)
 }
@@ -216,7 +283,7 @@ fn hash_of(body: &str) -> String {
 /// Returns where the program looks for the skill.
 fn place(program: SkillProgram, given: Option<&Path>) -> Result<PathBuf, Failure> {
     let skills = match given {
-        Some(folder) => crate::place::absolute(folder),
+        Some(folder) => paths::absolute(folder),
         None => skills_of(program)?,
     };
     Ok(skills.join(NAME).join(FILE))

@@ -1,10 +1,12 @@
 //! `gangline standin serve`: the scripted model.
 
 use std::{
+    net::SocketAddr,
     path::{Path, PathBuf},
     time::Duration,
 };
 
+use clap::Subcommand;
 use gangline_os::{
     CancellationToken, clock, fsio,
     lock::{self, FileLock},
@@ -13,7 +15,7 @@ use gangline_os::{
 use gangline_standin::{Script, StandinOptions, script::MAX_SCRIPT_BYTES};
 use tokio::net::TcpListener;
 
-use crate::{cli::serve::StandinServe, failure::Failure, output};
+use crate::{cli::Global, failure::Failure, output};
 
 /// How often a lock that is to be outlived is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -25,7 +27,48 @@ const UNNEEDED_LOOKS: u32 = 5;
 /// A daemon has so long to end, its kill ladder included.
 const OUTLIVE_MAX: Duration = Duration::from_secs(40);
 
-pub(super) async fn serve(args: StandinServe) -> Result<u8, Failure> {
+/// The stand-in model: a scripted server, for demos and tests
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Standin,
+}
+
+#[derive(Debug, Subcommand)]
+enum Standin {
+    /// Serve the model wires; without a script it is the guide of the demo
+    Serve(StandinServe),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct StandinServe {
+    /// Where to listen. Port 0 takes a free one
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8668")]
+    pub(crate) listen: SocketAddr,
+    /// A YAML script of rules and replies
+    #[arg(long, value_name = "FILE")]
+    pub(crate) script: Option<PathBuf>,
+    /// Store every request in this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) record: Option<PathBuf>,
+    /// Hold this lock while serving, so that there is one
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub(crate) lock: Option<PathBuf>,
+    /// When asked to end, wait until nobody holds this lock: an agent may still need its model
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub(crate) outlive: Option<PathBuf>,
+    /// End when nobody has held any of these locks for 10 s: whoever would ask to end is gone
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub(crate) needed_by: Vec<PathBuf>,
+}
+
+pub(super) async fn run(_: &Global, args: Args) -> Result<u8, Failure> {
+    match args.command {
+        Standin::Serve(args) => serve(args).await,
+    }
+}
+
+async fn serve(args: StandinServe) -> Result<u8, Failure> {
     let script = args.script.as_deref().map(read).transpose()?;
     let _lock = args.lock.as_deref().map(take).transpose()?;
     let listener = TcpListener::bind(args.listen).await.map_err(|error| {

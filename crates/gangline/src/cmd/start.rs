@@ -15,22 +15,36 @@ use super::{
     up::{self, Wait},
 };
 use crate::{
-    cli::{Global, Start},
+    cli::{Global, whom::Whom},
     configuration::{self, Loaded},
     failure::Failure,
     fleet::{self, Fleet, Member, Told},
     keep::Keep,
-    output, store, unmark,
+    output, place, store, unmark,
 };
 
 /// A start takes a few seconds: catching up with the rooms, and the backend's own start.
 pub(super) const PATIENCE: Duration = Duration::from_secs(120);
 
-pub(super) async fn run(global: &Global, args: Start) -> Result<u8, Failure> {
+/// Start stopped agents, and the hub if none runs
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) whom: Whom,
+    /// Use this backend instead of the configured one; `gangline runtime list` names them.
+    /// Kept over restarts of agent and hub. Without it an agent starts with the configured one
+    #[arg(long, value_name = "NAME")]
+    pub(crate) runtime: Option<String>,
+    /// Do not wait until they are ready
+    #[arg(long)]
+    pub(crate) no_wait: bool,
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     unmark::refuse("start agents")?;
-    let fleet = Fleet::open(global).await?;
+    let fleet = Fleet::open(place::existing(&global.place())?).await?;
     let loaded = configuration::load(&fleet.paths.config_file)?;
-    let chosen = fleet.chosen(&args.whom, |fleet, it| fleet.is_enabled(&it.name)).await?;
+    let chosen = fleet.chosen(&args.whom.chosen(), |fleet, it| fleet.is_enabled(&it.name)).await?;
     for member in &chosen {
         may_run(&loaded, &member.name)?;
     }

@@ -5,7 +5,7 @@ use gangline_os::clock::{self, UnixMicros};
 use gangline_store::Store;
 
 use crate::{
-    cli::{Global, who::Who},
+    cli::Global,
     control,
     failure::Failure,
     fleet, names, output,
@@ -13,15 +13,23 @@ use crate::{
     show::{self, wire::OfAgent},
     store,
     view::{self, Facts},
+    who::Who,
 };
 
 /// So many messages that wait are named.
 const QUEUE_MAX: u32 = 5;
 
-pub(super) async fn run(global: &Global, agent: Option<Who>) -> Result<u8, Failure> {
-    let installation = place::existing(global)?;
+/// Show one agent, or all
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The agent's nick
+    agent: Option<Who>,
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
+    let installation = place::existing(&global.place())?;
     let paths = &installation.paths;
-    let Some(agent) = agent else {
+    let Some(agent) = args.agent else {
         let store = store::existing(paths).await?;
         let agents = all(&store, &installation).await?;
         let named = || agents.iter().map(|it| OfAgent::new(it, it)).collect::<Vec<_>>();
@@ -31,9 +39,9 @@ pub(super) async fn run(global: &Global, agent: Option<Who>) -> Result<u8, Failu
         return print(&store, &agents).await.map(|()| 0);
     };
     let store = store::existing(paths).await?;
-    let agent = names::agent(global, &agent)?;
+    let agent = names::agent(&installation, &agent)?;
     store::known(&store, paths, &agent).await?;
-    let seen = store::seen(&store, paths, &agent).await?;
+    let seen = fleet::seen(&store, paths, &agent).await?;
     let seen = Facts { trouble: installation.trouble(), ..seen };
     let status = live(&store::facts(&store, seen).await?);
     let named = OfAgent::new(&status, &status);

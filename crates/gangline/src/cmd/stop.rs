@@ -9,20 +9,33 @@ use gangline_store::Desired;
 
 use super::start::by;
 use crate::{
-    cli::{Global, Stop},
+    cli::{Global, whom::Whom},
     failure::Failure,
     fleet::{self, Fleet, Member},
-    output, unmark,
+    output, place, unmark,
 };
 
 /// The hub kills what does not end within its budget.
 const PATIENCE: Duration = Duration::from_secs(DRAIN_BUDGET.as_secs() + 10);
 
-pub(super) async fn run(global: &Global, args: Stop) -> Result<u8, Failure> {
+/// End agents and keep them stopped, also over a restart of the hub
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) whom: Whom,
+    /// Interrupt an open turn instead of letting it settle
+    #[arg(long)]
+    pub(crate) now: bool,
+    /// Do not wait until they have ended
+    #[arg(long)]
+    pub(crate) no_wait: bool,
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     unmark::refuse("stop agents")?;
-    let fleet = Fleet::open(global).await?;
+    let fleet = Fleet::open(place::existing(&global.place())?).await?;
     let all = |fleet: &Fleet, it: &Member| it.runs() || fleet.is_enabled(&it.name);
-    let chosen = fleet.chosen(&args.whom, all).await?;
+    let chosen = fleet.chosen(&args.whom.chosen(), all).await?;
     if chosen.is_empty() {
         output::note("there are no agents");
     }

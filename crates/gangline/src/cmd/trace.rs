@@ -1,12 +1,23 @@
 //! `gangline trace`: the life of one message.
 
-use gangline_core::MessageId;
 use jiff::tz::TimeZone;
 
-use crate::{cli::Global, failure::Failure, output, place, show, store, view};
+use crate::{
+    cli::{Global, message::About},
+    failure::Failure,
+    output, place, show, store, view,
+};
 
-pub(super) async fn run(global: &Global, message: MessageId) -> Result<u8, Failure> {
-    let paths = place::of_existing(global)?;
+/// Show the life of one message on one screen
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    about: About,
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
+    let message = args.about.message;
+    let paths = place::of_existing(&global.place())?;
     let store = store::existing(&paths).await?;
     let trace = store.trace(message).await?.ok_or_else(|| {
         Failure::user(format!("there is no message {message} in {}", paths.state.display()))

@@ -3,7 +3,7 @@
 mod detached;
 mod planner;
 
-use std::{net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use gangline_api::ready::ReadyLine;
 use gangline_hub::hub::{self, HubOptions, Left, Listening, OnTerm, Progress};
@@ -11,7 +11,7 @@ use gangline_os::{clock, paths::Paths, process::detach_session};
 
 use super::{choice, start::by};
 use crate::{
-    cli::{Global, Up},
+    cli::{Global, number},
     configuration::{self, Loaded, driven::Ordered},
     failure::Failure,
     fleet, invite,
@@ -29,7 +29,45 @@ struct Checked {
     irc: Option<SocketAddr>,
 }
 
-pub(super) async fn run(global: &Global, args: Up) -> Result<u8, Failure> {
+/// Run the hub: IRC server, agents of the configuration; -d in the background
+///
+/// In the foreground Ctrl-C ends the agents, then the hub; a second one interrupts open turns, a
+/// third one kills.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Start the hub in the background and wait until the agents are ready; a hub that runs already
+    /// reads its configuration again
+    #[arg(short, long)]
+    pub(crate) detach: bool,
+    /// Run as a service: print no password, and leave the agents running on SIGTERM
+    #[arg(long, conflicts_with = "detach")]
+    pub(crate) service: bool,
+    /// Give up waiting after so many seconds (exit code 1; the hub keeps running)
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, requires = "detach",
+          value_parser = number::within::<u64>(0, number::ANY))]
+    pub(crate) timeout: u64,
+    /// Write one JSON line to this file when everything is ready
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ready_file: Option<PathBuf>,
+    /// Where the IRC server listens; loopback only [default: server.host and server.port]
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) listen: Option<SocketAddr>,
+    /// Start no agents: the IRC server and the accounts only, for daemons that something else
+    /// starts
+    #[arg(long)]
+    pub(crate) no_agents: bool,
+    /// The longest wait before a daemon that died is started again
+    #[arg(long, value_name = "SECONDS", default_value_t = 60,
+          value_parser = number::within::<u64>(1, 3600))]
+    pub(crate) restart_delay_max: u64,
+    /// Use this backend instead of the configured one; `gangline runtime list` names them.
+    /// Every agent of the configuration has it from its next start on, and keeps it until `start`,
+    /// or another --runtime
+    #[arg(long, value_name = "NAME")]
+    pub(crate) runtime: Option<String>,
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
     let checked = check(global, &args)?;
     if args.detach {
         return detached::run(global, &args, checked).await;
@@ -57,8 +95,8 @@ pub(super) async fn run(global: &Global, args: Up) -> Result<u8, Failure> {
 }
 
 /// Reads the configuration and makes sure that it can be run, before anything starts.
-fn check(global: &Global, args: &Up) -> Result<Checked, Failure> {
-    let mut paths = place::plain(global)?;
+fn check(global: &Global, args: &Args) -> Result<Checked, Failure> {
+    let mut paths = place::plain(&global.place())?;
     let loaded = configuration::load(&paths.config_file)?;
     if let (None, Some(state)) = (&global.state, loaded.state()) {
         paths.state = state;
@@ -144,7 +182,7 @@ fn tell_ordered(loaded: &Loaded, ordered: &Ordered) {
     loaded.ordered_in_vain(ordered).iter().for_each(Failure::report);
 }
 
-fn options(checked: &Checked, args: Up) -> Result<HubOptions, Failure> {
+fn options(checked: &Checked, args: Args) -> Result<HubOptions, Failure> {
     let config = &checked.loaded.config;
     Ok(HubOptions {
         paths: checked.paths.clone(),
@@ -162,7 +200,7 @@ fn options(checked: &Checked, args: Up) -> Result<HubOptions, Failure> {
 }
 
 /// Returns the options that a hub in this one's place needs.
-fn words(args: &Up) -> Vec<String> {
+fn words(args: &Args) -> Vec<String> {
     let mut words = Vec::new();
     if let Some(listen) = args.listen {
         words.extend(["--listen".to_owned(), listen.to_string()]);

@@ -10,10 +10,8 @@ use std::{
 
 use gangline_os::process::{base_env, find_on_path};
 
-use super::{
-    ask::{Said, ask},
-    file,
-};
+use super::file;
+use crate::versions::ask::{Said, ask};
 
 /// How long git may take for one step.
 const PATIENCE: Duration = Duration::from_secs(20);

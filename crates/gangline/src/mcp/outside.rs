@@ -16,6 +16,7 @@ use gangline_core::{AgentName, name::Target};
 use gangline_os::{
     CancellationToken,
     mark::{RUN_MARK, RunMark},
+    paths::Overrides,
     task,
 };
 use gangline_runtime::{ToolCall, ToolHost, ToolServer, ToolSpec};
@@ -29,9 +30,8 @@ use crate::{
         ask::{self, Saying},
         reach::{self, LegacyTmp, Reach},
     },
-    cli::{Global, who},
     failure::Failure,
-    place,
+    place, who,
 };
 
 #[cfg(test)]
@@ -48,11 +48,11 @@ const LINES: u64 = gangline_api::ipc::READ_LIMIT as u64;
 const LINES_MAX: u64 = gangline_api::ipc::READ_LIMIT_MAX as u64;
 
 /// Serves the standard streams until the client closes them.
-pub(super) fn serve(global: Global, who: &who::Who) -> Result<(), Failure> {
-    place::named_is_there(&global)?;
+pub(super) fn serve(place: Overrides, who: &who::Who) -> Result<(), Failure> {
+    place::named_is_there(&place)?;
     let env = |name: &str| std::env::var_os(name);
-    let nick = reach::named(&global, who)?;
-    let outside = Outside::new(&env, global, &nick)?;
+    let nick = reach::named(&place, who)?;
+    let outside = Outside::new(&env, place, &nick)?;
     let cannot = |error| Failure::environment(error).doing("cannot serve the tools");
     let (ours, theirs) = std::os::unix::net::UnixStream::pair().map_err(cannot)?;
     ours.set_nonblocking(true).map_err(cannot)?;
@@ -99,7 +99,7 @@ struct Work {
 impl Outside {
     fn new(
         env: &dyn Fn(&str) -> Option<OsString>,
-        global: Global,
+        place: Overrides,
         nick: &AgentName,
     ) -> Result<Self, Failure> {
         let given = |name: &str| env(name).filter(|value| !value.is_empty());
@@ -123,7 +123,7 @@ impl Outside {
                     mark.agent
                 )));
             }
-            (None, None) => Who::Person(Person::new(env, global)),
+            (None, None) => Who::Person(Person::new(env, place)),
         };
         Ok(Self { work: Arc::new(Work { reach, who }), turn: Mutex::new(()) })
     }

@@ -37,6 +37,7 @@ mod json;
 mod long;
 mod mcp;
 mod model;
+mod paths;
 mod private;
 mod ps;
 mod reading;

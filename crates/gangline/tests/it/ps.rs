@@ -50,18 +50,18 @@ fn ps_reads_the_configuration_and_each_backends_file_once() {
     for number in 0..AGENTS {
         text += &format!("  - {{nick: oak-a{number}, agent: native, directory: work/{number}}}\n");
         let file = format!("work/{number}/.gangline/runtime.json");
-        world.file(&file, r#"{"runtime": "native"}"#);
+        let _ = world.file(&file, r#"{"runtime": "native"}"#);
         files.push(world.path(&file));
     }
     files.push(world.path("config/gangline/runtimes.json"));
-    world.file("config/gangline/runtimes.json", "{}");
-    world.file("agents.yaml", &text);
-    world.run(&["prompt", "oak-a1", "hello"]).ok();
+    let _ = world.file("config/gangline/runtimes.json", "{}");
+    let _ = world.file("agents.yaml", &text);
+    let _ = world.run(&["prompt", "oak-a1", "hello"]).ok();
 
     let opens = Opens::of(files);
     let listed = world.run(&["ps", "--json"]).json();
     assert_eq!(listed.as_array().unwrap().len(), AGENTS);
     assert_eq!(opens.counts(), vec![1; AGENTS + 2]);
-    world.run(&["status"]).ok();
+    let _ = world.run(&["status"]).ok();
     assert_eq!(opens.counts(), vec![1; AGENTS + 2], "`status` of all");
 }

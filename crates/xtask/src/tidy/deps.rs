@@ -24,7 +24,6 @@ const PRODUCT: &[&str] = &[
     "gangline-api",
     "gangline-config",
     "gangline-conformance",
-    "gangline-store",
     "gangline-core",
     "gangline-harness",
     "gangline-hub",

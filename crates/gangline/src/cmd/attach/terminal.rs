@@ -5,24 +5,21 @@ use std::{io::IsTerminal as _, os::unix::process::CommandExt as _};
 use gangline_core::AgentName;
 use gangline_runtime::tmux::attach::{self, Hands, Terminal};
 
-use crate::{
-    cli::{Attach, Global},
-    failure::Failure,
-    output, place, unmark,
-};
+use super::Args;
+use crate::{cli::Global, failure::Failure, output, place, unmark};
 
 /// Goes on as tmux if the agent has a terminal, and then returns only with a failure; without a
 /// terminal of our own what it shows is written once. Returns `None` if the agent has none.
 #[allow(clippy::disallowed_methods, reason = "no child: this process goes on as tmux")]
 pub(super) fn show(
     global: &Global,
-    args: &Attach,
+    args: &Args,
     agent: &AgentName,
 ) -> Result<Option<Failure>, Failure> {
     if args.write {
         unmark::refuse("type into a terminal")?;
     }
-    let paths = place::of_existing(global)?;
+    let paths = place::of_existing(&global.place())?;
     let sessions = paths.agent_dir(agent.as_str()).join("sessions");
     match attach::terminal(&sessions) {
         Terminal::Open => {}

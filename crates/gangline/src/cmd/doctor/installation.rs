@@ -7,14 +7,18 @@ use std::{
 };
 
 use gangline_hub::ircd::history;
-use gangline_os::{clock, dial::own_uid, fsio, lock, paths::Paths};
+use gangline_os::{
+    clock,
+    dial::own_uid,
+    fsio, lock,
+    paths::{self, Paths},
+};
 use gangline_store::{OpenError, OpenOptions, Store};
 
 use super::sheet::{Check, Mark};
 use crate::{
     configuration::{self, Loaded},
     failure::Failure,
-    place,
 };
 
 /// With less room than this nothing that is accepted could be kept for long.
@@ -281,7 +285,7 @@ fn size(bytes: u64) -> String {
 /// Returns the state folder that commands use with this configuration.
 pub(super) fn with_state_of(paths: Paths, loaded: Option<&Loaded>, named: bool) -> Paths {
     match loaded.and_then(Loaded::state).filter(|_| !named) {
-        Some(state) => Paths { state: place::absolute(&state), ..paths },
+        Some(state) => Paths { state: paths::absolute(&state), ..paths },
         None => paths,
     }
 }

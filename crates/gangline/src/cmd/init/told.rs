@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, path::Path};
 
 use gangline_hub::credentials::{self, OWNER};
-use gangline_os::paths::Overrides;
+use gangline_os::paths::{self, Overrides, Paths};
 use gangline_runtime::registry;
 use serde::Serialize;
 
@@ -221,9 +221,9 @@ fn repository(done: &Done) -> Option<String> {
 /// Returns the command that starts the fleet from this folder.
 fn next(done: &Done) -> String {
     let gangline = demo::invocation();
-    let usual = gangline_os::paths::Paths::from_env_with(Overrides::default());
-    let found = usual
-        .is_ok_and(|it| crate::place::absolute(&it.config_file) == done.site.paths.config_file);
+    let usual = Paths::from_env_with(Overrides::default());
+    let found =
+        usual.is_ok_and(|it| paths::absolute(&it.config_file) == done.site.paths.config_file);
     if found {
         format!("{gangline} up -d")
     } else {

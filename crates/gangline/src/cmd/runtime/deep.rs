@@ -37,7 +37,7 @@ pub(crate) async fn deep(
     if targets.is_empty() {
         return Ok(Some(Vec::new()));
     }
-    let lab = Lab::open(&place::plain(global)?.state)?;
+    let lab = Lab::open(&place::plain(&global.place())?.state)?;
     let (stop, asked) = crate::cmd::until_asked()?;
     let reports = tokio::select! {
         reports = run(&lab, targets, telling) => Some(reports),

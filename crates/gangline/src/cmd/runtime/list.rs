@@ -10,7 +10,7 @@ use gangline_runtime::{
 use serde::Serialize;
 
 use crate::{
-    cli::{Global, RuntimeList},
+    cli::Global,
     configuration::{self, Loaded, driven::Ordered},
     failure::Failure,
     output, place,
@@ -73,8 +73,15 @@ struct Row {
     lacking: Option<String>,
 }
 
-pub(super) async fn run(global: &Global, args: RuntimeList) -> Result<u8, Failure> {
-    let installation = place::existing(global)?;
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Name the fields of the files that Gangline does not use
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
+    let installation = place::existing(&global.place())?;
     let loaded = installation.configuration();
     let ordered = store::ordered(&installation.paths);
     let registry = configuration::registry();

@@ -16,15 +16,15 @@ use gangline_hub::{
 use gangline_os::{
     clock::{self, UnixMicros, parse_rfc3339},
     fsio,
-    paths::Paths,
+    paths::{self, Paths},
     process::{self, Child, Exit, Group, Output, Signal, Spawn, Stdin, is_identity},
     secret::Secret,
 };
 use serde::Serialize;
 
-use super::{Checked, words};
+use super::{Args, Checked, words};
 use crate::{
-    cli::{Global, Up},
+    cli::Global,
     cmd::doctor::login,
     configuration,
     failure::Failure,
@@ -52,7 +52,7 @@ struct Background<'a> {
 /// What a hub that ended without a code is taken for.
 const LOST: u8 = 2;
 
-pub(super) async fn run(global: &Global, args: &Up, checked: Checked) -> Result<u8, Failure> {
+pub(super) async fn run(global: &Global, args: &Args, checked: Checked) -> Result<u8, Failure> {
     let patience = Duration::from_secs(args.timeout);
     fsio::private_dir(&checked.paths.state).map_err(Failure::environment)?;
     match fleet::settled(&checked.paths).await? {
@@ -61,7 +61,7 @@ pub(super) async fn run(global: &Global, args: &Up, checked: Checked) -> Result<
             super::order(&checked, args.runtime.as_deref()).await?;
             let mut options = words(args);
             if let Some(file) = &args.ready_file {
-                let file = crate::place::absolute(file);
+                let file = paths::absolute(file);
                 options.extend(["--ready-file".to_owned(), file.display().to_string()]);
             }
             match start(global, &checked.paths, (options, Wait::UntilReady(patience))).await? {
@@ -233,7 +233,7 @@ async fn reload(
     (hub, patience): (&Hub, Duration),
     runtime: Option<&str>,
 ) -> Result<u8, Failure> {
-    let fleet = Fleet::open(global).await?;
+    let fleet = Fleet::open(crate::place::existing(&global.place())?).await?;
     let before = fleet.hub()?.and_then(|hub| hub.about);
     let Some(before) = before else {
         return Err(fleet::mute(hub));

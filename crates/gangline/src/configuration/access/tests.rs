@@ -15,7 +15,7 @@ agents:
   - {nick: spark-bob, directory: /, channels: ['#general']}
   - {nick: spark-off, directory: /, channels: ['#ops'], enabled: false}
 ";
-    let access = access(&config::parse(text, "agents.yaml").unwrap());
+    let access = access(&gangline_config::parse(text, "agents.yaml").unwrap());
     assert_eq!(access.guests, Guests::Read);
     let rule = |key: Option<&str>, invite_only, agents: &[&str]| RoomRule {
         key: key.map(Secret::new),
@@ -30,5 +30,5 @@ agents:
     assert_eq!(access.rooms, expected.map(|(name, rule)| (name.to_owned(), rule)).into());
     assert!(!format!("{access:?}").contains("s3same"));
     assert!(access.to_let_in.contains("guests: talk"));
-    assert_eq!(of_a_lone_server(config::Guests::No).guests, Guests::No);
+    assert_eq!(of_a_lone_server(gangline_config::Guests::No).guests, Guests::No);
 }

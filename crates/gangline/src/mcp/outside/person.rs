@@ -4,8 +4,9 @@ use std::{ffi::OsString, sync::Mutex};
 
 use gangline_api::ipc::{Command, IfAbsent};
 use gangline_core::name::{ChannelName, Nick, Target};
+use gangline_os::paths::Overrides;
 
-use crate::{channel::ask, cli::Global, failure::Failure};
+use crate::{channel::ask, failure::Failure};
 
 #[cfg(test)]
 mod tests;
@@ -22,18 +23,18 @@ const NICK_MAX: usize = 20;
 /// A person.
 #[derive(Debug)]
 pub(super) struct Person {
-    global: Global,
+    place: Overrides,
     nicks: Vec<String>,
     /// The nick that the server took last.
     used: Mutex<Option<String>>,
 }
 
 impl Person {
-    pub(super) fn new(env: &dyn Fn(&str) -> Option<OsString>, global: Global) -> Self {
+    pub(super) fn new(env: &dyn Fn(&str) -> Option<OsString>, place: Overrides) -> Self {
         let login = LOGIN.into_iter().find_map(|name| env(name)?.into_string().ok());
         let name = nick_of(&login.unwrap_or_default());
         let nicks = TAILS.map(|tail| format!("{name}{tail}")).into();
-        Self { global, nicks, used: Mutex::new(None) }
+        Self { place, nicks, used: Mutex::new(None) }
     }
 
     /// Returns the nick under which they spoke last, or will first.
@@ -71,7 +72,7 @@ impl Person {
     }
 
     fn ask(&self, command: &Command, taken_back: &dyn Fn() -> bool) -> Result<String, Failure> {
-        let nick = ask::in_person(&self.global, &self.nicks, command, taken_back)?;
+        let nick = ask::in_person(&self.place, &self.nicks, command, taken_back)?;
         if let Ok(mut used) = self.used.lock() {
             *used = Some(nick.clone());
         }

@@ -10,8 +10,7 @@ fn outside(env: &'static [(&'static str, &'static str)]) -> Result<Outside, Fail
             env.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value));
         found.or_else(|| (name == "HOME").then(|| "/home/ori".into()))
     };
-    let global = Global { state: None, config: None, json: false };
-    Outside::new(&of, global, &"oak-ada".parse().unwrap())
+    Outside::new(&of, Overrides::default(), &"oak-ada".parse().unwrap())
 }
 
 /// C21: the agent's token makes one the agent; a shell of another agent is not a person's.

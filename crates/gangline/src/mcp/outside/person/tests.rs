@@ -3,8 +3,8 @@
 use super::*;
 
 fn person(login: Option<&'static str>) -> Person {
-    let global = Global { state: None, config: None, json: false };
-    Person::new(&move |name| login.filter(|_| name == "USER").map(OsString::from), global)
+    let env = move |name: &str| login.filter(|_| name == "USER").map(OsString::from);
+    Person::new(&env, Overrides::default())
 }
 
 #[test]

@@ -3,7 +3,8 @@
 
 use std::ffi::OsString;
 
-use super::{Cli, Command, Daemon, Global};
+use super::{Cli, Command, daemon};
+use crate::cli::Global;
 
 #[cfg(test)]
 mod tests;
@@ -33,5 +34,5 @@ pub(crate) fn plain(arguments: impl Iterator<Item = OsString>) -> Option<Cli> {
     // Those that are not given may stand in the environment.
     let (config, state) = (Some(config?.into()), Some(state?.into()));
     let global = Global { state, config, json: false };
-    Some(Cli { global, command: Command::Daemon(Daemon { agent, irc, runtime }) })
+    Some(Cli { global, command: Command::Daemon(daemon::Args { agent, irc, runtime }) })
 }

@@ -1,0 +1,74 @@
+//! Pieces of a file of culture's, read and made where both its sections and its agents need them.
+
+use super::{
+    super::{
+        error::{Place, shown},
+        node::{Key, Node, Value},
+        reader::Section,
+    },
+    note::Desk,
+};
+
+const POLLING: &str = "channels are not polled: an agent wakes when it is addressed";
+const SLEEP: &str = "there are no hours of sleep: an agent answers at any time of day";
+pub(super) const LINKS: &str = "servers are not linked";
+
+/// What has no counterpart here, and why.
+pub(super) const NOT_TAKEN: &[(&str, &str)] = &[
+    ("telemetry", "Gangline sends no traces and no metrics"),
+    ("presence", "whether an agent runs, its lock tells"),
+    ("attention", POLLING),
+    ("poll_interval", POLLING),
+    ("sleep_start", SLEEP),
+    ("sleep_end", SLEEP),
+    ("system_bots", "there are no bots here"),
+    ("links", LINKS),
+    ("webhook_port", "there are no bots here that take webhooks in"),
+    ("data_dir", "data lies in the state folder: `state` or --state names another"),
+];
+
+/// Returns a text as a node at a place.
+pub(super) fn text(text: impl Into<String>, place: Place) -> Node {
+    Node { value: Value::Text(text.into()), place }
+}
+
+/// Returns a key at a place.
+pub(super) fn key(text: &str, place: Place) -> Key {
+    Key { text: text.to_owned(), place }
+}
+
+/// Takes an entry whose value is not empty: `key:` and `key: ""` say nothing in culture.
+pub(super) fn take(section: &mut Section, name: &str) -> Option<(Key, Node)> {
+    let index = section.entries.iter().position(|(key, _)| key.text == name)?;
+    let entry = section.entries.remove(index);
+    let says = match &entry.1.value {
+        Value::Null => false,
+        Value::Text(text) => !text.trim().is_empty(),
+        _ => true,
+    };
+    says.then_some(entry)
+}
+
+/// Returns a key, with its value where that is short and no secret.
+pub(super) fn said(name: &str, node: &Node) -> String {
+    match &node.value {
+        Value::Bool(value) => format!("{name}: {value}"),
+        Value::Integer(value) => format!("{name}: {value}"),
+        Value::Text(value) if NOT_TAKEN.iter().any(|(known, _)| *known == name) => {
+            format!("{name}: {}", shown(value))
+        }
+        _ => name.to_owned(),
+    }
+}
+
+/// Returns a channel with its #.
+pub(super) fn channel(desk: &mut Desk<'_>, node: Node) -> Node {
+    match &node.value {
+        Value::Text(name) if !name.starts_with('#') => {
+            let whole = format!("#{name}");
+            desk.changed(node.place, &format!("channel `{}`", shown(name)), "a # goes in front");
+            text(whole, node.place)
+        }
+        _ => node,
+    }
+}

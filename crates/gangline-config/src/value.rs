@@ -1,0 +1,105 @@
+//! Values that several sections have, and what is true of them everywhere.
+
+use super::{
+    error::shown,
+    node::{Node, Value},
+    reader::Reader,
+};
+
+/// The most turns that one root cause may have.
+pub(super) const TURNS_PER_CAUSE_MAX: i128 = 100_000;
+/// No context holds more tokens.
+pub(super) const WATERMARK_MAX: u32 = 100_000_000;
+
+/// Replaces the default by what was read, if it could be read.
+pub(super) fn set<T>(field: &mut T, read: Option<T>) {
+    if let Some(value) = read {
+        *field = value;
+    }
+}
+
+/// Returns whether a file says nothing.
+pub(super) fn is_blank(text: &str) -> bool {
+    let text = text.trim_start_matches('\u{feff}');
+    text.lines()
+        .map(str::trim)
+        .all(|line| line.is_empty() || line.starts_with('#') || line == "---")
+}
+
+/// Reads the name or address of a host.
+pub(super) fn host(reader: &mut Reader<'_>, node: &Node) -> Option<String> {
+    let host = reader.text("host", node)?;
+    let legal = |c: char| c.is_ascii_alphanumeric() || ".-_:[]%".contains(c);
+    if host.chars().all(legal) && host.len() <= 255 {
+        return Some(host);
+    }
+    let shown = shown(&host);
+    reader.fault_help(
+        node.place,
+        format!("`{shown}` is not a host name or address"),
+        "write the name alone; the port has a key of its own",
+    );
+    None
+}
+
+/// Reads how much an agent thinks: one word, passed to the backend.
+pub(super) fn thinking(reader: &mut Reader<'_>, node: &Node) -> Option<String> {
+    match node.value {
+        // `off` is a word here, whatever YAML makes of it.
+        Value::Bool(false) => Some("off".into()),
+        _ => reader.text("thinking", node),
+    }
+}
+
+/// Reads an http or https address.
+pub(super) fn url(reader: &mut Reader<'_>, key: &str, node: &Node) -> Option<String> {
+    let url = reader.text(key, node)?;
+    let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+    let plain = !url.chars().any(|c| c.is_whitespace() || c.is_control());
+    if plain && rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/')) {
+        return Some(url);
+    }
+    reader.fault(node.place, format!("`{key}` must begin with http:// or https:// and a host"));
+    None
+}
+
+/// Reads the name of an environment variable.
+pub(super) fn variable(reader: &mut Reader<'_>, key: &str, node: &Node) -> Option<String> {
+    let name = reader.text(key, node)?;
+    if is_variable(&name) {
+        return Some(name);
+    }
+    // Not quoted: somebody may have written the secret itself.
+    reader.secret_value_fault(
+        node.place,
+        &format!("`{key}` must be the name of an environment variable"),
+        "such as ANTHROPIC_API_KEY; the value itself does not belong in this file",
+    );
+    None
+}
+
+/// Returns whether a variable or header of this name holds what must not be shown.
+pub(super) fn names_a_secret(name: &str) -> bool {
+    const WORDS: [&str; 12] = [
+        "apikey",
+        "auth",
+        "authorization",
+        "cookie",
+        "credential",
+        "credentials",
+        "key",
+        "pass",
+        "passwd",
+        "password",
+        "secret",
+        "token",
+    ];
+    let last = name.rsplit(['_', '-', '.']).next().unwrap_or_default().to_ascii_lowercase();
+    WORDS.contains(&last.as_str())
+}
+
+/// Returns whether this may be the name of an environment variable.
+pub(super) fn is_variable(name: &str) -> bool {
+    let first = name.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
+    first && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}

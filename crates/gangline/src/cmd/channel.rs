@@ -1,0 +1,18 @@
+//! `gangline channel`, when it is run as one of many commands; see [`crate::channel`].
+
+use crate::{
+    channel::{self, ChannelArgs},
+    cli::Global,
+    failure::Failure,
+};
+
+/// Speak and read in channels, as an agent: what an agent's skill calls
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    args: ChannelArgs,
+}
+
+pub(super) async fn run(global: &Global, args: Args) -> Result<u8, Failure> {
+    channel::run(global, args.args)
+}
