@@ -1,4 +1,4 @@
-//! Repository tasks: `cargo xtask test | demo | up | tidy | conformance | bench | fuzz`.
+//! Repository tasks: `cargo xtask test | demo | up | tidy | conformance | bench | walk | fuzz`.
 //! Knows the layout of this repository and nothing of the product's logic. Start at [`Task`].
 #![allow(
     clippy::print_stdout,
@@ -13,6 +13,7 @@ mod metadata;
 mod shell;
 mod test;
 mod tidy;
+mod walk;
 
 use std::process::ExitCode;
 
@@ -40,6 +41,8 @@ enum Task {
     Conformance(ConformanceArgs),
     /// Measure goals against their anchors, in turn, in the same run.
     Bench(bench::BenchArgs),
+    /// Count the queues that a mention crosses inside a daemon, and the daemon's tasks.
+    Walk,
     /// Look for input that breaks a reader of hostile bytes, guided by coverage, or a property.
     Fuzz(fuzz::FuzzArgs),
 }
@@ -84,6 +87,7 @@ fn main() -> ExitCode {
             tidy::conformance::Mode::Show
         }),
         Task::Bench(args) => bench::run(&args),
+        Task::Walk => walk::run(),
         Task::Fuzz(args) => fuzz::run(&args),
     };
     outcome.unwrap_or_else(|error| {

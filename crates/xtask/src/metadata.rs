@@ -15,6 +15,8 @@ pub(crate) struct Metadata {
     pub(crate) workspace_members: Vec<String>,
     #[serde(default)]
     pub(crate) target_directory: PathBuf,
+    #[serde(default)]
+    pub(crate) workspace_root: PathBuf,
 }
 
 /// One package.

@@ -6,6 +6,7 @@
 mod hand_clock;
 mod ipc;
 mod part;
+mod servers;
 
 use std::{
     collections::BTreeMap,
@@ -13,7 +14,7 @@ use std::{
     net::SocketAddr,
     ops::RangeInclusive,
     os::unix::fs::PermissionsExt as _,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{Arc, mpsc},
     time::Duration,
 };
@@ -21,28 +22,21 @@ use std::{
 use futures::future::join_all;
 use gangline_agent::{Causes, Ended, IrcSettings, Opened, Settings};
 use gangline_config::{Config, PromptBy};
-use gangline_core::{
-    AgentName, MessageId, MessageState, Origin, Principal, Tier, redact::Redacted,
-};
-use gangline_hub::{
-    credentials,
-    ircd::{Ircd, IrcdOptions, Keep, Tuning},
-};
-use gangline_irc::{client::Address, server::config::Limits};
-use gangline_os::{
-    CancellationToken, clock, doorbell, paths::Paths, process::base_env, secret::Secret,
-};
+use gangline_core::{MessageId, MessageState, Origin, Principal, Tier, redact::Redacted};
+use gangline_hub::credentials;
+use gangline_irc::client::Address;
+use gangline_os::{clock, doorbell, paths::Paths, process::base_env, secret::Secret};
 use gangline_runtime::{
     adapters,
     registry::{self, Found},
 };
-use gangline_standin::{Script, StandinOptions};
 use gangline_store::{MessageFilter, NewMessage, OpenOptions, Store, Syncs};
 use gangline_testkit::{IrcPeer, database, eventually, eventually_seeing, irc};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Builder;
 
+use self::servers::{ircd, secret_file, standin};
 pub(crate) use self::{
     hand_clock::HandClock,
     ipc::Ipc,
@@ -470,44 +464,4 @@ pub(crate) fn said(peer: &mut IrcPeer) -> Vec<String> {
     let history = peer.history(ROOM);
     let said = history.iter().filter_map(|line| irc::said(line));
     said.filter(|said| said.from == ADA).map(|said| said.text.to_owned()).collect()
-}
-
-fn secret_file(paths: &Paths) -> PathBuf {
-    let agent: AgentName = ADA.parse().unwrap();
-    credentials::agent_secret_file(paths, &agent)
-}
-
-/// Starts the chat server; it keeps its history in memory.
-fn ircd(paths: &Paths) -> (SocketAddr, Part<()>) {
-    let password = credentials::load_or_make(&secret_file(paths)).unwrap();
-    let options = IrcdOptions {
-        listen: "127.0.0.1:0".parse().unwrap(),
-        name: "lab".to_owned(),
-        state: paths.state.clone(),
-        accounts: vec![(ADA.to_owned(), Tier::Agent, credentials::hash(&password))],
-        clock: clock::system(),
-    };
-    let limits = Limits { flood: None, ..Limits::default() };
-    let tuning = Tuning { keep: Keep::InMemory(1000), limits, ..Tuning::default() };
-    let (tell, told) = mpsc::sync_channel(1);
-    let part = Part::run("ircd", Threads::One, move || async move {
-        let ircd = Ircd::open(options, tuning).await.unwrap();
-        tell.send(ircd.address()).unwrap();
-        ircd.run(CancellationToken::new()).await;
-    });
-    (told.recv().expect("a chat server"), part)
-}
-
-/// Starts the stand-in model, which records what it is asked.
-fn standin(script: &str, record: &Path) -> (SocketAddr, Part<()>) {
-    let (script, record) = (Script::parse(script).unwrap(), record.to_owned());
-    let (tell, told) = mpsc::sync_channel(1);
-    let part = Part::run("standin", Threads::One, move || async move {
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        tell.send(listener.local_addr().unwrap()).unwrap();
-        let (script, record) = (Some(script), Some(record));
-        let options = StandinOptions { listener, script, record, clock: clock::system() };
-        gangline_standin::serve(options, CancellationToken::new()).await.unwrap();
-    });
-    (told.recv().expect("a model"), part)
 }

@@ -19,8 +19,12 @@ fn what_any_program_can_do_depends_on_the_program() {
     let command = |words: &[&str]| -> Vec<String> { words.iter().map(|it| (*it).into()).collect() };
     let none = BTreeMap::new();
     let acp = |words: &[&str]| Acp::plain().capabilities(Some(&command(words)), &none).unwrap();
-    assert!(
-        !acp(&["mine", "acp"]).compact && !Acp::plain().capabilities(None, &none).unwrap().compact
+    assert!(!acp(&["mine", "acp"]).compact);
+    let usual = Acp::plain().capabilities(None, &none).unwrap();
+    assert_eq!(
+        acp(&["opencode", "acp"]),
+        usual,
+        "what the configuration has where it says nothing"
     );
     assert!(acp(&["/usr/local/bin/opencode", "acp"]).compact);
     assert_eq!(acp(&["cline", "--acp"]), Acp::cline().capabilities(None, &none).unwrap());

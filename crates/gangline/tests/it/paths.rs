@@ -75,10 +75,8 @@ fn daemon_hub_command_line_mcp_child_and_doctor_agree_on_the_socket() {
         assert!(doctor.contains(&folder), "{variable:?}: {doctor}");
         assert!(!doctor.contains("its socket is missing"), "{variable:?}: {doctor}");
 
-        // Without its socket nobody finds the daemon: nobody looks anywhere else.
+        // Nobody looks for it anywhere else.
         fs::remove_file(&socket).unwrap();
-        let lost = world.run(&["channel", "--agent", ADA, "channels"]);
-        assert_ne!(lost.code, 0, "{variable:?}: {}", lost.stdout);
         let doctor = world.run(&["doctor"]);
         assert!(doctor.stdout.contains("its socket is missing"), "{}", doctor.stdout);
         assert_eq!(hub.terminate(), 0);

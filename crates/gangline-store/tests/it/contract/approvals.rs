@@ -2,8 +2,7 @@
 
 use gangline_core::{
     ApprovalNumber, Epoch, MessageId, MessageState,
-    approval::view::Extent,
-    approval::{ApprovalState, Decision},
+    approval::{ApprovalState, Decision, view::Extent},
     rule::{Form, Offer, Subject},
 };
 use gangline_store::{

@@ -37,7 +37,7 @@ fn the_socket_comes_before_the_runner_and_goes_after_it() {
     let log = std::fs::read_to_string(log).unwrap();
     let at = |text: &str| log.find(text).unwrap_or_else(|| panic!("no `{text}` in {log}"));
     assert!(
-        at("runner ended") < at("socket closed") && at("socket closed") < at("link ended"),
+        at("agent loop ended") < at("socket closed") && at("socket closed") < at("link ended"),
         "{log}"
     );
 }
