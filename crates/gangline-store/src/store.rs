@@ -43,8 +43,8 @@ pub struct Tuning {
     pub busy_timeout: Duration,
     /// A checkpoint is tried when so many bytes of the log wait for one.
     pub checkpoint_bytes: u64,
-    /// How long the commit of a write that rings ([`Store::accept_and_ring`]) waits for the next
-    /// commit, to be synced with it. Its caller hears nothing meanwhile.
+    /// How long a commit that is told before its sync ([`Store::accept_and_tell`]) waits for the next
+    /// one, to be synced with it. Its caller hears nothing meanwhile.
     pub followed_within: Duration,
 }
 

@@ -2,7 +2,7 @@
 //! repository around it.
 //!
 //! [`programs`] looks, [`text`] writes without touching anything, [`repository`] calls git.
-//! Everything that is started is bounded in time and output by [`ask`].
+//! Everything that is started is bounded in time and output by `versions::ask`.
 
 pub(crate) mod file;
 pub(crate) mod name;
